@@ -1,0 +1,3 @@
+//! The `simc` command.
+
+fn main() {}

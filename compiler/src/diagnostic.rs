@@ -1,0 +1,66 @@
+//! What the compiler says to the user: one `Diagnostic` per mistake, made by the constructor functions of
+//! the catalog and turned into text by `render` alone.
+
+pub mod catalog;
+pub mod render;
+
+use crate::span::Span;
+
+/// A complaint about the user's source, with its place, cause and fix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The code under which `simc explain` has more, such as `E0201`.
+    pub code: &'static str,
+    /// The name of the constructor in the catalog, such as `unknown_name`.
+    pub slug: &'static str,
+    /// One sentence: what is wrong.
+    pub message: String,
+    /// The places; the first is where the mistake stands, the others are its causes.
+    pub labels: Vec<Label>,
+    /// How to mend it, where that is known.
+    pub help: Option<String>,
+}
+
+/// A place in the source and what is the matter there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is wrong there.
+    pub text: String,
+}
+
+impl Diagnostic {
+    /// Starts a complaint; the catalog's macro adds code and slug.
+    fn new(message: impl Into<String>) -> Self {
+        Diagnostic { code: "", slug: "", message: message.into(), labels: Vec::new(), help: None }
+    }
+
+    /// Adds a place: the first call marks the mistake, later ones its causes.
+    fn at(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Adds the line that says how to mend it.
+    fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// Where the mistake stands.
+    pub fn span(&self) -> Span {
+        self.labels.first().map(|label| label.span).unwrap_or_default()
+    }
+}
+
+/// A row of the catalog, for `simc explain` and the tests.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The code, such as `E0201`.
+    pub code: &'static str,
+    /// The constructor's name, such as `unknown_name`.
+    pub slug: &'static str,
+    /// The constructor's doc comment: what the mistake is, an example, and the fix.
+    pub explanation: &'static str,
+}

@@ -1,0 +1,41 @@
+//! Every complaint of the compiler, one constructor function each, by area.
+//!
+//! The doc comment of a constructor is what `simc explain CODE` prints; its name is the name of its
+//! specimen `tests/errors/<name>.sim`.
+
+pub mod syntax;
+
+use super::Entry;
+
+/// Defines constructors of diagnostics and the list of them that `simc explain` reads.
+macro_rules! catalog {
+    ($( $(#[doc = $doc:literal])+ $code:ident $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) $body:block )+) => {
+        $(
+            $(#[doc = $doc])+
+            pub fn $name($($arg: $ty),*) -> $crate::diagnostic::Diagnostic {
+                let mut diagnostic: $crate::diagnostic::Diagnostic = $body;
+                diagnostic.code = stringify!($code);
+                diagnostic.slug = stringify!($name);
+                diagnostic
+            }
+        )+
+        pub(super) static ENTRIES: &[$crate::diagnostic::Entry] = &[
+            $($crate::diagnostic::Entry {
+                code: stringify!($code),
+                slug: stringify!($name),
+                explanation: concat!($($doc, "\n"),+),
+            }),+
+        ];
+    };
+}
+pub(crate) use catalog;
+
+/// All complaints, ordered by area.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    [syntax::ENTRIES].into_iter().flatten()
+}
+
+/// The complaint with this code (`E0201`) or slug (`unknown_name`), in any case.
+pub fn find(code: &str) -> Option<&'static Entry> {
+    entries().find(|entry| entry.code.eq_ignore_ascii_case(code) || entry.slug.eq_ignore_ascii_case(code))
+}

@@ -1,0 +1,1 @@
+//! Runs compiled Sim models.

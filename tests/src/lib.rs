@@ -1,0 +1,1 @@
+//! The test house; everything is in `tests/`.
