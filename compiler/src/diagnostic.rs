@@ -33,12 +33,21 @@ pub struct Label {
 impl Diagnostic {
     /// Starts a complaint; the catalog's macro adds code and slug.
     fn new(message: impl Into<String>) -> Self {
-        Diagnostic { code: "", slug: "", message: message.into(), labels: Vec::new(), help: None }
+        Diagnostic {
+            code: "",
+            slug: "",
+            message: message.into(),
+            labels: Vec::new(),
+            help: None,
+        }
     }
 
     /// Adds a place: the first call marks the mistake, later ones its causes.
     fn at(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 
@@ -50,7 +59,10 @@ impl Diagnostic {
 
     /// Where the mistake stands.
     pub fn span(&self) -> Span {
-        self.labels.first().map(|label| label.span).unwrap_or_default()
+        self.labels
+            .first()
+            .map(|label| label.span)
+            .unwrap_or_default()
     }
 }
 

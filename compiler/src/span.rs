@@ -15,12 +15,18 @@ impl Span {
     /// The span from `start` to `end`, both in bytes.
     pub fn new(start: usize, end: usize) -> Self {
         let clip = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
-        Span { start: clip(start), end: clip(end) }
+        Span {
+            start: clip(start),
+            end: clip(end),
+        }
     }
 
     /// The smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
-        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 
     /// The same as a range of byte offsets.

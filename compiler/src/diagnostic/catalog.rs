@@ -37,5 +37,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// The complaint with this code (`E0201`) or slug (`unknown_name`), in any case.
 pub fn find(code: &str) -> Option<&'static Entry> {
-    entries().find(|entry| entry.code.eq_ignore_ascii_case(code) || entry.slug.eq_ignore_ascii_case(code))
+    entries().find(|entry| {
+        entry.code.eq_ignore_ascii_case(code) || entry.slug.eq_ignore_ascii_case(code)
+    })
 }

@@ -27,8 +27,10 @@ fn report<'a>(
     diagnostic: &Diagnostic,
     style: Style,
 ) -> Report<'a, (&'a str, std::ops::Range<usize>)> {
-    let config =
-        Config::default().with_color(style.color).with_index_type(IndexType::Byte).with_char_set(CharSet::Unicode);
+    let config = Config::default()
+        .with_color(style.color)
+        .with_index_type(IndexType::Byte)
+        .with_char_set(CharSet::Unicode);
     let clip = |range: std::ops::Range<usize>| {
         let end = range.end.min(source.len());
         range.start.min(end)..end
@@ -40,7 +42,10 @@ fn report<'a>(
     for (order, label) in diagnostic.labels.iter().enumerate() {
         let color = if order == 0 { Color::Red } else { Color::Blue };
         report = report.with_label(
-            Label::new((name, clip(label.span.range()))).with_message(&label.text).with_color(color).with_order(order as i32),
+            Label::new((name, clip(label.span.range())))
+                .with_message(&label.text)
+                .with_color(color)
+                .with_order(order as i32),
         );
     }
     if let Some(help) = &diagnostic.help {

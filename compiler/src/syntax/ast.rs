@@ -1,4 +1,8 @@
 //! The tree of a source file, as the user wrote it: names are still text, nothing is typed.
+#![allow(
+    missing_docs,
+    reason = "the doc comment of a variant shows its fields as source text"
+)]
 
 use crate::span::Span;
 
@@ -39,17 +43,38 @@ pub enum ItemKind {
     /// `steps 1_500`
     Steps(Expr),
     /// `const DT = 1.0 / 252.0`
-    Const { name: Name, ty: Option<Type>, value: Expr },
+    Const {
+        name: Name,
+        ty: Option<Type>,
+        value: Expr,
+    },
     /// `param beta: f32 = 0.3 in 0.0..1.0`; without a value, the launch must give one.
-    Param { name: Name, ty: Option<Type>, value: Option<Expr>, range: Option<Range> },
+    Param {
+        name: Name,
+        ty: Option<Type>,
+        value: Option<Expr>,
+        range: Option<Range>,
+    },
     /// `data signals: [[f32; 36]]`
     Data { name: Name, ty: Type },
     /// `input w1: [[f32; 16]; 8] ~ normal(0.0, 1.5)` or `= 100.0` or nothing
-    Input { name: Name, ty: Option<Type>, source: InputSource },
+    Input {
+        name: Name,
+        ty: Option<Type>,
+        source: InputSource,
+    },
     /// `state age: u32 = 0`
-    State { name: Name, ty: Option<Type>, value: Expr },
+    State {
+        name: Name,
+        ty: Option<Type>,
+        value: Expr,
+    },
     /// `output fitness = total / peak`; without a value, the state of that name.
-    Output { name: Name, ty: Option<Type>, value: Option<Expr> },
+    Output {
+        name: Name,
+        ty: Option<Type>,
+        value: Option<Expr>,
+    },
     /// `fn name(x: f32) -> f32 { … }`
     Fn(Function),
     /// `struct Order { price: f32, size: f32 }`
@@ -150,17 +175,40 @@ pub struct Stmt {
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// `let x: f32 = e`
-    Let { name: Name, ty: Option<Type>, value: Expr },
+    Let {
+        name: Name,
+        ty: Option<Type>,
+        value: Expr,
+    },
     /// `var x: f32 = e`
-    Var { name: Name, ty: Option<Type>, value: Expr },
+    Var {
+        name: Name,
+        ty: Option<Type>,
+        value: Expr,
+    },
     /// `place = e` (`op` is none) or `place += e`
-    Assign { place: Expr, op: Option<BinaryOp>, value: Expr },
+    Assign {
+        place: Expr,
+        op: Option<BinaryOp>,
+        value: Expr,
+    },
     /// `if a { } else if b { } else { }`: the branches in order, flat, then the last `else`.
-    If { branches: Vec<(Expr, Block)>, otherwise: Option<Block> },
+    If {
+        branches: Vec<(Expr, Block)>,
+        otherwise: Option<Block>,
+    },
     /// `for i in a..b { }`
-    For { index: Name, range: Range, body: Block },
+    For {
+        index: Name,
+        range: Range,
+        body: Block,
+    },
     /// `while c limit N { }`; a missing limit is the checker's complaint.
-    While { condition: Expr, limit: Option<Expr>, body: Block },
+    While {
+        condition: Expr,
+        limit: Option<Expr>,
+        body: Block,
+    },
     /// `match e { A => stmt, B => { … } }`
     Match { value: Expr, arms: Vec<Arm> },
     /// `return e`
@@ -261,9 +309,15 @@ pub enum ExprKind {
     /// `[for i in 0..16: e]`
     Comprehension(Box<Comprehension>),
     /// `sum(for j in 0..8 if c: e)`
-    Fold { callee: Name, over: Box<Comprehension> },
+    Fold {
+        callee: Name,
+        over: Box<Comprehension>,
+    },
     /// `if c { a } else { b }`: the branches in order, flat, then the last `else`.
-    If { branches: Vec<(Expr, Expr)>, otherwise: Box<Expr> },
+    If {
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Box<Expr>,
+    },
     /// What could not be read.
     Error,
 }
