@@ -1,5 +1,10 @@
 //! The compiler of the Sim language: pure functions from source text to an artifact or diagnostics.
 
+pub mod artifact;
+pub mod builtin;
 pub mod diagnostic;
+pub mod ir;
+pub mod manifest;
+pub mod random;
 pub mod span;
 pub mod syntax;

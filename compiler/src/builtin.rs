@@ -1,0 +1,278 @@
+//! The one table of builtin functions: name, types, meaning, WGSL spelling, derivative, tolerance and
+//! documentation in a row. The checker, the folder, every backend, the reference manual and the tests
+//! read it; nobody else knows a builtin by name.
+
+pub mod eval;
+pub mod math;
+pub mod table;
+
+use crate::ir::{Type, Value};
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// As a `.sim` file calls it.
+    pub name: &'static str,
+    /// The heading in the reference manual.
+    pub area: Area,
+    /// Names of the parameters, for messages and the manual.
+    pub params: &'static [&'static str],
+    /// What it does.
+    pub meaning: Meaning,
+    /// One sentence.
+    pub doc: &'static str,
+    /// A line that holds, such as `max(2.0, 3.0) == 3.0`; a test evaluates it.
+    pub example: &'static str,
+}
+
+/// Headings of the reference manual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Area {
+    /// Of numbers, component by component.
+    Arithmetic,
+    /// `exp`, `log`, `pow`, `sqrt`.
+    Exponential,
+    /// `sin` and its kin.
+    Trigonometry,
+    /// Activation functions and the like.
+    Activation,
+    /// Of vectors as a whole.
+    Vector,
+    /// Of bits of integers.
+    Bits,
+    /// Of arrays and comprehensions.
+    Fold,
+    /// Random draws.
+    Random,
+}
+
+/// What a builtin does.
+#[derive(Clone, Copy, Debug)]
+pub enum Meaning {
+    /// A pure function of scalars and vectors: a node in the IR.
+    Pure(Pure),
+    /// A fold over an array or a comprehension; `lower` makes a loop of it.
+    Fold(Fold),
+    /// A random draw; `lower` makes words and arithmetic of it.
+    Draw(Draw),
+    /// The length of an array, `i32`; `lower` knows it.
+    Length,
+}
+
+/// A pure function of scalars and vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct Pure {
+    /// Which types `T` stands for in `params` and `result`.
+    pub class: Class,
+    /// The types of the parameters.
+    pub params: &'static [Slot],
+    /// The type of the result.
+    pub result: Slot,
+    /// The reference meaning, given arguments of fitting types.
+    pub eval: fn(&[Value]) -> Value,
+    /// How WGSL says it.
+    pub wgsl: Wgsl,
+    /// Partial derivatives with respect to each parameter, as Sim expressions of the parameters' names;
+    /// empty for functions of integers, `"0.0"` where it is zero almost everywhere.
+    pub derivative: &'static [&'static str],
+    /// How far a backend's result may be from `eval`'s.
+    pub tolerance: Tolerance,
+}
+
+/// Sets of types that a `T` may stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// `f32` and vectors.
+    Float,
+    /// `f32`, `i32`, `u32` and vectors.
+    Numeric,
+    /// `f32`, `i32` and vectors.
+    Signed,
+    /// `i32` and `u32`.
+    Integer,
+    /// Vectors.
+    Vector,
+    /// Every type of one value.
+    Any,
+}
+
+/// The type of a parameter or result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// The type that all `T` of a call share.
+    T,
+    /// The component type of `T`.
+    Component,
+    /// `f32`
+    F32,
+    /// `i32`
+    I32,
+    /// `u32`
+    U32,
+    /// `bool`
+    Bool,
+    /// `vec3`
+    Vec3,
+}
+
+/// How WGSL says a builtin.
+#[derive(Clone, Copy, Debug)]
+pub enum Wgsl {
+    /// A WGSL builtin of that name with the same parameters.
+    Native(&'static str),
+    /// A helper function of that name, whose text for scalar `f32` (or the one type it has) stands here;
+    /// for vectors the emitter calls it component by component. `needs` are the helpers that it calls.
+    Helper {
+        /// The function's name in WGSL.
+        name: &'static str,
+        /// Its whole text, `fn name(x: f32) -> f32 { … }`.
+        text: &'static str,
+        /// Names of other builtins whose helpers the text calls.
+        needs: &'static [&'static str],
+    },
+}
+
+/// How far a backend's result may be from the reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// To the bit (NaN equals NaN; zeros of either sign are equal).
+    Exact,
+    /// In units in the last place of the reference.
+    Ulp(f32),
+    /// Absolute error, or relative where that is larger.
+    Mixed {
+        /// In the result's own unit.
+        absolute: f32,
+        /// As a fraction of the reference.
+        relative: f32,
+    },
+}
+
+/// Folds over arrays and comprehensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fold {
+    /// Of numbers and vectors; 0 for nothing.
+    Sum,
+    /// Of numbers; 1 for nothing.
+    Product,
+    /// Of numbers; the type's largest value for nothing.
+    Min,
+    /// Of numbers; the type's smallest value for nothing.
+    Max,
+    /// Of floats; NaN for nothing.
+    Mean,
+    /// Of `bool`s; false for nothing.
+    Any,
+    /// Of `bool`s; true for nothing.
+    All,
+    /// How many are true, or how many pass the filter; `i32`.
+    Count,
+    /// Index of the first smallest, `i32`; 0 for nothing.
+    ArgMin,
+    /// Index of the first largest, `i32`; 0 for nothing.
+    ArgMax,
+}
+
+/// Random draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Draw {
+    /// `f32` in [0, 1), multiples of 2^-24. One word.
+    Random,
+    /// `f32` in [a, b). One word.
+    Uniform,
+    /// `f32`, standard or with mean and standard deviation. Two words.
+    Normal,
+    /// `f32`, mean 1/rate. One word.
+    Exponential,
+    /// `bool`, true with probability p. One word.
+    Bernoulli,
+    /// `i32` in [a, b). One word.
+    RandInt,
+    /// `i32`. One word for a mean below 10, else two per attempt.
+    Poisson,
+    /// `i32`, an index into weights. One word.
+    Categorical,
+}
+
+/// Names a row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BuiltinId(u16);
+
+impl BuiltinId {
+    /// The builtin that a `.sim` file calls by this name.
+    pub fn find(name: &str) -> Option<BuiltinId> {
+        table::rows()
+            .iter()
+            .position(|row| row.name == name)
+            .map(|row| BuiltinId(row as u16))
+    }
+
+    /// A builtin that the compiler itself relies on.
+    ///
+    /// # Panics
+    /// If the table has no such row, which a test rules out.
+    pub fn named(name: &str) -> BuiltinId {
+        BuiltinId::find(name).unwrap_or_else(|| panic!("the table of builtins has no `{name}`"))
+    }
+
+    /// Its row.
+    pub fn row(self) -> &'static Builtin {
+        &table::rows()[self.0 as usize]
+    }
+}
+
+impl Builtin {
+    /// Its pure meaning.
+    ///
+    /// # Panics
+    /// For folds, draws and `len`, which never reach the IR.
+    pub fn pure(&self) -> &Pure {
+        match &self.meaning {
+            Meaning::Pure(pure) => pure,
+            Meaning::Fold(_) | Meaning::Draw(_) | Meaning::Length => {
+                panic!("`{}` is not a pure function", self.name)
+            }
+        }
+    }
+
+    /// The type that a call with arguments of these types has.
+    pub fn result(&self, args: &[Type]) -> Type {
+        let pure = self.pure();
+        let t = pure
+            .params
+            .iter()
+            .zip(args)
+            .find(|(slot, _)| **slot == Slot::T)
+            .map_or(Type::F32, |(_, ty)| *ty);
+        pure.result.resolve(t)
+    }
+}
+
+impl Slot {
+    /// The type, given what `T` stands for.
+    pub fn resolve(self, t: Type) -> Type {
+        match self {
+            Slot::T => t,
+            Slot::Component => t.scalar(),
+            Slot::F32 => Type::F32,
+            Slot::I32 => Type::I32,
+            Slot::U32 => Type::U32,
+            Slot::Bool => Type::Bool,
+            Slot::Vec3 => Type::Vec3,
+        }
+    }
+}
+
+impl Class {
+    /// May `T` be this type?
+    pub fn contains(self, ty: Type) -> bool {
+        match self {
+            Class::Float => ty.is_float(),
+            Class::Numeric => ty != Type::Bool,
+            Class::Signed => ty.is_float() || ty == Type::I32,
+            Class::Integer => matches!(ty, Type::I32 | Type::U32),
+            Class::Vector => ty.is_vector(),
+            Class::Any => true,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Mathematical functions of our own.

@@ -1,0 +1,476 @@
+//! The intermediate representation that every backend reads: one program of structured statements with
+//! effects over trees of pure expressions.
+//!
+//! Invariants, held by `verify`:
+//! * An expression is pure and total: evaluating it early, late or not at all changes nothing but time.
+//!   Indices are in range and divisors are guarded by the operators' meaning (see [`BinaryOp`]).
+//! * An expression node has exactly one user. A value that is used twice has a name: a `let`.
+//! * Only scalars, vectors of `f32` and flat arrays of these are left: `lower` has taken structs apart
+//!   (one variable per field), flattened nested arrays (row-major), turned enums into `u32`, `match` into
+//!   `if`, `while` into a `for` over its limit, `integrate` into its stages, and has inlined every
+//!   function that draws, reads inputs or handles arrays or structs.
+//! * The program has no unbounded loop and no recursion.
+//! * A draw of random bits is the pure expression [`Expr::RandomWord`] of its number within the step; the
+//!   counter is an ordinary `u32` variable, so that folding turns it into literals.
+
+pub mod print;
+pub mod value;
+pub mod verify;
+
+use crate::{builtin::BuiltinId, span::Span};
+pub use value::{Type, Value};
+
+/// Names a variable of [`Program::vars`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+/// Names an expression of [`Program::exprs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(pub u32);
+
+/// Names a function of [`Program::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// A model, lowered: what one agent does from its birth to its outputs.
+///
+/// Per agent: `init` at birth; then `prologue`, then `step` once for every step of
+/// `first_step..end_step` unless the agent has stopped; then `finish`, once all steps are done. In a run
+/// split over several dispatches the states travel through storage, and `prologue` runs again in each.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Every variable.
+    pub vars: Vec<Var>,
+    /// Every expression node.
+    pub exprs: Vec<Expr>,
+    /// Where in the source each expression comes from, by [`ExprId`].
+    pub spans: Vec<Span>,
+    /// Pure functions of scalars and vectors; they call only functions with a smaller id.
+    pub functions: Vec<Function>,
+    /// The launch parameters, in layout order.
+    pub params: Vec<VarId>,
+    /// The data tables, in binding order.
+    pub data: Vec<VarId>,
+    /// The inputs, in layout order.
+    pub inputs: Vec<VarId>,
+    /// The states, in layout order. A pass may split an array into one variable per element.
+    pub states: Vec<VarId>,
+    /// The outputs, in layout order.
+    pub outputs: Vec<VarId>,
+    /// Assigns every state; runs once at the agent's birth, with the random step `INIT_STEP`.
+    pub init: Block,
+    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here.
+    pub prologue: Block,
+    /// One step; the body of the time loop.
+    pub step: Block,
+    /// Runs once after the last step, with the random step `FINISH_STEP`, and assigns every output.
+    pub finish: Block,
+    /// Per input with a default or a distribution: how the host computes it when the launch gives none.
+    pub input_defaults: Vec<InputDefault>,
+}
+
+/// How the host computes an input that the launch did not give; no kernel runs this.
+#[derive(Clone, Debug)]
+pub struct InputDefault {
+    /// The input's name in the manifest; its variables are those whose name is it or starts with it and a
+    /// dot.
+    pub input: String,
+    /// The random step of its draws: `INPUT_STEP` less the input's number.
+    pub random_step: u32,
+    /// Assigns the input's variables; reads only params and launch numbers other than `Step`.
+    pub body: Block,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// The model's name for it, or one that says what it is; need not be unique, backends make it so.
+    pub name: String,
+    /// The `///` lines of the model, or empty.
+    pub doc: String,
+    /// The type of a value or of an array's element.
+    pub ty: Type,
+    /// One value, or a flat array.
+    pub len: Len,
+    /// Where it lives and who may assign it.
+    pub kind: VarKind,
+    /// For `Input State Output`: its first 32-bit word in the agent's row of its kind, components and
+    /// elements following one another. For `Param`: the same in the uniform block, see `manifest`. For
+    /// `Data`: the number of its binding. For others 0.
+    pub word: u32,
+    /// Its declaration.
+    pub span: Span,
+}
+
+/// How many values a variable holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Len {
+    /// One value.
+    One,
+    /// A flat array of so many, at least one.
+    Fixed(u32),
+    /// A `data` table whose outermost length is known at launch: rows of `stride` elements.
+    Open {
+        /// Elements per row, at least 1.
+        stride: u32,
+    },
+}
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VarKind {
+    /// The same for all agents, set at launch.
+    Param,
+    /// Read-only table shared by all agents.
+    Data,
+    /// Per agent, set at launch.
+    Input,
+    /// Per agent, changed by steps.
+    State,
+    /// Per agent, written by `finish`.
+    Output,
+    /// A name for a value: assigned by exactly one `Let`, before and in scope of every use.
+    Let,
+    /// A local variable: declared by one `Var` statement.
+    Local,
+    /// The index of a `For`, `i32`; only the loop assigns it.
+    Index,
+    /// A parameter of a function.
+    Argument,
+}
+
+/// A pure function of scalars and vectors.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// The model's name for it.
+    pub name: String,
+    /// The `///` lines of the model, or empty.
+    pub doc: String,
+    /// Its parameters, `VarKind::Argument`.
+    pub params: Vec<VarId>,
+    /// What it returns.
+    pub result: Type,
+    /// Every path ends in a `Return`; no states, inputs, outputs, draws or `Stop` inside.
+    pub body: Block,
+}
+
+/// Statements in order.
+pub type Block = Vec<Stmt>;
+
+/// A statement: the only thing with effects.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// Names a value (a `Let` variable, never an array) from here to the end of the block.
+    Let {
+        /// The name.
+        var: VarId,
+        /// Its value.
+        value: ExprId,
+    },
+    /// Declares a `Local` from here to the end of the block: its value, or zeros. Arrays start as zeros.
+    Var {
+        /// The variable.
+        var: VarId,
+        /// Its first value; none for arrays.
+        value: Option<ExprId>,
+    },
+    /// Assigns a `Local`, `State` or `Output` that is one value. (In `input_defaults` also an `Input`.)
+    Assign {
+        /// What is assigned.
+        var: VarId,
+        /// Its new value, of the same type.
+        value: ExprId,
+    },
+    /// Assigns an element of an array.
+    AssignElement {
+        /// The array.
+        var: VarId,
+        /// Which element, `i32`, in range.
+        index: ExprId,
+        /// Its new value.
+        value: ExprId,
+    },
+    /// Runs one of two blocks.
+    If {
+        /// A `bool`.
+        condition: ExprId,
+        /// When it is true.
+        accept: Block,
+        /// When it is false.
+        reject: Block,
+    },
+    /// Runs `body` for `index` = `start`, `start + 1`, … while less than `end`; both are evaluated once.
+    For {
+        /// A variable of kind `Index`.
+        index: VarId,
+        /// An `i32`.
+        start: ExprId,
+        /// An `i32`.
+        end: ExprId,
+        /// The body.
+        body: Block,
+    },
+    /// Leaves the innermost `For`.
+    Break,
+    /// Ends this round of the innermost `For`.
+    Continue,
+    /// Only in `step`: this agent is done, with its states as they are.
+    Stop,
+    /// Only in a function: its result.
+    Return(ExprId),
+}
+
+/// An expression: pure and total.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A constant scalar or vector.
+    Literal(Value),
+    /// A number of the launch, `i32`.
+    Launch(Launch),
+    /// How many rows an open `data` table has, `i32`, at least 1.
+    Rows(VarId),
+    /// The value of a variable that is no array, as it is now.
+    Read(VarId),
+    /// An element of an array.
+    Element {
+        /// Any variable that is an array.
+        array: VarId,
+        /// An `i32`, in range by construction.
+        index: ExprId,
+    },
+    /// Components of a vector, 1 to 4 of them: `v.x`, `v.zyx`.
+    Swizzle {
+        /// A vector.
+        vector: ExprId,
+        /// Which components, each 0 to 3.
+        components: Vec<u8>,
+    },
+    /// A vector from as many scalars as it has components.
+    Compose(Vec<ExprId>),
+    /// A vector with all components equal.
+    Splat {
+        /// The vector type.
+        ty: Type,
+        /// An `f32`.
+        value: ExprId,
+    },
+    /// An operator on one operand.
+    Unary(UnaryOp, ExprId),
+    /// An operator on two operands.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `accept` if `condition` else `reject`; both are evaluated.
+    Select {
+        /// A `bool`.
+        condition: ExprId,
+        /// The value when true.
+        accept: ExprId,
+        /// The value when false, of the same type.
+        reject: ExprId,
+    },
+    /// A conversion between scalar types as WGSL's `f32(x)`, `i32(x)`, `u32(x)`, `bool(x)`: float to
+    /// integer truncates and saturates, NaN gives 0.
+    Convert {
+        /// The new type.
+        to: Type,
+        /// A scalar.
+        value: ExprId,
+    },
+    /// The same 32 bits as another scalar type (not `bool`).
+    Bitcast {
+        /// The new type.
+        to: Type,
+        /// A scalar.
+        value: ExprId,
+    },
+    /// A builtin function with a pure meaning.
+    Builtin(BuiltinId, Vec<ExprId>),
+    /// A function of the model.
+    Call(FunctionId, Vec<ExprId>),
+    /// 32 random bits, `u32`: word `number` (a `u32`) of this agent in this step. Depends on the step.
+    RandomWord {
+        /// The number of the word within the step.
+        number: ExprId,
+    },
+}
+
+/// Numbers that the launch knows, all `i32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Launch {
+    /// This agent's index in the whole population.
+    Agent,
+    /// The size of the population.
+    Agents,
+    /// How many steps the run has.
+    Steps,
+    /// The index of the current step; only in `step`.
+    Step,
+}
+
+/// Operators on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Of `i32`, `f32` or a vector; `i32` wraps.
+    Negate,
+    /// Of `bool`.
+    Not,
+    /// Bitwise, of `i32` or `u32`.
+    Complement,
+}
+
+/// Operators on two operands.
+///
+/// Arithmetic takes two operands of one type, or a vector and an `f32` in either order. Integers wrap;
+/// `x / 0` is `x`, `x % 0` is 0, and `i32::MIN / -1` is `i32::MIN`. Float `%` truncates as WGSL's:
+/// `a - b * trunc(a / b)`. Shifts take a `u32` on the right, of which the low five bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Remainder,
+    /// `==` of scalars
+    Equal,
+    /// `!=` of scalars
+    NotEqual,
+    /// `<` of numbers
+    Less,
+    /// `<=` of numbers
+    LessEqual,
+    /// `>` of numbers
+    Greater,
+    /// `>=` of numbers
+    GreaterEqual,
+    /// `&&`; both operands are evaluated, which no one can see
+    And,
+    /// `||`
+    Or,
+    /// `&` of integers
+    BitAnd,
+    /// `|` of integers
+    BitOr,
+    /// `^` of integers
+    BitXor,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`, arithmetic for `i32`
+    ShiftRight,
+}
+
+impl std::ops::Index<VarId> for Program {
+    type Output = Var;
+    fn index(&self, id: VarId) -> &Var {
+        &self.vars[id.0 as usize]
+    }
+}
+
+impl std::ops::Index<ExprId> for Program {
+    type Output = Expr;
+    fn index(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.0 as usize]
+    }
+}
+
+impl std::ops::Index<FunctionId> for Program {
+    type Output = Function;
+    fn index(&self, id: FunctionId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+}
+
+impl Program {
+    /// Adds a variable.
+    pub fn add_var(&mut self, var: Var) -> VarId {
+        self.vars.push(var);
+        VarId(self.vars.len() as u32 - 1)
+    }
+
+    /// Adds an expression node.
+    pub fn add(&mut self, expr: Expr, span: Span) -> ExprId {
+        self.exprs.push(expr);
+        self.spans.push(span);
+        ExprId(self.exprs.len() as u32 - 1)
+    }
+
+    /// Where an expression comes from.
+    pub fn span(&self, id: ExprId) -> Span {
+        self.spans[id.0 as usize]
+    }
+
+    /// The type of an expression.
+    pub fn type_of(&self, id: ExprId) -> Type {
+        match &self[id] {
+            Expr::Literal(value) => value.ty(),
+            Expr::Launch(_) | Expr::Rows(_) => Type::I32,
+            Expr::Read(var) | Expr::Element { array: var, .. } => self[*var].ty,
+            Expr::Swizzle { components, .. } => Type::float(components.len()),
+            Expr::Compose(parts) => Type::float(parts.len()),
+            Expr::Splat { ty, .. } => *ty,
+            Expr::Unary(_, operand) => self.type_of(*operand),
+            Expr::Binary(op, a, b) => match op {
+                BinaryOp::Equal
+                | BinaryOp::NotEqual
+                | BinaryOp::Less
+                | BinaryOp::LessEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterEqual
+                | BinaryOp::And
+                | BinaryOp::Or => Type::Bool,
+                BinaryOp::Add
+                | BinaryOp::Subtract
+                | BinaryOp::Multiply
+                | BinaryOp::Divide
+                | BinaryOp::Remainder
+                | BinaryOp::BitAnd
+                | BinaryOp::BitOr
+                | BinaryOp::BitXor
+                | BinaryOp::ShiftLeft
+                | BinaryOp::ShiftRight => {
+                    let left = self.type_of(*a);
+                    if left == Type::F32 {
+                        self.type_of(*b)
+                    } else {
+                        left
+                    }
+                }
+            },
+            Expr::Select { accept, .. } => self.type_of(*accept),
+            Expr::Convert { to, .. } | Expr::Bitcast { to, .. } => *to,
+            Expr::Builtin(id, args) => id.row().result(
+                &args
+                    .iter()
+                    .map(|&arg| self.type_of(arg))
+                    .collect::<Vec<_>>(),
+            ),
+            Expr::Call(id, _) => self[*id].result,
+            Expr::RandomWord { .. } => Type::U32,
+        }
+    }
+
+    /// The operands of an expression, in evaluation order.
+    pub fn operands(&self, id: ExprId) -> Vec<ExprId> {
+        match &self[id] {
+            Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => Vec::new(),
+            Expr::Element { index: one, .. }
+            | Expr::Swizzle { vector: one, .. }
+            | Expr::Splat { value: one, .. }
+            | Expr::Unary(_, one)
+            | Expr::Convert { value: one, .. }
+            | Expr::Bitcast { value: one, .. }
+            | Expr::RandomWord { number: one } => vec![*one],
+            Expr::Compose(parts) => parts.clone(),
+            Expr::Binary(_, a, b) => vec![*a, *b],
+            Expr::Select {
+                condition,
+                accept,
+                reject,
+            } => vec![*condition, *accept, *reject],
+            Expr::Builtin(_, args) | Expr::Call(_, args) => args.clone(),
+        }
+    }
+}

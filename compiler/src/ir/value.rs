@@ -1,0 +1,185 @@
+//! The types and values that are left after lowering, and the meaning of the operators on them.
+
+/// A type of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// IEEE 754 single precision.
+    F32,
+    /// 32-bit two's complement, wraps.
+    I32,
+    /// 32-bit unsigned, wraps.
+    U32,
+    /// True or false; stored as a `u32` of 1 or 0.
+    Bool,
+    /// Two `f32`.
+    Vec2,
+    /// Three `f32`.
+    Vec3,
+    /// Four `f32`.
+    Vec4,
+}
+
+impl Type {
+    /// How many scalars a value has: 1 to 4; also its 32-bit words in storage.
+    pub fn components(self) -> usize {
+        match self {
+            Type::F32 | Type::I32 | Type::U32 | Type::Bool => 1,
+            Type::Vec2 => 2,
+            Type::Vec3 => 3,
+            Type::Vec4 => 4,
+        }
+    }
+
+    /// `f32` or the vector with so many components (1 to 4).
+    pub fn float(components: usize) -> Type {
+        match components {
+            1 => Type::F32,
+            2 => Type::Vec2,
+            3 => Type::Vec3,
+            4 => Type::Vec4,
+            other => unreachable!("no vector has {other} components"),
+        }
+    }
+
+    /// The type of a component.
+    pub fn scalar(self) -> Type {
+        if self.is_vector() { Type::F32 } else { self }
+    }
+
+    /// Is it a vector?
+    pub fn is_vector(self) -> bool {
+        self.components() > 1
+    }
+
+    /// Is it `f32` or a vector?
+    pub fn is_float(self) -> bool {
+        self.scalar() == Type::F32
+    }
+
+    /// As a `.sim` file writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::F32 => "f32",
+            Type::I32 => "i32",
+            Type::U32 => "u32",
+            Type::Bool => "bool",
+            Type::Vec2 => "vec2",
+            Type::Vec3 => "vec3",
+            Type::Vec4 => "vec4",
+        }
+    }
+}
+
+/// A value. Equality is of bits, so that NaN equals itself and -0.0 differs from 0.0.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// `f32`
+    F32(f32),
+    /// `i32`
+    I32(i32),
+    /// `u32`
+    U32(u32),
+    /// `bool`
+    Bool(bool),
+    /// `vec2`
+    Vec2([f32; 2]),
+    /// `vec3`
+    Vec3([f32; 3]),
+    /// `vec4`
+    Vec4([f32; 4]),
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.ty() == other.ty() && self.words().eq(other.words())
+    }
+}
+
+impl Eq for Value {}
+
+impl Value {
+    /// Its type.
+    pub fn ty(&self) -> Type {
+        match self {
+            Value::F32(_) => Type::F32,
+            Value::I32(_) => Type::I32,
+            Value::U32(_) => Type::U32,
+            Value::Bool(_) => Type::Bool,
+            Value::Vec2(_) => Type::Vec2,
+            Value::Vec3(_) => Type::Vec3,
+            Value::Vec4(_) => Type::Vec4,
+        }
+    }
+
+    /// Its 32-bit words as storage holds them.
+    pub fn words(&self) -> impl Iterator<Item = u32> + use<> {
+        let mut words = [0; 4];
+        let count = match self {
+            Value::F32(x) => fill(&mut words, &[*x]),
+            Value::I32(x) => {
+                words[0] = *x as u32;
+                1
+            }
+            Value::U32(x) => {
+                words[0] = *x;
+                1
+            }
+            Value::Bool(x) => {
+                words[0] = u32::from(*x);
+                1
+            }
+            Value::Vec2(v) => fill(&mut words, v),
+            Value::Vec3(v) => fill(&mut words, v),
+            Value::Vec4(v) => fill(&mut words, v),
+        };
+        words.into_iter().take(count)
+    }
+
+    /// The value of type `ty` that storage holds in these words.
+    pub fn from_words(ty: Type, words: &[u32]) -> Value {
+        let float = |k: usize| f32::from_bits(words[k]);
+        match ty {
+            Type::F32 => Value::F32(float(0)),
+            Type::I32 => Value::I32(words[0] as i32),
+            Type::U32 => Value::U32(words[0]),
+            Type::Bool => Value::Bool(words[0] != 0),
+            Type::Vec2 => Value::Vec2([float(0), float(1)]),
+            Type::Vec3 => Value::Vec3([float(0), float(1), float(2)]),
+            Type::Vec4 => Value::Vec4([float(0), float(1), float(2), float(3)]),
+        }
+    }
+
+    /// The value with all bits zero.
+    pub fn zero(ty: Type) -> Value {
+        Value::from_words(ty, &[0; 4])
+    }
+
+    /// The components of an `f32` or a vector; none for other types.
+    pub fn floats(&self) -> &[f32] {
+        match self {
+            Value::F32(x) => std::slice::from_ref(x),
+            Value::Vec2(v) => v,
+            Value::Vec3(v) => v,
+            Value::Vec4(v) => v,
+            Value::I32(_) | Value::U32(_) | Value::Bool(_) => &[],
+        }
+    }
+
+    /// An `f32` or vector from 1 to 4 components.
+    pub fn from_floats(parts: &[f32]) -> Value {
+        match *parts {
+            [x] => Value::F32(x),
+            [x, y] => Value::Vec2([x, y]),
+            [x, y, z] => Value::Vec3([x, y, z]),
+            [x, y, z, w] => Value::Vec4([x, y, z, w]),
+            _ => unreachable!("no vector has {} components", parts.len()),
+        }
+    }
+}
+
+fn fill(words: &mut [u32; 4], floats: &[f32]) -> usize {
+    for (word, float) in words.iter_mut().zip(floats) {
+        *word = float.to_bits();
+    }
+    floats.len()
+}

@@ -1,0 +1,226 @@
+//! The contract between a compiled model and whoever runs it: names, types, shapes, documentation,
+//! defaults and where each value lies in which buffer. Serialises to JSON; see the manifest's page in the
+//! documentation.
+//!
+//! # The buffers of a kernel, all in bind group 0
+//!
+//! | binding | WGSL name | holds |
+//! |---|---|---|
+//! | 0 | `run` (uniform) | the header below, then open-table lengths, then the params |
+//! | 1 | `inputs` (read) | one row per agent, padded to a multiple of 4 words; `array<vec4<f32>>`, or `vec4<u32>` if any input is no float |
+//! | 2 | `states` (read, write) | word `w` of agent `i` at `w * run.agents + i`; `array<f32>`, or `array<u32>` if any state is no float |
+//! | 3 | `outputs` (read, write) | likewise |
+//! | 4 | `progress` (read, write) | per agent: steps really run, plus [`STOPPED`] once it has stopped |
+//! | 5 … | the data tables by name (read) | flat, row-major; a struct's fields are tables of their own |
+//!
+//! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
+//! agent's own number is `run.first_agent + i`.
+
+use crate::ir::Type;
+use serde::{Deserialize, Serialize};
+
+/// The version of the manifest's form; grows when a reader of an older one would go wrong.
+pub const VERSION: u32 = 1;
+
+/// Flag in `progress`: the agent has stopped. The other bits count its steps.
+pub const STOPPED: u32 = 0x8000_0000;
+
+/// Word offsets in the uniform block `run`.
+pub mod header {
+    /// `agents: u32`, agents in this dispatch's buffers.
+    pub const AGENTS: u32 = 0;
+    /// `first_agent: u32`, number of the first of them.
+    pub const FIRST_AGENT: u32 = 1;
+    /// `population: i32`, what the model calls `agents`.
+    pub const POPULATION: u32 = 2;
+    /// `steps: i32`, of the whole run.
+    pub const STEPS: u32 = 3;
+    /// `first_step: i32`, where this dispatch begins; 0 means birth.
+    pub const FIRST_STEP: u32 = 4;
+    /// `end_step: i32`, where it ends; `steps` means that `finish` runs.
+    pub const END_STEP: u32 = 5;
+    /// `seed: vec2<u32>`, low word first.
+    pub const SEED: u32 = 6;
+    /// `guard: u32`, always 2: see the loop guard in the generated text.
+    pub const GUARD: u32 = 8;
+    /// Where open-table lengths (one `i32` each) begin.
+    pub const END: u32 = 9;
+}
+
+/// Everything that a host must know to run a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The model's `//!` lines.
+    pub doc: String,
+    /// The random generator's name.
+    pub generator: String,
+    /// Default population, if the model gives one.
+    pub agents: Option<u32>,
+    /// Default number of steps, if the model gives one.
+    pub steps: Option<u32>,
+    /// Launch parameters.
+    pub params: Vec<Param>,
+    /// Tables.
+    pub data: Vec<Data>,
+    /// Per-agent inputs.
+    pub inputs: Vec<Input>,
+    /// Per-agent states.
+    pub states: Vec<Field>,
+    /// Per-agent results.
+    pub outputs: Vec<Field>,
+    /// Indices that the launch must check.
+    pub requirements: Vec<Requirement>,
+    /// Words of the uniform block, a multiple of 4.
+    pub uniform_words: u32,
+    /// Words of an agent's padded input row, a multiple of 4.
+    pub input_words: u32,
+    /// Words of an agent's state row.
+    pub state_words: u32,
+    /// Words of an agent's output row.
+    pub output_words: u32,
+    /// Agents per workgroup.
+    pub workgroup_size: u32,
+    /// Rounds of inner loops in one step at most, also in `init` and `finish`; none if it depends on
+    /// values of the run. The time loop is not counted.
+    pub inner_rounds: Option<u64>,
+}
+
+/// A value or an array of values under one name. A struct's fields are fields of their own, named
+/// `order.price`; an array of structs gives each of its fields the array's dimensions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// As the model calls it.
+    pub name: String,
+    /// The model's `///` lines.
+    pub doc: String,
+    /// The type of one scalar in storage.
+    pub scalar: Scalar,
+    /// Lengths of the array's dimensions, outermost first; empty for one value. For open `data` the first
+    /// is 0.
+    pub shape: Vec<u32>,
+    /// 1, or the components of a vector.
+    pub components: u32,
+    /// For an enum its variants' names, by value.
+    pub variants: Vec<String>,
+    /// First 32-bit word: of the agent's row for inputs, states and outputs, of the uniform block for
+    /// params, 0 for data.
+    pub word: u32,
+}
+
+/// How a scalar is stored, 32 bits each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scalar {
+    /// IEEE 754 single precision.
+    F32,
+    /// Two's complement.
+    I32,
+    /// Unsigned; also enums.
+    U32,
+    /// 0 or 1 as a `u32`.
+    Bool,
+}
+
+/// A launch parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    /// Its name, type and place. An array begins at a multiple of 4 words and is tightly packed.
+    #[serde(flatten)]
+    pub field: Field,
+    /// Its default's words; none if the launch must give it.
+    pub default: Option<Vec<u32>>,
+    /// The legal values `[first, last]`, for every element.
+    pub range: Option<[f64; 2]>,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    /// Its name, type and shape.
+    #[serde(flatten)]
+    pub field: Field,
+    /// Its binding, from 5.
+    pub binding: u32,
+    /// Word in the uniform block for the number of rows; none if the shape is fixed.
+    pub rows_word: Option<u32>,
+}
+
+/// A per-agent input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// Its name, type and place.
+    #[serde(flatten)]
+    pub field: Field,
+    /// What happens when the launch gives none.
+    pub source: Source,
+}
+
+/// Where an input comes from when the launch gives none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The launch must give it.
+    Required,
+    /// The model's default.
+    Default,
+    /// The model's distribution.
+    Drawn,
+}
+
+/// An index into a table that every agent reaches and that is in range only for some launches: the
+/// launch must hold `count - 1 + offset < rows`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// The table's name.
+    pub data: String,
+    /// What the index counts.
+    pub counts: Counter,
+    /// What the model adds to it.
+    pub offset: i64,
+    /// Byte range of the index in the source.
+    pub span: [u32; 2],
+}
+
+/// What an index counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Counter {
+    /// The step, 0 to `steps - 1`.
+    Step,
+    /// The agent, 0 to `agents - 1`.
+    Agent,
+}
+
+impl Field {
+    /// Values per agent (or per run): elements times components; for open data those of one row.
+    pub fn words(&self) -> u32 {
+        let open = self.shape.first() == Some(&0);
+        let dims = if open {
+            &self.shape[1..]
+        } else {
+            &self.shape[..]
+        };
+        dims.iter().product::<u32>() * self.components
+    }
+}
+
+impl From<Type> for Scalar {
+    fn from(ty: Type) -> Self {
+        match ty.scalar() {
+            Type::I32 => Scalar::I32,
+            Type::U32 => Scalar::U32,
+            Type::Bool => Scalar::Bool,
+            Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => Scalar::F32,
+        }
+    }
+}
+
+impl Manifest {
+    /// As JSON, indented.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self)
+            .expect("a manifest has no map with keys that are no strings")
+    }
+}
