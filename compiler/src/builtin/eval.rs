@@ -180,8 +180,10 @@ fn booleans(op: BinaryOp, a: bool, b: bool) -> Value {
 
 /// A conversion between scalar types by value.
 ///
-/// To an integer a float truncates and saturates, and NaN gives 0; an integer becomes the nearest float,
-/// ties to even; integers keep their bits. Of numbers only zeros are false (NaN is true), and `true` is 1.
+/// To an integer a float truncates and saturates at the type's last value that is a float, too
+/// (2147483520 for `i32`, 4294967040 for `u32`: WGSL, "Floating Point Conversion"); NaN gives 0. An
+/// integer becomes the nearest float, ties to even; integers keep their bits. Of numbers only zeros are
+/// false (NaN is true), and `true` is 1.
 pub fn convert(to: Type, value: Value) -> Value {
     match (to, value) {
         (Type::F32, Value::F32(_))
@@ -191,10 +193,10 @@ pub fn convert(to: Type, value: Value) -> Value {
         (Type::F32, Value::I32(x)) => Value::F32(x as f32),
         (Type::F32, Value::U32(x)) => Value::F32(x as f32),
         (Type::F32, Value::Bool(x)) => Value::F32(f32::from(x)),
-        (Type::I32, Value::F32(x)) => Value::I32(x as i32),
+        (Type::I32, Value::F32(x)) => Value::I32(at_most(x, 2_147_483_520.0) as i32),
         (Type::I32, Value::U32(x)) => Value::I32(x as i32),
         (Type::I32, Value::Bool(x)) => Value::I32(i32::from(x)),
-        (Type::U32, Value::F32(x)) => Value::U32(x as u32),
+        (Type::U32, Value::F32(x)) => Value::U32(at_most(x, 4_294_967_040.0) as u32),
         (Type::U32, Value::I32(x)) => Value::U32(x as u32),
         (Type::U32, Value::Bool(x)) => Value::U32(u32::from(x)),
         (Type::Bool, Value::F32(x)) => Value::Bool(x != 0.0),
@@ -203,6 +205,11 @@ pub fn convert(to: Type, value: Value) -> Value {
         (Type::Vec2 | Type::Vec3 | Type::Vec4, _)
         | (_, Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_)) => ill_typed("conversion"),
     }
+}
+
+/// `x` or `last`, whichever is less; NaN stays.
+fn at_most(x: f32, last: f32) -> f32 {
+    if x > last { last } else { x }
 }
 
 /// The same 32 bits as another scalar type. Every NaN has the bits `0x7fc00000` here, because processors
