@@ -6,6 +6,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod hir;
 pub mod ir;
+pub mod lower;
 pub mod manifest;
 pub mod random;
 pub mod span;

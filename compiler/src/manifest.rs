@@ -60,6 +60,8 @@ pub struct Manifest {
     pub agents: Option<u32>,
     /// Default number of steps, if the model gives one.
     pub steps: Option<u32>,
+    /// Has the model a `step` block? Without one, a launch needs no number of steps.
+    pub has_step: bool,
     /// Launch parameters.
     pub params: Vec<Param>,
     /// Tables.
