@@ -44,6 +44,14 @@ impl Generator {
     /// Every generator, the default first.
     pub const ALL: [Self; 2] = [Self::KeyedHash, Self::Philox4x32];
 
+    /// The name in the manifest and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::KeyedHash => "keyed-hash",
+            Self::Philox4x32 => "philox4x32-10",
+        }
+    }
+
     /// The key of one agent's stream under `seed`: computed once per agent.
     pub fn agent_key(self, seed: u64, agent: u32) -> Key {
         match self {
