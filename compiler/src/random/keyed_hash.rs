@@ -58,7 +58,7 @@ pub(super) fn word([k0, k1]: [u32; 2], n: u32) -> u32 {
     x = quadratic(x, ROUND_1).wrapping_add(k1);
     x ^= x >> 16;
     x = quadratic(x, ROUND_2);
-    x ^ (x >> 15)
+    x ^ (x >> 17)
 }
 
 /// x(2x + c) modulo 2^32: a permutation of the 32-bit integers for odd `c`.

@@ -24,5 +24,5 @@ fn random_word(key: vec2<u32>, n: u32) -> u32 {
     x = x * (2u * x + 0x21f0aaadu) + key.y;
     x ^= x >> 16u;
     x = x * (2u * x + 0xd35a2d97u);
-    return x ^ (x >> 15u);
+    return x ^ (x >> 17u);
 }
