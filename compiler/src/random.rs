@@ -31,8 +31,8 @@ pub type Key = [u32; 4];
 /// A counter-based random number generator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Generator {
-    /// A multiply–xorshift hash of the word number under a 64-bit key: the
-    /// default, because it is the cheapest that passed every battery.
+    /// A hash of the word number under a 64-bit key: the default, much cheaper
+    /// than Philox in 32-bit arithmetic (see `docs/random.md`).
     #[default]
     KeyedHash,
     /// Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random
