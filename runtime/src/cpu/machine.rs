@@ -55,6 +55,9 @@ impl<'a> Machine<'a> {
             rounds: 0,
         };
         machine.load(&launch.program.params, launch.uniform);
+        for (var, elements) in &launch.program.constants {
+            machine.slots(*var).copy_from_slice(elements);
+        }
         machine
     }
 
