@@ -5,6 +5,7 @@ pub mod builtin;
 pub mod diagnostic;
 pub mod ir;
 pub mod manifest;
+pub mod passes;
 pub mod random;
 pub mod span;
 pub mod syntax;
