@@ -2,8 +2,11 @@
 
 pub mod artifact;
 pub mod builtin;
+pub mod check;
 pub mod diagnostic;
+pub mod hir;
 pub mod ir;
+pub mod lower;
 pub mod manifest;
 pub mod passes;
 pub mod random;
