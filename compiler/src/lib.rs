@@ -3,6 +3,7 @@
 pub mod artifact;
 pub mod builtin;
 pub mod diagnostic;
+pub mod emit;
 pub mod ir;
 pub mod manifest;
 pub mod random;
