@@ -2,7 +2,9 @@
 
 pub mod artifact;
 pub mod builtin;
+pub mod check;
 pub mod diagnostic;
+pub mod hir;
 pub mod ir;
 pub mod manifest;
 pub mod random;

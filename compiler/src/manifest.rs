@@ -187,6 +187,8 @@ pub struct Requirement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counter {
+    /// Nothing: the index is `offset` itself, and must be less than the number of rows.
+    Constant,
     /// The step, 0 to `steps - 1`.
     Step,
     /// The agent, 0 to `agents - 1`.
