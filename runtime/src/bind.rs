@@ -199,6 +199,7 @@ fn check_requirements(manifest: &Manifest, launch: &Launch) -> Result<(), Error>
             None => 1,
         };
         let (first, count, what) = match requirement.counts {
+            Counter::Constant => (0, 1, ""),
             Counter::Step => (0, launch.steps, "steps"),
             Counter::Agent => (launch.first_agent, launch.agents, "agents"),
         };
@@ -213,9 +214,12 @@ fn check_requirements(manifest: &Manifest, launch: &Launch) -> Result<(), Error>
                 data: requirement.data.clone(),
                 rows,
                 index,
-                why: match requirement.offset {
-                    0 => format!("the run has {count} {what}"),
-                    offset => format!("the run has {count} {what}, and the model adds {offset}"),
+                why: match (requirement.counts, requirement.offset) {
+                    (Counter::Constant, _) => "the index is a constant".to_owned(),
+                    (Counter::Step | Counter::Agent, 0) => format!("the run has {count} {what}"),
+                    (Counter::Step | Counter::Agent, offset) => {
+                        format!("the run has {count} {what}, and the model adds {offset}")
+                    }
                 },
             });
         }
@@ -223,11 +227,7 @@ fn check_requirements(manifest: &Manifest, launch: &Launch) -> Result<(), Error>
     Ok(())
 }
 
-fn fill_inputs(
-    artifact: &Artifact,
-    settings: &Settings,
-    launch: &mut Launch,
-) -> Result<(), Error> {
+fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) -> Result<(), Error> {
     let manifest = &artifact.manifest;
     let row = manifest.input_words as usize;
     if row == 0 {
@@ -260,12 +260,7 @@ fn input_dims(field: &Field, agents: u32) -> Vec<u32> {
     all
 }
 
-fn place_input(
-    input: &Input,
-    array: &Array,
-    row: usize,
-    launch: &mut Launch,
-) -> Result<(), Error> {
+fn place_input(input: &Input, array: &Array, row: usize, launch: &mut Launch) -> Result<(), Error> {
     let field = &input.field;
     let width = field.words() as usize;
     let first = field.word as usize;

@@ -259,13 +259,7 @@ impl Session {
             if last {
                 for results in buffers.results(keep_states) {
                     let bytes = readback::used_bytes(results, chunk.count);
-                    encoder.copy_buffer_to_buffer(
-                        &results.device,
-                        0,
-                        &results.staging,
-                        0,
-                        bytes,
-                    );
+                    encoder.copy_buffer_to_buffer(&results.device, 0, &results.staging, 0, bytes);
                 }
             }
             open.queue.submit([encoder.finish()])
@@ -289,9 +283,7 @@ impl Session {
         let keep = raw.states.is_some();
         let states = buffers.states.as_ref().filter(|_| keep);
         let mapped_states = states.map(&wanted).transpose()?;
-        let flush = open.guarded(Task::new("reading the results"), || {
-            open.queue.submit([])
-        })?;
+        let flush = open.guarded(Task::new("reading the results"), || open.queue.submit([]))?;
         open.wait(Task::new("reading the results"), flush)?;
         let place = chunk.first as usize..(chunk.first + chunk.count) as usize;
         let steps = &mut raw.progress[place];
@@ -299,7 +291,7 @@ impl Session {
             steps.copy_from_slice(words);
         })?;
         let fault = self.fault(launch, chunk, steps);
-        let mut take = |results: &Results, mapped, fields: &[Field], rows: &mut [Vec<u32>]| {
+        let take = |results: &Results, mapped, fields: &[Field], rows: &mut [Vec<u32>]| {
             readback::with_mapped(open, results, chunk.count, mapped, |words| {
                 if fault.is_some() {
                     return;
@@ -315,8 +307,7 @@ impl Session {
         if let (Some(results), Some(mapped)) = (&buffers.outputs, &outputs) {
             take(results, mapped, &manifest.outputs, &mut raw.outputs)?;
         }
-        if let (Some(results), Some(mapped), Some(rows)) =
-            (states, &mapped_states, &mut raw.states)
+        if let (Some(results), Some(mapped), Some(rows)) = (states, &mapped_states, &mut raw.states)
         {
             take(results, mapped, &manifest.states, rows)?;
         }
@@ -331,8 +322,7 @@ impl Session {
             steps == CUT_SHORT || steps > launch.steps || (!stopped && steps != launch.steps)
         };
         let position = progress.iter().position(wrong)?;
-        let agent =
-            u64::from(launch.first_agent) + u64::from(chunk.first) + position as u64;
+        let agent = u64::from(launch.first_agent) + u64::from(chunk.first) + position as u64;
         let adapter = self.open.adapter.name.clone();
         let found = progress[position] & !STOPPED;
         Some(if found == CUT_SHORT {

@@ -126,7 +126,7 @@ impl Array {
         let count = self.words.len() as u64;
         let open = expected.first() == Some(&0);
         let fits = if open {
-            row > 0 && count > 0 && count % row == 0 && count / row <= i32::MAX as u64
+            row > 0 && count > 0 && count.is_multiple_of(row) && count / row <= i32::MAX as u64
         } else {
             count == row
         };

@@ -3,11 +3,7 @@
 use crate::error::{Error, Role};
 
 /// The error for a name that the model does not have.
-pub(crate) fn unknown<'a>(
-    role: Role,
-    name: &str,
-    known: impl Iterator<Item = &'a str>,
-) -> Error {
+pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let known: Vec<String> = known.map(str::to_owned).collect();
     Error::UnknownName {
         role,

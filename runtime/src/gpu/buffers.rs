@@ -26,6 +26,12 @@ pub(crate) struct Results {
     pub(crate) words: u32,
 }
 
+/// A table on the device, with the words that it was made from.
+struct Table {
+    words: Arc<[u32]>,
+    buffer: wgpu::Buffer,
+}
+
 /// Everything that one chunk needs.
 pub(crate) struct Buffers {
     /// Agents that fit.
@@ -39,7 +45,7 @@ pub(crate) struct Buffers {
     pub(crate) states: Option<Results>,
     pub(crate) outputs: Option<Results>,
     pub(crate) progress: Results,
-    data: Vec<(Arc<[u32]>, wgpu::Buffer)>,
+    tables: Vec<Table>,
     pub(crate) bind_group: wgpu::BindGroup,
     /// The launch whose inputs lie in `inputs`, and the first agent of the chunk: they need no upload.
     loaded: Option<(Arc<Launch>, u32)>,
@@ -74,10 +80,14 @@ impl Buffers {
             )?),
         };
         let states = optional_results(open, "allocating the states", agents, manifest.state_words)?;
-        let outputs =
-            optional_results(open, "allocating the outputs", agents, manifest.output_words)?;
+        let outputs = optional_results(
+            open,
+            "allocating the outputs",
+            agents,
+            manifest.output_words,
+        )?;
         let progress = results(open, "allocating the step counts", agents, 1)?;
-        let data = upload_tables(open, manifest, launch)?;
+        let tables = upload_tables(open, launch)?;
         let mut entries = vec![
             wgpu::BindGroupEntry {
                 binding: binding::RUN,
@@ -96,8 +106,8 @@ impl Buffers {
             manifest
                 .data
                 .iter()
-                .zip(&data)
-                .map(|(table, (_, buffer))| entry(table.binding, buffer)),
+                .zip(&tables)
+                .map(|(data, table)| entry(data.binding, &table.buffer)),
         );
         let bind_group = open.guarded(Task::new("binding the buffers"), || {
             open.device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -115,7 +125,7 @@ impl Buffers {
             states,
             outputs,
             progress,
-            data,
+            tables,
             bind_group,
             loaded: None,
         })
@@ -123,10 +133,8 @@ impl Buffers {
 
     /// Do these buffers serve a run with this launch in chunks of `agents`?
     pub(crate) fn serve(&self, launch: &Launch, agents: u32) -> bool {
-        let same = |((ours, _), theirs): (&(Arc<[u32]>, wgpu::Buffer), &Arc<[u32]>)| {
-            Arc::ptr_eq(ours, theirs)
-        };
-        self.agents == agents && self.data.iter().zip(&launch.data).all(same)
+        let same = |(ours, theirs): (&Table, &Arc<[u32]>)| Arc::ptr_eq(&ours.words, theirs);
+        self.agents == agents && self.tables.iter().zip(&launch.data).all(same)
     }
 
     /// Uploads the inputs of the chunk that begins at agent `first` (counted within the run), unless they
@@ -154,7 +162,12 @@ impl Buffers {
         self.loaded = Some((Arc::clone(launch), first));
         if cfg!(debug_assertions) {
             let poison = vec![POISON; count as usize];
-            upload(open, "poisoning the results", &self.progress.device, &poison)?;
+            upload(
+                open,
+                "poisoning the results",
+                &self.progress.device,
+                &poison,
+            )?;
             if let Some(outputs) = &self.outputs {
                 let poison = vec![POISON; count as usize * outputs.words as usize];
                 upload(open, "poisoning the results", &outputs.device, &poison)?;
@@ -205,17 +218,13 @@ fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
     }
 }
 
-fn upload_tables(
-    open: &OpenDevice,
-    manifest: &Manifest,
-    launch: &Launch,
-) -> Result<Vec<(Arc<[u32]>, wgpu::Buffer)>, Error> {
+fn upload_tables(open: &OpenDevice, launch: &Launch) -> Result<Vec<Table>, Error> {
     let limit = open
         .limits
         .max_storage_buffer_binding_size
         .min(open.limits.max_buffer_size);
     let mut tables = Vec::with_capacity(launch.data.len());
-    for (_, words) in manifest.data.iter().zip(&launch.data) {
+    for words in &launch.data {
         let bytes = words.len() as u64 * 4;
         if bytes > limit {
             return Err(Error::AdapterLimit {
@@ -226,9 +235,12 @@ fn upload_tables(
             });
         }
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let table = buffer(open, "allocating a table", bytes, usage)?;
-        upload(open, "uploading a table", &table, words)?;
-        tables.push((Arc::clone(words), table));
+        let buffer = buffer(open, "allocating a table", bytes, usage)?;
+        upload(open, "uploading a table", &buffer, words)?;
+        tables.push(Table {
+            words: Arc::clone(words),
+            buffer,
+        });
     }
     Ok(tables)
 }
@@ -252,9 +264,8 @@ fn results(
     words: u32,
 ) -> Result<Results, Error> {
     let bytes = u64::from(agents) * u64::from(words) * 4;
-    let usage = wgpu::BufferUsages::STORAGE
-        | wgpu::BufferUsages::COPY_SRC
-        | wgpu::BufferUsages::COPY_DST;
+    let usage =
+        wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     Ok(Results {
         device: buffer(open, during, bytes, usage)?,
         staging: buffer(

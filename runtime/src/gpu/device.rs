@@ -58,10 +58,11 @@ impl OpenDevice {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         });
-        let (device, queue) = pollster::block_on(request).map_err(|error| Error::DeviceRefused {
-            adapter: summary.name.clone(),
-            message: error.to_string(),
-        })?;
+        let (device, queue) =
+            pollster::block_on(request).map_err(|error| Error::DeviceRefused {
+                adapter: summary.name.clone(),
+                message: error.to_string(),
+            })?;
         let faults = Arc::new(Mutex::new(Faults::default()));
         let at_loss = Arc::clone(&faults);
         device.set_device_lost_callback(move |reason, message| {
@@ -104,11 +105,7 @@ impl OpenDevice {
     }
 
     /// Waits until the device has done what was submitted.
-    pub(crate) fn wait(
-        &self,
-        task: Task,
-        submission: wgpu::SubmissionIndex,
-    ) -> Result<(), Error> {
+    pub(crate) fn wait(&self, task: Task, submission: wgpu::SubmissionIndex) -> Result<(), Error> {
         let started = Instant::now();
         let spin = self.adapter.kind.is_gpu();
         let poll = || -> Result<(), wgpu::PollError> {

@@ -76,8 +76,7 @@ fn module(device: &wgpu::Device, artifact: &Artifact) -> wgpu::ShaderModule {
     // was measured to make kernels up to 31 times slower. The length of every buffer follows from the same
     // manifest that the kernel was written for.
     unsafe {
-        device
-            .create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+        device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
     }
 }
 

@@ -45,9 +45,7 @@ impl Pace {
             (false, _) => u32::MAX,
             (true, None) => SOFTWARE_GUESS,
             // `init` and `finish` may have as many rounds as a step, in the same dispatch as the steps.
-            (true, Some(_)) => (SOFTWARE_ROUNDS / rounds_per_step)
-                .saturating_sub(2)
-                .max(1) as u32,
+            (true, Some(_)) => (SOFTWARE_ROUNDS / rounds_per_step).saturating_sub(2).max(1) as u32,
         };
         Pace {
             cap: cap.min(tuned.unwrap_or(u32::MAX)).max(1),
