@@ -64,6 +64,8 @@ pub struct Manifest {
     pub agents: Option<u32>,
     /// Default number of steps, if the model gives one.
     pub steps: Option<u32>,
+    /// Has the model a `step` block? Without one, a launch needs no number of steps.
+    pub has_step: bool,
     /// Launch parameters.
     pub params: Vec<Param>,
     /// Tables.
@@ -191,6 +193,8 @@ pub struct Requirement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counter {
+    /// Nothing: the index is `offset` itself, and must be less than the number of rows.
+    Constant,
     /// The step, 0 to `steps - 1`.
     Step,
     /// The agent, 0 to `agents - 1`.

@@ -1,1 +1,3 @@
 //! Runs compiled Sim models.
+
+pub mod cpu;

@@ -1,0 +1,1 @@
+//! The checked model as text.
