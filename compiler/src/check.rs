@@ -18,6 +18,9 @@ mod stmt;
 mod suggest;
 mod ty;
 
+pub(crate) use constant::{ir_binary, ir_unary};
+pub(crate) use flow::returns;
+
 use crate::{
     diagnostic::{Diagnostic, catalog},
     hir::{

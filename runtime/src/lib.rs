@@ -20,6 +20,7 @@
 
 mod bind;
 mod control;
+pub mod cpu;
 mod error;
 mod gpu;
 mod interpreter;

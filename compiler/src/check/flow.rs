@@ -3,12 +3,12 @@
 use super::{CallSite, Checker};
 use crate::{
     diagnostic::catalog,
-    hir::{Block, FunctionId, StmtKind},
+    hir::{FunctionId, Stmt, StmtKind},
     span::Span,
 };
 
 /// Does every path through the block return?
-pub(super) fn returns(block: &Block) -> bool {
+pub(crate) fn returns(block: &[Stmt]) -> bool {
     block.last().is_some_and(|last| match &last.kind {
         StmtKind::Return(_) => true,
         StmtKind::If {

@@ -3,7 +3,7 @@
 use super::{Checker, Place};
 use crate::{
     diagnostic::catalog,
-    hir::{BinaryOp, ExprId, ExprKind, LocalKind, StmtKind, Type},
+    hir::{BinaryOp, ExprId, ExprKind, LocalKind, StmtKind},
     span::Span,
     syntax::ast,
 };

@@ -11,7 +11,7 @@ pub fn sigmoid(x: f32) -> f32 {
 /// ln(1 + e^x), in the form that neither overflows nor cancels: max(x, 0) + ln(1 + e^-|x|).
 pub fn softplus(x: f32) -> f32 {
     let e = wide::exp(-f64::from(x.abs()));
-    let tail = if e < 1e-8 { e } else { wide::log(1.0 + e) };
+    let tail = if e >= 1e-8 { wide::log(1.0 + e) } else { e };
     (f64::from(x).max(0.0) + tail) as f32
 }
 
