@@ -3,6 +3,7 @@
 //! read it; nobody else knows a builtin by name.
 
 pub mod eval;
+pub mod manual;
 pub mod math;
 pub mod table;
 
@@ -73,7 +74,9 @@ pub struct Pure {
     /// How WGSL says it.
     pub wgsl: Wgsl,
     /// Partial derivatives with respect to each parameter, as Sim expressions of the parameters' names;
-    /// empty for functions of integers, `"0.0"` where it is zero almost everywhere.
+    /// empty for functions of integers and for vector-valued functions of whole vectors, which are taken
+    /// apart before they are differentiated; `"0.0"` where it is zero almost everywhere. Component by
+    /// component for vectors; where the result alone is a number, the gradient.
     pub derivative: &'static [&'static str],
     /// How far a backend's result may be from `eval`'s.
     pub tolerance: Tolerance,
@@ -130,9 +133,12 @@ pub enum Wgsl {
         /// Names of other builtins whose helpers the text calls.
         needs: &'static [&'static str],
     },
+    /// An expression for every type, in which `{0}`, `{1}`, … stand once each for the arguments.
+    Expression(&'static str),
 }
 
-/// How far a backend's result may be from the reference.
+/// How far a backend's result may be from the reference. A backend may also flush denormal arguments and
+/// results to zero, and need not keep infinities and NaN apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// To the bit (NaN equals NaN; zeros of either sign are equal).
@@ -192,6 +198,21 @@ pub enum Draw {
     Poisson,
     /// `i32`, an index into weights. One word.
     Categorical,
+}
+
+impl Fold {
+    /// The fold that a call of this name with one array or comprehension is: that of the table's row, or
+    /// `min` and `max`, whose rows are the functions of two numbers.
+    pub fn of(name: &str) -> Option<Fold> {
+        match name {
+            "min" => Some(Fold::Min),
+            "max" => Some(Fold::Max),
+            _ => match BuiltinId::find(name)?.row().meaning {
+                Meaning::Fold(fold) => Some(fold),
+                Meaning::Pure(_) | Meaning::Draw(_) | Meaning::Length => None,
+            },
+        }
+    }
 }
 
 /// Names a row of the table.

@@ -14,6 +14,7 @@
 //!   counter is an ordinary `u32` variable, so that folding turns it into literals.
 
 pub mod print;
+pub mod rounds;
 pub mod value;
 pub mod verify;
 
@@ -45,6 +46,8 @@ pub struct Program {
     pub exprs: Vec<Expr>,
     /// Where in the source each expression comes from, by [`ExprId`].
     pub spans: Vec<Span>,
+    /// The elements of every `Constant` array.
+    pub constants: Vec<(VarId, Vec<Value>)>,
     /// Pure functions of scalars and vectors; they call only functions with a smaller id.
     pub functions: Vec<Function>,
     /// The launch parameters, in layout order.
@@ -119,6 +122,8 @@ pub enum Len {
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VarKind {
+    /// An array known at compile time; its elements stand in [`Program::constants`].
+    Constant,
     /// The same for all agents, set at launch.
     Param,
     /// Read-only table shared by all agents.

@@ -1,1 +1,324 @@
-//! The reference meaning of operators.
+//! The reference meaning of the IR's operators, shared by constant folding, the interpreter and the tests.
+//!
+//! Every function is total over well-typed operands. Arithmetic on `f32` is IEEE 754, rounded to nearest
+//! after each operation and never fused; integers wrap. Ill-typed operands are a bug of the compiler and
+//! reach [`ill_typed`].
+
+use crate::ir::{BinaryOp, Type, UnaryOp, Value};
+
+/// `op operand`.
+pub fn unary(op: UnaryOp, operand: Value) -> Value {
+    match (op, operand) {
+        (UnaryOp::Negate, Value::F32(x)) => Value::F32(-x),
+        (UnaryOp::Negate, Value::I32(x)) => Value::I32(x.wrapping_neg()),
+        (UnaryOp::Negate, _) => map(operand, |x| -x),
+        (UnaryOp::Not, Value::Bool(x)) => Value::Bool(!x),
+        (UnaryOp::Complement, Value::I32(x)) => Value::I32(!x),
+        (UnaryOp::Complement, Value::U32(x)) => Value::U32(!x),
+        (UnaryOp::Not | UnaryOp::Complement, _) => ill_typed("operand of a unary operator"),
+    }
+}
+
+/// `a op b`. One of `a`, `b` may be a vector and the other an `f32`, which then stands for a vector with
+/// all components equal to it.
+pub fn binary(op: BinaryOp, a: Value, b: Value) -> Value {
+    match (a, b) {
+        (Value::F32(a), Value::F32(b)) => floats(op, a, b),
+        (Value::I32(a), Value::I32(b)) => signed(op, a, b),
+        (Value::U32(a), Value::U32(b)) => unsigned(op, a, b),
+        (Value::I32(a), Value::U32(b)) => match op {
+            BinaryOp::ShiftLeft => Value::I32(a.wrapping_shl(b)),
+            BinaryOp::ShiftRight => Value::I32(a.wrapping_shr(b)),
+            _ => ill_typed("mixed integers"),
+        },
+        (Value::Bool(a), Value::Bool(b)) => booleans(op, a, b),
+        _ => zip(a, b, |a, b| match arithmetic(op, a, b) {
+            Some(x) => x,
+            None => ill_typed("operator on vectors"),
+        }),
+    }
+}
+
+/// `+ - * / %` of two floats; none for other operators.
+///
+/// The remainder is WGSL's formula taken literally, one rounding an operation: unlike C's `fmod` it is
+/// inexact for large quotients and NaN for an infinite divisor, as on GPUs.
+fn arithmetic(op: BinaryOp, a: f32, b: f32) -> Option<f32> {
+    match op {
+        BinaryOp::Add => Some(a + b),
+        BinaryOp::Subtract => Some(a - b),
+        BinaryOp::Multiply => Some(a * b),
+        BinaryOp::Divide => Some(a / b),
+        BinaryOp::Remainder => Some(a - b * (a / b).trunc()),
+        BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => None,
+    }
+}
+
+fn floats(op: BinaryOp, a: f32, b: f32) -> Value {
+    match (arithmetic(op, a, b), comparison(op, &a, &b)) {
+        (Some(x), _) => Value::F32(x),
+        (None, Some(x)) => Value::Bool(x),
+        (None, None) => ill_typed("operator on floats"),
+    }
+}
+
+/// A comparison of two scalars of one type; none for other operators. Comparisons with NaN are false,
+/// but `!=` is true.
+fn comparison<T: PartialOrd>(op: BinaryOp, a: &T, b: &T) -> Option<bool> {
+    match op {
+        BinaryOp::Equal => Some(a == b),
+        BinaryOp::NotEqual => Some(a != b),
+        BinaryOp::Less => Some(a < b),
+        BinaryOp::LessEqual => Some(a <= b),
+        BinaryOp::Greater => Some(a > b),
+        BinaryOp::GreaterEqual => Some(a >= b),
+        BinaryOp::Add
+        | BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => None,
+    }
+}
+
+fn signed(op: BinaryOp, a: i32, b: i32) -> Value {
+    let value = match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Subtract => a.wrapping_sub(b),
+        BinaryOp::Multiply => a.wrapping_mul(b),
+        BinaryOp::Divide if b == 0 => a,
+        BinaryOp::Divide => a.wrapping_div(b),
+        BinaryOp::Remainder if b == 0 => 0,
+        BinaryOp::Remainder => a.wrapping_rem(b),
+        BinaryOp::BitAnd => a & b,
+        BinaryOp::BitOr => a | b,
+        BinaryOp::BitXor => a ^ b,
+        BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => {
+            return comparison(op, &a, &b)
+                .map_or_else(|| ill_typed("operator on i32"), Value::Bool);
+        }
+    };
+    Value::I32(value)
+}
+
+fn unsigned(op: BinaryOp, a: u32, b: u32) -> Value {
+    let value = match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Subtract => a.wrapping_sub(b),
+        BinaryOp::Multiply => a.wrapping_mul(b),
+        BinaryOp::Divide => a.checked_div(b).unwrap_or(a),
+        BinaryOp::Remainder => a.checked_rem(b).unwrap_or(0),
+        BinaryOp::BitAnd => a & b,
+        BinaryOp::BitOr => a | b,
+        BinaryOp::BitXor => a ^ b,
+        BinaryOp::ShiftLeft => a.wrapping_shl(b),
+        BinaryOp::ShiftRight => a.wrapping_shr(b),
+        BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or => {
+            return comparison(op, &a, &b)
+                .map_or_else(|| ill_typed("operator on u32"), Value::Bool);
+        }
+    };
+    Value::U32(value)
+}
+
+fn booleans(op: BinaryOp, a: bool, b: bool) -> Value {
+    Value::Bool(match op {
+        BinaryOp::And => a && b,
+        BinaryOp::Or => a || b,
+        BinaryOp::Equal => a == b,
+        BinaryOp::NotEqual => a != b,
+        BinaryOp::Add
+        | BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => ill_typed("operator on bool"),
+    })
+}
+
+/// A conversion between scalar types by value.
+///
+/// To an integer a float truncates and saturates at the type's last value that is a float, too
+/// (2147483520 for `i32`, 4294967040 for `u32`: WGSL, "Floating Point Conversion"); NaN gives 0. An
+/// integer becomes the nearest float, ties to even; integers keep their bits. Of numbers only zeros are
+/// false (NaN is true), and `true` is 1.
+pub fn convert(to: Type, value: Value) -> Value {
+    match (to, value) {
+        (Type::F32, Value::F32(_))
+        | (Type::I32, Value::I32(_))
+        | (Type::U32, Value::U32(_))
+        | (Type::Bool, Value::Bool(_)) => value,
+        (Type::F32, Value::I32(x)) => Value::F32(x as f32),
+        (Type::F32, Value::U32(x)) => Value::F32(x as f32),
+        (Type::F32, Value::Bool(x)) => Value::F32(f32::from(x)),
+        (Type::I32, Value::F32(x)) => Value::I32(at_most(x, 2_147_483_520.0) as i32),
+        (Type::I32, Value::U32(x)) => Value::I32(x as i32),
+        (Type::I32, Value::Bool(x)) => Value::I32(i32::from(x)),
+        (Type::U32, Value::F32(x)) => Value::U32(at_most(x, 4_294_967_040.0) as u32),
+        (Type::U32, Value::I32(x)) => Value::U32(x as u32),
+        (Type::U32, Value::Bool(x)) => Value::U32(u32::from(x)),
+        (Type::Bool, Value::F32(x)) => Value::Bool(x != 0.0),
+        (Type::Bool, Value::I32(x)) => Value::Bool(x != 0),
+        (Type::Bool, Value::U32(x)) => Value::Bool(x != 0),
+        (Type::Vec2 | Type::Vec3 | Type::Vec4, _)
+        | (_, Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_)) => ill_typed("conversion"),
+    }
+}
+
+/// `x` or `last`, whichever is less; NaN stays.
+fn at_most(x: f32, last: f32) -> f32 {
+    if x > last { last } else { x }
+}
+
+/// The same 32 bits as another scalar type. Every NaN has the bits `0x7fc00000` here, because processors
+/// disagree about the bits of the NaNs that they make.
+pub fn bitcast(to: Type, value: Value) -> Value {
+    let bits = match value {
+        Value::F32(x) if x.is_nan() => 0x7fc0_0000,
+        Value::F32(x) => x.to_bits(),
+        Value::I32(x) => x as u32,
+        Value::U32(x) => x,
+        Value::Bool(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => {
+            ill_typed("operand of a bitcast")
+        }
+    };
+    match to {
+        Type::F32 => Value::F32(f32::from_bits(bits)),
+        Type::I32 => Value::I32(bits as i32),
+        Type::U32 => Value::U32(bits),
+        Type::Bool | Type::Vec2 | Type::Vec3 | Type::Vec4 => ill_typed("bitcast"),
+    }
+}
+
+/// `accept` if `condition`, else `reject`.
+pub fn select(condition: Value, accept: Value, reject: Value) -> Value {
+    if truth(condition) { accept } else { reject }
+}
+
+/// The chosen components of a vector, 1 to 4 of them.
+pub fn swizzle(vector: Value, components: &[u8]) -> Value {
+    let floats = vector.floats();
+    let mut parts = [0.0; 4];
+    for (part, &component) in parts.iter_mut().zip(components) {
+        *part = floats[component as usize];
+    }
+    Value::from_floats(&parts[..components.len()])
+}
+
+/// A vector from 2 to 4 scalars.
+pub fn compose(parts: &[Value]) -> Value {
+    let mut floats = [0.0; 4];
+    for (float, &part) in floats.iter_mut().zip(parts) {
+        *float = float_of(part);
+    }
+    Value::from_floats(&floats[..parts.len()])
+}
+
+/// A vector with all components equal.
+pub fn splat(ty: Type, value: Value) -> Value {
+    Value::from_floats(&[float_of(value); 4][..ty.components()])
+}
+
+/// The `bool` in a value.
+pub fn truth(value: Value) -> bool {
+    match value {
+        Value::Bool(x) => x,
+        Value::F32(_)
+        | Value::I32(_)
+        | Value::U32(_)
+        | Value::Vec2(_)
+        | Value::Vec3(_)
+        | Value::Vec4(_) => ill_typed("condition"),
+    }
+}
+
+/// The `f32` in a value.
+pub fn float_of(value: Value) -> f32 {
+    match value {
+        Value::F32(x) => x,
+        Value::I32(_)
+        | Value::U32(_)
+        | Value::Bool(_)
+        | Value::Vec2(_)
+        | Value::Vec3(_)
+        | Value::Vec4(_) => ill_typed("scalar"),
+    }
+}
+
+/// A function of one float, component by component.
+pub fn map(a: Value, f: impl Fn(f32) -> f32) -> Value {
+    match a {
+        Value::F32(x) => Value::F32(f(x)),
+        Value::Vec2(v) => Value::Vec2(v.map(f)),
+        Value::Vec3(v) => Value::Vec3(v.map(f)),
+        Value::Vec4(v) => Value::Vec4(v.map(f)),
+        Value::I32(_) | Value::U32(_) | Value::Bool(_) => ill_typed("floats"),
+    }
+}
+
+/// A function of two floats, component by component; an `f32` goes with every component of a vector.
+pub fn zip(a: Value, b: Value, f: impl Fn(f32, f32) -> f32) -> Value {
+    match (a, b) {
+        (Value::F32(x), _) => map(b, |y| f(x, y)),
+        (_, Value::F32(y)) => map(a, |x| f(x, y)),
+        (Value::Vec2(a), Value::Vec2(b)) => Value::Vec2(pairs(a, b, f)),
+        (Value::Vec3(a), Value::Vec3(b)) => Value::Vec3(pairs(a, b, f)),
+        (Value::Vec4(a), Value::Vec4(b)) => Value::Vec4(pairs(a, b, f)),
+        _ => ill_typed("pair of floats"),
+    }
+}
+
+fn pairs<const N: usize>(a: [f32; N], b: [f32; N], f: impl Fn(f32, f32) -> f32) -> [f32; N] {
+    std::array::from_fn(|k| f(a[k], b[k]))
+}
+
+/// What a caller gets that breaks the typing of the IR.
+#[cold]
+pub(crate) fn ill_typed(what: &str) -> ! {
+    unreachable!("internal error: the program has an ill-typed {what}")
+}
+
+#[cfg(test)]
+mod tests;

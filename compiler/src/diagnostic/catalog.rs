@@ -3,9 +3,14 @@
 //! The doc comment of a constructor is what `simc explain CODE` prints; its name is the name of its
 //! specimen `tests/errors/<name>.sim`.
 
+pub mod constants;
+pub mod control;
+pub mod model;
+pub mod names;
 pub mod syntax;
+pub mod types;
 
-use super::Entry;
+use super::{Diagnostic, Entry};
 
 /// Defines constructors of diagnostics and the list of them that `simc explain` reads.
 macro_rules! catalog {
@@ -30,9 +35,26 @@ macro_rules! catalog {
 }
 pub(crate) use catalog;
 
+/// Adds the help line for a name that looks like the one written.
+fn did_you_mean(report: Diagnostic, near: Option<&str>) -> Diagnostic {
+    match near {
+        Some(near) => report.help(format!("did you mean `{near}`?")),
+        None => report,
+    }
+}
+
 /// All complaints, ordered by area.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    [syntax::ENTRIES].into_iter().flatten()
+    [
+        syntax::ENTRIES,
+        names::ENTRIES,
+        types::ENTRIES,
+        control::ENTRIES,
+        constants::ENTRIES,
+        model::ENTRIES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The complaint with this code (`E0201`) or slug (`unknown_name`), in any case.

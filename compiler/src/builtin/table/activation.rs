@@ -1,0 +1,120 @@
+//! Activation functions and their kin, component by component.
+
+use super::{FLOAT_1, f, greatest};
+use crate::builtin::{Area, Builtin, Meaning, Pure, Tolerance, Wgsl, eval::map, math};
+
+/// The rows, by name.
+pub(super) const ROWS: &[Builtin] = &[
+    Builtin {
+        name: "erf",
+        area: Area::Activation,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::erf),
+            wgsl: Wgsl::Helper {
+                name: "error_function",
+                text: ERROR_FUNCTION,
+                needs: &[],
+            },
+            derivative: &["1.1283791670955126 * exp(-x * x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "The error function: twice the chance of a normal number of variance 1/2 between 0 and `x`.",
+        example: "abs(erf(0.5) - 0.5204999) < 1e-6",
+    },
+    Builtin {
+        name: "relu",
+        area: Area::Activation,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| greatest(a[0], f(0.0)),
+            wgsl: Wgsl::Helper {
+                name: "rectify",
+                text: RECTIFY,
+                needs: &[],
+            },
+            derivative: &["select(0.0, 1.0, x > 0.0)"],
+            tolerance: Tolerance::Exact,
+            ..FLOAT_1
+        }),
+        doc: "`x`, or 0 where it is negative.",
+        example: "relu(-2.0) == 0.0",
+    },
+    Builtin {
+        name: "sigmoid",
+        area: Area::Activation,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::sigmoid),
+            wgsl: Wgsl::Helper {
+                name: "logistic",
+                text: LOGISTIC,
+                needs: &[],
+            },
+            derivative: &["sigmoid(x) * (1.0 - sigmoid(x))"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-5,
+            },
+            ..FLOAT_1
+        }),
+        doc: "The logistic function `1 / (1 + exp(-x))`.",
+        example: "sigmoid(0.0) == 0.5",
+    },
+    Builtin {
+        name: "softplus",
+        area: Area::Activation,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::softplus),
+            wgsl: Wgsl::Helper {
+                name: "soft_plus",
+                text: SOFT_PLUS,
+                needs: &[],
+            },
+            derivative: &["sigmoid(x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1e-5,
+            },
+            ..FLOAT_1
+        }),
+        doc: "`log(1 + exp(x))`, a smooth `relu`.",
+        example: "abs(softplus(0.0) - 0.6931472) < 1e-6",
+    },
+];
+
+/// Two fits by polynomials, good to 5e-8: of erf x / x in x² below 1, of e^(x²) (1 - erf x) in 1/(x + 2)
+/// above.
+const ERROR_FUNCTION: &str = "\
+fn error_function(x: f32) -> f32 {
+    let size = min(abs(x), 4.0);
+    let x2 = size * size;
+    let near = size * (1.12837913 + x2 * (-0.376123438 + x2 * (0.112803167
+        + x2 * (-0.0267150542 + x2 * (0.00492176203 + x2 * -0.000564805987)))));
+    let t = 1.0 / (size + 2.0);
+    let far = 1.0 - exp(-x2) * (0.0013318623 + t * (0.528864713 + t * (1.51484576
+        + t * (-0.241433497 + t * (9.67155319 + t * -7.00146359)))));
+    let value = select(far, near, size < 1.0);
+    return select(value, -value, x < 0.0);
+}";
+
+const RECTIFY: &str = "\
+fn rectify(x: f32) -> f32 {
+    return max(x, 0.0);
+}";
+
+/// The bound keeps `exp` from overflowing, which WGSL leaves undefined.
+const LOGISTIC: &str = "\
+fn logistic(x: f32) -> f32 {
+    return 1.0 / (1.0 + exp(min(-x, 80.0)));
+}";
+
+const SOFT_PLUS: &str = "\
+fn soft_plus(x: f32) -> f32 {
+    return max(x, 0.0) + log(1.0 + exp(-abs(x)));
+}";

@@ -1,0 +1,235 @@
+//! Functions of the bits of integers.
+
+use super::INTEGER_1;
+use crate::builtin::{Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl, eval::ill_typed};
+use crate::ir::Value;
+
+/// The rows, by name.
+pub(super) const ROWS: &[Builtin] = &[
+    Builtin {
+        name: "countLeadingZeros",
+        area: Area::Bits,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| bits(a[0], u32::leading_zeros),
+            wgsl: Wgsl::Native("countLeadingZeros"),
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+            ..INTEGER_1
+        }),
+        doc: "How many zero bits stand before the highest 1; 32 for zero.",
+        example: "countLeadingZeros(1u) == 31u",
+    },
+    Builtin {
+        name: "countOneBits",
+        area: Area::Bits,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| bits(a[0], u32::count_ones),
+            wgsl: Wgsl::Native("countOneBits"),
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+            ..INTEGER_1
+        }),
+        doc: "How many bits are 1.",
+        example: "countOneBits(7u) == 3u",
+    },
+    Builtin {
+        name: "countTrailingZeros",
+        area: Area::Bits,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| bits(a[0], u32::trailing_zeros),
+            wgsl: Wgsl::Native("countTrailingZeros"),
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+            ..INTEGER_1
+        }),
+        doc: "How many zero bits stand after the lowest 1; 32 for zero.",
+        example: "countTrailingZeros(8u) == 3u",
+    },
+    Builtin {
+        name: "extractBits",
+        area: Area::Bits,
+        params: &["x", "offset", "count"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Integer,
+            params: &[Slot::U32, Slot::U32, Slot::U32],
+            result: Slot::U32,
+            eval: extract_bits,
+            wgsl: Wgsl::Helper {
+                name: "bit_field",
+                text: BIT_FIELD,
+                needs: &[],
+            },
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+        }),
+        doc: "The `count` bits of `x` from bit `offset` on, as a number; bits past the 32nd do not count.",
+        example: "extractBits(0xabcu, 4u, 4u) == 0xbu",
+    },
+    Builtin {
+        name: "firstLeadingBit",
+        area: Area::Bits,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: first_leading_bit,
+            wgsl: Wgsl::Native("firstLeadingBit"),
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+            ..INTEGER_1
+        }),
+        doc: "The place of the highest 1 (of a negative number: the highest 0), counted from the lowest bit; all ones if there is none.",
+        example: "firstLeadingBit(8u) == 3u",
+    },
+    Builtin {
+        name: "firstTrailingBit",
+        area: Area::Bits,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| bits(a[0], first_trailing_bit),
+            wgsl: Wgsl::Native("firstTrailingBit"),
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+            ..INTEGER_1
+        }),
+        doc: "The place of the lowest 1; all ones if there is none.",
+        example: "firstTrailingBit(12u) == 2u",
+    },
+    Builtin {
+        name: "insertBits",
+        area: Area::Bits,
+        params: &["x", "new_bits", "offset", "count"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Integer,
+            params: &[Slot::U32, Slot::U32, Slot::U32, Slot::U32],
+            result: Slot::U32,
+            eval: insert_bits,
+            wgsl: Wgsl::Helper {
+                name: "with_bit_field",
+                text: WITH_BIT_FIELD,
+                needs: &[],
+            },
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+        }),
+        doc: "`x` with its `count` bits from bit `offset` on replaced by the lowest of `new_bits`.",
+        example: "insertBits(0xaffu, 0xbu, 4u, 4u) == 0xabfu",
+    },
+    Builtin {
+        name: "mul_high",
+        area: Area::Bits,
+        params: &["a", "b"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Integer,
+            params: &[Slot::U32, Slot::U32],
+            result: Slot::U32,
+            eval: mul_high,
+            wgsl: Wgsl::Helper {
+                name: "multiply_high",
+                text: MULTIPLY_HIGH,
+                needs: &[],
+            },
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+        }),
+        doc: "The upper 32 bits of the 64-bit product.",
+        example: "mul_high(0x80000000u, 6u) == 3u",
+    },
+    Builtin {
+        name: "reverseBits",
+        area: Area::Bits,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| bits(a[0], u32::reverse_bits),
+            wgsl: Wgsl::Native("reverseBits"),
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+            ..INTEGER_1
+        }),
+        doc: "The bits in reverse order.",
+        example: "reverseBits(1u) == 0x80000000u",
+    },
+];
+
+/// A function, so that WGSL does not refuse constants that reach past the 32nd bit.
+const BIT_FIELD: &str = "\
+fn bit_field(x: u32, offset: u32, count: u32) -> u32 {
+    return extractBits(x, offset, count);
+}";
+
+/// Likewise.
+const WITH_BIT_FIELD: &str = "\
+fn with_bit_field(x: u32, new_bits: u32, offset: u32, count: u32) -> u32 {
+    return insertBits(x, new_bits, offset, count);
+}";
+
+/// Long multiplication with digits of 16 bits.
+const MULTIPLY_HIGH: &str = "\
+fn multiply_high(a: u32, b: u32) -> u32 {
+    let a_low = a & 0xffffu;
+    let a_high = a >> 16u;
+    let b_low = b & 0xffffu;
+    let b_high = b >> 16u;
+    let middle = a_high * b_low + ((a_low * b_low) >> 16u);
+    let rest = a_low * b_high + (middle & 0xffffu);
+    return a_high * b_high + (middle >> 16u) + (rest >> 16u);
+}";
+
+/// A function of the bits of an integer of either type.
+fn bits(a: Value, f: fn(u32) -> u32) -> Value {
+    match a {
+        Value::I32(x) => Value::I32(f(x as u32) as i32),
+        Value::U32(x) => Value::U32(f(x)),
+        Value::F32(_) | Value::Bool(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => {
+            ill_typed("integer")
+        }
+    }
+}
+
+fn word(a: Value) -> u32 {
+    match a {
+        Value::U32(x) => x,
+        Value::I32(_)
+        | Value::F32(_)
+        | Value::Bool(_)
+        | Value::Vec2(_)
+        | Value::Vec3(_)
+        | Value::Vec4(_) => ill_typed("u32"),
+    }
+}
+
+fn first_leading_bit(a: &[Value]) -> Value {
+    let place = |x: u32| x.checked_ilog2().unwrap_or(u32::MAX);
+    match a[0] {
+        Value::I32(x) if x < 0 => Value::I32(place(!x as u32) as i32),
+        other => bits(other, place),
+    }
+}
+
+fn first_trailing_bit(x: u32) -> u32 {
+    if x == 0 { u32::MAX } else { x.trailing_zeros() }
+}
+
+/// Where a field of `count` bits from `offset` on lies: its first bit, and a mask of as many ones.
+fn field(offset: u32, count: u32) -> (u32, u32) {
+    let offset = offset.min(32);
+    let count = count.min(32 - offset);
+    // Through 64 bits, for a field of 32.
+    (offset, ((1_u64 << count) - 1) as u32)
+}
+
+fn extract_bits(a: &[Value]) -> Value {
+    let (offset, mask) = field(word(a[1]), word(a[2]));
+    Value::U32(word(a[0]).checked_shr(offset).unwrap_or(0) & mask)
+}
+
+fn insert_bits(a: &[Value]) -> Value {
+    let (offset, mask) = field(word(a[2]), word(a[3]));
+    let place = |x: u32| x.checked_shl(offset).unwrap_or(0);
+    Value::U32((word(a[0]) & !place(mask)) | place(word(a[1]) & mask))
+}
+
+fn mul_high(a: &[Value]) -> Value {
+    Value::U32(((u64::from(word(a[0])) * u64::from(word(a[1]))) >> 32) as u32)
+}

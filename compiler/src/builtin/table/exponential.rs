@@ -1,0 +1,133 @@
+//! Powers and logarithms, component by component.
+
+use super::{FLOAT_1, FLOAT_2};
+use crate::builtin::{
+    Area, Builtin, Meaning, Pure, Tolerance, Wgsl,
+    eval::{map, zip},
+    math,
+};
+
+/// The rows, by name.
+pub(super) const ROWS: &[Builtin] = &[
+    Builtin {
+        name: "exp",
+        area: Area::Exponential,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::exp),
+            wgsl: Wgsl::Native("exp"),
+            derivative: &["exp(x)"],
+            tolerance: Tolerance::Ulp(180.0),
+            ..FLOAT_1
+        }),
+        doc: "e to the power `x`.",
+        example: "abs(exp(1.0) - 2.7182818) < 1e-6",
+    },
+    Builtin {
+        name: "exp2",
+        area: Area::Exponential,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::exp2),
+            wgsl: Wgsl::Native("exp2"),
+            derivative: &["exp2(x) * 0.6931471805599453"],
+            tolerance: Tolerance::Ulp(180.0),
+            ..FLOAT_1
+        }),
+        doc: "2 to the power `x`.",
+        example: "exp2(5.0) == 32.0",
+    },
+    Builtin {
+        name: "inverseSqrt",
+        area: Area::Exponential,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], |x| (1.0 / f64::from(x).sqrt()) as f32),
+            wgsl: Wgsl::Native("inverseSqrt"),
+            derivative: &["-0.5 * inverseSqrt(x) / x"],
+            tolerance: Tolerance::Ulp(4.0),
+            ..FLOAT_1
+        }),
+        doc: "One over the square root.",
+        example: "abs(inverseSqrt(4.0) - 0.5) < 1e-6",
+    },
+    Builtin {
+        name: "log",
+        area: Area::Exponential,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::log),
+            wgsl: Wgsl::Native("log"),
+            derivative: &["1.0 / x"],
+            tolerance: Tolerance::Mixed {
+                absolute: 5e-7,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "The natural logarithm; NaN below zero, minus infinity at zero.",
+        example: "abs(log(10.0) - 2.3025851) < 1e-6",
+    },
+    Builtin {
+        name: "log2",
+        area: Area::Exponential,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::log2),
+            wgsl: Wgsl::Native("log2"),
+            derivative: &["1.4426950408889634 / x"],
+            tolerance: Tolerance::Mixed {
+                absolute: 5e-7,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "The binary logarithm.",
+        example: "log2(8.0) == 3.0",
+    },
+    Builtin {
+        name: "pow",
+        area: Area::Exponential,
+        params: &["x", "y"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| zip(a[0], a[1], math::pow),
+            wgsl: Wgsl::Helper {
+                name: "power",
+                text: POWER,
+                needs: &[],
+            },
+            derivative: &[
+                "y * pow(x, y - 1.0)",
+                "select(0.0, pow(x, y) * log(x), x > 0.0)",
+            ],
+            tolerance: Tolerance::Ulp(256.0),
+            ..FLOAT_2
+        }),
+        doc: "`x` to the power `y`, also `x ** y`; a negative `x` has powers for whole `y`, for others NaN.",
+        example: "pow(-2.0, 3.0) == -8.0",
+    },
+    Builtin {
+        name: "sqrt",
+        area: Area::Exponential,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], f32::sqrt),
+            wgsl: Wgsl::Native("sqrt"),
+            derivative: &["0.5 / sqrt(x)"],
+            tolerance: Tolerance::Ulp(3.0),
+            ..FLOAT_1
+        }),
+        doc: "The square root; NaN below zero.",
+        example: "sqrt(9.0) == 3.0",
+    },
+];
+
+/// WGSL leaves `pow` of negative numbers undefined; here a whole exponent takes the power of the magnitude
+/// and gives it its sign. Any other exponent leaves it to `pow`, whose logarithm is NaN.
+const POWER: &str = "\
+fn power(x: f32, y: f32) -> f32 {
+    let whole = trunc(y) == y;
+    let odd = abs(y - 2.0 * trunc(0.5 * y)) == 1.0;
+    let size = pow(select(x, abs(x), whole), y);
+    return select(select(size, -size, odd && x < 0.0), 1.0, y == 0.0);
+}";

@@ -1,0 +1,79 @@
+//! Folds over arrays and comprehensions. `min` and `max` of one array are folds, too: see `Fold::of`.
+
+use crate::builtin::{Area, Builtin, Fold, Meaning};
+
+/// The rows, by name.
+pub(super) const ROWS: &[Builtin] = &[
+    Builtin {
+        name: "all",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::All),
+        doc: "Are all true? True for nothing.",
+        example: "all([true, true])",
+    },
+    Builtin {
+        name: "any",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::Any),
+        doc: "Is one true? False for nothing.",
+        example: "any([false, true])",
+    },
+    Builtin {
+        name: "argmax",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::ArgMax),
+        doc: "The index of the first largest element, `i32`; 0 for nothing.",
+        example: "argmax([1.0, 3.0, 2.0]) == 1",
+    },
+    Builtin {
+        name: "argmin",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::ArgMin),
+        doc: "The index of the first smallest element, `i32`; 0 for nothing.",
+        example: "argmin([2.0, 1.0, 3.0]) == 1",
+    },
+    Builtin {
+        name: "count",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::Count),
+        doc: "How many are true, or how many pass the comprehension's filter; `i32`.",
+        example: "count(for k in 0..10 if k % 3 == 0: 1) == 4",
+    },
+    Builtin {
+        name: "len",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Length,
+        doc: "The number of elements of an array or of rows of a table, `i32`.",
+        example: "len([1.0, 2.0, 3.0]) == 3",
+    },
+    Builtin {
+        name: "mean",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::Mean),
+        doc: "The sum over the number of elements; NaN for nothing.",
+        example: "mean([1.0, 2.0, 6.0]) == 3.0",
+    },
+    Builtin {
+        name: "product",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::Product),
+        doc: "The product of the elements; 1 for nothing.",
+        example: "product([2.0, 3.0, 4.0]) == 24.0",
+    },
+    Builtin {
+        name: "sum",
+        area: Area::Fold,
+        params: &["array"],
+        meaning: Meaning::Fold(Fold::Sum),
+        doc: "The sum of the elements, from the first to the last; 0 for nothing.",
+        example: "sum(for k in 0..4: k) == 6",
+    },
+];

@@ -1,0 +1,159 @@
+//! Random draws, and the pure functions that make numbers of random words.
+
+use super::larger;
+use crate::builtin::{
+    Area, Builtin, Class, Draw, Meaning, Pure, Slot, Tolerance, Wgsl, eval::ill_typed, math,
+};
+use crate::ir::Value;
+use crate::random;
+
+/// The rows, by name.
+pub(super) const ROWS: &[Builtin] = &[
+    Builtin {
+        name: "bernoulli",
+        area: Area::Random,
+        params: &["p"],
+        meaning: Meaning::Draw(Draw::Bernoulli),
+        doc: "True with chance `p`.",
+        example: "bernoulli(1.0)",
+    },
+    Builtin {
+        name: "categorical",
+        area: Area::Random,
+        params: &["weights"],
+        meaning: Meaning::Draw(Draw::Categorical),
+        doc: "An index into an array of weights, each as likely as its share of their sum; `i32`.",
+        example: "categorical([0.0, 1.0, 0.0]) == 1",
+    },
+    Builtin {
+        name: "exponential",
+        area: Area::Random,
+        params: &["rate"],
+        meaning: Meaning::Draw(Draw::Exponential),
+        doc: "An exponential number with mean `1 / rate`.",
+        example: "exponential(2.0) >= 0.0",
+    },
+    Builtin {
+        name: "normal",
+        area: Area::Random,
+        params: &["mean", "deviation"],
+        meaning: Meaning::Draw(Draw::Normal),
+        doc: "A normal number; without arguments of mean 0 and standard deviation 1.",
+        example: "abs(normal()) < 7.0",
+    },
+    Builtin {
+        name: "normal_from",
+        area: Area::Random,
+        params: &["a", "b"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Integer,
+            params: &[Slot::U32, Slot::U32],
+            result: Slot::F32,
+            eval: normal_from,
+            wgsl: Wgsl::Helper {
+                name: "normal_from_words",
+                text: NORMAL_FROM_WORDS,
+                needs: &[],
+            },
+            derivative: &["0.0", "0.0"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-3,
+                relative: 1e-5,
+            },
+        }),
+        doc: "The standard normal number that two random words stand for, after Box and Muller: `a` gives the radius, `b` the angle.",
+        example: "normal_from(0xffffffffu, 7u) == 0.0",
+    },
+    Builtin {
+        name: "poisson",
+        area: Area::Random,
+        params: &["mean"],
+        meaning: Meaning::Draw(Draw::Poisson),
+        doc: "A Poisson number with that mean, `i32`.",
+        example: "poisson(4.0) >= 0",
+    },
+    Builtin {
+        name: "randint",
+        area: Area::Random,
+        params: &["a", "b"],
+        meaning: Meaning::Draw(Draw::RandInt),
+        doc: "A whole number from `a` to `b - 1`, each as likely; `i32`.",
+        example: "randint(3, 4) == 3",
+    },
+    Builtin {
+        name: "random",
+        area: Area::Random,
+        params: &[],
+        meaning: Meaning::Draw(Draw::Random),
+        doc: "A number in [0, 1), a multiple of 2^-24.",
+        example: "random() < 1.0",
+    },
+    Builtin {
+        name: "uniform",
+        area: Area::Random,
+        params: &["a", "b"],
+        meaning: Meaning::Draw(Draw::Uniform),
+        doc: "A number in [`a`, `b`).",
+        example: "uniform(2.0, 3.0) >= 2.0",
+    },
+    Builtin {
+        name: "unit",
+        area: Area::Random,
+        params: &["word"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Integer,
+            params: &[Slot::U32],
+            result: Slot::F32,
+            eval: unit,
+            wgsl: Wgsl::Helper {
+                name: "unit_from_word",
+                text: UNIT_FROM_WORD,
+                needs: &[],
+            },
+            derivative: &["0.0"],
+            tolerance: Tolerance::Exact,
+        }),
+        doc: "The number in [0, 1) that a random word stands for: its upper 24 bits, in units of 2^-24.",
+        example: "unit(0x80000000u) == 0.5",
+    },
+];
+
+const UNIT_FROM_WORD: &str = "\
+fn unit_from_word(word: u32) -> f32 {
+    return f32(word >> 8u) * 5.9604644775390625e-8;
+}";
+
+/// The bound keeps the root from a negative number where a driver's `log` of almost 1 is above 0.
+const NORMAL_FROM_WORDS: &str = "\
+fn normal_from_words(a: u32, b: u32) -> f32 {
+    let u = f32(a) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
+    let angle = f32(bitcast<i32>(b)) * 1.4629180792671596e-9;
+    return sqrt(max(-2.0 * log(u), 0.0)) * cos(angle);
+}";
+
+fn word(a: Value) -> u32 {
+    match a {
+        Value::U32(x) => x,
+        Value::I32(_)
+        | Value::F32(_)
+        | Value::Bool(_)
+        | Value::Vec2(_)
+        | Value::Vec3(_)
+        | Value::Vec4(_) => ill_typed("random word"),
+    }
+}
+
+fn unit(a: &[Value]) -> Value {
+    Value::F32(random::unit(word(a[0])))
+}
+
+/// √(-2 ln u) cos θ with u = (a + ½) / 2^32 in (0, 1] and θ = π b / 2^31 in [-π, π], `b` taken as signed
+/// (G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958). All 32
+/// bits of `a` count, so that the tails reach to 6.76, and u is never 0.
+fn normal_from(a: &[Value]) -> Value {
+    const UNIT: f32 = 1.0 / 4_294_967_296.0;
+    let u = word(a[0]) as f32 * UNIT + 0.5 * UNIT;
+    let angle = (word(a[1]) as i32) as f32 * (std::f32::consts::PI / 2_147_483_648.0);
+    let radius = larger(-2.0 * math::log(u), 0.0).sqrt();
+    Value::F32(radius * math::cos(angle))
+}

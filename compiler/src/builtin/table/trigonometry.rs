@@ -1,0 +1,295 @@
+//! Trigonometric and hyperbolic functions, component by component.
+
+use super::{FLOAT_1, FLOAT_2, f, mul, trigonometry_text::*};
+use crate::builtin::{
+    Area, Builtin, Meaning, Pure, Tolerance, Wgsl,
+    eval::{map, zip},
+    math,
+};
+
+/// 180/π.
+const DEGREES: f32 = 57.295_78;
+/// π/180.
+const RADIANS: f32 = 0.017_453_292;
+
+/// The rows, by name.
+pub(super) const ROWS: &[Builtin] = &[
+    Builtin {
+        name: "acos",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::acos),
+            wgsl: Wgsl::Helper {
+                name: "arc_cosine",
+                text: ARC_COSINE,
+                needs: &["atan2"],
+            },
+            derivative: &["-1.0 / sqrt(1.0 - x * x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Arc cosine in radians, 0 to π; NaN outside [-1, 1].",
+        example: "abs(acos(0.5) - 1.0471976) < 1e-6",
+    },
+    Builtin {
+        name: "acosh",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::acosh),
+            wgsl: Wgsl::Helper {
+                name: "area_cosine",
+                text: AREA_COSINE,
+                needs: &[],
+            },
+            derivative: &["1.0 / sqrt(x * x - 1.0)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Inverse hyperbolic cosine; NaN below 1.",
+        example: "abs(acosh(2.0) - 1.3169579) < 1e-6",
+    },
+    Builtin {
+        name: "asin",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::asin),
+            wgsl: Wgsl::Helper {
+                name: "arc_sine",
+                text: ARC_SINE,
+                needs: &["atan2"],
+            },
+            derivative: &["1.0 / sqrt(1.0 - x * x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Arc sine in radians, -π/2 to π/2; NaN outside [-1, 1].",
+        example: "abs(asin(0.5) - 0.5235988) < 1e-6",
+    },
+    Builtin {
+        name: "asinh",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::asinh),
+            wgsl: Wgsl::Helper {
+                name: "area_sine",
+                text: AREA_SINE,
+                needs: &[],
+            },
+            derivative: &["1.0 / sqrt(x * x + 1.0)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Inverse hyperbolic sine.",
+        example: "abs(asinh(1.0) - 0.8813736) < 1e-6",
+    },
+    Builtin {
+        name: "atan",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::atan),
+            wgsl: Wgsl::Helper {
+                name: "arc_tangent",
+                text: ARC_TANGENT,
+                needs: &["atan2"],
+            },
+            derivative: &["1.0 / (1.0 + x * x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Arc tangent in radians, -π/2 to π/2.",
+        example: "abs(atan(1.0) - 0.7853982) < 1e-6",
+    },
+    Builtin {
+        name: "atan2",
+        area: Area::Trigonometry,
+        params: &["y", "x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| zip(a[0], a[1], math::atan2),
+            wgsl: Wgsl::Helper {
+                name: "angle_of",
+                text: ANGLE_OF,
+                needs: &[],
+            },
+            derivative: &["x / (x * x + y * y)", "-y / (x * x + y * y)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1e-6,
+            },
+            ..FLOAT_2
+        }),
+        doc: "The angle of the point (`x`, `y`) in radians, -π to π; mind the order of the arguments.",
+        example: "abs(atan2(1.0, -1.0) - 2.3561945) < 1e-6",
+    },
+    Builtin {
+        name: "atanh",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::atanh),
+            wgsl: Wgsl::Helper {
+                name: "area_tangent",
+                text: AREA_TANGENT,
+                needs: &[],
+            },
+            derivative: &["1.0 / (1.0 - x * x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Inverse hyperbolic tangent; NaN outside [-1, 1].",
+        example: "abs(atanh(0.5) - 0.5493061) < 1e-6",
+    },
+    Builtin {
+        name: "cos",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::cos),
+            wgsl: Wgsl::Native("cos"),
+            derivative: &["-sin(x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 3e-5,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Cosine of an angle in radians.",
+        example: "abs(cos(1.0) - 0.5403023) < 1e-6",
+    },
+    Builtin {
+        name: "cosh",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::cosh),
+            wgsl: Wgsl::Native("cosh"),
+            derivative: &["sinh(x)"],
+            tolerance: Tolerance::Ulp(180.0),
+            ..FLOAT_1
+        }),
+        doc: "Hyperbolic cosine.",
+        example: "abs(cosh(1.0) - 1.5430806) < 1e-6",
+    },
+    Builtin {
+        name: "degrees",
+        area: Area::Trigonometry,
+        params: &["angle"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| zip(a[0], f(DEGREES), mul),
+            wgsl: Wgsl::Native("degrees"),
+            derivative: &["57.29577951308232"],
+            tolerance: Tolerance::Ulp(3.0),
+            ..FLOAT_1
+        }),
+        doc: "Radians as degrees.",
+        example: "abs(degrees(1.0) - 57.29578) < 1e-4",
+    },
+    Builtin {
+        name: "radians",
+        area: Area::Trigonometry,
+        params: &["angle"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| zip(a[0], f(RADIANS), mul),
+            wgsl: Wgsl::Native("radians"),
+            derivative: &["0.017453292519943295"],
+            tolerance: Tolerance::Ulp(3.0),
+            ..FLOAT_1
+        }),
+        doc: "Degrees as radians.",
+        example: "abs(radians(180.0) - 3.1415927) < 1e-6",
+    },
+    Builtin {
+        name: "sin",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::sin),
+            wgsl: Wgsl::Native("sin"),
+            derivative: &["cos(x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 3e-5,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Sine of an angle in radians.",
+        example: "abs(sin(1.0) - 0.841471) < 1e-6",
+    },
+    Builtin {
+        name: "sinh",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::sinh),
+            wgsl: Wgsl::Native("sinh"),
+            derivative: &["cosh(x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1.1e-5,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Hyperbolic sine.",
+        example: "abs(sinh(1.0) - 1.1752012) < 1e-6",
+    },
+    Builtin {
+        name: "tan",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::tan),
+            wgsl: Wgsl::Native("tan"),
+            derivative: &["1.0 + tan(x) * tan(x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-4,
+                relative: 1e-4,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Tangent of an angle in radians.",
+        example: "abs(tan(1.0) - 1.5574077) < 1e-5",
+    },
+    Builtin {
+        name: "tanh",
+        area: Area::Trigonometry,
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::tanh),
+            wgsl: Wgsl::Helper {
+                name: "hyperbolic_tangent",
+                text: HYPERBOLIC_TANGENT,
+                needs: &[],
+            },
+            derivative: &["1.0 - tanh(x) * tanh(x)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 5e-7,
+                relative: 1e-6,
+            },
+            ..FLOAT_1
+        }),
+        doc: "Hyperbolic tangent.",
+        example: "abs(tanh(0.5) - 0.4621172) < 1e-6",
+    },
+];

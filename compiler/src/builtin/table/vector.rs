@@ -1,0 +1,207 @@
+//! Functions of vectors as a whole. Sums run from the first component to the last.
+
+use super::{f, mul};
+use crate::builtin::{
+    Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl,
+    eval::{float_of, ill_typed, map, zip},
+};
+use crate::ir::Value;
+
+/// The rows, by name.
+pub(super) const ROWS: &[Builtin] = &[
+    Builtin {
+        name: "cross",
+        area: Area::Vector,
+        params: &["a", "b"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Vector,
+            params: &[Slot::Vec3, Slot::Vec3],
+            result: Slot::Vec3,
+            eval: cross,
+            wgsl: Wgsl::Native("cross"),
+            derivative: &[],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1e-6,
+            },
+        }),
+        doc: "The vector at right angles to two, as long as their parallelogram is large.",
+        example: "cross(vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0)).z == 1.0",
+    },
+    Builtin {
+        name: "distance",
+        area: Area::Vector,
+        params: &["a", "b"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Float,
+            params: &[Slot::T, Slot::T],
+            result: Slot::Component,
+            eval: |a| f(length(zip(a[0], a[1], |x, y| x - y))),
+            wgsl: Wgsl::Native("distance"),
+            derivative: &["(a - b) / distance(a, b)", "(b - a) / distance(a, b)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-6,
+            },
+        }),
+        doc: "The length of `a - b`.",
+        example: "distance(vec2(1.0, 1.0), vec2(4.0, 5.0)) == 5.0",
+    },
+    Builtin {
+        name: "dot",
+        area: Area::Vector,
+        params: &["a", "b"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Vector,
+            params: &[Slot::T, Slot::T],
+            result: Slot::Component,
+            eval: |a| f(dot(a[0], a[1])),
+            wgsl: Wgsl::Native("dot"),
+            derivative: &["b", "a"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 1e-6,
+            },
+        }),
+        doc: "The sum of the products of the components.",
+        example: "dot(vec2(1.0, 2.0), vec2(3.0, 4.0)) == 11.0",
+    },
+    Builtin {
+        name: "faceForward",
+        area: Area::Vector,
+        params: &["v", "incident", "reference"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Vector,
+            params: &[Slot::T, Slot::T, Slot::T],
+            result: Slot::T,
+            eval: face_forward,
+            wgsl: Wgsl::Native("faceForward"),
+            derivative: &[],
+            tolerance: Tolerance::Exact,
+        }),
+        doc: "`v` if `incident` and `reference` point apart, else `-v`.",
+        example: "faceForward(vec2(1.0, 2.0), vec2(0.0, 1.0), vec2(0.0, 1.0)).y == -2.0",
+    },
+    Builtin {
+        name: "length",
+        area: Area::Vector,
+        params: &["v"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Float,
+            params: &[Slot::T],
+            result: Slot::Component,
+            eval: |a| f(length(a[0])),
+            wgsl: Wgsl::Native("length"),
+            derivative: &["v / length(v)"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-6,
+            },
+        }),
+        doc: "The length of a vector; of a number, its magnitude.",
+        example: "length(vec2(3.0, 4.0)) == 5.0",
+    },
+    Builtin {
+        name: "normalize",
+        area: Area::Vector,
+        params: &["v"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Vector,
+            params: &[Slot::T],
+            result: Slot::T,
+            eval: |a| zip(a[0], f(length(a[0])), |x, length| x / length),
+            wgsl: Wgsl::Native("normalize"),
+            derivative: &[],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-6,
+                relative: 2e-6,
+            },
+        }),
+        doc: "The vector of length 1 in the same direction; NaN for the zero vector.",
+        example: "abs(normalize(vec2(3.0, 4.0)).x - 0.6) < 1e-6",
+    },
+    Builtin {
+        name: "reflect",
+        area: Area::Vector,
+        params: &["v", "normal"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Vector,
+            params: &[Slot::T, Slot::T],
+            result: Slot::T,
+            eval: reflect,
+            wgsl: Wgsl::Native("reflect"),
+            derivative: &[],
+            tolerance: Tolerance::Mixed {
+                absolute: 2e-6,
+                relative: 2e-6,
+            },
+        }),
+        doc: "`v` after a reflection by a mirror with that unit normal.",
+        example: "reflect(vec2(1.0, -1.0), vec2(0.0, 1.0)).y == 1.0",
+    },
+    Builtin {
+        name: "refract",
+        area: Area::Vector,
+        params: &["v", "normal", "ratio"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Vector,
+            params: &[Slot::T, Slot::T, Slot::F32],
+            result: Slot::T,
+            eval: refract,
+            wgsl: Wgsl::Native("refract"),
+            derivative: &[],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-5,
+                relative: 1e-5,
+            },
+        }),
+        doc: "`v` after refraction with that ratio of indices; zero where all is reflected.",
+        example: "refract(vec2(0.0, -1.0), vec2(0.0, 1.0), 0.5).y == -1.0",
+    },
+];
+
+fn dot(a: Value, b: Value) -> f32 {
+    let products = zip(a, b, mul);
+    let (first, rest) = products.floats().split_first().expect("a vector");
+    rest.iter().fold(*first, |sum, x| sum + x)
+}
+
+fn length(v: Value) -> f32 {
+    match v {
+        Value::F32(x) => x.abs(),
+        Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => dot(v, v).sqrt(),
+        Value::I32(_) | Value::U32(_) | Value::Bool(_) => ill_typed("vector"),
+    }
+}
+
+fn cross(a: &[Value]) -> Value {
+    match (a[0], a[1]) {
+        (Value::Vec3([ax, ay, az]), Value::Vec3([bx, by, bz])) => {
+            Value::Vec3([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+        }
+        _ => ill_typed("argument of `cross`"),
+    }
+}
+
+fn face_forward(a: &[Value]) -> Value {
+    if dot(a[1], a[2]) < 0.0 {
+        a[0]
+    } else {
+        map(a[0], |x| -x)
+    }
+}
+
+fn reflect(a: &[Value]) -> Value {
+    let twice = 2.0 * dot(a[1], a[0]);
+    zip(a[0], a[1], |v, n| v - twice * n)
+}
+
+fn refract(a: &[Value]) -> Value {
+    let (cosine, ratio) = (dot(a[1], a[0]), float_of(a[2]));
+    let k = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
+    if k < 0.0 {
+        return Value::zero(a[0].ty());
+    }
+    let along = ratio * cosine + k.sqrt();
+    zip(a[0], a[1], |v, n| ratio * v - along * n)
+}

@@ -1,0 +1,240 @@
+//! Values known at compile time: abstract arithmetic in 64 bits, and the step to the machine's types.
+
+use super::Checker;
+use crate::{
+    builtin::eval,
+    diagnostic::catalog,
+    hir::{BinaryOp, Constant, ExprId, Type, UnaryOp},
+    ir::{self, Value},
+    span::Span,
+};
+
+/// Why a constant is none of a type.
+pub(super) enum Misfit {
+    /// It is of another kind.
+    Kind,
+    /// It is too large; its text.
+    Range(String),
+}
+
+/// An abstract constant of type `from` as one of the concrete type `to`.
+pub(super) fn concrete(constant: &Constant, from: &Type, to: &Type) -> Result<Constant, Misfit> {
+    match (constant, to) {
+        (Constant::Int(value), Type::Value(ty)) => integer(*value, *ty).map(Constant::Value),
+        (Constant::Float(value), Type::Value(ir::Type::F32)) => {
+            let narrow = *value as f32;
+            if narrow.is_finite() {
+                Ok(Constant::Value(Value::F32(narrow)))
+            } else {
+                Err(Misfit::Range(value.to_string()))
+            }
+        }
+        (Constant::Many(values), Type::Array(element, length))
+            if values.len() == *length as usize =>
+        {
+            let Type::Array(inner, _) = from else {
+                return Err(Misfit::Kind);
+            };
+            values
+                .iter()
+                .map(|value| {
+                    if inner.is_abstract() {
+                        concrete(value, inner, element)
+                    } else {
+                        Ok(value.clone())
+                    }
+                })
+                .collect::<Result<_, _>>()
+                .map(Constant::Many)
+        }
+        _ => Err(Misfit::Kind),
+    }
+}
+
+fn integer(value: i64, ty: ir::Type) -> Result<Value, Misfit> {
+    let misfit = || Misfit::Range(value.to_string());
+    match ty {
+        ir::Type::I32 => i32::try_from(value).map(Value::I32).map_err(|_| misfit()),
+        ir::Type::U32 => u32::try_from(value).map(Value::U32).map_err(|_| misfit()),
+        ir::Type::F32 => Ok(Value::F32(value as f32)),
+        ir::Type::Bool | ir::Type::Vec2 | ir::Type::Vec3 | ir::Type::Vec4 => Err(Misfit::Kind),
+    }
+}
+
+/// The IR's operator for one of the syntax, except `**`.
+pub(crate) fn ir_binary(op: BinaryOp) -> Option<ir::BinaryOp> {
+    Some(match op {
+        BinaryOp::Add => ir::BinaryOp::Add,
+        BinaryOp::Subtract => ir::BinaryOp::Subtract,
+        BinaryOp::Multiply => ir::BinaryOp::Multiply,
+        BinaryOp::Divide => ir::BinaryOp::Divide,
+        BinaryOp::Remainder => ir::BinaryOp::Remainder,
+        BinaryOp::Equal => ir::BinaryOp::Equal,
+        BinaryOp::NotEqual => ir::BinaryOp::NotEqual,
+        BinaryOp::Less => ir::BinaryOp::Less,
+        BinaryOp::LessEqual => ir::BinaryOp::LessEqual,
+        BinaryOp::Greater => ir::BinaryOp::Greater,
+        BinaryOp::GreaterEqual => ir::BinaryOp::GreaterEqual,
+        BinaryOp::And => ir::BinaryOp::And,
+        BinaryOp::Or => ir::BinaryOp::Or,
+        BinaryOp::BitAnd => ir::BinaryOp::BitAnd,
+        BinaryOp::BitOr => ir::BinaryOp::BitOr,
+        BinaryOp::BitXor => ir::BinaryOp::BitXor,
+        BinaryOp::ShiftLeft => ir::BinaryOp::ShiftLeft,
+        BinaryOp::ShiftRight => ir::BinaryOp::ShiftRight,
+        BinaryOp::Power => return None,
+    })
+}
+
+/// The IR's operator for one of the syntax.
+pub(crate) fn ir_unary(op: UnaryOp) -> ir::UnaryOp {
+    match op {
+        UnaryOp::Negate => ir::UnaryOp::Negate,
+        UnaryOp::Not => ir::UnaryOp::Not,
+        UnaryOp::Complement => ir::UnaryOp::Complement,
+    }
+}
+
+impl Checker<'_> {
+    /// `op constant`, folded.
+    pub(super) fn fold_unary(
+        &mut self,
+        op: UnaryOp,
+        operand: &Constant,
+        ty: &Type,
+        span: Span,
+    ) -> Option<Constant> {
+        match (op, operand) {
+            (UnaryOp::Negate, Constant::Int(value)) => match value.checked_neg() {
+                Some(value) => Some(Constant::Int(value)),
+                None => self.overflow(op.text(), span),
+            },
+            (UnaryOp::Complement, Constant::Int(value)) => Some(Constant::Int(!value)),
+            (UnaryOp::Negate, Constant::Float(value)) => Some(Constant::Float(-value)),
+            (_, Constant::Value(value)) if ty.value().is_some() => {
+                Some(Constant::Value(eval::unary(ir_unary(op), *value)))
+            }
+            _ => None,
+        }
+    }
+
+    fn overflow(&mut self, op: &str, span: Span) -> Option<Constant> {
+        self.report(catalog::constants::constant_overflow(op, span));
+        None
+    }
+
+    /// `a op b`, folded; both have the same type, or are a vector and an `f32`. None if it cannot be
+    /// folded or a complaint was made.
+    pub(super) fn fold_binary(
+        &mut self,
+        op: BinaryOp,
+        a: &Constant,
+        b: &Constant,
+        span: Span,
+        right: Span,
+    ) -> Option<Constant> {
+        match (a, b) {
+            (Constant::Int(a), Constant::Int(b)) => self.fold_ints(op, *a, *b, span, right),
+            (Constant::Float(a), Constant::Float(b)) => self.fold_floats(op, *a, *b, span),
+            (Constant::Value(x), Constant::Value(y)) => {
+                let op = ir_binary(op)?;
+                let y = match (op, y) {
+                    (ir::BinaryOp::ShiftLeft | ir::BinaryOp::ShiftRight, Value::I32(amount)) => {
+                        Value::U32(*amount as u32)
+                    }
+                    _ => *y,
+                };
+                Some(Constant::Value(eval::binary(op, *x, y)))
+            }
+            _ => None,
+        }
+    }
+
+    fn fold_ints(
+        &mut self,
+        op: BinaryOp,
+        a: i64,
+        b: i64,
+        span: Span,
+        right: Span,
+    ) -> Option<Constant> {
+        let truth = |value: bool| Some(Constant::Value(Value::Bool(value)));
+        let result = match op {
+            BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
+                self.report(catalog::constants::division_by_zero(right));
+                return None;
+            }
+            BinaryOp::Add => a.checked_add(b),
+            BinaryOp::Subtract => a.checked_sub(b),
+            BinaryOp::Multiply => a.checked_mul(b),
+            BinaryOp::Divide => a.checked_div(b),
+            BinaryOp::Remainder => a.checked_rem(b),
+            BinaryOp::Power if b < 0 => return self.fold_floats(op, a as f64, b as f64, span),
+            BinaryOp::Power => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
+            BinaryOp::BitAnd => Some(a & b),
+            BinaryOp::BitOr => Some(a | b),
+            BinaryOp::BitXor => Some(a ^ b),
+            BinaryOp::ShiftLeft => u32::try_from(b)
+                .ok()
+                .filter(|b| *b < 63)
+                .and_then(|b| a.checked_mul(1 << b)),
+            BinaryOp::ShiftRight => u32::try_from(b).ok().filter(|b| *b < 64).map(|b| a >> b),
+            BinaryOp::Equal => return truth(a == b),
+            BinaryOp::NotEqual => return truth(a != b),
+            BinaryOp::Less => return truth(a < b),
+            BinaryOp::LessEqual => return truth(a <= b),
+            BinaryOp::Greater => return truth(a > b),
+            BinaryOp::GreaterEqual => return truth(a >= b),
+            BinaryOp::And | BinaryOp::Or => return None,
+        };
+        match result {
+            Some(value) => Some(Constant::Int(value)),
+            None => self.overflow(op.text(), span),
+        }
+    }
+
+    fn fold_floats(&mut self, op: BinaryOp, a: f64, b: f64, span: Span) -> Option<Constant> {
+        let truth = |value: bool| Some(Constant::Value(Value::Bool(value)));
+        let result = match op {
+            BinaryOp::Add => a + b,
+            BinaryOp::Subtract => a - b,
+            BinaryOp::Multiply => a * b,
+            BinaryOp::Divide => a / b,
+            BinaryOp::Remainder => a % b,
+            BinaryOp::Power => a.powf(b),
+            BinaryOp::Equal => return truth(a == b),
+            BinaryOp::NotEqual => return truth(a != b),
+            BinaryOp::Less => return truth(a < b),
+            BinaryOp::LessEqual => return truth(a <= b),
+            BinaryOp::Greater => return truth(a > b),
+            BinaryOp::GreaterEqual => return truth(a >= b),
+            BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => return None,
+        };
+        if !result.is_finite() {
+            self.report(catalog::constants::not_finite(span));
+            return None;
+        }
+        Some(Constant::Float(result))
+    }
+
+    /// All expressions as constants, if they all are.
+    pub(super) fn constants(&self, ids: &[ExprId]) -> Option<Vec<Constant>> {
+        ids.iter().map(|&id| self.constant(id).cloned()).collect()
+    }
+
+    /// All expressions as machine values, if they all are constants of machine types.
+    pub(super) fn values(&self, ids: &[ExprId]) -> Option<Vec<Value>> {
+        ids.iter()
+            .map(|&id| match self.constant(id) {
+                Some(Constant::Value(value)) => Some(*value),
+                _ => None,
+            })
+            .collect()
+    }
+}

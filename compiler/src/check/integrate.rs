@@ -1,0 +1,163 @@
+//! `integrate`: equations for states, evaluated at the stages of a method.
+
+use super::{Checker, Global, Place, suggest::nearest};
+use crate::{
+    diagnostic::catalog,
+    hir::{Method, StateId, Stmt, StmtKind, Type},
+    span::Span,
+    syntax::ast,
+};
+use std::collections::HashMap;
+
+impl<'a> Checker<'a> {
+    pub(super) fn integrate(
+        &mut self,
+        method: &ast::Name,
+        dt: &ast::Expr,
+        body: &'a ast::Block,
+        span: Span,
+    ) -> Option<StmtKind> {
+        if self.in_integrate {
+            self.report(catalog::control::not_in_integrate("`integrate`", span));
+            return None;
+        }
+        if !matches!(self.place, Place::Init | Place::Step | Place::Finish) {
+            self.report(catalog::control::not_in_integrate(
+                "`integrate` in a function; states are advanced in `step`, not",
+                span,
+            ));
+            return None;
+        }
+        let known = Method::ALL
+            .iter()
+            .find(|(name, _)| *name == method.text)
+            .map(|(_, method)| *method);
+        if known.is_none() {
+            let near = nearest(&method.text, Method::ALL.iter().map(|(name, _)| *name));
+            self.report(catalog::types::unknown_method(
+                &method.text,
+                method.span,
+                near,
+            ));
+        }
+        let dt = self.expr_of(dt, &Type::F32, "the step of `integrate`");
+        let loops = std::mem::take(&mut self.loops);
+        self.in_integrate = true;
+        let stmts = self.scoped(|checker| checker.equations(body));
+        self.in_integrate = false;
+        self.loops = loops;
+        Some(StmtKind::Integrate {
+            method: known?,
+            dt,
+            body: stmts,
+        })
+    }
+
+    fn equations(&mut self, body: &'a ast::Block) -> Vec<Stmt> {
+        let mut stmts = Vec::new();
+        let mut seen: HashMap<StateId, Span> = HashMap::new();
+        let mut written = false;
+        // Statements between equations are checked one by one, so that their names stay in scope.
+        for stmt in &body.stmts {
+            match &stmt.kind {
+                ast::StmtKind::Equation { state, value } => {
+                    written = true;
+                    stmts.extend(self.equation(state, value, stmt.span, &mut seen));
+                }
+                ast::StmtKind::Error => written = true,
+                _ => {
+                    let later = self.later.last().cloned();
+                    stmts.extend(self.stmts(std::slice::from_ref(stmt)));
+                    if let (Some(slot), Some(later)) = (self.later.last_mut(), later) {
+                        *slot = later;
+                    }
+                }
+            }
+        }
+        if !written {
+            self.report(catalog::control::nothing_to_integrate(body.span));
+        }
+        stmts
+    }
+
+    fn equation(
+        &mut self,
+        state: &ast::Name,
+        value: &ast::Expr,
+        span: Span,
+        seen: &mut HashMap<StateId, Span>,
+    ) -> Option<Stmt> {
+        let Some(id) = self.integrated_state(state) else {
+            self.expr(value, None);
+            return None;
+        };
+        if let Some(first) = seen.insert(id, state.span) {
+            self.report(catalog::control::duplicate_equation(
+                &state.text,
+                state.span,
+                first,
+            ));
+        }
+        let want = self.model[id].ty.clone();
+        let declared = self.model[id].span;
+        let value = self.expr(value, Some(&want));
+        let value = self.coerce(
+            value,
+            &want,
+            &format!("`{}'`", state.text),
+            Some((declared, "the state".into())),
+        );
+        Some(Stmt {
+            kind: StmtKind::Equation { state: id, value },
+            span,
+        })
+    }
+
+    fn integrated_state(&mut self, name: &ast::Name) -> Option<StateId> {
+        let text = name.text.as_str();
+        let local = self
+            .scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(text).map(|(_, span)| *span));
+        if let Some(declared) = local {
+            self.report(catalog::control::equation_for(
+                text,
+                "a local variable",
+                name.span,
+                Some(declared),
+            ));
+            return None;
+        }
+        let Some((global, declared)) = self.globals.get(text).copied() else {
+            let states = self.model.states.iter().map(|state| state.name.as_str());
+            let report = catalog::names::unknown_name(text, name.span, nearest(text, states));
+            self.report(report);
+            return None;
+        };
+        let what = match global {
+            Global::State(id) => {
+                let ty = self.model.states.get(id.0 as usize)?.ty.clone();
+                match &ty {
+                    Type::Value(value) if value.is_float() => return Some(id),
+                    Type::Error => return None,
+                    other => format!("a state of type `{}`", self.show(other)),
+                }
+            }
+            Global::Const(_) => "a constant".to_string(),
+            Global::Param(_) => "a param".to_string(),
+            Global::Data(_) => "a data table".to_string(),
+            Global::Input(_) => "an input".to_string(),
+            Global::Function(_) => "a function".to_string(),
+            Global::Struct(_) => "a struct".to_string(),
+            Global::Enum(_) => "an enum".to_string(),
+        };
+        self.report(catalog::control::equation_for(
+            text,
+            &what,
+            name.span,
+            Some(declared),
+        ));
+        None
+    }
+}

@@ -1,0 +1,142 @@
+//! `match`: patterns, exhaustiveness and arms that are never reached.
+
+use super::Checker;
+use crate::{
+    diagnostic::catalog,
+    hir::{Arm, Constant, StmtKind, Type},
+    ir,
+    span::Span,
+    syntax::ast,
+};
+use std::collections::HashMap;
+
+impl<'a> Checker<'a> {
+    pub(super) fn match_stmt(
+        &mut self,
+        value: &ast::Expr,
+        arms: &'a [ast::Arm],
+        span: Span,
+    ) -> Option<StmtKind> {
+        let id = self.expr(value, None);
+        let id = self.concrete(id);
+        let ty = self.ty(id).clone();
+        let legal = matches!(
+            &ty,
+            Type::Enum(_) | Type::Value(ir::Type::I32 | ir::Type::U32 | ir::Type::Bool)
+        );
+        if !legal && !ty.has_error() {
+            let report = catalog::control::cannot_match(&self.show(&ty), self.expr_span(id));
+            self.report(report);
+        }
+        let mut seen: HashMap<i64, Span> = HashMap::new();
+        let mut rest: Option<Span> = None;
+        let mut checked = Vec::new();
+        for arm in arms {
+            let patterns = self.patterns(arm, &ty, &mut seen, &mut rest);
+            let body = self.block(&arm.body);
+            checked.push(Arm { patterns, body });
+        }
+        if !legal {
+            return None;
+        }
+        if rest.is_none() {
+            self.complain_of_missing(&ty, &seen, span);
+        }
+        Some(StmtKind::Match {
+            value: id,
+            arms: checked,
+        })
+    }
+
+    /// The constants of an arm; empty for `_`.
+    fn patterns(
+        &mut self,
+        arm: &ast::Arm,
+        ty: &Type,
+        seen: &mut HashMap<i64, Span>,
+        rest: &mut Option<Span>,
+    ) -> Vec<Constant> {
+        if let Some(earlier) = *rest {
+            self.report(catalog::control::unreachable_arm(arm.span, earlier));
+        }
+        let mut constants = Vec::new();
+        let mut all = false;
+        for pattern in &arm.patterns {
+            let ast::PatternKind::Value(expr) = &pattern.kind else {
+                all = true;
+                continue;
+            };
+            let id = self.pattern_value(expr, ty);
+            let id = self.coerce(id, ty, "a pattern of this `match`", None);
+            if self.is_error(id) {
+                continue;
+            }
+            let Some(constant) = self.constant(id).cloned() else {
+                self.report(catalog::constants::not_constant("a pattern", pattern.span));
+                continue;
+            };
+            let key = match &constant {
+                Constant::Value(ir::Value::Bool(value)) => i64::from(*value),
+                other => other.as_int().unwrap_or_default(),
+            };
+            if let Some(earlier) = seen.insert(key, pattern.span) {
+                self.report(catalog::control::unreachable_arm(pattern.span, earlier));
+            }
+            constants.push(constant);
+        }
+        if all {
+            *rest = rest.or(Some(arm.span));
+            return Vec::new();
+        }
+        constants
+    }
+
+    /// A bare variant's name means the matched enum's, whatever else has that name.
+    fn pattern_value(&mut self, expr: &ast::Expr, ty: &Type) -> crate::hir::ExprId {
+        if let (ast::ExprKind::Name(name), Type::Enum(id)) = (&expr.kind, ty) {
+            let variants = &self.model[*id].variants;
+            if let Some(value) = variants.iter().position(|variant| variant == name) {
+                return self.constant_node(
+                    Constant::Value(ir::Value::U32(value as u32)),
+                    ty.clone(),
+                    expr.span,
+                );
+            }
+            if !self.variants.contains_key(name.as_str())
+                && !self.globals.contains_key(name.as_str())
+            {
+                let near = super::suggest::nearest(name, variants.iter().map(String::as_str));
+                let report =
+                    catalog::names::unknown_variant(&self.model[*id].name, name, expr.span, near);
+                self.report(report);
+                return self.error(expr.span);
+            }
+        }
+        self.at_constant(|checker| checker.expr(expr, Some(ty)))
+    }
+
+    fn complain_of_missing(&mut self, ty: &Type, seen: &HashMap<i64, Span>, span: Span) {
+        let missing = match ty {
+            Type::Enum(id) => {
+                let names: Vec<String> = self.model[*id]
+                    .variants
+                    .iter()
+                    .enumerate()
+                    .filter(|(value, _)| !seen.contains_key(&(*value as i64)))
+                    .map(|(_, name)| format!("`{name}`"))
+                    .collect();
+                if names.is_empty() {
+                    return;
+                }
+                names.join(", ")
+            }
+            Type::Value(ir::Type::Bool) => match (seen.contains_key(&1), seen.contains_key(&0)) {
+                (true, true) => return,
+                (false, _) => "`true`".to_string(),
+                (_, false) => "`false`".to_string(),
+            },
+            _ => "every integer".to_string(),
+        };
+        self.report(catalog::control::not_exhaustive(&missing, span));
+    }
+}

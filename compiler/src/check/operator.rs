@@ -1,0 +1,296 @@
+//! Operators: which types they join, and what comes out.
+
+use super::Checker;
+use crate::{
+    builtin::BuiltinId,
+    diagnostic::catalog,
+    hir::{BinaryOp, Constant, ExprId, ExprKind, Type, UnaryOp},
+    ir,
+    span::Span,
+    syntax::ast,
+};
+
+impl Checker<'_> {
+    pub(super) fn unary(
+        &mut self,
+        op: UnaryOp,
+        operand: &ast::Expr,
+        want: Option<&Type>,
+        span: Span,
+    ) -> ExprId {
+        let id = self.expr(operand, want);
+        let ty = self.ty(id).clone();
+        let fits = match (op, &ty) {
+            (_, Type::Error) => return self.error(span),
+            (UnaryOp::Negate, Type::Value(value)) => value.is_float() || *value == ir::Type::I32,
+            (UnaryOp::Negate, Type::AbstractInt | Type::AbstractFloat) => true,
+            (UnaryOp::Not, ty) => *ty == Type::BOOL,
+            (
+                UnaryOp::Complement,
+                Type::Value(ir::Type::I32 | ir::Type::U32) | Type::AbstractInt,
+            ) => true,
+            _ => false,
+        };
+        if !fits {
+            let report =
+                catalog::types::bad_operand(op.text(), &self.show(&ty), self.expr_span(id));
+            self.report(report);
+            return self.error(span);
+        }
+        if let Some(constant) = self.constant(id).cloned() {
+            return match self.fold_unary(op, &constant, &ty, span) {
+                Some(constant) => self.constant_node(constant, ty, span),
+                None => self.error(span),
+            };
+        }
+        self.node(ExprKind::Unary(op, id), ty, span)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: BinaryOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        want: Option<&Type>,
+        span: Span,
+    ) -> ExprId {
+        let want = if is_comparison(op) { None } else { want };
+        let a = self.expr(left, want);
+        let b = self.expr(right, if is_shift(op) { None } else { want });
+        if self.is_error(a) || self.is_error(b) {
+            return self.error(span);
+        }
+        if op == BinaryOp::Power {
+            return self.power(a, b, span);
+        }
+        let (a, b) = if is_shift(op) {
+            self.shift_operands(a, b)
+        } else {
+            self.unify(a, b)
+        };
+        let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
+        let Some(ty) = result(op, &x, &y) else {
+            self.bad_operands(op, a, b);
+            return self.error(span);
+        };
+        if let (Some(left), Some(right)) = (self.constant(a).cloned(), self.constant(b).cloned()) {
+            let before = self.diagnostics.len();
+            let right_span = self.expr_span(b);
+            if let Some(constant) = self.fold_binary(op, &left, &right, span, right_span) {
+                let ty = match (&ty, &constant) {
+                    (Type::AbstractInt, Constant::Float(_)) => Type::AbstractFloat,
+                    _ => ty,
+                };
+                return self.constant_node(constant, ty, span);
+            }
+            if self.diagnostics.len() > before {
+                return self.error(span);
+            }
+        }
+        self.node(ExprKind::Binary(op, a, b), ty, span)
+    }
+
+    /// The amount of a shift is a `u32`, or an `i32` whose low bits count.
+    fn shift_operands(&mut self, a: ExprId, b: ExprId) -> (ExprId, ExprId) {
+        if self.ty(a).is_abstract() && self.ty(b).is_abstract() {
+            return (a, b);
+        }
+        let b = self.adapt(b, &Type::U32).unwrap_or(b);
+        (self.concrete(a), b)
+    }
+
+    fn bad_operands(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
+        let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
+        let number = |ty: &Type| {
+            matches!(
+                ty,
+                Type::Value(ir::Type::F32 | ir::Type::I32 | ir::Type::U32)
+            )
+        };
+        if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) || (is_comparison(op) && x == y) {
+            for (id, ty) in [(a, &x), (b, &y)] {
+                if matches!(ty, Type::Array(..) | Type::Open(_) | Type::Struct(_)) || ty.is_vector()
+                {
+                    let report = catalog::types::not_comparable(
+                        &self.show(ty),
+                        op.text(),
+                        self.expr_span(id),
+                    );
+                    return self.report(report);
+                }
+            }
+        }
+        let help = match op {
+            _ if x != y && number(&x) && number(&y) => {
+                let (convert, to) = if x == Type::F32 { (&y, &x) } else { (&x, &y) };
+                Some(format!(
+                    "convert the `{}`: `{}(…)`",
+                    self.show(convert),
+                    self.show(to)
+                ))
+            }
+            BinaryOp::BitAnd if x == Type::BOOL => Some("`&&` joins conditions".to_string()),
+            BinaryOp::BitOr if x == Type::BOOL => Some("`||` joins conditions".to_string()),
+            BinaryOp::And if number(&x) => {
+                Some("`&` joins bits; for conditions compare first: `x != 0`".to_string())
+            }
+            BinaryOp::Or if number(&x) => {
+                Some("`|` joins bits; for conditions compare first: `x != 0`".to_string())
+            }
+            BinaryOp::BitXor if x == Type::F32 => Some("`**` is the power operator".to_string()),
+            _ => None,
+        };
+        let report = catalog::types::bad_operands(
+            op.text(),
+            &self.show(&x),
+            &self.show(&y),
+            self.expr_span(a),
+            self.expr_span(b),
+            help,
+        );
+        self.report(report);
+    }
+
+    /// `a ** b`: exact for constants; for floats `pow`; an integer base wants a constant exponent.
+    fn power(&mut self, a: ExprId, b: ExprId, span: Span) -> ExprId {
+        if self.ty(a).is_abstract() && self.ty(b).is_abstract() {
+            let (a, b) = self.unify(a, b);
+            let (Some(x), Some(y)) = (self.constant(a).cloned(), self.constant(b).cloned()) else {
+                return self.error(span);
+            };
+            let right = self.expr_span(b);
+            return match self.fold_binary(BinaryOp::Power, &x, &y, span, right) {
+                Some(constant) => {
+                    let ty = if matches!(constant, Constant::Float(_)) {
+                        Type::AbstractFloat
+                    } else {
+                        Type::AbstractInt
+                    };
+                    self.constant_node(constant, ty, span)
+                }
+                None => self.error(span),
+            };
+        }
+        let base = self.ty(a).clone();
+        let exponent = self.constant(b).and_then(Constant::as_int);
+        let small = exponent.filter(|exponent| (0..=64).contains(exponent));
+        match &base {
+            Type::Value(value) if *value == ir::Type::I32 || *value == ir::Type::U32 => {
+                let Some(small) = small else {
+                    self.bad_operands(BinaryOp::Power, a, b);
+                    return self.error(span);
+                };
+                self.integer_power(a, small, span)
+            }
+            _ => {
+                let a = if base.is_abstract() {
+                    self.adapt(a, &Type::F32).unwrap_or(a)
+                } else {
+                    a
+                };
+                let b = self.adapt(b, &Type::F32).unwrap_or(b);
+                let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
+                if !matches!(&x, Type::Value(value) if value.is_float())
+                    || (y != Type::F32 && y != x)
+                {
+                    self.bad_operands(BinaryOp::Power, a, b);
+                    return self.error(span);
+                }
+                if let Some(small) = exponent.filter(|exponent| (1..=4).contains(exponent)) {
+                    return self.integer_power(a, small, span);
+                }
+                let b = if y == x {
+                    b
+                } else {
+                    self.node(ExprKind::Splat(b), x.clone(), span)
+                };
+                let id = BuiltinId::named("pow");
+                match self.values(&[a, b]) {
+                    Some(values) => {
+                        let value = (id.row().pure().eval)(&values);
+                        self.constant_node(Constant::Value(value), x, span)
+                    }
+                    None => self.node(ExprKind::Builtin(id, vec![a, b]), x, span),
+                }
+            }
+        }
+    }
+
+    /// A power by multiplication, which is what a person would write for squares and cubes.
+    fn integer_power(&mut self, base: ExprId, exponent: i64, span: Span) -> ExprId {
+        let ty = self.ty(base).clone();
+        let exponent_id = self.constant_node(Constant::Int(exponent), Type::AbstractInt, span);
+        self.node(
+            ExprKind::Binary(BinaryOp::Power, base, exponent_id),
+            ty,
+            span,
+        )
+    }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+    )
+}
+
+fn is_shift(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight)
+}
+
+/// The type of `x op y`, if the operator joins these types.
+fn result(op: BinaryOp, x: &Type, y: &Type) -> Option<Type> {
+    let number =
+        |ty: &Type| matches!(ty, Type::Value(ty) if *ty != ir::Type::Bool) || ty.is_abstract();
+    let integer = |ty: &Type| {
+        matches!(
+            ty,
+            Type::Value(ir::Type::I32 | ir::Type::U32) | Type::AbstractInt
+        )
+    };
+    match op {
+        BinaryOp::Add
+        | BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder => {
+            if matches!(x, Type::Array(..)) {
+                None
+            } else if x == y {
+                number(x).then(|| x.clone())
+            } else if x.is_vector() && *y == Type::F32 {
+                Some(x.clone())
+            } else if y.is_vector() && *x == Type::F32 {
+                Some(y.clone())
+            } else {
+                None
+            }
+        }
+        BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+            (x == y && number(x) && !x.is_vector() && !matches!(x, Type::Array(..)))
+                .then_some(Type::BOOL)
+        }
+        BinaryOp::Equal | BinaryOp::NotEqual => {
+            let scalar = !x.is_vector()
+                && matches!(
+                    x,
+                    Type::Value(_) | Type::Enum(_) | Type::AbstractInt | Type::AbstractFloat
+                );
+            (x == y && scalar).then_some(Type::BOOL)
+        }
+        BinaryOp::And | BinaryOp::Or => {
+            (*x == Type::BOOL && *y == Type::BOOL).then_some(Type::BOOL)
+        }
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+            (x == y && integer(x)).then(|| x.clone())
+        }
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => (integer(x) && integer(y)).then(|| x.clone()),
+        BinaryOp::Power => None,
+    }
+}

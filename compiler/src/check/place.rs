@@ -1,0 +1,175 @@
+//! Assignments: what may stand on the left of `=`.
+
+use super::{Checker, Place};
+use crate::{
+    diagnostic::catalog,
+    hir::{BinaryOp, ExprId, ExprKind, LocalKind, StmtKind},
+    span::Span,
+    syntax::ast,
+};
+
+impl Checker<'_> {
+    pub(super) fn assign(
+        &mut self,
+        place: &ast::Expr,
+        op: Option<BinaryOp>,
+        value: &ast::Expr,
+    ) -> Option<StmtKind> {
+        let target = self.expr(place, None);
+        if self.is_error(target) {
+            self.expr(value, None);
+            return None;
+        }
+        let legal = self.assignable(target, place);
+        let want = self.ty(target).clone();
+        let Some(op) = op else {
+            let id = self.expr(value, Some(&want));
+            let what = format!("the new value of `{}`", root_name(place));
+            let id = self.coerce(
+                id,
+                &want,
+                &what,
+                Some((place.span, "because of this".into())),
+            );
+            return legal.then_some(StmtKind::Assign {
+                place: target,
+                op: None,
+                value: id,
+            });
+        };
+        let before = self.diagnostics.len();
+        let joined = self.binary(op, place, value, Some(&want), place.span.to(value.span));
+        if self.is_error(joined) || self.diagnostics.len() > before {
+            return None;
+        }
+        let joined = self.coerce(
+            joined,
+            &want,
+            &format!("the new value of `{}`", root_name(place)),
+            None,
+        );
+        if !legal || self.is_error(joined) {
+            return None;
+        }
+        // `place op value` was only built for its types: lowering evaluates the place once.
+        match &self.model[joined].kind {
+            ExprKind::Binary(op, _, right) => Some(StmtKind::Assign {
+                place: target,
+                op: Some(*op),
+                value: *right,
+            }),
+            _ => Some(StmtKind::Assign {
+                place: target,
+                op: None,
+                value: joined,
+            }),
+        }
+    }
+
+    /// May this expression be assigned? Complains if not.
+    fn assignable(&mut self, target: ExprId, written: &ast::Expr) -> bool {
+        if let ExprKind::Swizzle(_, components) = &self.model[target].kind {
+            let mut seen = [false; 4];
+            if components
+                .iter()
+                .any(|&k| std::mem::replace(&mut seen[k as usize], true))
+            {
+                self.report(catalog::types::bad_swizzle_target(written.span));
+                return false;
+            }
+        }
+        let mut root = target;
+        loop {
+            root = match &self.model[root].kind {
+                ExprKind::Index(base, _)
+                | ExprKind::Field(base, _)
+                | ExprKind::Swizzle(base, _) => *base,
+                _ => break,
+            };
+        }
+        let name = root_name(written);
+        let (what, declared, help): (&str, Option<Span>, Option<&str>) = match &self.model[root]
+            .kind
+        {
+            ExprKind::Local(id) => {
+                let local = &self.model[*id];
+                match local.kind {
+                    LocalKind::Var => return true,
+                    LocalKind::Let => ("a `let`", Some(local.span), Some("declare it with `var`")),
+                    LocalKind::Index => ("the index of a loop", Some(local.span), None),
+                    LocalKind::Param => (
+                        "a parameter of a function",
+                        Some(local.span),
+                        Some("copy it into a variable: `var x = …`"),
+                    ),
+                    LocalKind::Step => ("the index of the step", Some(local.span), None),
+                }
+            }
+            ExprKind::State(id) => {
+                let declared = self.model[*id].span;
+                if self.in_integrate {
+                    self.report(catalog::control::not_in_integrate(
+                        "an assignment to a state",
+                        written.span,
+                    ));
+                    return false;
+                }
+                if matches!(self.place, Place::Init | Place::Step | Place::Finish) {
+                    return true;
+                }
+                (
+                    "a state, and states change only in `init`, `step` and `finish`",
+                    Some(declared),
+                    None,
+                )
+            }
+            ExprKind::Param(id) => (
+                "a param",
+                Some(self.model[*id].span),
+                Some("declare a `state` for what changes in a run"),
+            ),
+            ExprKind::Input(id) => (
+                "an input",
+                Some(self.model[*id].span),
+                Some("declare a `state` that starts with it"),
+            ),
+            ExprKind::Data(id) => ("read-only data", Some(self.model[*id].span), None),
+            ExprKind::Launch(_) => ("set at launch", None, None),
+            ExprKind::Constant(_)
+                if matches!(
+                    written.kind,
+                    ast::ExprKind::Name(_) | ast::ExprKind::Index(..)
+                ) =>
+            {
+                let declared = self.globals.get(name).map(|(_, span)| *span);
+                ("a constant", declared, Some("declare a `var` or a `state`"))
+            }
+            _ => {
+                self.report(catalog::control::not_a_place(written.span));
+                return false;
+            }
+        };
+        self.report(catalog::control::cannot_assign(
+            name,
+            what,
+            written.span,
+            declared,
+            help,
+        ));
+        false
+    }
+}
+
+/// The name at the root of a place, for messages.
+fn root_name(expr: &ast::Expr) -> &str {
+    let mut expr = expr;
+    loop {
+        expr = match &expr.kind {
+            ast::ExprKind::Name(name) => return name,
+            ast::ExprKind::Index(base, _)
+            | ast::ExprKind::Field(base, _)
+            | ast::ExprKind::Paren(base) => base,
+            _ => return "this",
+        };
+    }
+}

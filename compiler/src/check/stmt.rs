@@ -1,0 +1,262 @@
+//! Statements and blocks.
+
+use super::{Checker, Place};
+use crate::{
+    diagnostic::catalog,
+    hir::{Block, ExprId, LocalKind, Stmt, StmtKind, Type},
+    span::Span,
+    syntax::ast,
+};
+use std::collections::HashMap;
+
+impl<'a> Checker<'a> {
+    /// A block with a scope of its own.
+    pub(super) fn block(&mut self, block: &'a ast::Block) -> Block {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            self.scoped(|checker| checker.stmts(&block.stmts))
+        })
+    }
+
+    /// Statements in the current scope.
+    pub(super) fn stmts(&mut self, stmts: &'a [ast::Stmt]) -> Block {
+        if let Some(later) = self.later.last_mut() {
+            *later = declared_names(stmts);
+        }
+        self.complain_of_unreachable(stmts);
+        stmts.iter().filter_map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn complain_of_unreachable(&mut self, stmts: &[ast::Stmt]) {
+        for pair in stmts.windows(2) {
+            let word = match pair[0].kind {
+                ast::StmtKind::Return(_) => "return",
+                ast::StmtKind::Break => "break",
+                ast::StmtKind::Continue => "continue",
+                ast::StmtKind::Stop => "stop",
+                _ => continue,
+            };
+            return self.report(catalog::control::unreachable_code(
+                word,
+                pair[1].span,
+                pair[0].span,
+            ));
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a ast::Stmt) -> Option<Stmt> {
+        let span = stmt.span;
+        let kind = match &stmt.kind {
+            ast::StmtKind::Let { name, ty, value } => {
+                self.declaration(name, ty.as_ref(), value, LocalKind::Let)
+            }
+            ast::StmtKind::Var { name, ty, value } => {
+                self.declaration(name, ty.as_ref(), value, LocalKind::Var)
+            }
+            ast::StmtKind::Assign { place, op, value } => self.assign(place, *op, value)?,
+            ast::StmtKind::If {
+                branches,
+                otherwise,
+            } => {
+                let branches = branches
+                    .iter()
+                    .map(|(condition, body)| {
+                        (
+                            self.expr_of(condition, &Type::BOOL, "the condition of `if`"),
+                            self.block(body),
+                        )
+                    })
+                    .collect();
+                StmtKind::If {
+                    branches,
+                    otherwise: otherwise.as_ref().map(|body| self.block(body)),
+                }
+            }
+            ast::StmtKind::For { index, range, body } => self.for_loop(index, range, body),
+            ast::StmtKind::While {
+                condition,
+                limit,
+                body,
+            } => self.while_loop(condition, limit.as_ref(), body, span),
+            ast::StmtKind::Match { value, arms } => self.match_stmt(value, arms, span)?,
+            ast::StmtKind::Return(value) => self.return_stmt(value.as_ref(), span)?,
+            ast::StmtKind::Break => self.leave("break", StmtKind::Break, span)?,
+            ast::StmtKind::Continue => self.leave("continue", StmtKind::Continue, span)?,
+            ast::StmtKind::Stop => self.stop(span)?,
+            ast::StmtKind::Integrate { method, dt, body } => {
+                self.integrate(method, dt, body, span)?
+            }
+            ast::StmtKind::Equation { state, value } => {
+                self.expr(value, None);
+                self.report(catalog::control::equation_outside_integrate(
+                    &state.text,
+                    state.span,
+                ));
+                return None;
+            }
+            ast::StmtKind::Block(body) => StmtKind::Block(self.block(body)),
+            ast::StmtKind::Expr(expr) => {
+                let id = self.expr(expr, None);
+                if !self.is_error(id) {
+                    self.report(catalog::control::useless_expression(span));
+                }
+                return None;
+            }
+            ast::StmtKind::Error => return None,
+        };
+        Some(Stmt { kind, span })
+    }
+
+    fn declaration(
+        &mut self,
+        name: &ast::Name,
+        ty: Option<&ast::Type>,
+        value: &ast::Expr,
+        kind: LocalKind,
+    ) -> StmtKind {
+        let value = self.typed_value(&name.text, ty, value);
+        let ty = self.ty(value).clone();
+        let local = self.declare(name, ty, kind);
+        StmtKind::Declare { local, value }
+    }
+
+    /// The value of a declaration with or without a written type; concrete.
+    pub(super) fn typed_value(
+        &mut self,
+        name: &str,
+        ty: Option<&ast::Type>,
+        value: &ast::Expr,
+    ) -> ExprId {
+        match ty {
+            Some(ty) => {
+                let want = self.resolve_type(ty, false);
+                let id = self.expr(value, Some(&want));
+                self.coerce(
+                    id,
+                    &want,
+                    &format!("`{name}`"),
+                    Some((ty.span, "because of this type".into())),
+                )
+            }
+            None => {
+                let id = self.expr(value, None);
+                let id = self.concrete(id);
+                if matches!(self.ty(id), Type::Open(_)) {
+                    let span = self.expr_span(id);
+                    self.report(catalog::types::open_array(span));
+                    return self.error(span);
+                }
+                id
+            }
+        }
+    }
+
+    fn for_loop(
+        &mut self,
+        index: &ast::Name,
+        range: &ast::Range,
+        body: &'a ast::Block,
+    ) -> StmtKind {
+        let start = self.expr_of(&range.start, &Type::I32, "the start of a range");
+        let end = self.expr_of(&range.end, &Type::I32, "the end of a range");
+        self.loops += 1;
+        let (index, body) = self.scoped(|checker| {
+            let index = checker.declare(index, Type::I32, LocalKind::Index);
+            (index, checker.block(body))
+        });
+        self.loops -= 1;
+        StmtKind::For {
+            index,
+            start,
+            end,
+            body,
+        }
+    }
+
+    fn while_loop(
+        &mut self,
+        condition: &ast::Expr,
+        limit: Option<&ast::Expr>,
+        body: &'a ast::Block,
+        span: Span,
+    ) -> StmtKind {
+        let condition = self.expr_of(condition, &Type::BOOL, "the condition of `while`");
+        let limit = match limit {
+            Some(limit) => self.expr_of(limit, &Type::I32, "the limit of `while`"),
+            None => {
+                let place = Span {
+                    start: span.start,
+                    end: body.span.start.max(span.start + 5),
+                };
+                self.report(catalog::control::missing_limit(place));
+                self.error(span)
+            }
+        };
+        self.loops += 1;
+        let body = self.block(body);
+        self.loops -= 1;
+        StmtKind::While {
+            condition,
+            limit,
+            body,
+        }
+    }
+
+    fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<StmtKind> {
+        let Place::Function(function) = self.place else {
+            if let Some(value) = value {
+                self.expr(value, None);
+            }
+            self.report(catalog::control::return_outside_function(span));
+            return None;
+        };
+        let Some(value) = value else {
+            self.report(catalog::control::return_without_value(span));
+            return None;
+        };
+        let (want, declared) = {
+            let function = &self.model[function];
+            (function.result.clone(), function.span)
+        };
+        let id = self.expr(value, Some(&want));
+        let id = self.coerce(
+            id,
+            &want,
+            "the returned value",
+            Some((declared, "because of this result type".into())),
+        );
+        Some(StmtKind::Return(id))
+    }
+
+    fn leave(&mut self, word: &str, kind: StmtKind, span: Span) -> Option<StmtKind> {
+        if self.loops == 0 {
+            self.report(catalog::control::outside_loop(word, span));
+            return None;
+        }
+        Some(kind)
+    }
+
+    fn stop(&mut self, span: Span) -> Option<StmtKind> {
+        if self.in_integrate {
+            self.report(catalog::control::not_in_integrate("`stop`", span));
+            return None;
+        }
+        if self.place != Place::Step {
+            self.report(catalog::control::stop_outside_step(span));
+            return None;
+        }
+        Some(StmtKind::Stop)
+    }
+}
+
+/// The names that these statements declare, for "used before its declaration".
+fn declared_names(stmts: &[ast::Stmt]) -> HashMap<&str, Span> {
+    stmts
+        .iter()
+        .filter_map(|stmt| match &stmt.kind {
+            ast::StmtKind::Let { name, .. } | ast::StmtKind::Var { name, .. } => {
+                Some((name.text.as_str(), name.span))
+            }
+            _ => None,
+        })
+        .collect()
+}

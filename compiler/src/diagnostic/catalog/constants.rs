@@ -1,0 +1,61 @@
+//! Complaints about values known at compile time (E0500–E0599).
+
+use super::catalog;
+use crate::{diagnostic::Diagnostic, span::Span};
+
+catalog! {
+    /// A value that is not known at compile time where it must be.
+    ///
+    /// `const`, array lengths, `agents`, `steps`, defaults and ranges of params and patterns are computed
+    /// by the compiler from literals, other constants and builtin functions.
+    E0501 not_constant(place: &str, span: Span) {
+        Diagnostic::new(format!("{place} must be known at compile time")).at(span, "depends on the run")
+    }
+
+    /// Integer arithmetic on constants that leaves 64 bits.
+    E0502 constant_overflow(op: &str, span: Span) {
+        Diagnostic::new(format!("integer overflow in a constant: `{op}`")).at(span, "too large for any integer type")
+            .help("use floats: `1.0` instead of `1`")
+    }
+
+    /// A constant that its type cannot hold.
+    ///
+    /// `i32` holds -2147483648 to 2147483647, `u32` 0 to 4294967295, `f32` up to 3.4e38.
+    E0503 constant_out_of_range(value: &str, ty: &str, span: Span) {
+        Diagnostic::new(format!("{value} does not fit `{ty}`")).at(span, format!("out of range for `{ty}`"))
+    }
+
+    /// An integer constant divided by zero.
+    E0504 division_by_zero(span: Span) {
+        Diagnostic::new("division of a constant by zero").at(span, "this is zero")
+    }
+
+    /// A constant index outside its array.
+    E0505 index_out_of_range(index: i64, length: u32, span: Span, array: Span) {
+        Diagnostic::new(format!("index {index} is outside an array of {length} elements"))
+            .at(span, format!("legal are 0 to {}", length.saturating_sub(1)))
+            .at(array, format!("has {length} elements"))
+    }
+
+    /// A length that is no positive number, or too large.
+    E0506 bad_length(length: &str, span: Span) {
+        Diagnostic::new(format!("an array cannot have {length} elements")).at(span, "must be 1 to 16777216")
+    }
+
+    /// Float arithmetic on constants whose result is not a finite number.
+    E0507 not_finite(span: Span) {
+        Diagnostic::new("this constant is not a finite number").at(span, "overflows, or is not a number")
+    }
+
+    /// A comprehension whose length is not known at compile time.
+    E0508 range_not_constant(span: Span) {
+        Diagnostic::new("the range of an array comprehension must be known at compile time")
+            .at(span, "depends on the run")
+            .help("use constants for both ends; `if` can choose the value inside")
+    }
+
+    /// A range that ends before it begins.
+    E0509 empty_range(start: i64, end: i64, span: Span) {
+        Diagnostic::new(format!("the range {start}..{end} is empty")).at(span, "has no element")
+    }
+}

@@ -1,0 +1,77 @@
+//! Complaints about a model as a whole (E0600–E0699).
+
+use super::catalog;
+use crate::{diagnostic::Diagnostic, span::Span};
+
+catalog! {
+    /// The default of a param outside its own range.
+    E0601 default_outside_range(name: &str, value: f64, start: f64, end: f64, span: Span, range: Span) {
+        Diagnostic::new(format!("the default {value} of `{name}` is outside its range"))
+            .at(span, "the default")
+            .at(range, format!("legal are {start} to {end}"))
+    }
+
+    /// A range whose end is not above its start.
+    E0602 bad_range(start: f64, end: f64, span: Span) {
+        Diagnostic::new(format!("the range {start}..{end} is empty")).at(span, "the end must be above the start")
+    }
+
+    /// `agents` or `steps` declared twice.
+    E0603 declared_twice(word: &str, span: Span, first: Span) {
+        Diagnostic::new(format!("`{word}` is declared twice")).at(span, "again here").at(first, "first here")
+    }
+
+    /// A population or a number of steps that cannot be.
+    E0604 bad_count(word: &str, value: &str, span: Span) {
+        let first = i32::from(word == "agents");
+        Diagnostic::new(format!("`{word}` cannot be {value}")).at(span, format!("must be {first} to 2147483647"))
+    }
+
+    /// A file without any state, output or block: there is nothing to run.
+    E0605 empty_model(span: Span) {
+        Diagnostic::new("there is nothing to run").at(span, "no state, no output and no `step`")
+            .help("a model needs at least one `output`, such as `output x = random()` in `init`; see the README for a first model")
+    }
+
+    /// An output without a value whose name is no state.
+    E0606 output_without_state(name: &str, span: Span) {
+        Diagnostic::new(format!("output `{name}` has no value")).at(span, "no state has this name")
+            .help(format!("write `output {name} = …`"))
+    }
+
+    /// More params than a uniform block holds.
+    ///
+    /// All params together may take 64 KiB, the limit of uniform buffers in WebGPU. Large tables belong
+    /// into `data`.
+    E0607 too_many_params(bytes: u64, span: Span) {
+        Diagnostic::new(format!("the params take {bytes} bytes")).at(span, "65,536 bytes are available")
+            .help("declare large tables as `data`")
+    }
+
+    /// More private memory than a GPU gives an agent.
+    ///
+    /// Arrays that are indexed with values known only at run time live in private memory, of which WGSL
+    /// guarantees 8,192 bytes. Arrays indexed by constants (also in small loops, which are unrolled) cost
+    /// none, and inputs and data are read in place.
+    E0608 too_much_memory(bytes: u64, span: Span) {
+        Diagnostic::new(format!("the arrays of one agent take {bytes} bytes"))
+            .at(span, "8,192 bytes are available in all; this is the largest")
+            .help("make arrays smaller, or read large ones as `input` or `data`")
+    }
+
+    /// A `param` range on something that has no order.
+    E0609 range_on(ty: &str, span: Span) {
+        Diagnostic::new(format!("a param of type `{ty}` cannot have a range")).at(span, "ranges are for numbers")
+    }
+
+    /// The distribution of an input must be a random draw of numbers.
+    E0610 not_a_distribution(span: Span) {
+        Diagnostic::new("an input's distribution must be a draw").at(span, "not a random draw")
+            .help("write `~ normal(0.0, 1.0)`, `~ uniform(a, b)`, …; a fixed default is written with `=`")
+    }
+
+    /// A value too large for what one agent may hold.
+    E0611 too_large(what: &str, words: u64, span: Span) {
+        Diagnostic::new(format!("{what} would take {words} words per agent")).at(span, "at most 16,777,216 are possible")
+    }
+}

@@ -1,0 +1,156 @@
+//! Complaints about types (E0300–E0399).
+
+use super::{catalog, did_you_mean};
+use crate::{diagnostic::Diagnostic, span::Span};
+
+catalog! {
+    /// A value of one type where another is needed.
+    ///
+    /// Values never convert by themselves: write `f32(i)`, `i32(x)`, `u32(i)`. Literals and constants
+    /// without a type adapt: `2 * price` works.
+    E0301 mismatched_types(place: &str, needed: &str, found: &str, span: Span, cause: Option<(Span, String)>) {
+        let mut report = Diagnostic::new(format!("{place} must be `{needed}`, but this is `{found}`"))
+            .at(span, format!("this is `{found}`"));
+        if let Some((span, text)) = cause {
+            report = report.at(span, text);
+        }
+        let scalar = |name: &str| matches!(name, "f32" | "i32" | "u32");
+        if scalar(needed) && (scalar(found) || found == "bool" || found == "float" || found == "integer") {
+            return report.help(format!("convert it: `{needed}(…)`"));
+        }
+        if needed == "bool" {
+            return report.help("compare it with something, such as `x != 0`");
+        }
+        report
+    }
+
+    /// An operator between values that it cannot join.
+    ///
+    /// Both sides must have one type (a vector and an `f32` may be mixed in arithmetic). `&&` and `||` want
+    /// `bool`s, `& | ^ << >>` integers, `< <= > >=` numbers, `== !=` scalars or enums.
+    E0302 bad_operands(op: &str, left: &str, right: &str, left_span: Span, right_span: Span, help: Option<String>) {
+        let report = Diagnostic::new(format!("`{op}` cannot join `{left}` and `{right}`"))
+            .at(right_span, format!("this is `{right}`"))
+            .at(left_span, format!("this is `{left}`"));
+        match help {
+            Some(help) => report.help(help),
+            None => report,
+        }
+    }
+
+    /// An operator before a value that it does not apply to.
+    ///
+    /// `-` wants `i32`, `f32` or a vector, `!` a `bool`, `~` an integer.
+    E0303 bad_operand(op: &str, ty: &str, span: Span) {
+        Diagnostic::new(format!("`{op}` does not apply to `{ty}`")).at(span, format!("this is `{ty}`"))
+    }
+
+    /// An argument of a type that the function does not take.
+    E0304 bad_argument(function: &str, param: &str, needed: &str, found: &str, span: Span) {
+        let report = Diagnostic::new(format!("`{function}` takes {needed} as `{param}`, but this is `{found}`"))
+            .at(span, format!("this is `{found}`"));
+        if needed == "`f32`" && matches!(found, "i32" | "u32") {
+            return report.help("convert it: `f32(…)`");
+        }
+        report
+    }
+
+    /// More or fewer arguments than the function takes.
+    E0305 wrong_argument_count(function: &str, needed: &str, found: usize, span: Span, declared: Option<Span>) {
+        let report = Diagnostic::new(format!("`{function}` takes {needed}, but {found} were given"))
+            .at(span, "in this call");
+        match declared {
+            Some(declared) => report.at(declared, "declared here"),
+            None => report,
+        }
+    }
+
+    /// `a[i]` on something that is no array.
+    E0306 not_an_array(ty: &str, span: Span) {
+        Diagnostic::new(format!("`{ty}` has no elements to index")).at(span, "this is no array")
+            .help("vectors have components: `v.x`, `v.y`, `v.z`, `v.w`")
+    }
+
+    /// `a.b` on something that has no fields.
+    E0307 no_fields(ty: &str, span: Span) {
+        Diagnostic::new(format!("`{ty}` has no fields")).at(span, format!("this is `{ty}`"))
+    }
+
+    /// An array with another number of elements than its place needs.
+    E0308 wrong_array_length(place: &str, needed: u32, found: u32, span: Span, cause: Option<Span>) {
+        let report = Diagnostic::new(format!("{place} must have {needed} elements, but this has {found}"))
+            .at(span, format!("{found} elements"));
+        match cause {
+            Some(cause) => report.at(cause, format!("{needed} elements are needed")),
+            None => report,
+        }
+    }
+
+    /// Values of different types where one type is needed for all: the elements of an array, the branches
+    /// of an `if` value.
+    E0309 no_common_type(place: &str, first: &str, other: &str, first_span: Span, span: Span) {
+        Diagnostic::new(format!("{place} must have one type, but there are `{first}` and `{other}`"))
+            .at(span, format!("this is `{other}`"))
+            .at(first_span, format!("this is `{first}`"))
+    }
+
+    /// A conversion between types that have none.
+    ///
+    /// `f32 i32 u32 bool` convert between one another, and an enum converts to `i32` and `u32`.
+    E0310 no_conversion(from: &str, to: &str, span: Span) {
+        Diagnostic::new(format!("`{from}` cannot be converted to `{to}`")).at(span, format!("this is `{from}`"))
+    }
+
+    /// A comparison of vectors, arrays or structs as a whole.
+    E0311 not_comparable(ty: &str, op: &str, span: Span) {
+        Diagnostic::new(format!("`{op}` compares scalars, but this is `{ty}`"))
+            .at(span, format!("this is `{ty}`"))
+            .help("compare components or elements, or a distance: `length(a - b) < 1e-6`")
+    }
+
+    /// `[]`: its elements have no type.
+    E0312 empty_array(span: Span) {
+        Diagnostic::new("an array needs at least one element").at(span, "has none")
+    }
+
+    /// An open length `[T]` outside `data`.
+    ///
+    /// Only a `data` table takes its outermost length from the file; everything else needs `[T; N]`.
+    E0313 open_array(span: Span) {
+        Diagnostic::new("only `data` may leave its outermost length open").at(span, "needs a length")
+            .help("write `[T; N]`")
+    }
+
+    /// A vector built from too many or too few components.
+    ///
+    /// `vec3(x, y, z)`, `vec3(xy, z)`, `vec3(x)` for three equal ones.
+    E0314 wrong_components(ty: &str, needed: usize, found: usize, span: Span) {
+        Diagnostic::new(format!("`{ty}` has {needed} components, but these are {found}")).at(span, "in this call")
+    }
+
+    /// A swizzle that repeats a component on the left of `=`, or names none.
+    E0315 bad_swizzle_target(span: Span) {
+        Diagnostic::new("a component is assigned twice").at(span, "repeats a component")
+            .help("name each component once: `v.xy = …`")
+    }
+
+    /// A struct that contains itself.
+    E0316 recursive_struct(name: &str, span: Span) {
+        Diagnostic::new(format!("struct `{name}` contains itself")).at(span, "would be infinitely large")
+    }
+
+    /// A type that cannot be read from a file or written to one in this place.
+    E0317 missing_type(what: &str, span: Span) {
+        Diagnostic::new(format!("{what} needs a type")).at(span, "nothing says its type")
+            .help("write it after the name: `name: f32`")
+    }
+
+    /// A function whose parameter or place wants a name that something else has.
+    E0318 unknown_method(name: &str, span: Span, near: Option<&str>) {
+        did_you_mean(
+            Diagnostic::new(format!("unknown integration method `{name}`"))
+                .at(span, "there are `euler`, `midpoint`, `heun` and `rk4`"),
+            near,
+        )
+    }
+}

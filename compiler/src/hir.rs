@@ -1,0 +1,350 @@
+//! The checked model: names are ids, every expression has a concrete type, nothing in it can be the
+//! user's fault any more (a model with errors never leaves the checker).
+#![allow(
+    missing_docs,
+    reason = "the doc comment of a variant says what its fields are"
+)]
+
+pub mod print;
+pub mod ty;
+
+pub use crate::syntax::ast::{BinaryOp, UnaryOp};
+use crate::{
+    builtin::{BuiltinId, Draw, Fold},
+    ir::Launch,
+    span::Span,
+};
+pub use ty::{Constant, Type};
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)*) => {
+        $($(#[$doc])* #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)] pub struct $name(pub u32);)*
+    };
+}
+
+ids! {
+    /// Names an expression of [`Model::exprs`].
+    ExprId
+    /// Names a variable of [`Model::locals`].
+    LocalId
+    /// Names a function of [`Model::functions`].
+    FunctionId
+    /// Names a struct of [`Model::structs`].
+    StructId
+    /// Names an enum of [`Model::enums`].
+    EnumId
+    /// Names a param of [`Model::params`].
+    ParamId
+    /// Names a table of [`Model::data`].
+    DataId
+    /// Names an input of [`Model::inputs`].
+    InputId
+    /// Names a state of [`Model::states`].
+    StateId
+}
+
+/// A whole model.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub doc: String,
+    /// Default population.
+    pub agents: Option<u32>,
+    /// Default number of steps.
+    pub steps: Option<u32>,
+    pub structs: Vec<Struct>,
+    pub enums: Vec<Enum>,
+    pub params: Vec<Param>,
+    pub data: Vec<Data>,
+    pub inputs: Vec<Input>,
+    pub states: Vec<State>,
+    pub outputs: Vec<Output>,
+    pub functions: Vec<Function>,
+    pub init: Vec<Block>,
+    pub step: Vec<StepBlock>,
+    pub finish: Vec<Block>,
+    pub exprs: Vec<Expr>,
+    pub locals: Vec<Local>,
+}
+
+/// `struct`
+#[derive(Clone, Debug)]
+pub struct Struct {
+    pub name: String,
+    pub fields: Vec<(String, Type)>,
+    pub span: Span,
+}
+
+/// `enum`
+#[derive(Clone, Debug)]
+pub struct Enum {
+    pub name: String,
+    pub variants: Vec<String>,
+    pub span: Span,
+}
+
+/// `param`
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub name: String,
+    pub doc: String,
+    pub ty: Type,
+    pub default: Option<Constant>,
+    pub range: Option<[f64; 2]>,
+    pub span: Span,
+}
+
+/// `data`; its type may be [`Type::Open`].
+#[derive(Clone, Debug)]
+pub struct Data {
+    pub name: String,
+    pub doc: String,
+    pub ty: Type,
+    pub span: Span,
+}
+
+/// `input`
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub name: String,
+    pub doc: String,
+    pub ty: Type,
+    pub source: InputSource,
+    pub span: Span,
+}
+
+/// Where an input comes from when the launch gives none.
+#[derive(Clone, Copy, Debug)]
+pub enum InputSource {
+    Required,
+    /// A value of the input's type.
+    Default(ExprId),
+    /// A draw, evaluated once per scalar element.
+    Drawn(ExprId),
+}
+
+/// `state`
+#[derive(Clone, Debug)]
+pub struct State {
+    pub name: String,
+    pub doc: String,
+    pub ty: Type,
+    pub init: ExprId,
+    pub span: Span,
+}
+
+/// `output`
+#[derive(Clone, Debug)]
+pub struct Output {
+    pub name: String,
+    pub doc: String,
+    pub ty: Type,
+    pub value: ExprId,
+    pub span: Span,
+}
+
+/// `fn`
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: String,
+    pub doc: String,
+    pub params: Vec<LocalId>,
+    pub result: Type,
+    pub body: Block,
+    /// Itself or a function that it calls draws random numbers.
+    pub draws: bool,
+    /// Itself or a function that it calls reads an input.
+    pub reads_inputs: bool,
+    pub span: Span,
+}
+
+/// `step`
+#[derive(Clone, Debug)]
+pub struct StepBlock {
+    /// The name of the step index.
+    pub index: Option<LocalId>,
+    pub body: Block,
+}
+
+/// A variable inside a block, a parameter or a loop index.
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub name: String,
+    pub ty: Type,
+    pub kind: LocalKind,
+    pub span: Span,
+}
+
+/// What may happen to a local.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalKind {
+    Let,
+    Var,
+    Index,
+    Param,
+    /// The index of a `step t` block.
+    Step,
+}
+
+pub type Block = Vec<Stmt>;
+
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// `let` or `var`, as the local's kind says.
+    Declare {
+        local: LocalId,
+        value: ExprId,
+    },
+    /// `place = value`, or `place op= value`
+    Assign {
+        place: ExprId,
+        op: Option<BinaryOp>,
+        value: ExprId,
+    },
+    If {
+        branches: Vec<(ExprId, Block)>,
+        otherwise: Option<Block>,
+    },
+    For {
+        index: LocalId,
+        start: ExprId,
+        end: ExprId,
+        body: Block,
+    },
+    While {
+        condition: ExprId,
+        limit: ExprId,
+        body: Block,
+    },
+    /// Exhaustive: the last arm takes what is left.
+    Match {
+        value: ExprId,
+        arms: Vec<Arm>,
+    },
+    Return(ExprId),
+    Break,
+    Continue,
+    Stop,
+    Integrate {
+        method: Method,
+        dt: ExprId,
+        body: Block,
+    },
+    /// Only at the top level of an `integrate` body.
+    Equation {
+        state: StateId,
+        value: ExprId,
+    },
+    Block(Block),
+}
+
+/// An arm of a `match`.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// Constants of the value's type; empty for `_`.
+    pub patterns: Vec<Constant>,
+    pub body: Block,
+}
+
+/// Integration methods for one step of length dt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Euler,
+    Midpoint,
+    Heun,
+    Rk4,
+}
+
+impl Method {
+    /// Every method with its name.
+    pub const ALL: [(&'static str, Method); 4] = [
+        ("euler", Method::Euler),
+        ("midpoint", Method::Midpoint),
+        ("heun", Method::Heun),
+        ("rk4", Method::Rk4),
+    ];
+}
+
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: Type,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    Constant(Constant),
+    Local(LocalId),
+    Param(ParamId),
+    Data(DataId),
+    Input(InputId),
+    State(StateId),
+    Launch(Launch),
+    /// How many rows an open table has.
+    Rows(DataId),
+    Unary(UnaryOp, ExprId),
+    Binary(BinaryOp, ExprId, ExprId),
+    /// Between scalar types.
+    Convert(ExprId),
+    /// The same bits as the expression's type.
+    Bitcast(ExprId),
+    /// A pure builtin.
+    Builtin(BuiltinId, Vec<ExprId>),
+    Draw(Draw, Vec<ExprId>),
+    /// Over an array.
+    FoldArray(Fold, ExprId),
+    /// Over a comprehension.
+    Fold(Fold, Box<Comprehension>),
+    Call(FunctionId, Vec<ExprId>),
+    /// A struct from its fields, or a vector from its parts, scalars and vectors.
+    Compose(Vec<ExprId>),
+    /// A vector with equal components.
+    Splat(ExprId),
+    Index(ExprId, ExprId),
+    Field(ExprId, u32),
+    Swizzle(ExprId, Vec<u8>),
+    Array(Vec<ExprId>),
+    /// As many as the type says.
+    Repeat(ExprId),
+    /// As many as the type says; no filter.
+    Comprehension(Box<Comprehension>),
+    If {
+        branches: Vec<(ExprId, ExprId)>,
+        otherwise: ExprId,
+    },
+    /// A mistake was reported here; never leaves the checker.
+    Error,
+}
+
+/// `for i in a..b if c: e`
+#[derive(Clone, Debug)]
+pub struct Comprehension {
+    pub index: LocalId,
+    pub start: ExprId,
+    pub end: ExprId,
+    pub filter: Option<ExprId>,
+    pub value: ExprId,
+}
+
+macro_rules! index {
+    ($($id:ident => $list:ident: $item:ty),* $(,)?) => {$(
+        impl std::ops::Index<$id> for Model {
+            type Output = $item;
+            fn index(&self, id: $id) -> &$item {
+                &self.$list[id.0 as usize]
+            }
+        }
+    )*};
+}
+
+index! {
+    ExprId => exprs: Expr, LocalId => locals: Local, FunctionId => functions: Function, StructId => structs: Struct,
+    EnumId => enums: Enum, ParamId => params: Param, DataId => data: Data, InputId => inputs: Input,
+    StateId => states: State,
+}

@@ -1,0 +1,268 @@
+//! The checked model to the IR: structs taken apart, arrays flattened, `match`, `while`, folds,
+//! `integrate` and draws spelled out, functions inlined where the IR's functions cannot express them.
+//!
+//! A value of one scalar or vector is an expression tree. Anything larger lives in variables: a
+//! [`place::Place`] says which, and where in them.
+
+mod draw;
+mod expr;
+mod fold;
+mod index;
+mod inline;
+mod integrate;
+mod layout;
+mod place;
+mod stmt;
+mod store;
+
+use crate::{
+    builtin::BuiltinId,
+    hir::{self, InputSource, Model, StateId, Type},
+    ir::{self, Block, Expr, ExprId, Len, Program, Stmt, Value, Var, VarId, VarKind},
+    manifest::{Manifest, Requirement},
+    random::INPUT_STEP,
+    span::Span,
+};
+use place::Place;
+use std::collections::HashMap;
+
+/// Lowers a model without errors.
+pub fn lower(model: &Model) -> (Program, Manifest) {
+    let mut lowerer = Lowerer::new(model);
+    lowerer.declare_roots();
+    lowerer.input_defaults();
+    lowerer.init();
+    lowerer.step();
+    lowerer.finish();
+    let manifest = lowerer.manifest();
+    (lowerer.program, manifest)
+}
+
+/// What the return of a function that is being inlined does.
+struct Frame {
+    result: Place,
+    /// Set once the function has returned; none if control flow alone says so.
+    returned: Option<VarId>,
+    /// Loops of the function around the current statement.
+    loops: u32,
+}
+
+struct Lowerer<'a> {
+    model: &'a Model,
+    program: Program,
+    /// The block that statements go to.
+    block: Block,
+    params: Vec<Place>,
+    data: Vec<Place>,
+    inputs: Vec<Place>,
+    states: Vec<Place>,
+    outputs: Vec<Place>,
+    locals: HashMap<hir::LocalId, Place>,
+    /// Inside `integrate`: the stage value of each state that has an equation.
+    stage: HashMap<StateId, VarId>,
+    functions: HashMap<hir::FunctionId, ir::FunctionId>,
+    frame: Option<Frame>,
+    /// The counter of draws, once the current block has drawn.
+    draws: Option<VarId>,
+    /// Inclusive bounds of index variables and lets, where known.
+    ranges: HashMap<VarId, (i64, i64)>,
+    requirements: Vec<Requirement>,
+    /// Not every agent reaches the current statement in every step.
+    conditional: bool,
+    constants: HashMap<Vec<u32>, VarId>,
+    span: Span,
+}
+
+impl<'a> Lowerer<'a> {
+    fn new(model: &'a Model) -> Self {
+        Lowerer {
+            model,
+            program: Program::default(),
+            block: Vec::new(),
+            params: Vec::new(),
+            data: Vec::new(),
+            inputs: Vec::new(),
+            states: Vec::new(),
+            outputs: Vec::new(),
+            locals: HashMap::new(),
+            stage: HashMap::new(),
+            functions: HashMap::new(),
+            frame: None,
+            draws: None,
+            ranges: HashMap::new(),
+            requirements: Vec::new(),
+            conditional: false,
+            constants: HashMap::new(),
+            span: Span::default(),
+        }
+    }
+
+    fn input_defaults(&mut self) {
+        for (number, input) in self.model.inputs.iter().enumerate() {
+            let place = self.inputs[number].clone();
+            let body = match input.source {
+                InputSource::Required => continue,
+                InputSource::Default(value) => self.entry(|lowerer| lowerer.fill(&place, value)),
+                InputSource::Drawn(value) => self.entry(|lowerer| lowerer.draw_each(&place, value)),
+            };
+            self.program.input_defaults.push(ir::InputDefault {
+                input: input.name.clone(),
+                random_step: INPUT_STEP - number as u32,
+                body,
+            });
+        }
+    }
+
+    fn init(&mut self) {
+        let model = self.model;
+        self.program.init = self.entry(|lowerer| {
+            for (state, place) in model.states.iter().zip(lowerer.states.clone()) {
+                lowerer.span = state.span;
+                lowerer.store_into(&place, state.init);
+            }
+            for body in &model.init {
+                lowerer.stmts(body);
+            }
+        });
+    }
+
+    fn step(&mut self) {
+        let model = self.model;
+        self.program.step = self.entry(|lowerer| {
+            for block in &model.step {
+                lowerer.stmts(&block.body);
+            }
+        });
+    }
+
+    fn finish(&mut self) {
+        let model = self.model;
+        self.program.finish = self.entry(|lowerer| {
+            for body in &model.finish {
+                lowerer.stmts(body);
+            }
+            for (output, place) in model.outputs.iter().zip(lowerer.outputs.clone()) {
+                lowerer.span = output.span;
+                lowerer.store_into(&place, output.value);
+            }
+        });
+    }
+
+    /// A block that runs on its own and numbers its draws from 0.
+    fn entry(&mut self, run: impl FnOnce(&mut Self)) -> Block {
+        self.conditional = false;
+        self.draws = None;
+        let mut body = self.nested(run);
+        if let Some(draws) = self.draws.take() {
+            let zero = self.literal(Value::U32(0));
+            body.insert(
+                0,
+                Stmt::Var {
+                    var: draws,
+                    value: Some(zero),
+                },
+            );
+        }
+        body
+    }
+
+    /// The statements that `run` makes, as a block of their own.
+    fn nested(&mut self, run: impl FnOnce(&mut Self)) -> Block {
+        let outer = std::mem::take(&mut self.block);
+        run(self);
+        std::mem::replace(&mut self.block, outer)
+    }
+
+    /// Like `nested`, for code that not every agent reaches.
+    fn conditionally(&mut self, run: impl FnOnce(&mut Self)) -> Block {
+        let before = std::mem::replace(&mut self.conditional, true);
+        let block = self.nested(run);
+        self.conditional = before;
+        block
+    }
+
+    fn emit(&mut self, stmt: Stmt) {
+        self.block.push(stmt);
+    }
+
+    fn add(&mut self, expr: Expr) -> ExprId {
+        self.program.add(expr, self.span)
+    }
+
+    fn literal(&mut self, value: Value) -> ExprId {
+        self.add(Expr::Literal(value))
+    }
+
+    fn int(&mut self, value: i64) -> ExprId {
+        self.literal(Value::I32(value as i32))
+    }
+
+    fn read(&mut self, var: VarId) -> ExprId {
+        self.add(Expr::Read(var))
+    }
+
+    fn binary(&mut self, op: ir::BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+        self.add(Expr::Binary(op, a, b))
+    }
+
+    fn builtin(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
+        self.add(Expr::Builtin(BuiltinId::named(name), args))
+    }
+
+    fn variable(&mut self, name: &str, ty: ir::Type, len: Len, kind: VarKind) -> VarId {
+        self.program.add_var(Var {
+            name: name.to_string(),
+            doc: String::new(),
+            ty,
+            len,
+            kind,
+            word: 0,
+            span: self.span,
+        })
+    }
+
+    /// Names a value, so that it can be used more than once.
+    fn bind(&mut self, name: &str, value: ExprId) -> VarId {
+        let ty = self.program.type_of(value);
+        let var = self.variable(name, ty, Len::One, VarKind::Let);
+        if let Some(range) = self.range(value) {
+            self.ranges.insert(var, range);
+        }
+        self.emit(Stmt::Let { var, value });
+        var
+    }
+
+    /// Declares a local variable of one value.
+    fn local(&mut self, name: &str, value: ExprId) -> VarId {
+        let ty = self.program.type_of(value);
+        let var = self.variable(name, ty, Len::One, VarKind::Local);
+        self.emit(Stmt::Var {
+            var,
+            value: Some(value),
+        });
+        var
+    }
+
+    fn assign(&mut self, var: VarId, value: ExprId) {
+        self.emit(Stmt::Assign { var, value });
+    }
+
+    /// A loop over `start..end` around what `run` makes of its index.
+    fn each(&mut self, name: &str, start: ExprId, end: ExprId, run: impl FnOnce(&mut Self, VarId)) {
+        let index = self.variable(name, ir::Type::I32, Len::One, VarKind::Index);
+        if let (Some((low, _)), Some((_, high))) = (self.range(start), self.range(end)) {
+            self.ranges.insert(index, (low, (high - 1).max(low)));
+        }
+        let body = self.conditionally(|lowerer| run(lowerer, index));
+        self.emit(Stmt::For {
+            index,
+            start,
+            end,
+            body,
+        });
+    }
+
+    fn ty(&self, id: hir::ExprId) -> &'a Type {
+        &self.model[id].ty
+    }
+}

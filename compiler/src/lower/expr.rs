@@ -1,0 +1,373 @@
+//! Expressions of one scalar or vector, and the places of larger ones.
+
+use super::{Lowerer, place::Place};
+use crate::{
+    builtin::BuiltinId,
+    check::{ir_binary, ir_unary},
+    hir::{self, BinaryOp, Constant, ExprKind, Type},
+    ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
+};
+
+/// A value `if` with more IR nodes than this in its arms becomes a statement, so that only the arm that is
+/// needed runs.
+const SELECT_NODES: usize = 24;
+
+impl Lowerer<'_> {
+    /// The value of an expression of one scalar or vector, as a tree that is used once. Statements that it
+    /// needs go before.
+    pub(super) fn scalar(&mut self, id: hir::ExprId) -> ExprId {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            let before = std::mem::replace(&mut self.span, self.model[id].span);
+            let value = self.scalar_inner(id);
+            self.span = before;
+            value
+        })
+    }
+
+    fn scalar_inner(&mut self, id: hir::ExprId) -> ExprId {
+        let model = self.model;
+        match &model[id].kind {
+            ExprKind::Constant(constant) => self.constant(constant),
+            ExprKind::State(state) if self.stage.contains_key(state) => {
+                self.read(self.stage[state])
+            }
+            ExprKind::Local(_)
+            | ExprKind::Param(_)
+            | ExprKind::Data(_)
+            | ExprKind::Input(_)
+            | ExprKind::State(_)
+            | ExprKind::Index(..)
+            | ExprKind::Field(..) => {
+                let place = self.place(id);
+                self.load(&place)
+            }
+            ExprKind::Launch(launch) => self.add(Expr::Launch(*launch)),
+            ExprKind::Rows(data) => {
+                let var = self.data[data.0 as usize].leaves[0].var;
+                self.add(Expr::Rows(var))
+            }
+            ExprKind::Unary(op, operand) => {
+                let operand = self.scalar(*operand);
+                self.add(Expr::Unary(ir_unary(*op), operand))
+            }
+            ExprKind::Binary(op, a, b) => self.operator(*op, *a, *b),
+            ExprKind::Convert(value) => {
+                let value = self.scalar(*value);
+                self.add(Expr::Convert {
+                    to: self.value_type(id),
+                    value,
+                })
+            }
+            ExprKind::Bitcast(value) => {
+                let value = self.scalar(*value);
+                self.add(Expr::Bitcast {
+                    to: self.value_type(id),
+                    value,
+                })
+            }
+            ExprKind::Builtin(builtin, args) => self.builtin_call(*builtin, args),
+            ExprKind::Draw(draw, args) => self.draw(*draw, args),
+            ExprKind::FoldArray(fold, array) => self.fold_array(*fold, *array),
+            ExprKind::Fold(fold, over) => self.fold(*fold, over, &model[id].ty),
+            ExprKind::Call(function, args) => self.call_value(*function, args),
+            ExprKind::Compose(parts) => self.compose(parts),
+            ExprKind::Splat(value) => {
+                let value = self.scalar(*value);
+                self.add(Expr::Splat {
+                    ty: self.value_type(id),
+                    value,
+                })
+            }
+            ExprKind::Swizzle(vector, components) => {
+                let vector = self.scalar(*vector);
+                self.add(Expr::Swizzle {
+                    vector,
+                    components: components.clone(),
+                })
+            }
+            ExprKind::If {
+                branches,
+                otherwise,
+            } => self.if_value(branches, *otherwise),
+            ExprKind::Array(_)
+            | ExprKind::Repeat(_)
+            | ExprKind::Comprehension(_)
+            | ExprKind::Error => {
+                unreachable!("the checker gave an array or a mistake the type of one value")
+            }
+        }
+    }
+
+    pub(super) fn value_type(&self, id: hir::ExprId) -> ir::Type {
+        self.ty(id)
+            .value()
+            .expect("the checker gave this expression one value")
+    }
+
+    pub(super) fn constant(&mut self, constant: &Constant) -> ExprId {
+        let value = match constant {
+            Constant::Value(value) => *value,
+            Constant::Int(value) => Value::I32(*value as i32),
+            Constant::Float(value) => Value::F32(*value as f32),
+            Constant::Many(_) => unreachable!("an array is no single value"),
+        };
+        self.literal(value)
+    }
+
+    fn operator(&mut self, op: BinaryOp, a: hir::ExprId, b: hir::ExprId) -> ExprId {
+        match op {
+            BinaryOp::And | BinaryOp::Or => self.logical(op, a, b),
+            BinaryOp::Power => {
+                let base = self.scalar(a);
+                self.power(base, b)
+            }
+            _ => {
+                let left = self.scalar(a);
+                let right = self.scalar(b);
+                self.join(op, left, right)
+            }
+        }
+    }
+
+    /// `left op right`, for every operator but `&& || **`.
+    pub(super) fn join(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> ExprId {
+        let shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
+        let right = if shift && self.program.type_of(right) == ir::Type::I32 {
+            self.add(Expr::Convert {
+                to: ir::Type::U32,
+                value: right,
+            })
+        } else {
+            right
+        };
+        let op = ir_binary(op).expect("`**` is lowered on its own");
+        self.binary(op, left, right)
+    }
+
+    /// `base ** n` for a constant n, by squaring.
+    pub(super) fn power(&mut self, base: ExprId, exponent: hir::ExprId) -> ExprId {
+        let exponent = match &self.model[exponent].kind {
+            ExprKind::Constant(constant) => constant.as_int().unwrap_or(0),
+            _ => unreachable!("the checker left only constant exponents to `**`"),
+        };
+        let ty = self.program.type_of(base);
+        if exponent == 0 {
+            return match ty {
+                ir::Type::U32 => self.literal(Value::U32(1)),
+                _ => self.int(1),
+            };
+        }
+        let mut square = self.bind("base", base);
+        let mut result: Option<ExprId> = None;
+        let mut left = exponent;
+        loop {
+            if left & 1 == 1 {
+                let factor = self.read(square);
+                result = Some(match result {
+                    Some(result) => self.binary(ir::BinaryOp::Multiply, result, factor),
+                    None => factor,
+                });
+            }
+            left >>= 1;
+            if left == 0 {
+                return result.expect("a positive exponent has a lowest bit");
+            }
+            let (a, b) = (self.read(square), self.read(square));
+            let next = self.binary(ir::BinaryOp::Multiply, a, b);
+            square = self.bind("square", next);
+        }
+    }
+
+    /// `a && b`: `b` may be evaluated anyway unless that takes statements, such as draws.
+    fn logical(&mut self, op: BinaryOp, a: hir::ExprId, b: hir::ExprId) -> ExprId {
+        let left = self.scalar(a);
+        let mut right = None;
+        let block = self.conditionally(|lowerer| right = Some(lowerer.scalar(b)));
+        let right = right.expect("set by the closure above");
+        if block.is_empty() {
+            return self.join(op, left, right);
+        }
+        let result = self.local("truth", left);
+        let mut body = block;
+        body.push(Stmt::Assign {
+            var: result,
+            value: right,
+        });
+        let condition = self.read(result);
+        let (accept, reject) = if op == BinaryOp::And {
+            (body, Vec::new())
+        } else {
+            (Vec::new(), body)
+        };
+        self.emit(Stmt::If {
+            condition,
+            accept,
+            reject,
+        });
+        self.read(result)
+    }
+
+    fn builtin_call(&mut self, id: BuiltinId, args: &[hir::ExprId]) -> ExprId {
+        let args: Vec<ExprId> = args.iter().map(|&arg| self.scalar(arg)).collect();
+        if id == BuiltinId::named("select") {
+            let [reject, accept, condition] = args[..] else {
+                unreachable!("`select` takes three arguments")
+            };
+            return self.add(Expr::Select {
+                condition,
+                accept,
+                reject,
+            });
+        }
+        self.add(Expr::Builtin(id, args))
+    }
+
+    /// A vector from scalars and vectors.
+    fn compose(&mut self, parts: &[hir::ExprId]) -> ExprId {
+        let mut scalars = Vec::new();
+        for &part in parts {
+            let value = self.scalar(part);
+            let components = self.program.type_of(value).components();
+            if components == 1 {
+                scalars.push(value);
+                continue;
+            }
+            let vector = self.bind("part", value);
+            for k in 0..components as u8 {
+                let vector = self.read(vector);
+                scalars.push(self.add(Expr::Swizzle {
+                    vector,
+                    components: vec![k],
+                }));
+            }
+        }
+        if let [only] = scalars[..] {
+            return only;
+        }
+        self.add(Expr::Compose(scalars))
+    }
+
+    fn if_value(
+        &mut self,
+        branches: &[(hir::ExprId, hir::ExprId)],
+        otherwise: hir::ExprId,
+    ) -> ExprId {
+        let Some(((condition, accept), rest)) = branches.split_first() else {
+            return self.scalar(otherwise);
+        };
+        let condition = self.scalar(*condition);
+        let nodes = self.program.exprs.len();
+        let (mut yes, mut no) = (None, None);
+        let accept_block = self.conditionally(|lowerer| yes = Some(lowerer.scalar(*accept)));
+        let reject_block =
+            self.conditionally(|lowerer| no = Some(lowerer.if_value(rest, otherwise)));
+        let (accept, reject) = yes.zip(no).expect("set by the closures above");
+        let cheap = self.program.exprs.len() - nodes <= SELECT_NODES;
+        if accept_block.is_empty() && reject_block.is_empty() && cheap {
+            return self.add(Expr::Select {
+                condition,
+                accept,
+                reject,
+            });
+        }
+        let ty = self.program.type_of(accept);
+        let zero = self.literal(Value::zero(ty));
+        let chosen = self.local("chosen", zero);
+        let with = |mut block: ir::Block, value| {
+            block.push(Stmt::Assign { var: chosen, value });
+            block
+        };
+        self.emit(Stmt::If {
+            condition,
+            accept: with(accept_block, accept),
+            reject: with(reject_block, reject),
+        });
+        self.read(chosen)
+    }
+
+    /// Where the value of an expression lives; values without a home get one.
+    pub(super) fn place(&mut self, id: hir::ExprId) -> Place {
+        let model = self.model;
+        match &model[id].kind {
+            ExprKind::Local(local) => self.locals[local].clone(),
+            ExprKind::Param(param) => self.params[param.0 as usize].clone(),
+            ExprKind::Data(data) => self.data[data.0 as usize].clone(),
+            ExprKind::Input(input) => self.inputs[input.0 as usize].clone(),
+            ExprKind::State(state) => match self.stage.get(state) {
+                Some(&var) => self.single(var, &model[id].ty),
+                None => self.states[state.0 as usize].clone(),
+            },
+            ExprKind::Index(base, index) => {
+                let base = self.place(*base);
+                self.element(&base, *index)
+            }
+            ExprKind::Field(base, field) => self.place(*base).field(model, *field),
+            ExprKind::Constant(constant @ Constant::Many(_)) => {
+                self.constant_place(constant, &model[id].ty)
+            }
+            _ => {
+                let place = self.temporary("value", &model[id].ty);
+                self.store_into(&place, id);
+                place
+            }
+        }
+    }
+
+    /// A constant array or struct as a read-only place; equal ones share it.
+    pub(super) fn constant_place(&mut self, constant: &Constant, ty: &Type) -> Place {
+        let mut leaves = Vec::new();
+        for (number, leaf) in super::place::leaves(self.model, ty).into_iter().enumerate() {
+            let mut values = Vec::new();
+            leaf_values(self.model, constant, ty, number, &mut values);
+            let key: Vec<u32> = std::iter::once(leaf.ty as u32)
+                .chain(values.iter().flat_map(|value| value.words()))
+                .collect();
+            let var = match self.constants.get(&key) {
+                Some(&var) => var,
+                None => {
+                    let len = Len::Fixed(values.len() as u32);
+                    let var = self.variable("table", leaf.ty, len, VarKind::Constant);
+                    self.program.constants.push((var, values));
+                    self.constants.insert(key, var);
+                    var
+                }
+            };
+            leaves.push(super::place::Leaf::whole(var, leaf.dims));
+        }
+        Place {
+            ty: ty.clone(),
+            leaves,
+        }
+    }
+}
+
+/// The values of leaf `number` of a constant, in row-major order.
+pub(super) fn leaf_values(
+    model: &hir::Model,
+    constant: &Constant,
+    ty: &Type,
+    number: usize,
+    values: &mut Vec<Value>,
+) {
+    match (constant, ty) {
+        (Constant::Many(parts), Type::Array(element, _)) => {
+            parts
+                .iter()
+                .for_each(|part| leaf_values(model, part, element, number, values));
+        }
+        (Constant::Many(parts), Type::Struct(id)) => {
+            let mut before = 0;
+            for (part, (_, ty)) in parts.iter().zip(&model[*id].fields) {
+                let count = super::place::leaves(model, ty).len();
+                if (before..before + count).contains(&number) {
+                    return leaf_values(model, part, ty, number - before, values);
+                }
+                before += count;
+            }
+        }
+        (Constant::Value(value), _) => values.push(*value),
+        (Constant::Int(value), _) => values.push(Value::I32(*value as i32)),
+        (Constant::Float(value), _) => values.push(Value::F32(*value as f32)),
+        (Constant::Many(_), _) => unreachable!("only arrays and structs have parts"),
+    }
+}

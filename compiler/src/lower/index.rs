@@ -1,0 +1,181 @@
+//! Indices into arrays: proven in range, checked at launch, or clamped.
+
+use super::{
+    Lowerer,
+    place::{Index, Place},
+};
+use crate::{
+    builtin::BuiltinId,
+    hir::{self, ExprKind},
+    ir::{self, Expr, ExprId, Launch, Len, Value, VarKind},
+    manifest::{Counter, Requirement},
+    span::Span,
+};
+
+impl Lowerer<'_> {
+    /// The element of `base` at an index that the user wrote.
+    pub(super) fn element(&mut self, base: &Place, index: hir::ExprId) -> Place {
+        let constant = match &self.model[index].kind {
+            ExprKind::Constant(constant) => constant.as_int(),
+            _ => None,
+        };
+        let is_data = self.program[base.leaves[0].var].kind == VarKind::Data;
+        match (constant, base.length()) {
+            (Some(value), Some(_)) => return base.at(Index::Constant(value as u32)),
+            (Some(value), None) if self.require(base, Counter::Constant, value, index) => {
+                return base.at(Index::Constant(value as u32));
+            }
+            _ => {}
+        }
+        let span = self.model[index].span;
+        let value = self.scalar(index);
+        let value = self.signed(value);
+        if let Some((counter, offset)) = self.counted(value)
+            && is_data
+            && self.require(base, counter, offset, index)
+        {
+            let var = self.index_variable(value);
+            return base.at(Index::Variable(var));
+        }
+        let value = match (base.length(), self.range(value)) {
+            (Some(length), Some((low, high))) if low >= 0 && high < i64::from(length) => value,
+            (Some(length), _) => {
+                let last = self.int(i64::from(length) - 1);
+                self.clamp(value, last, span)
+            }
+            (None, _) => {
+                let rows = self.add(Expr::Rows(base.leaves[0].var));
+                let one = self.int(1);
+                let last = self.binary(ir::BinaryOp::Subtract, rows, one);
+                self.clamp(value, last, span)
+            }
+        };
+        let var = self.index_variable(value);
+        base.at(Index::Variable(var))
+    }
+
+    fn clamp(&mut self, value: ExprId, last: ExprId, span: Span) -> ExprId {
+        let before = std::mem::replace(&mut self.span, span);
+        let first = self.int(0);
+        let clamped = self.builtin("clamp", vec![value, first, last]);
+        self.span = before;
+        clamped
+    }
+
+    /// A `u32` index as an `i32` that is too large where the `u32` was.
+    fn signed(&mut self, value: ExprId) -> ExprId {
+        if self.program.type_of(value) != ir::Type::U32 {
+            return value;
+        }
+        let most = self.literal(Value::U32(i32::MAX as u32));
+        let value = self.builtin("min", vec![value, most]);
+        self.add(Expr::Convert {
+            to: ir::Type::I32,
+            value,
+        })
+    }
+
+    /// A variable that holds an index; one that already does needs no other.
+    pub(super) fn index_variable(&mut self, value: ExprId) -> ir::VarId {
+        if let Expr::Read(var) = self.program[value]
+            && matches!(self.program[var].kind, VarKind::Index | VarKind::Let)
+        {
+            return var;
+        }
+        self.bind("at", value)
+    }
+
+    /// Leaves the check of an index to the launch, where every agent reaches it; true if it could.
+    fn require(&mut self, base: &Place, counts: Counter, offset: i64, index: hir::ExprId) -> bool {
+        let whole = self.data.iter().position(|data| {
+            data.leaves[0].var == base.leaves[0].var
+                && data.leaves[0].dims.len() == base.leaves[0].dims.len()
+        });
+        let Some(whole) = whole else { return false };
+        if self.conditional || offset < 0 || self.frame.is_some() {
+            return false;
+        }
+        let span = self.model[index].span;
+        let requirement = Requirement {
+            data: self.model.data[whole].name.clone(),
+            counts,
+            offset,
+            span: [span.start, span.end],
+        };
+        if !self.requirements.iter().any(|known| {
+            known.data == requirement.data && known.counts == counts && known.offset >= offset
+        }) {
+            self.requirements.push(requirement);
+        }
+        true
+    }
+
+    /// Is the value the step or the agent, plus a constant?
+    fn counted(&self, value: ExprId) -> Option<(Counter, i64)> {
+        match &self.program[value] {
+            Expr::Launch(Launch::Step) => Some((Counter::Step, 0)),
+            Expr::Launch(Launch::Agent) => Some((Counter::Agent, 0)),
+            Expr::Binary(op, a, b) => {
+                let sign = match op {
+                    ir::BinaryOp::Add => 1,
+                    ir::BinaryOp::Subtract => -1,
+                    _ => return None,
+                };
+                match (
+                    self.counted(*a),
+                    &self.program[*b],
+                    &self.program[*a],
+                    self.counted(*b),
+                ) {
+                    (Some((counter, offset)), Expr::Literal(Value::I32(by)), _, _) => {
+                        Some((counter, offset + sign * i64::from(*by)))
+                    }
+                    (_, _, Expr::Literal(Value::I32(by)), Some((counter, offset))) if sign == 1 => {
+                        Some((counter, offset + i64::from(*by)))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Inclusive bounds of an `i32` expression, where they follow from its form.
+    pub(super) fn range(&self, value: ExprId) -> Option<(i64, i64)> {
+        let fits = |(low, high): (i64, i64)| {
+            (low >= i64::from(i32::MIN) && high <= i64::from(i32::MAX) && low <= high)
+                .then_some((low, high))
+        };
+        match &self.program[value] {
+            Expr::Literal(Value::I32(value)) => Some((i64::from(*value), i64::from(*value))),
+            Expr::Read(var) if self.program[*var].len == Len::One => self.ranges.get(var).copied(),
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (self.range(*a), self.range(*b));
+                match op {
+                    ir::BinaryOp::Add => a.zip(b).and_then(|(a, b)| fits((a.0 + b.0, a.1 + b.1))),
+                    ir::BinaryOp::Subtract => {
+                        a.zip(b).and_then(|(a, b)| fits((a.0 - b.1, a.1 - b.0)))
+                    }
+                    ir::BinaryOp::Multiply => a.zip(b).and_then(|(a, b)| {
+                        let ends = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+                        fits((ends.into_iter().min()?, ends.into_iter().max()?))
+                    }),
+                    ir::BinaryOp::Remainder => match (a, b) {
+                        (Some((low, _)), Some((least, most))) if low >= 0 && least > 0 => {
+                            fits((0, most - 1))
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            Expr::Builtin(id, args) if *id == BuiltinId::named("clamp") => {
+                match (self.range(args[1]), self.range(args[2])) {
+                    (Some((low, _)), Some((_, high))) => fits((low, high)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}

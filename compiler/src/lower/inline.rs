@@ -1,0 +1,278 @@
+//! Calls. A function of scalars and vectors that neither draws nor reads inputs becomes a function of the
+//! IR; any other is written out where it is called, its `return`s turned into structure.
+
+use super::{Frame, Lowerer, place::Place};
+use crate::{
+    hir::{self, Stmt, StmtKind},
+    ir::{self, Expr, ExprId, Len, Value, VarKind},
+};
+
+impl Lowerer<'_> {
+    /// A call whose result is one scalar or vector.
+    pub(super) fn call_value(&mut self, id: hir::FunctionId, args: &[hir::ExprId]) -> ExprId {
+        if !self.is_inlined(id) {
+            let args: Vec<ExprId> = args.iter().map(|&arg| self.scalar(arg)).collect();
+            let function = self.function(id);
+            return self.add(Expr::Call(function, args));
+        }
+        let model = self.model;
+        let function = &model[id];
+        if let [
+            Stmt {
+                kind: StmtKind::Return(value),
+                ..
+            },
+        ] = &function.body[..]
+        {
+            return self.with_arguments(id, args, |lowerer| lowerer.scalar(*value));
+        }
+        let place = self.temporary(&function.name, &function.result);
+        self.call_into(&place, id, args);
+        self.load(&place)
+    }
+
+    /// A call whose result goes to a place that it does not read.
+    pub(super) fn call_into(&mut self, result: &Place, id: hir::FunctionId, args: &[hir::ExprId]) {
+        if !self.is_inlined(id) {
+            let value = self.call_value(id, args);
+            return self.store(result, value);
+        }
+        let model = self.model;
+        let body = &model[id].body;
+        self.with_arguments(id, args, |lowerer| {
+            let returned = (!is_structured(body)).then(|| {
+                let no = lowerer.literal(Value::Bool(false));
+                lowerer.local("returned", no)
+            });
+            lowerer.frame = Some(Frame {
+                result: result.clone(),
+                returned,
+                loops: 0,
+            });
+            lowerer.stmts(body);
+        });
+    }
+
+    fn is_inlined(&self, id: hir::FunctionId) -> bool {
+        let function = &self.model[id];
+        function.draws
+            || function.reads_inputs
+            || !self.is_value(&function.result)
+            || function
+                .params
+                .iter()
+                .any(|&param| !self.is_value(&self.model[param].ty))
+    }
+
+    /// Binds the parameters of a function that is being inlined and runs `run` in its scope.
+    fn with_arguments<T>(
+        &mut self,
+        id: hir::FunctionId,
+        args: &[hir::ExprId],
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let model = self.model;
+        let mut bound = Vec::new();
+        for (&param, &arg) in model[id].params.iter().zip(args) {
+            let item = &model[param];
+            let place = if self.is_value(&item.ty) {
+                let value = self.scalar(arg);
+                let var = self.bind(&item.name, value);
+                self.single(var, &item.ty)
+            } else if self.keeps_its_value(arg) || self.is_untouched(arg) {
+                self.place(arg)
+            } else {
+                let place = self.temporary(&item.name, &item.ty);
+                self.store_into(&place, arg);
+                place
+            };
+            bound.push((param, place));
+        }
+        // The body of one function may be open several times, but never within itself.
+        let locals = self.locals.clone();
+        let frame = self.frame.take();
+        self.locals.extend(bound);
+        let result = run(self);
+        self.frame = frame;
+        self.locals = locals;
+        result
+    }
+
+    /// A variable or state cannot change while the function runs: functions assign only their own
+    /// locals.
+    fn is_untouched(&self, id: hir::ExprId) -> bool {
+        use hir::ExprKind;
+        match &self.model[id].kind {
+            ExprKind::Local(_) | ExprKind::State(_) => true,
+            ExprKind::Index(base, _) | ExprKind::Field(base, _) => self.is_untouched(*base),
+            _ => false,
+        }
+    }
+
+    /// The IR's function for one of the model's, lowered on its first call.
+    fn function(&mut self, id: hir::FunctionId) -> ir::FunctionId {
+        if let Some(&known) = self.functions.get(&id) {
+            return known;
+        }
+        let model = self.model;
+        let function = &model[id];
+        let locals = std::mem::take(&mut self.locals);
+        let frame = self.frame.take();
+        let stage = std::mem::take(&mut self.stage);
+        let (conditional, span) = (self.conditional, self.span);
+        self.conditional = true;
+        let mut params = Vec::new();
+        for &param in &function.params {
+            let item = &model[param];
+            let ty = item
+                .ty
+                .value()
+                .expect("only functions of scalars and vectors are not inlined");
+            let var = self.variable(&item.name, ty, Len::One, VarKind::Argument);
+            let place = self.single(var, &item.ty);
+            self.locals.insert(param, place);
+            params.push(var);
+        }
+        let body = self.nested(|lowerer| lowerer.stmts(&function.body));
+        (self.locals, self.frame, self.stage) = (locals, frame, stage);
+        (self.conditional, self.span) = (conditional, span);
+        let result = function
+            .result
+            .value()
+            .expect("only functions of scalars and vectors are not inlined");
+        self.program.functions.push(ir::Function {
+            name: function.name.clone(),
+            doc: function.doc.clone(),
+            params,
+            result,
+            body,
+        });
+        let known = ir::FunctionId(self.program.functions.len() as u32 - 1);
+        self.functions.insert(id, known);
+        known
+    }
+
+    pub(super) fn return_stmt(&mut self, value: hir::ExprId) {
+        let Some(frame) = &self.frame else {
+            let value = self.scalar(value);
+            return self.emit(ir::Stmt::Return(value));
+        };
+        let (result, returned, loops) = (frame.result.clone(), frame.returned, frame.loops);
+        self.store_into(&result, value);
+        let Some(returned) = returned else { return };
+        let yes = self.literal(Value::Bool(true));
+        self.assign(returned, yes);
+        if loops > 0 {
+            self.emit(ir::Stmt::Break);
+        }
+    }
+
+    /// Inside an inlined function without a flag: an `if` whose branches all return takes what follows as
+    /// its `else`. True if it did.
+    pub(super) fn returns_early(&mut self, stmt: &Stmt, rest: &[Stmt]) -> bool {
+        let inlined = self
+            .frame
+            .as_ref()
+            .is_some_and(|frame| frame.returned.is_none());
+        if !inlined || rest.is_empty() || !may_return(stmt) {
+            return false;
+        }
+        match &stmt.kind {
+            StmtKind::If {
+                branches,
+                otherwise,
+            } => {
+                let tail: Vec<Stmt> = otherwise.iter().flatten().chain(rest).cloned().collect();
+                self.early_branches(branches, &tail);
+            }
+            StmtKind::Block(body) => {
+                let all: Vec<Stmt> = body.iter().chain(rest).cloned().collect();
+                self.stmts(&all);
+            }
+            other => unreachable!("{other:?} needs a flag to return early"),
+        }
+        true
+    }
+
+    fn early_branches(&mut self, branches: &[(hir::ExprId, hir::Block)], tail: &[Stmt]) {
+        let Some(((condition, body), more)) = branches.split_first() else {
+            return self.stmts(tail);
+        };
+        let condition = self.scalar(*condition);
+        let accept = self.conditionally(|lowerer| lowerer.stmts(body));
+        let reject = self.conditionally(|lowerer| lowerer.early_branches(more, tail));
+        self.emit(ir::Stmt::If {
+            condition,
+            accept,
+            reject,
+        });
+    }
+}
+
+/// Is there a `return` in it?
+pub(super) fn may_return(stmt: &Stmt) -> bool {
+    let any = |block: &hir::Block| block.iter().any(may_return);
+    match &stmt.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::If {
+            branches,
+            otherwise,
+        } => branches.iter().any(|(_, body)| any(body)) || otherwise.as_ref().is_some_and(any),
+        StmtKind::For { body, .. } | StmtKind::While { body, .. } | StmtKind::Block(body) => {
+            any(body)
+        }
+        StmtKind::Match { arms, .. } => arms.iter().any(|arm| any(&arm.body)),
+        StmtKind::Declare { .. }
+        | StmtKind::Assign { .. }
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Stop
+        | StmtKind::Integrate { .. }
+        | StmtKind::Equation { .. } => false,
+    }
+}
+
+/// Can every `return` of a body be expressed by nesting alone? What follows an `if` that returns becomes
+/// its `else`; loops that return, and a `match` that returns half-way, need a flag.
+fn is_structured(body: &[Stmt]) -> bool {
+    let Some((k, stmt)) = body.iter().enumerate().find(|(_, stmt)| may_return(stmt)) else {
+        return true;
+    };
+    let rest = &body[k + 1..];
+    match &stmt.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::If {
+            branches,
+            otherwise,
+        } if rest.is_empty() => {
+            branches.iter().all(|(_, body)| is_structured(body))
+                && otherwise.as_ref().is_none_or(|body| is_structured(body))
+        }
+        StmtKind::If {
+            branches,
+            otherwise,
+        } => {
+            let tail: Vec<Stmt> = otherwise.iter().flatten().chain(rest).cloned().collect();
+            branches
+                .iter()
+                .all(|(_, body)| crate::check::returns(body) && is_structured(body))
+                && is_structured(&tail)
+        }
+        StmtKind::Match { arms, .. } => {
+            rest.is_empty() && arms.iter().all(|arm| is_structured(&arm.body))
+        }
+        StmtKind::Block(body) => {
+            let all: Vec<Stmt> = body.iter().chain(rest).cloned().collect();
+            is_structured(&all)
+        }
+        StmtKind::For { .. }
+        | StmtKind::While { .. }
+        | StmtKind::Declare { .. }
+        | StmtKind::Assign { .. }
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Stop
+        | StmtKind::Integrate { .. }
+        | StmtKind::Equation { .. } => false,
+    }
+}

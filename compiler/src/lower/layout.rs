@@ -1,0 +1,327 @@
+//! Where launch values, inputs, states and outputs lie, and the manifest that says so.
+
+use super::{
+    Lowerer,
+    place::{Leaf, LeafType, Place, leaf_name, leaves},
+};
+use crate::{
+    hir::{self, Constant, InputSource, Type},
+    ir::{self, Len, Var, VarId, VarKind},
+    manifest::{self, Field, Manifest, Scalar, Source, header},
+    span::Span,
+};
+
+const WORKGROUP_SIZE: u32 = 64;
+/// Data tables have the bindings from here on.
+const FIRST_DATA_BINDING: u32 = 5;
+
+/// What a declaration says about itself.
+struct Declared<'a> {
+    name: &'a str,
+    doc: &'a str,
+    ty: &'a Type,
+    span: Span,
+}
+
+impl Lowerer<'_> {
+    /// Variables for everything that comes in or goes out.
+    pub(super) fn declare_roots(&mut self) {
+        let model = self.model;
+        let open = model
+            .data
+            .iter()
+            .flat_map(|data| leaves(model, &data.ty))
+            .filter(|leaf| leaf.dims.first() == Some(&0));
+        let mut word = header::END + open.count() as u32;
+        for param in &model.params {
+            let declared = Declared {
+                name: &param.name,
+                doc: &param.doc,
+                ty: &param.ty,
+                span: param.span,
+            };
+            let place = self.root(&declared, VarKind::Param, &mut |leaf| {
+                word = word.next_multiple_of(alignment(leaf));
+                let at = word;
+                word += words(leaf);
+                at
+            });
+            self.params.push(place);
+        }
+        let mut binding = FIRST_DATA_BINDING;
+        for data in &model.data {
+            let declared = Declared {
+                name: &data.name,
+                doc: &data.doc,
+                ty: &data.ty,
+                span: data.span,
+            };
+            let place = self.root(&declared, VarKind::Data, &mut |_| {
+                binding += 1;
+                binding - 1
+            });
+            self.data.push(place);
+        }
+        let rows = |model: &hir::Model| {
+            let inputs = model.inputs.iter().map(|item| {
+                (
+                    item.name.clone(),
+                    item.doc.clone(),
+                    item.ty.clone(),
+                    item.span,
+                    VarKind::Input,
+                )
+            });
+            let states = model.states.iter().map(|item| {
+                (
+                    item.name.clone(),
+                    item.doc.clone(),
+                    item.ty.clone(),
+                    item.span,
+                    VarKind::State,
+                )
+            });
+            let outputs = model.outputs.iter().map(|item| {
+                (
+                    item.name.clone(),
+                    item.doc.clone(),
+                    item.ty.clone(),
+                    item.span,
+                    VarKind::Output,
+                )
+            });
+            inputs.chain(states).chain(outputs).collect::<Vec<_>>()
+        };
+        let (mut input, mut state, mut output) = (0, 0, 0);
+        for (name, doc, ty, span, kind) in rows(model) {
+            let next = match kind {
+                VarKind::Input => &mut input,
+                VarKind::State => &mut state,
+                _ => &mut output,
+            };
+            let declared = Declared {
+                name: &name,
+                doc: &doc,
+                ty: &ty,
+                span,
+            };
+            let place = self.root(&declared, kind, &mut |leaf| {
+                let at = *next;
+                *next += words(leaf);
+                at
+            });
+            match kind {
+                VarKind::Input => self.inputs.push(place),
+                VarKind::State => self.states.push(place),
+                _ => self.outputs.push(place),
+            }
+        }
+    }
+
+    fn root(
+        &mut self,
+        declared: &Declared<'_>,
+        kind: VarKind,
+        place: &mut dyn FnMut(&LeafType) -> u32,
+    ) -> Place {
+        let mut places = Vec::new();
+        for leaf in leaves(self.model, declared.ty) {
+            let stride: u32 = leaf.dims.iter().filter(|dim| **dim != 0).product();
+            let len = match leaf.dims.first() {
+                None => Len::One,
+                Some(0) => Len::Open { stride },
+                Some(_) => Len::Fixed(stride),
+            };
+            let var = self.program.add_var(Var {
+                name: leaf_name(declared.name, &leaf.path),
+                doc: declared.doc.to_string(),
+                ty: leaf.ty,
+                len,
+                kind,
+                word: place(&leaf),
+                span: declared.span,
+            });
+            let list = match kind {
+                VarKind::Param => &mut self.program.params,
+                VarKind::Data => &mut self.program.data,
+                VarKind::Input => &mut self.program.inputs,
+                VarKind::State => &mut self.program.states,
+                _ => &mut self.program.outputs,
+            };
+            list.push(var);
+            places.push(Leaf::whole(var, leaf.dims));
+        }
+        Place {
+            ty: declared.ty.clone(),
+            leaves: places,
+        }
+    }
+
+    pub(super) fn manifest(&self) -> Manifest {
+        let model = self.model;
+        let (states, state_words) = self.fields(
+            model.states.iter().map(|item| (&item.name, &item.ty)),
+            &self.program.states,
+        );
+        let (outputs, output_words) = self.fields(
+            model.outputs.iter().map(|item| (&item.name, &item.ty)),
+            &self.program.outputs,
+        );
+        let (input_fields, input_words) = self.fields(
+            model.inputs.iter().map(|item| (&item.name, &item.ty)),
+            &self.program.inputs,
+        );
+        let sources = model.inputs.iter().flat_map(|input| {
+            let source = match input.source {
+                InputSource::Required => Source::Required,
+                InputSource::Default(_) => Source::Default,
+                InputSource::Drawn(_) => Source::Drawn,
+            };
+            std::iter::repeat_n(source, leaves(model, &input.ty).len())
+        });
+        let params = self.params_of_manifest();
+        let end = params
+            .iter()
+            .map(|param| param.field.word + param.field.words())
+            .max();
+        let data = self.data_of_manifest();
+        let open = data.iter().filter(|data| data.rows_word.is_some()).count() as u32;
+        Manifest {
+            version: manifest::VERSION,
+            doc: model.doc.clone(),
+            generator: String::new(),
+            agents: model.agents,
+            steps: model.steps,
+            has_step: !model.step.is_empty(),
+            params,
+            data,
+            inputs: input_fields
+                .into_iter()
+                .zip(sources)
+                .map(|(field, source)| manifest::Input { field, source })
+                .collect(),
+            states,
+            outputs,
+            requirements: self.requirements.clone(),
+            uniform_words: end
+                .unwrap_or(header::END + open)
+                .max(header::END + open)
+                .next_multiple_of(4),
+            input_words: input_words.next_multiple_of(4),
+            state_words,
+            output_words,
+            workgroup_size: WORKGROUP_SIZE,
+            inner_rounds: None,
+        }
+    }
+
+    fn fields<'b>(
+        &self,
+        items: impl Iterator<Item = (&'b String, &'b Type)>,
+        vars: &[VarId],
+    ) -> (Vec<Field>, u32) {
+        let mut vars = vars.iter();
+        let mut fields = Vec::new();
+        for (name, ty) in items {
+            for leaf in leaves(self.model, ty) {
+                let var = &self.program[*vars.next().expect("every leaf has a variable")];
+                fields.push(self.field(name, &leaf, var));
+            }
+        }
+        let words = fields
+            .iter()
+            .map(|field| field.word + field.words())
+            .max()
+            .unwrap_or(0);
+        (fields, words)
+    }
+
+    fn field(&self, name: &str, leaf: &LeafType, var: &Var) -> Field {
+        let path: Vec<&str> = std::iter::once(name)
+            .chain(leaf.path.iter().map(String::as_str))
+            .collect();
+        let variants = match &leaf.source {
+            Type::Enum(id) => self.model[*id].variants.clone(),
+            _ => Vec::new(),
+        };
+        Field {
+            name: path.join("."),
+            doc: var.doc.clone(),
+            scalar: Scalar::from(leaf.ty),
+            shape: leaf.dims.clone(),
+            components: leaf.ty.components() as u32,
+            variants,
+            word: if var.kind == VarKind::Data {
+                0
+            } else {
+                var.word
+            },
+        }
+    }
+
+    fn params_of_manifest(&self) -> Vec<manifest::Param> {
+        let mut vars = self.program.params.iter();
+        let mut params = Vec::new();
+        for param in &self.model.params {
+            for (number, leaf) in leaves(self.model, &param.ty).iter().enumerate() {
+                let var = &self.program[*vars.next().expect("every leaf has a variable")];
+                let default = param
+                    .default
+                    .as_ref()
+                    .map(|default| self.default_words(default, &param.ty, number));
+                let field = self.field(&param.name, leaf, var);
+                params.push(manifest::Param {
+                    field,
+                    default,
+                    range: param.range,
+                });
+            }
+        }
+        params
+    }
+
+    fn default_words(&self, default: &Constant, ty: &Type, leaf: usize) -> Vec<u32> {
+        let mut values = Vec::new();
+        super::expr::leaf_values(self.model, default, ty, leaf, &mut values);
+        values.iter().flat_map(|value| value.words()).collect()
+    }
+
+    fn data_of_manifest(&self) -> Vec<manifest::Data> {
+        let mut vars = self.program.data.iter();
+        let mut rows_word = header::END;
+        let mut tables = Vec::new();
+        for data in &self.model.data {
+            for leaf in leaves(self.model, &data.ty) {
+                let var = &self.program[*vars.next().expect("every leaf has a variable")];
+                let open = leaf.dims.first() == Some(&0);
+                let rows = open.then(|| {
+                    rows_word += 1;
+                    rows_word - 1
+                });
+                let field = self.field(&data.name, &leaf, var);
+                tables.push(manifest::Data {
+                    field,
+                    binding: var.word,
+                    rows_word: rows,
+                });
+            }
+        }
+        tables
+    }
+}
+
+fn words(leaf: &LeafType) -> u32 {
+    leaf.dims.iter().product::<u32>() * leaf.ty.components() as u32
+}
+
+/// Words to which a param's place in the uniform block is aligned, as WGSL's uniform layout wants it.
+fn alignment(leaf: &LeafType) -> u32 {
+    if !leaf.dims.is_empty() {
+        return 4;
+    }
+    match leaf.ty {
+        ir::Type::Vec2 => 2,
+        ir::Type::Vec3 | ir::Type::Vec4 => 4,
+        ir::Type::F32 | ir::Type::I32 | ir::Type::U32 | ir::Type::Bool => 1,
+    }
+}

@@ -1,0 +1,239 @@
+//! Text to tokens: logos finds the words, this room adds what a table cannot say: comments and
+//! documentation, number literals, characters that look like others, and a complaint for what is left.
+
+pub(super) mod number;
+
+use super::token::Token;
+use crate::{
+    diagnostic::{Diagnostic, catalog::syntax as say},
+    span::Span,
+};
+use logos::{Lexer, Logos};
+
+/// A token where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    /// Where.
+    pub(super) span: Span,
+    /// Whether it is the first on its line. Only recovery and messages ask; the grammar never does.
+    pub(super) first: bool,
+}
+
+/// The tokens of a source and what stood between them.
+#[derive(Debug, Default)]
+pub(super) struct Lexed {
+    /// The kinds.
+    pub(super) tokens: Vec<Token>,
+    /// Their places, one for each.
+    pub(super) marks: Vec<Mark>,
+    /// The `///` comments, in order.
+    pub(super) docs: Vec<Span>,
+    /// The `//!` comments, in order.
+    pub(super) model_docs: Vec<Span>,
+    /// What could not be read.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// More complaints than this help nobody; the rest is counted, not told.
+pub(super) const MAX_DIAGNOSTICS: usize = 100;
+
+/// Reads the whole text.
+pub(super) fn lex(source: &str) -> Lexed {
+    // A byte order mark is no part of the text, but the places count it.
+    let mark = source.len() - source.trim_start_matches('\u{feff}').len();
+    let mut lexer = Token::lexer(source);
+    lexer.bump(mark);
+    let mut scanner = Scanner {
+        source,
+        out: Lexed::default(),
+        line_seen: 0,
+    };
+    while let Some(token) = lexer.next() {
+        match token {
+            Ok(Token::LineComment) => scanner.line_comment(&mut lexer),
+            Ok(Token::BlockComment) => scanner.block_comment(&mut lexer),
+            Ok(Token::Int | Token::Float) => scanner.number(&mut lexer),
+            Ok(token) => scanner.push(token, lexer.span().into()),
+            Err(()) => scanner.odd(&mut lexer),
+        }
+    }
+    scanner.out
+}
+
+struct Scanner<'a> {
+    source: &'a str,
+    out: Lexed,
+    /// Everything before this byte has been searched for line breaks.
+    line_seen: usize,
+}
+
+type Words<'a> = Lexer<'a, Token>;
+
+impl Scanner<'_> {
+    fn push(&mut self, token: Token, span: Span) {
+        let gap = &self.source.as_bytes()[self.line_seen..span.start as usize];
+        let first = self.out.tokens.is_empty() || gap.contains(&b'\n');
+        self.line_seen = span.end as usize;
+        self.out.tokens.push(token);
+        self.out.marks.push(Mark { span, first });
+    }
+
+    fn complain(&mut self, diagnostic: Diagnostic) {
+        if self.out.diagnostics.len() <= MAX_DIAGNOSTICS {
+            self.out.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn line_comment(&mut self, lexer: &mut Words) {
+        let rest = lexer.remainder();
+        lexer.bump(line_length(rest));
+        let text = lexer.slice();
+        if text.starts_with("//!") {
+            self.out.model_docs.push(lexer.span().into());
+        } else if text.starts_with("///") && !text.starts_with("////") {
+            self.out.docs.push(lexer.span().into());
+        }
+    }
+
+    fn block_comment(&mut self, lexer: &mut Words) {
+        let rest = lexer.remainder();
+        let closed = rest.find("*/");
+        lexer.bump(closed.map_or(rest.len(), |at| at + 2));
+        let start = lexer.span().start;
+        let mark = Span::new(start, start + 2);
+        self.complain(say::block_comment(mark, closed.is_some()));
+    }
+
+    fn number(&mut self, lexer: &mut Words) {
+        let start = lexer.span().start;
+        let scan = number::scan(&self.source.as_bytes()[start..]);
+        let seen = lexer.slice().len();
+        lexer.bump(scan.len - seen);
+        let span: Span = lexer.span().into();
+        let text = lexer.slice();
+        let flaw = match scan.kind {
+            Ok(token) => return self.push(token, span),
+            Err(flaw) => flaw,
+        };
+        self.complain(match flaw {
+            number::Flaw::Suffix(at) => say::number_suffix(text, at, span),
+            number::Flaw::Hexadecimal => say::malformed_hexadecimal(text, span),
+            number::Flaw::LeadingZero => say::leading_zero(text, span),
+            number::Flaw::IntegerTooLarge => say::integer_too_large(span),
+            number::Flaw::FloatTooLarge => say::float_too_large(span),
+        });
+        self.push(Token::Hole, span);
+    }
+
+    /// What no pattern matches: a letter beyond ASCII, a string, a foreign sign, or a broken byte.
+    fn odd(&mut self, lexer: &mut Words) {
+        let start = lexer.span().start;
+        let Some(found) = self.source[start..].chars().next() else {
+            return;
+        };
+        extend(lexer, start + found.len_utf8());
+        if found.is_alphabetic() {
+            return self.foreign_name(lexer, start);
+        }
+        match found {
+            '"' => self.string(lexer),
+            '#' => {
+                extend(lexer, start + line_length(&self.source[start..]));
+                self.complain(say::hash_comment(Span::new(start, start + 1)));
+            }
+            _ => match lookalike(found) {
+                Some((meant, token)) => {
+                    let span = lexer.span().into();
+                    self.complain(say::lookalike_character(found, meant, span));
+                    if let Some(token) = token {
+                        self.push(token, span);
+                    }
+                }
+                None => self.garbage(lexer, found),
+            },
+        }
+    }
+
+    /// A run of signs without meaning is one mistake.
+    fn garbage(&mut self, lexer: &mut Words, found: char) {
+        let rest = lexer.remainder();
+        let more = rest
+            .find(|c: char| c.is_ascii_graphic() && !is_foreign(c) || c.is_whitespace())
+            .unwrap_or(rest.len());
+        lexer.bump(more);
+        let span = lexer.span().into();
+        self.complain(say::unexpected_character(found, span));
+        self.push(Token::Hole, span);
+    }
+
+    fn foreign_name(&mut self, lexer: &mut Words, start: usize) {
+        let rest = lexer.remainder();
+        let more = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        lexer.bump(more);
+        let mut span: Span = lexer.span().into();
+        let glued = match (self.out.tokens.last(), self.out.marks.last()) {
+            (Some(token), Some(mark)) => {
+                (*token == Token::Ident || token.is_keyword()) && mark.span.end as usize == start
+            }
+            _ => false,
+        };
+        if glued && let Some(mark) = self.out.marks.last_mut() {
+            mark.span = mark.span.to(span);
+            span = mark.span;
+            self.line_seen = span.end as usize;
+            if let Some(token) = self.out.tokens.last_mut() {
+                *token = Token::Ident;
+            }
+        } else {
+            self.push(Token::Ident, span);
+        }
+        self.complain(say::name_beyond_ascii(&self.source[span.range()], span));
+    }
+
+    fn string(&mut self, lexer: &mut Words) {
+        let rest = lexer.remainder();
+        let line = line_length(rest);
+        let len = rest[..line].find('"').map_or(line, |at| at + 1);
+        lexer.bump(len);
+        let span = lexer.span().into();
+        self.complain(say::string_literal(span));
+        self.push(Token::Hole, span);
+    }
+}
+
+/// Makes the current token reach to `end`, and no further than it must.
+fn extend(lexer: &mut Words, end: usize) {
+    let now = lexer.span().end;
+    if end > now {
+        lexer.bump(end - now);
+    }
+}
+
+fn line_length(text: &str) -> usize {
+    text.bytes().position(|b| b == b'\n').unwrap_or(text.len())
+}
+
+/// Printable ASCII that starts no token.
+fn is_foreign(c: char) -> bool {
+    matches!(c, '@' | '$' | '\\' | '`')
+}
+
+/// The sign of the language that a typographic one stands for; no token for what reads as a space.
+fn lookalike(found: char) -> Option<(&'static str, Option<Token>)> {
+    Some(match found {
+        '\u{2212}' | '\u{2013}' | '\u{2014}' | '\u{2010}' | '\u{2011}' => ("-", Some(Token::Minus)),
+        '\u{d7}' | '\u{22c5}' | '\u{b7}' | '\u{2217}' => ("*", Some(Token::Star)),
+        '\u{f7}' | '\u{2215}' => ("/", Some(Token::Slash)),
+        '\u{2264}' => ("<=", Some(Token::LessEqual)),
+        '\u{2265}' => (">=", Some(Token::GreaterEqual)),
+        '\u{2260}' => ("!=", Some(Token::NotEqual)),
+        '\u{2192}' => ("->", Some(Token::Arrow)),
+        '\u{21d2}' => ("=>", Some(Token::FatArrow)),
+        '\u{2026}' => ("..", Some(Token::DotDot)),
+        '\u{2018}' | '\u{2019}' | '\u{2032}' => ("'", Some(Token::Prime)),
+        '\u{a0}' | '\u{2002}'..='\u{200b}' | '\u{202f}' | '\u{3000}' | '\u{feff}' => (" ", None),
+        _ => return None,
+    })
+}

@@ -1,0 +1,151 @@
+//! How the grammar goes on after a mistake: with the next declaration, statement or arm, so that one
+//! mistake gives one message and several mistakes give several.
+
+use super::{
+    Extra, Grammar, MAX_DIAGNOSTICS, NAMES, RESERVED, Reader, Rule, STATEMENT_WORDS, Tokens,
+    fault::Fault, here,
+};
+use crate::{
+    span::Span,
+    syntax::token::{Token, TokenSet},
+};
+use chumsky::prelude::*;
+
+/// What comes in rows that recover one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Row {
+    /// Declarations of the file.
+    Declaration,
+    /// Statements of a block.
+    Statement,
+    /// Arms of a `match`.
+    Arm,
+}
+
+impl<'a> Grammar<'a> {
+    /// `rule`, or after a mistake a hole that reaches to where the next of the row begins.
+    pub(super) fn recovering<O: 'a>(
+        self,
+        row: Row,
+        first: TokenSet,
+        rule: Rule<'a, O>,
+        hole: fn(Span) -> O,
+    ) -> impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a {
+        custom(move |inp: &mut Reader<'a, '_>| {
+            let from = here(inp);
+            if inp.peek().is_none_or(Token::closes) {
+                return Err(Fault::unexpected(from, first));
+            }
+            match inp.parse(&rule) {
+                Ok(value) => Ok(value),
+                Err(fault) => {
+                    let to = self.next_of(row, from, fault.at);
+                    self.note(inp, fault);
+                    while here(inp) < to {
+                        inp.skip();
+                    }
+                    Ok(hole(self.span(from, to)))
+                }
+            }
+        })
+    }
+
+    /// What stands between a keyword and its block. After a mistake nothing, and the block is read.
+    pub(super) fn header<O: 'a>(
+        self,
+        rule: impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a,
+    ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
+        let rule = rule.then_ignore(self.token(Token::LeftBrace).rewind());
+        custom(move |inp: &mut Reader<'a, '_>| {
+            let from = here(inp);
+            let fault = match inp.parse(&rule) {
+                Ok(value) => return Ok(Some(value)),
+                Err(fault) => fault,
+            };
+            let Some(brace) = self.next_brace(from, fault.at) else {
+                return Err(fault);
+            };
+            self.note(inp, fault);
+            while here(inp) < brace {
+                inp.skip();
+            }
+            Ok(None)
+        })
+    }
+
+    /// Notes a mistake and goes on.
+    pub(super) fn note(self, inp: &mut Reader<'a, '_>, fault: Fault) {
+        let noted = &self.script.noted;
+        noted.set(noted.get() + 1);
+        if noted.get() <= MAX_DIAGNOSTICS + 1 {
+            inp.emit(fault);
+        }
+    }
+
+    /// The index at which the next of the row begins, if the one from `from` is broken at `at`.
+    fn next_of(self, row: Row, from: usize, at: usize) -> usize {
+        let tokens = self.script.tokens;
+        let mut depth = 0usize;
+        let mut index = from;
+        while let Some(&token) = tokens.get(index) {
+            if token.opens() {
+                depth += 1;
+            } else if token.closes() {
+                if depth == 0 {
+                    return index;
+                }
+                depth -= 1;
+                let more = tokens.get(index + 1) == Some(&Token::Else);
+                if depth == 0 && token == Token::RightBrace && index >= at && !more {
+                    return index + 1;
+                }
+            } else if depth == 0 && index > from && index >= at && self.begins(row, index) {
+                return index;
+            }
+            index += 1;
+        }
+        index
+    }
+
+    /// Whether the token looks like the start of the next of a row.
+    fn begins(self, row: Row, index: usize) -> bool {
+        let token = self.script.tokens[index];
+        let first = self.script.marks[index].first;
+        match row {
+            Row::Declaration => {
+                let ambiguous = NAMES.or(RESERVED).has(token) || token == Token::Hole;
+                super::DECLARATIONS.has(token) && !ambiguous
+                    || first && token != Token::Ident && ambiguous
+            }
+            Row::Statement => {
+                token == Token::Semicolon
+                    || STATEMENT_WORDS.has(token)
+                    || super::DECLARATIONS.without(NAMES).has(token)
+                    || first && super::STATEMENT.has(token)
+            }
+            Row::Arm => token == Token::Comma || first && super::EXPRESSION.has(token),
+        }
+    }
+
+    /// The brace that ends the header from `from`, which is broken at `at`, if the header has one.
+    fn next_brace(self, from: usize, at: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for index in from..self.script.tokens.len() {
+            let token = self.script.tokens[index];
+            if depth == 0 {
+                if token == Token::LeftBrace && index >= at {
+                    return Some(index);
+                }
+                if token.closes() || index > at && self.begins(Row::Statement, index) {
+                    return None;
+                }
+            }
+            if token.opens() {
+                depth += 1;
+            } else if token.closes() {
+                depth -= 1;
+            }
+        }
+        None
+    }
+}
