@@ -339,7 +339,8 @@ fn is_candidate(program: &Program, id: ExprId) -> bool {
     match &program[id] {
         Expr::Element { array, index } => match program[*array].kind {
             VarKind::Data | VarKind::Input => true,
-            VarKind::Param
+            VarKind::Constant
+            | VarKind::Param
             | VarKind::State
             | VarKind::Output
             | VarKind::Let

@@ -51,7 +51,8 @@ struct Live {
 fn is_removable(kind: VarKind) -> bool {
     match kind {
         VarKind::Let | VarKind::Local => true,
-        VarKind::Param
+        VarKind::Constant
+        | VarKind::Param
         | VarKind::Data
         | VarKind::Input
         | VarKind::State
