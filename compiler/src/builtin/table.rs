@@ -146,10 +146,3 @@ fn triples<const N: usize>(
 ) -> [f32; N] {
     std::array::from_fn(|k| f(a[k], b[k], c[k]))
 }
-
-impl super::Fold {
-    /// The fold of that name; `min` and `max` of one array or comprehension are folds too.
-    pub fn of(_name: &str) -> Option<super::Fold> {
-        None
-    }
-}
