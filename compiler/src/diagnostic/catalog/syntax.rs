@@ -793,7 +793,7 @@ catalog! {
     /// A value is needed either way: `if big { 0.1 } else { 0.0 }`.
     E0142 if_value_without_else(span: Span) {
         Diagnostic::new("an `if` value needs an `else`")
-            .at(span, "expected `else` before this")
+            .at(span, "expected `else` after this")
             .help("write `if c { a } else { b }`")
     }
 

@@ -23,7 +23,7 @@ fn word(scene: &Scene<'_>) -> Option<Diagnostic> {
     let offset = if scene.word(0, &words) {
         0
     } else if operand && scene.word(-1, &["not"])
-        || scene.expected == ASSIGNMENTS && scene.word(-1, &words)
+        || scene.expected.covers(ASSIGNMENTS) && scene.word(-1, &words)
     {
         -1
     } else {

@@ -27,7 +27,7 @@ fn lone_name(scene: &Scene<'_>) -> Option<Diagnostic> {
     {
         return Some(say::else_if_word(scene.text(offset), scene.place(offset)));
     }
-    if scene.expected != ASSIGNMENTS {
+    if !scene.expected.covers(ASSIGNMENTS) {
         return None;
     }
     let names = scene.token(-1).is_some_and(|token| NAMES.has(token));
@@ -123,11 +123,6 @@ fn missing_brace(scene: &Scene<'_>) -> Option<Diagnostic> {
 
 /// `A: x = 1`, `A -> x = 1`
 fn arm(scene: &Scene<'_>) -> Option<Diagnostic> {
-    if scene.wants_only(Token::Comma) {
-        let end =
-            crate::span::Span::new(scene.place(-1).end as usize, scene.place(-1).end as usize);
-        return Some(say::missing_comma(scene.text(0), scene.place(0), end));
-    }
     let wanted = scene.expected.has(Token::FatArrow);
     let found = scene.is(0, &[Token::Colon, Token::Arrow, Token::Assign]);
     (wanted && found).then(|| say::arm_without_arrow(scene.text(0), scene.place(0)))
@@ -136,7 +131,7 @@ fn arm(scene: &Scene<'_>) -> Option<Diagnostic> {
 /// What is no value, where one was expected.
 fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.wants_only(Token::Else) {
-        return Some(say::if_value_without_else(scene.place(0)));
+        return Some(say::if_value_without_else(scene.place(-1)));
     }
     if !scene.expected.covers(EXPRESSION) || scene.expected.covers(STATEMENT) {
         return None;
