@@ -229,12 +229,15 @@ fn ten_megabytes() {
         ("mixed", "( ] "),
         ("keywords", "for if while match\n"),
         ("statements", "step { x y\n z = = 3 }\n"),
+        ("conditions", "if a = 1 "),
         ("controls", "\u{1b}[2J\u{7f}"),
         ("letters", "ä ö "),
         ("operators", "+-*/<>=!&|"),
     ] {
         assert!(!survives(name, fill(piece)).is_empty(), "{name}");
     }
+    let arms = format!("step {{ match x {{ {} }} }}", fill("A => if a = 1, "));
+    assert!(!survives("arms", arms).is_empty());
     for (name, piece) in [("slashes", "/"), ("semicolons", ";"), ("docs", "/// a\n")] {
         assert_eq!(survives(name, fill(piece)), [""; 0], "{name}");
     }

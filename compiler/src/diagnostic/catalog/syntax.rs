@@ -113,11 +113,15 @@ catalog! {
         let place = Span::new(span.start as usize + at, span.end as usize);
         let float = number.contains('.') || number.contains(['e', 'E']);
         let help = match suffix.as_str() {
+            "f" | "f32" | "h" if number.ends_with('.') => {
+                format!("`f32` is the only float type: write `{number}0`")
+            }
             "f" | "f32" | "h" if float => format!("`f32` is the only float type: write `{number}`"),
             "f" | "f32" | "h" => format!("`f32` is the only float type: write `{number}.0`"),
             "i" | "i32" => format!("an integer takes the type that is needed: write `{number}`"),
             "u" | "u32" if !float => format!("write `{number}u`"),
             "u" | "u32" => "a `u32` has no fraction: leave out the fraction or the suffix".into(),
+            "e" | "E" => format!("an exponent has digits: `{number}e-3`"),
             _ if number == "0" => "besides decimals there are hexadecimals, such as `0xff`".into(),
             _ => "put an operator between the number and the name, or begin the name with a letter".into(),
         };
@@ -317,8 +321,14 @@ catalog! {
     ///
     /// Use an `output` for a value after the last step; choose another word for a name.
     E0108 reserved_word(word: &str, span: Span) {
+        let help = match word {
+            "observe" | "record" => "for a value after the last step write `output x = …`",
+            "world" => "agents of this version do not see each other; take the declaration out",
+            _ => "choose another name",
+        };
         Diagnostic::new(format!("`{word}` is not in this version of the language"))
             .at(span, "a reserved word")
+            .help(help)
     }
 
     /// An input that has both a default and a distribution.
@@ -374,15 +384,16 @@ catalog! {
             .help(format!("to change a variable by one write `x {sign}= 1`"))
     }
 
-    /// The conditional operator of C.
+    /// A conditional value as C or Python writes it.
     ///
     /// ```text
     /// let x = c ? a : b
+    /// let y = a if c else b
     /// ```
     ///
     /// Write `if c { a } else { b }`, which is a value.
-    E0113 ternary(span: Span) {
-        Diagnostic::new("there is no operator `?`")
+    E0113 ternary(word: &str, span: Span) {
+        Diagnostic::new(format!("there is no operator `{word}`"))
             .at(span, "not an operator")
             .help("write `if c { a } else { b }`, which is a value")
     }
@@ -821,6 +832,48 @@ catalog! {
         Diagnostic::new(format!("`{word}` is a statement and has no value"))
             .at(span, "a value belongs here")
             .help("`if c { a } else { b }` is a value, with one expression in each branch; otherwise assign to a `var`")
+    }
+
+    /// A line that ends before its statement does.
+    ///
+    /// ```text
+    /// total =
+    /// price = 1.0
+    /// ```
+    ///
+    /// A statement goes on over the end of the line, so here the next line would be a part of it. Write the
+    /// value: `total = 0.0`.
+    E0145 unfinished_statement(sign: Span, next: Span) {
+        Diagnostic::new("this line ends before its statement does")
+            .at(sign, "a value is missing after this")
+            .at(next, "so this would be the value")
+            .help("finish the line; statements go on over line ends")
+    }
+
+    /// A comprehension with its value before the `for`.
+    ///
+    /// ```text
+    /// let total = sum(x[i] for i in 0..3)
+    /// ```
+    ///
+    /// The value stands at the end: `sum(for i in 0..3: x[i])`.
+    E0146 comprehension_order(span: Span) {
+        Diagnostic::new("the value of a comprehension stands after its `for`")
+            .at(span, "begins too late")
+            .help("write `sum(for i in 0..n: x[i])` or `[for i in 0..n: x[i]]`")
+    }
+
+    /// A statement of another language.
+    ///
+    /// ```text
+    /// loop { price *= 1.01 }
+    /// ```
+    ///
+    /// The loops are `for i in 0..n { … }` and `while c limit 100 { … }`, the choices `if` and `match`.
+    E0147 foreign_statement(word: &str, meant: &str, span: Span) {
+        Diagnostic::new(format!("there is no statement `{word}`"))
+            .at(span, "of another language")
+            .help(format!("write `{meant}`"))
     }
 
     /// A file that is not text.

@@ -158,7 +158,9 @@ impl<'a> Grammar<'a> {
                 if token == Token::LeftBrace && index >= at {
                     return Some(index);
                 }
-                if token.closes() || index > at && self.begins(Row::Statement, index, at) {
+                let parts = matches!(token, Token::Comma | Token::FatArrow);
+                let next = parts || self.begins(Row::Statement, index, at);
+                if token.closes() || index > at && next {
                     return None;
                 }
             }
