@@ -150,7 +150,7 @@ fn special_values_are_ieee() {
         -2.0,
         3.0,
         -3.0,
-        0.6,
+        2.5,
         -2.5,
         inf,
         -inf,
