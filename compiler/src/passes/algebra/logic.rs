@@ -1,0 +1,109 @@
+//! Identities of truth values and choices.
+
+use super::{Rewrite, constant, into};
+use crate::ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value};
+use crate::passes::{rewrite::literal, shape::alike};
+
+/// `!!x` is `x`; so for `~`.
+pub(super) fn twice(program: &Program, op: UnaryOp, operand: ExprId) -> Option<Rewrite> {
+    if let Expr::Unary(inner, x) = program[operand]
+        && inner == op
+    {
+        return Some(Rewrite::Same(x));
+    }
+    None
+}
+
+/// `!(a == b)` is `a != b`; orders turn round for integers only, because of NaN.
+pub(super) fn not(program: &Program, operand: ExprId) -> Option<Rewrite> {
+    let Expr::Binary(op, a, b) = program[operand] else {
+        return twice(program, UnaryOp::Not, operand);
+    };
+    let ordered = matches!(program.type_of(a), Type::I32 | Type::U32);
+    let opposite = match op {
+        BinaryOp::Equal => BinaryOp::NotEqual,
+        BinaryOp::NotEqual => BinaryOp::Equal,
+        BinaryOp::Less if ordered => BinaryOp::GreaterEqual,
+        BinaryOp::LessEqual if ordered => BinaryOp::Greater,
+        BinaryOp::Greater if ordered => BinaryOp::LessEqual,
+        BinaryOp::GreaterEqual if ordered => BinaryOp::Less,
+        BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::Add
+        | BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => return None,
+    };
+    into(opposite, a, b)
+}
+
+/// Rules for two truth values.
+pub(super) fn binary(program: &Program, op: BinaryOp, a: ExprId, b: ExprId) -> Option<Rewrite> {
+    let known = match (truth(program, a), truth(program, b)) {
+        (Some(known), _) => Some((known, b)),
+        (None, Some(known)) => Some((known, a)),
+        (None, None) => None,
+    };
+    match (op, known) {
+        (BinaryOp::And | BinaryOp::Equal, Some((true, x)))
+        | (BinaryOp::Or | BinaryOp::NotEqual, Some((false, x))) => Some(Rewrite::Same(x)),
+        (BinaryOp::And, Some((false, _))) => constant(Value::Bool(false)),
+        (BinaryOp::Or, Some((true, _))) => constant(Value::Bool(true)),
+        (BinaryOp::Equal, Some((false, x))) | (BinaryOp::NotEqual, Some((true, x))) => {
+            Some(Rewrite::Into(Expr::Unary(UnaryOp::Not, x)))
+        }
+        (BinaryOp::And | BinaryOp::Or, None) if alike(program, a, b) => Some(Rewrite::Same(a)),
+        (BinaryOp::Equal, None) if alike(program, a, b) => constant(Value::Bool(true)),
+        (BinaryOp::NotEqual, None) if alike(program, a, b) => constant(Value::Bool(false)),
+        _ => None,
+    }
+}
+
+/// Choices with a known or no effect.
+pub(super) fn select(
+    program: &Program,
+    condition: ExprId,
+    accept: ExprId,
+    reject: ExprId,
+) -> Option<Rewrite> {
+    match truth(program, condition) {
+        Some(true) => return Some(Rewrite::Same(accept)),
+        Some(false) => return Some(Rewrite::Same(reject)),
+        None => {}
+    }
+    if alike(program, accept, reject) {
+        return Some(Rewrite::Same(accept));
+    }
+    if let Expr::Unary(UnaryOp::Not, condition) = program[condition] {
+        return Some(Rewrite::Into(Expr::Select {
+            condition,
+            accept: reject,
+            reject: accept,
+        }));
+    }
+    match (truth(program, accept), truth(program, reject)) {
+        (Some(true), Some(false)) => Some(Rewrite::Same(condition)),
+        (Some(false), Some(true)) => Some(Rewrite::Into(Expr::Unary(UnaryOp::Not, condition))),
+        (Some(true), None) => into(BinaryOp::Or, condition, reject),
+        (None, Some(false)) => into(BinaryOp::And, condition, accept),
+        (Some(true | false) | None, Some(true | false) | None) => None,
+    }
+}
+
+fn truth(program: &Program, id: ExprId) -> Option<bool> {
+    if let Some(Value::Bool(known)) = literal(program, id) {
+        Some(known)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,445 @@
+//! Common subexpressions: a value that is computed twice gets a name where it is computed first, and the
+//! second place reads that.
+//!
+//! Values are numbered: two expressions have the same number if they do the same to operands of the same
+//! numbers, and an assignment gives its variable the number of what it assigns. After an `if` and around a
+//! loop whatever may have been assigned there gets a new number. The name goes right before the statement
+//! that computes the value first, where all that it reads is as it is there; it is in scope of the second
+//! place because tables end with their block. `a + b` and `b + a` are the same to the bit.
+
+use super::{
+    names,
+    rewrite::{Section, assigned, leaves, operands, roots, section, sections},
+    shape::{Shape, is_trivial, shape},
+};
+use crate::ir::{BinaryOp, Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hash, Hasher},
+};
+
+/// Names every value that is computed twice.
+pub(super) fn run(program: &mut Program) {
+    let vars = program.vars.len() as u32;
+    let mut numbering = Numbering {
+        numbers: HashMap::with_capacity_and_hasher(program.exprs.len(), Default::default()),
+        of_var: (0..vars).collect(),
+        next: vars,
+        log: Vec::new(),
+        nodes: vec![Node::default(); program.exprs.len()],
+        firsts: Vec::new(),
+        taken: Vec::new(),
+        frames: Vec::new(),
+    };
+    for place in sections(program) {
+        // The tables of the prologue reach into `step`.
+        if place == Section::Prologue {
+            continue;
+        }
+        let mut prologue = Block::new();
+        let mut block = std::mem::take(section(program, place));
+        if place == Section::Step {
+            prologue = std::mem::take(&mut program.prologue);
+            let states = program.states.clone();
+            numbering.open();
+            numbering.statements(program, &mut prologue);
+            for state in states {
+                numbering.renew(state);
+            }
+        }
+        numbering.block(program, &mut block);
+        if place == Section::Step {
+            numbering.close(&mut prologue);
+            program.prologue = prologue;
+        }
+        *section(program, place) = block;
+        numbering.rewind(0);
+    }
+}
+
+/// What a value is made of.
+#[derive(PartialEq, Eq)]
+struct Key {
+    shape: Shape,
+    operands: [u32; 5],
+}
+
+impl Key {
+    fn leaf(expr: &Expr) -> Key {
+        Key {
+            shape: shape(expr),
+            operands: [0; 5],
+        }
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Enough of a shape: those that differ elsewhere differ in their operands as a rule.
+        let detail = match self.shape {
+            Shape::Literal(_, [x, y, _, _]) => x ^ y.rotate_left(16),
+            Shape::Launch(which) => which as u32,
+            Shape::Rows(var) | Shape::Read(var) | Shape::Element(var) => var.0,
+            Shape::Swizzle(count, which) => u32::from_le_bytes(which) ^ u32::from(count),
+            Shape::Unary(op) => op as u32,
+            Shape::Binary(op) => op as u32,
+            Shape::Splat(ty) | Shape::Convert(ty) | Shape::Bitcast(ty) => ty as u32,
+            Shape::Call(function) => function.0,
+            Shape::Builtin(_) | Shape::Compose | Shape::Select | Shape::RandomWord => 0,
+        };
+        let [a, b, c, d, e] = self.operands.map(u64::from);
+        std::mem::discriminant(&self.shape).hash(state);
+        state.write_u64(u64::from(detail) << 32 | a);
+        state.write_u64(b << 32 | c);
+        state.write_u64(d << 32 | e);
+    }
+}
+
+/// Where a value was computed first.
+#[derive(Clone, Copy)]
+enum First {
+    /// It has a name.
+    Name(VarId),
+    /// In this node, by statement `stmt` of the block of `frame`.
+    Node {
+        id: ExprId,
+        frame: u32,
+        stmt: u32,
+        height: u32,
+    },
+}
+
+#[derive(Clone, Copy, Default)]
+struct Node {
+    number: u32,
+    height: u32,
+}
+
+/// A block that is being read.
+struct Frame {
+    stmt: u32,
+    /// Names to insert: before which statement, how high the value's tree was, and the name.
+    names: Vec<(u32, u32, Stmt)>,
+    /// How long `taken` was when the block began.
+    taken: usize,
+}
+
+struct Numbering {
+    numbers: HashMap<Key, u32, BuildHasherDefault<Mixer>>,
+    of_var: Vec<u32>,
+    next: u32,
+    /// Variables that got a new number, and their old one.
+    log: Vec<(VarId, u32)>,
+    nodes: Vec<Node>,
+    /// Per number: where it is available.
+    firsts: Vec<Option<First>>,
+    /// The numbers that have become available, to be forgotten with their block.
+    taken: Vec<u32>,
+    frames: Vec<Frame>,
+}
+
+impl Numbering {
+    fn fresh(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn set(&mut self, var: VarId, number: u32) {
+        let at = var.0 as usize;
+        if at >= self.of_var.len() {
+            // A name that this pass made: nobody reads what it was before.
+            self.of_var.resize(at + 1, number);
+        }
+        self.log.push((var, self.of_var[at]));
+        self.of_var[at] = number;
+    }
+
+    fn renew(&mut self, var: VarId) {
+        let number = self.fresh();
+        self.set(var, number);
+    }
+
+    /// Back to when the log was so short; returns the variables that were set since.
+    fn rewind(&mut self, mark: usize) -> Vec<VarId> {
+        let mut vars = Vec::new();
+        while self.log.len() > mark {
+            let (var, number) = self.log.pop().expect("the log is longer than the mark");
+            self.of_var[var.0 as usize] = number;
+            vars.push(var);
+        }
+        vars
+    }
+
+    fn open(&mut self) {
+        self.frames.push(Frame {
+            stmt: 0,
+            names: Vec::new(),
+            taken: self.taken.len(),
+        });
+    }
+
+    fn close(&mut self, block: &mut Block) {
+        let mut frame = self.frames.pop().expect("every frame is closed once");
+        for number in self.taken.drain(frame.taken..) {
+            self.firsts[number as usize] = None;
+        }
+        if frame.names.is_empty() {
+            return;
+        }
+        // A part of a tree is lower than the tree: its name comes first.
+        frame
+            .names
+            .sort_by_key(|(stmt, height, _)| (*stmt, *height));
+        let mut names = frame.names.into_iter().peekable();
+        let mut new = Vec::with_capacity(block.len() + names.len());
+        for (at, stmt) in std::mem::take(block).into_iter().enumerate() {
+            while let Some((_, _, name)) = names.next_if(|(before, _, _)| *before as usize == at) {
+                new.push(name);
+            }
+            new.push(stmt);
+        }
+        *block = new;
+    }
+
+    fn block(&mut self, program: &mut Program, block: &mut Block) {
+        self.open();
+        self.statements(program, block);
+        self.close(block);
+    }
+
+    fn statements(&mut self, program: &mut Program, block: &mut Block) {
+        for (at, stmt) in block.iter_mut().enumerate() {
+            self.frames.last_mut().expect("a block is open").stmt = at as u32;
+            let mut number = None;
+            for &root in roots(stmt).iter() {
+                let node = self.number(program, root);
+                self.share(program, root);
+                number = Some((root, node));
+            }
+            self.effect(program, stmt, number);
+        }
+    }
+
+    fn effect(&mut self, program: &mut Program, stmt: &mut Stmt, value: Option<(ExprId, Node)>) {
+        match (stmt, value) {
+            (Stmt::Let { var, .. }, Some((root, node))) => {
+                self.set(*var, node.number);
+                if is_candidate(program, root) {
+                    self.firsts[node.number as usize] = Some(First::Name(*var));
+                }
+            }
+            (Stmt::Var { var, .. } | Stmt::Assign { var, .. }, Some((_, node))) => {
+                self.set(*var, node.number);
+            }
+            (Stmt::Var { var, .. }, None) if program[*var].len == Len::One => {
+                let zero = Expr::Literal(Value::zero(program[*var].ty));
+                let number = self.lookup(Key::leaf(&zero));
+                self.set(*var, number);
+            }
+            (Stmt::Var { var, .. } | Stmt::AssignElement { var, .. }, _) => self.renew(*var),
+            (Stmt::If { accept, reject, .. }, _) => {
+                let mark = self.log.len();
+                let mut changed = Vec::new();
+                for arm in [accept, reject] {
+                    self.block(program, arm);
+                    let set = self.rewind(mark);
+                    if !leaves(arm) {
+                        changed.extend(set);
+                    }
+                }
+                self.renew_all(changed);
+            }
+            (Stmt::For { body, .. }, _) => {
+                let mut changed = Vec::new();
+                assigned(body, &mut changed);
+                self.renew_all(changed.clone());
+                self.block(program, body);
+                self.renew_all(changed);
+            }
+            (Stmt::Let { .. } | Stmt::Assign { .. }, None)
+            | (Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_), _) => {}
+        }
+    }
+
+    fn renew_all(&mut self, mut vars: Vec<VarId>) {
+        vars.sort_unstable();
+        vars.dedup();
+        for var in vars {
+            self.renew(var);
+        }
+    }
+
+    fn lookup(&mut self, key: Key) -> u32 {
+        let next = self.next;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.next += 1;
+        }
+        if self.firsts.len() < self.next as usize {
+            self.firsts.resize(self.next as usize, None);
+        }
+        number
+    }
+
+    /// Numbers a tree.
+    fn number(&mut self, program: &Program, id: ExprId) -> Node {
+        let expr = &program[id];
+        let node = if let Expr::Read(var) = expr {
+            Node {
+                number: self.of_var[var.0 as usize],
+                height: 1,
+            }
+        } else {
+            let mut key = Key::leaf(expr);
+            let mut height = 0;
+            let list = operands(expr);
+            for (at, &operand) in list.iter().enumerate() {
+                let node = self.number(program, operand);
+                height = height.max(node.height);
+                if let Some(slot) = key.operands.get_mut(at) {
+                    *slot = node.number;
+                }
+            }
+            match expr {
+                Expr::Element { array, .. } => key.operands[4] = self.of_var[array.0 as usize],
+                Expr::Binary(op, _, _) if commutes(*op) => key.operands[..2].sort_unstable(),
+                _ if list.len() > 4 => key.operands = [u32::MAX, id.0, 0, 0, 0],
+                _ => {}
+            }
+            Node {
+                number: self.lookup(key),
+                height: height + 1,
+            }
+        };
+        if self.nodes.len() < program.exprs.len() {
+            self.nodes.resize(program.exprs.len(), Node::default());
+        }
+        self.nodes[id.0 as usize] = node;
+        node
+    }
+
+    /// Lets a numbered tree read what has been computed, and offers what it computes itself.
+    fn share(&mut self, program: &mut Program, id: ExprId) {
+        let Node { number, height } = self.nodes[id.0 as usize];
+        if is_candidate(program, id) {
+            match self.firsts[number as usize] {
+                Some(First::Name(var)) => {
+                    program.exprs[id.0 as usize] = Expr::Read(var);
+                    return;
+                }
+                Some(First::Node {
+                    id: first,
+                    frame,
+                    stmt,
+                    height,
+                }) => {
+                    let (var, name) = names::extract(program, first);
+                    self.set(var, number);
+                    let names = &mut self.frames[frame as usize].names;
+                    names.push((stmt, height, name));
+                    self.firsts[number as usize] = Some(First::Name(var));
+                    program.exprs[id.0 as usize] = Expr::Read(var);
+                    return;
+                }
+                None => {
+                    let frame = self.frames.len() as u32 - 1;
+                    self.firsts[number as usize] = Some(First::Node {
+                        id,
+                        frame,
+                        stmt: self.frames[frame as usize].stmt,
+                        height,
+                    });
+                    self.taken.push(number);
+                }
+            }
+        }
+        for &operand in operands(&program[id]).iter() {
+            self.share(program, operand);
+        }
+    }
+}
+
+/// Is computing this twice worse than a name?
+fn is_candidate(program: &Program, id: ExprId) -> bool {
+    match &program[id] {
+        Expr::Element { array, index } => match program[*array].kind {
+            VarKind::Data | VarKind::Input => true,
+            VarKind::Constant
+            | VarKind::Param
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::Let
+            | VarKind::Local
+            | VarKind::Index
+            | VarKind::Argument => !is_trivial(program, *index),
+        },
+        Expr::Literal(_)
+        | Expr::Launch(_)
+        | Expr::Rows(_)
+        | Expr::Read(_)
+        | Expr::Swizzle { .. }
+        | Expr::Compose(_)
+        | Expr::Splat { .. }
+        | Expr::Unary(_, _)
+        | Expr::Binary(_, _, _)
+        | Expr::Select { .. }
+        | Expr::Convert { .. }
+        | Expr::Bitcast { .. }
+        | Expr::Builtin(_, _)
+        | Expr::Call(_, _)
+        | Expr::RandomWord { .. } => !is_trivial(program, id),
+    }
+}
+
+fn commutes(op: BinaryOp) -> bool {
+    match op {
+        BinaryOp::Add
+        | BinaryOp::Multiply
+        | BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor => true,
+        BinaryOp::Subtract
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => false,
+    }
+}
+
+/// A hash for keys that no adversary chooses: multiply and rotate.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_isize(&mut self, word: isize) {
+        self.write_u64(word as u64);
+    }
+}

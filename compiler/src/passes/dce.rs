@@ -1,0 +1,253 @@
+//! Removes what no result depends on: names and locals that nothing reads, statements after a jump, empty
+//! branches and loops, functions that nobody calls.
+//!
+//! Results are the assignments of states, outputs and inputs, and the jumps. A variable is live if the
+//! value of a result, a condition, a bound or a live variable reads it; marking starts from the results,
+//! so that a counter that only counts itself dies.
+
+use super::{
+    algebra::simplify,
+    rewrite::{blocks, each_node, each_section, leaves, operands, roots},
+};
+use crate::ir::{Block, Expr, ExprId, FunctionId, Program, Stmt, UnaryOp, VarId, VarKind};
+
+/// Removing a branch frees its condition; after so many rounds what is still dead stays.
+const MAX_ROUNDS: usize = 4;
+
+/// Removes what is dead.
+pub(super) fn run(program: &mut Program) {
+    for _ in 0..MAX_ROUNDS {
+        let mut live = Live {
+            live: vec![false; program.vars.len()],
+            first: vec![u32::MAX; program.vars.len()],
+            values: Vec::new(),
+            work: Vec::new(),
+        };
+        each_section(program, |program, _, block| live.collect(program, block));
+        live.mark(program);
+        let of_var = &live.live;
+        program.constants.retain(|(var, _)| of_var[var.0 as usize]);
+        let mut branches = false;
+        each_section(program, |program, _, block| {
+            sweep(program, &live, block, &mut branches);
+        });
+        if !branches {
+            break;
+        }
+    }
+    drop_functions(program);
+}
+
+struct Live {
+    /// Per variable: is it read by what matters?
+    live: Vec<bool>,
+    /// Per variable: its first entry in `values`.
+    first: Vec<u32>,
+    /// What is assigned to removable variables, chained by variable.
+    values: Vec<(ExprId, u32)>,
+    /// Expressions that matter, to be read.
+    work: Vec<ExprId>,
+}
+
+/// Does an assignment of this variable matter only if something reads it?
+fn is_removable(kind: VarKind) -> bool {
+    match kind {
+        VarKind::Let | VarKind::Local => true,
+        VarKind::Constant
+        | VarKind::Param
+        | VarKind::Data
+        | VarKind::Input
+        | VarKind::State
+        | VarKind::Output
+        | VarKind::Index
+        | VarKind::Argument => false,
+    }
+}
+
+impl Live {
+    fn collect(&mut self, program: &Program, block: &[Stmt]) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let { var, .. }
+                | Stmt::Var { var, .. }
+                | Stmt::Assign { var, .. }
+                | Stmt::AssignElement { var, .. }
+                    if is_removable(program[*var].kind) =>
+                {
+                    for &root in roots(stmt).iter() {
+                        let first = &mut self.first[var.0 as usize];
+                        self.values.push((root, *first));
+                        *first = self.values.len() as u32 - 1;
+                    }
+                }
+                Stmt::Let { .. }
+                | Stmt::Var { .. }
+                | Stmt::Assign { .. }
+                | Stmt::AssignElement { .. }
+                | Stmt::If { .. }
+                | Stmt::For { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => self.work.extend_from_slice(&roots(stmt)),
+            }
+            for inner in blocks(stmt).into_iter().flatten() {
+                self.collect(program, inner);
+            }
+        }
+    }
+
+    fn mark(&mut self, program: &Program) {
+        while let Some(id) = self.work.pop() {
+            let expr = &program[id];
+            if let Expr::Read(var) | Expr::Element { array: var, .. } = expr {
+                let at = var.0 as usize;
+                if !std::mem::replace(&mut self.live[at], true) {
+                    let mut next = self.first[at];
+                    while let Some(&(value, after)) = self.values.get(next as usize) {
+                        self.work.push(value);
+                        next = after;
+                    }
+                }
+            }
+            self.work.extend_from_slice(&operands(expr));
+        }
+    }
+
+    fn keeps(&self, program: &Program, var: VarId) -> bool {
+        self.live[var.0 as usize] || !is_removable(program[var].kind)
+    }
+}
+
+fn sweep(program: &mut Program, live: &Live, block: &mut Block, branches: &mut bool) {
+    let mut new = Vec::with_capacity(block.len());
+    for mut stmt in std::mem::take(block) {
+        match &mut stmt {
+            Stmt::Let { var, .. }
+            | Stmt::Var { var, .. }
+            | Stmt::Assign { var, .. }
+            | Stmt::AssignElement { var, .. } => {
+                if !live.keeps(program, *var) {
+                    continue;
+                }
+            }
+            Stmt::If {
+                condition,
+                accept,
+                reject,
+            } => {
+                sweep(program, live, accept, branches);
+                sweep(program, live, reject, branches);
+                if accept.is_empty() && reject.is_empty() {
+                    *branches = true;
+                    continue;
+                }
+                if accept.is_empty() {
+                    std::mem::swap(accept, reject);
+                    *condition = not(program, *condition);
+                }
+            }
+            Stmt::For { body, .. } => {
+                sweep(program, live, body, branches);
+                drop_last_continue(body);
+                if is_idle(body) {
+                    *branches = true;
+                    continue;
+                }
+            }
+            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
+        }
+        new.push(stmt);
+        if leaves(&new) {
+            break;
+        }
+    }
+    *block = new;
+}
+
+fn not(program: &mut Program, condition: ExprId) -> ExprId {
+    let span = program.span(condition);
+    let id = program.add(Expr::Unary(UnaryOp::Not, condition), span);
+    simplify(program, id);
+    id
+}
+
+/// A `continue` at the end of a body goes where control goes anyway.
+fn drop_last_continue(body: &mut Block) {
+    match body.last_mut() {
+        Some(Stmt::Continue) => {
+            body.pop();
+        }
+        Some(Stmt::If { accept, reject, .. }) => {
+            drop_last_continue(accept);
+            drop_last_continue(reject);
+            if accept.is_empty() && reject.is_empty() {
+                body.pop();
+            }
+        }
+        Some(
+            Stmt::Let { .. }
+            | Stmt::Var { .. }
+            | Stmt::Assign { .. }
+            | Stmt::AssignElement { .. }
+            | Stmt::For { .. }
+            | Stmt::Break
+            | Stmt::Stop
+            | Stmt::Return(_),
+        )
+        | None => {}
+    }
+}
+
+/// Does a loop with this body do nothing but go round?
+fn is_idle(body: &[Stmt]) -> bool {
+    body.iter().all(|stmt| match stmt {
+        Stmt::Break | Stmt::Continue => true,
+        Stmt::If { accept, reject, .. } => is_idle(accept) && is_idle(reject),
+        Stmt::Let { .. }
+        | Stmt::Var { .. }
+        | Stmt::Assign { .. }
+        | Stmt::AssignElement { .. }
+        | Stmt::For { .. }
+        | Stmt::Stop
+        | Stmt::Return(_) => false,
+    })
+}
+
+fn drop_functions(program: &mut Program) {
+    if program.functions.is_empty() {
+        return;
+    }
+    let called = called(program);
+    if !called.contains(&false) {
+        return;
+    }
+    let mut next = 0;
+    let renumbered: Vec<FunctionId> = called
+        .iter()
+        .map(|&called| {
+            let id = FunctionId(next);
+            next += u32::from(called);
+            id
+        })
+        .collect();
+    let mut keep = called.iter();
+    program.functions.retain(|_| keep.next() == Some(&true));
+    for expr in &mut program.exprs {
+        if let Expr::Call(id, _) = expr {
+            *id = renumbered[id.0 as usize];
+        }
+    }
+}
+
+/// Per function: is it called, directly or by a function that is?
+fn called(program: &Program) -> Vec<bool> {
+    let mut called = vec![false; program.functions.len()];
+    // A call of a dead function by a dead function keeps it for this time, which is harmless.
+    each_node(program, &mut |expr| {
+        if let Expr::Call(id, _) = expr {
+            called[id.0 as usize] = true;
+        }
+    });
+    called
+}

@@ -1,0 +1,164 @@
+//! Turns an `if` that only chooses the new values of one or two variables from cheap expressions into
+//! `select`s: what GPUs run without a branch, and what drivers compile faster.
+//!
+//! Expressions are pure and total, so that both arms may be evaluated. A variable that an arm leaves alone
+//! keeps its value. Names of the arms come first; they see what they saw, as no assignment stands before
+//! them.
+
+use super::{
+    names,
+    rewrite::{blocks_mut, each_section, operands},
+};
+use crate::ir::{Block, Expr, ExprId, Program, Stmt, VarId, VarKind};
+
+/// Nodes that both arms may evaluate together.
+const MAX_NODES: usize = 16;
+/// Variables that may change.
+const MAX_VARS: usize = 2;
+
+/// Converts every `if` that allows it, inner ones first.
+pub(super) fn run(program: &mut Program) {
+    each_section(program, |program, _, block| convert(program, block));
+}
+
+fn convert(program: &mut Program, block: &mut Block) {
+    let mut new = Vec::with_capacity(block.len());
+    for mut stmt in std::mem::take(block) {
+        for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+            convert(program, inner);
+        }
+        match stmt {
+            Stmt::If {
+                condition,
+                accept,
+                reject,
+            } => match order(program, &accept, &reject) {
+                Some(vars) => choose(program, condition, [accept, reject], &vars, &mut new),
+                None => new.push(Stmt::If {
+                    condition,
+                    accept,
+                    reject,
+                }),
+            },
+            other => new.push(other),
+        }
+    }
+    *block = new;
+}
+
+/// The variables that the arms assign, in an order that fits both; none if the `if` must stay.
+fn order(program: &Program, accept: &[Stmt], reject: &[Stmt]) -> Option<Vec<VarId>> {
+    let mut left = MAX_NODES;
+    let first = targets(program, accept, &mut left)?;
+    let second = targets(program, reject, &mut left)?;
+    let mut vars = first.clone();
+    vars.extend(second.iter().filter(|var| !first.contains(var)));
+    let fits = |arm: &[VarId]| {
+        let places = arm.iter().map(|var| vars.iter().position(|v| v == var));
+        places.is_sorted_by(|a, b| a < b)
+    };
+    (!vars.is_empty() && vars.len() <= MAX_VARS && fits(&first) && fits(&second)).then_some(vars)
+}
+
+/// The variables that an arm assigns, each once, from cheap expressions, after its names.
+fn targets(program: &Program, arm: &[Stmt], left: &mut usize) -> Option<Vec<VarId>> {
+    let mut vars = Vec::new();
+    for stmt in arm {
+        match stmt {
+            Stmt::Let { value, .. } if vars.is_empty() => spend(program, *value, left)?,
+            Stmt::Assign { var, value }
+                if matches!(program[*var].kind, VarKind::Local | VarKind::State) =>
+            {
+                spend(program, *value, left)?;
+                if vars.contains(var) {
+                    return None;
+                }
+                vars.push(*var);
+            }
+            Stmt::Let { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Var { .. }
+            | Stmt::AssignElement { .. }
+            | Stmt::If { .. }
+            | Stmt::For { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Return(_) => return None,
+        }
+    }
+    Some(vars)
+}
+
+/// Pays for the nodes of an expression; none if it is not cheap enough.
+fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
+    let price = match &program[id] {
+        Expr::Call(_, _) | Expr::RandomWord { .. } => return None,
+        // Storage, `exp` and its kin.
+        Expr::Element { .. } | Expr::Builtin(_, _) => 4,
+        Expr::Literal(_)
+        | Expr::Launch(_)
+        | Expr::Rows(_)
+        | Expr::Read(_)
+        | Expr::Swizzle { .. }
+        | Expr::Compose(_)
+        | Expr::Splat { .. }
+        | Expr::Unary(_, _)
+        | Expr::Binary(_, _, _)
+        | Expr::Select { .. }
+        | Expr::Convert { .. }
+        | Expr::Bitcast { .. } => 1,
+    };
+    *left = left.checked_sub(price)?;
+    operands(&program[id])
+        .iter()
+        .try_for_each(|&operand| spend(program, operand, left))
+}
+
+fn choose(
+    program: &mut Program,
+    condition: ExprId,
+    arms: [Block; 2],
+    vars: &[VarId],
+    new: &mut Block,
+) {
+    let mut values = [vec![None; vars.len()], vec![None; vars.len()]];
+    if vars.len() > 1 {
+        // The first assignment must not change what the second asks.
+        let (_, stmt) = names::extract(program, condition);
+        new.push(stmt);
+    }
+    for (arm, values) in arms.into_iter().zip(&mut values) {
+        for stmt in arm {
+            if let Stmt::Assign { var, value } = stmt {
+                let at = vars.iter().position(|v| *v == var);
+                values[at.expect("`targets` listed it")] = Some(value);
+            } else {
+                new.push(stmt);
+            }
+        }
+    }
+    let [accepts, rejects] = values;
+    for (k, (accept, reject)) in accepts.into_iter().zip(rejects).enumerate() {
+        let span = program.span(condition);
+        let var = vars[k];
+        let mut or_itself =
+            |value: Option<ExprId>| value.unwrap_or_else(|| program.add(Expr::Read(var), span));
+        let (accept, reject) = (or_itself(accept), or_itself(reject));
+        let condition = if k == 0 {
+            condition
+        } else {
+            let again = program[condition].clone();
+            program.add(again, span)
+        };
+        let value = program.add(
+            Expr::Select {
+                condition,
+                accept,
+                reject,
+            },
+            span,
+        );
+        new.push(Stmt::Assign { var, value });
+    }
+}

@@ -1,0 +1,236 @@
+//! Moves what does not change during a loop to a name before it: out of `step` into the prologue, too, so
+//! that inputs are loaded once before the time loop.
+//!
+//! An expression varies with the innermost loop around it that assigns something it reads; it moves to
+//! before the next loop inside that one, where all it reads is as it is at its old place. Expressions are
+//! pure and total, so it may be evaluated there even if no round ever did.
+
+use super::{
+    names,
+    rewrite::{Section, assigned, each_section, literal_i32, operands, roots},
+    shape::is_trivial,
+};
+use crate::ir::{Block, Expr, ExprId, Launch, Program, Stmt, VarId, VarKind};
+use std::collections::HashMap;
+
+/// Scalars that the prologue may keep for `step`: registers are few, and beyond this many a name is a
+/// load from memory anyway.
+const MAX_PROLOGUE_SCALARS: usize = 1_024;
+
+/// Hoists out of every loop.
+pub(super) fn run(program: &mut Program) {
+    let mut hoist = Hoist {
+        levels: vec![0; program.vars.len()],
+        nodes: vec![0; program.exprs.len()],
+        before: Vec::new(),
+        base: 0,
+        scalars: 0,
+        loads: HashMap::new(),
+    };
+    let mut invariants = Block::new();
+    each_section(program, |program, place, block| {
+        hoist.base = u16::from(place == Section::Step);
+        if place != Section::Step {
+            hoist.block(program, block, 0);
+            return;
+        }
+        let old = hoist.raise(block, 1);
+        hoist.before.push(Block::new());
+        hoist.block(program, block, 1);
+        invariants = hoist.before.pop().unwrap_or_default();
+        hoist.restore(old);
+    });
+    program.prologue.append(&mut invariants);
+}
+
+struct Hoist {
+    /// Per variable: how many of the loops around this place it varies with; names also with those around
+    /// their own place.
+    levels: Vec<u16>,
+    /// Per node: the same.
+    nodes: Vec<u16>,
+    /// Per loop around this place: the names that go before it.
+    before: Vec<Block>,
+    /// 1 in `step`, which is the body of a loop itself, else 0.
+    base: u16,
+    /// What the prologue keeps so far.
+    scalars: usize,
+    /// The elements that the prologue has loaded.
+    loads: HashMap<(VarId, i32), VarId>,
+}
+
+impl Hoist {
+    /// Whatever a body assigns varies with its loop; returns the levels of before.
+    fn raise(&mut self, body: &[Stmt], level: u16) -> Vec<(VarId, u16)> {
+        let mut changed = Vec::new();
+        assigned(body, &mut changed);
+        changed.sort_unstable();
+        changed.dedup();
+        let mut old = Vec::with_capacity(changed.len());
+        for var in changed {
+            old.push((var, self.levels[var.0 as usize]));
+            self.levels[var.0 as usize] = level;
+        }
+        old
+    }
+
+    fn restore(&mut self, old: Vec<(VarId, u16)>) {
+        for (var, level) in old {
+            self.levels[var.0 as usize] = level;
+        }
+    }
+
+    fn block(&mut self, program: &mut Program, block: &mut Block, depth: u16) {
+        let mut new = Vec::with_capacity(block.len());
+        for mut stmt in std::mem::take(block) {
+            for &root in roots(&stmt).iter() {
+                self.measure(program, root);
+                if !matches!(stmt, Stmt::Let { .. }) {
+                    self.hoist(program, root, depth);
+                }
+            }
+            match &mut stmt {
+                Stmt::Let { var, value } => {
+                    let (var, value) = (*var, *value);
+                    if let Some(level) = self.hoist_name(program, var, value, depth) {
+                        self.before[usize::from(level)].push(stmt);
+                        continue;
+                    }
+                }
+                Stmt::If { accept, reject, .. } => {
+                    self.block(program, accept, depth);
+                    self.block(program, reject, depth);
+                }
+                Stmt::For { index, body, .. } => {
+                    let inner = depth + 1;
+                    self.put(*index, inner);
+                    let old = self.raise(body, inner);
+                    self.before.push(Block::new());
+                    self.block(program, body, inner);
+                    new.extend(self.before.pop().unwrap_or_default());
+                    self.restore(old);
+                }
+                Stmt::Var { .. }
+                | Stmt::Assign { .. }
+                | Stmt::AssignElement { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => {}
+            }
+            new.push(stmt);
+        }
+        *block = new;
+    }
+
+    fn put(&mut self, var: VarId, level: u16) {
+        let at = var.0 as usize;
+        if at >= self.levels.len() {
+            self.levels.resize(at + 1, 0);
+        }
+        self.levels[at] = level;
+    }
+
+    /// Finds the levels of a tree's nodes.
+    fn measure(&mut self, program: &Program, id: ExprId) -> u16 {
+        let expr = &program[id];
+        let mut level = match expr {
+            Expr::Read(var) | Expr::Element { array: var, .. } => self.levels[var.0 as usize],
+            Expr::Launch(Launch::Step) | Expr::RandomWord { .. } => self.base,
+            Expr::Literal(_)
+            | Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps)
+            | Expr::Rows(_)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(_, _)
+            | Expr::Binary(_, _, _)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(_, _)
+            | Expr::Call(_, _) => 0,
+        };
+        for &operand in operands(expr).iter() {
+            level = level.max(self.measure(program, operand));
+        }
+        self.nodes[id.0 as usize] = level;
+        level
+    }
+
+    /// Decides where a name goes as a whole: the level of the loop that it goes before, less one.
+    fn hoist_name(
+        &mut self,
+        program: &mut Program,
+        var: VarId,
+        value: ExprId,
+        depth: u16,
+    ) -> Option<u16> {
+        let level = self.nodes[value.0 as usize];
+        let goes = level < depth && !is_trivial(program, value) && self.pays(program, value, level);
+        let place = if goes { level } else { depth };
+        for &operand in operands(&program[value]).iter() {
+            self.hoist(program, operand, place);
+        }
+        self.put(var, place);
+        goes.then_some(level)
+    }
+
+    /// Hoists the parts of a tree that vary less than the place `depth` loops deep where it stands.
+    fn hoist(&mut self, program: &mut Program, id: ExprId, depth: u16) {
+        let level = self.nodes[id.0 as usize];
+        let load = if level == 0 && depth > 0 && self.base > 0 {
+            is_load(program, id)
+        } else {
+            None
+        };
+        if let Some(var) = load.and_then(|load| self.loads.get(&load)) {
+            program.exprs[id.0 as usize] = Expr::Read(*var);
+            return;
+        }
+        let goes = level < depth && is_worth(program, id) && self.pays(program, id, level);
+        let place = if goes { level } else { depth };
+        for &operand in operands(&program[id]).iter() {
+            self.hoist(program, operand, place);
+        }
+        if goes {
+            let (var, stmt) = names::extract(program, id);
+            self.put(var, level);
+            self.before[usize::from(level)].push(stmt);
+            if let Some(load) = load {
+                self.loads.insert(load, var);
+            }
+        }
+    }
+
+    /// Is there room where a value would go? Takes it.
+    fn pays(&mut self, program: &Program, id: ExprId, level: u16) -> bool {
+        if self.base == 0 || level > 0 {
+            return true;
+        }
+        self.scalars += program.type_of(id).components();
+        self.scalars <= MAX_PROLOGUE_SCALARS
+    }
+}
+
+/// The element of an input or table that a node loads, if its index is a literal.
+fn is_load(program: &Program, id: ExprId) -> Option<(VarId, i32)> {
+    let Expr::Element { array, index } = program[id] else {
+        return None;
+    };
+    let loaded = matches!(program[array].kind, VarKind::Input | VarKind::Data);
+    loaded.then_some((array, literal_i32(program, index)?))
+}
+
+/// Is reading a name cheaper than evaluating this in every round?
+fn is_worth(program: &Program, id: ExprId) -> bool {
+    if let Expr::Element { array, index } = program[id] {
+        // Constants, uniforms and locals are as near as names.
+        let near = matches!(
+            program[array].kind,
+            VarKind::Constant | VarKind::Param | VarKind::Local | VarKind::State
+        );
+        return !near || !is_trivial(program, index);
+    }
+    !is_trivial(program, id)
+}

@@ -1,0 +1,297 @@
+//! Forward propagation of constants and copies, with folding, algebra and pruning on the way.
+//!
+//! A read becomes the literal, or the other variable, whose value it has on every path to it; a condition
+//! that is known chooses its arm; a loop without rounds goes. The facts about a variable that a loop
+//! assigns are forgotten before its body and after it; where the arms of an `if` meet, constants stay that
+//! both agree on. So every expression keeps its value.
+
+use super::{
+    algebra::simplify,
+    rewrite::{
+        Section, assigned, each_section, is_generated, leaves, literal, literal_i32, operands,
+        roots,
+    },
+};
+use crate::ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind};
+
+/// Substitutes what is known and simplifies every expression.
+pub(super) fn run(program: &mut Program) {
+    let vars = program.vars.len();
+    let mut facts = Facts {
+        known: vec![Fact::Nothing; vars],
+        version: vec![0; vars],
+        clock: 0,
+        log: Vec::new(),
+    };
+    each_section(program, |program, place, block| {
+        // Steps before this one changed the states.
+        if place == Section::Step {
+            for at in 0..program.states.len() {
+                facts.set(program.states[at], Fact::Nothing);
+            }
+        }
+        let mut walk = Walk {
+            program,
+            facts: &mut facts,
+        };
+        let old = std::mem::take(block);
+        walk.block(old, block);
+        // What names of the prologue know stays, which `step` reads.
+        facts.rewind(0);
+    });
+}
+
+/// What is known about the value of a variable here.
+#[derive(Clone, Copy, PartialEq)]
+enum Fact {
+    Nothing,
+    Constant(Value),
+    Launch(Launch),
+    /// The value that another variable had at this version.
+    Copy(VarId, u32),
+}
+
+struct Facts {
+    known: Vec<Fact>,
+    /// Grows with each assignment.
+    version: Vec<u32>,
+    clock: u32,
+    /// What `set` overwrote.
+    log: Vec<(VarId, Fact, u32)>,
+}
+
+impl Facts {
+    fn set(&mut self, var: VarId, fact: Fact) {
+        let at = var.0 as usize;
+        self.log.push((var, self.known[at], self.version[at]));
+        self.clock += 1;
+        self.known[at] = fact;
+        self.version[at] = self.clock;
+    }
+
+    /// Goes back to when the log was so short; returns what the variables set since were, each once.
+    fn rewind(&mut self, mark: usize) -> Vec<(VarId, Fact)> {
+        let mut ends = Vec::new();
+        while self.log.len() > mark {
+            let (var, fact, version) = self.log.pop().expect("the log is longer than the mark");
+            ends.push((var, self.known[var.0 as usize]));
+            self.known[var.0 as usize] = fact;
+            self.version[var.0 as usize] = version;
+        }
+        // The log ran backwards, so that the first entry of a variable holds its last fact.
+        ends.reverse();
+        ends.sort_by_key(|(var, _)| *var);
+        ends.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same {
+                earlier.1 = later.1;
+            }
+            same
+        });
+        ends
+    }
+}
+
+struct Walk<'a> {
+    program: &'a mut Program,
+    facts: &'a mut Facts,
+}
+
+impl Walk<'_> {
+    fn expr(&mut self, id: ExprId) {
+        if let Expr::Read(var) = self.program[id] {
+            if let Some(better) = self.value_of(var) {
+                self.program.exprs[id.0 as usize] = better;
+            }
+            return;
+        }
+        let operands = operands(&self.program[id]);
+        if operands.is_empty() {
+            return;
+        }
+        for &operand in operands.iter() {
+            self.expr(operand);
+        }
+        if let Some(value) = self.constant_element(id) {
+            self.program.exprs[id.0 as usize] = Expr::Literal(value);
+            return;
+        }
+        simplify(self.program, id);
+    }
+
+    fn constant_element(&self, id: ExprId) -> Option<Value> {
+        let Expr::Element { array, index } = self.program[id] else {
+            return None;
+        };
+        if self.program[array].kind != VarKind::Constant {
+            return None;
+        }
+        let index = usize::try_from(literal_i32(self.program, index)?).ok()?;
+        let constants = &self.program.constants;
+        let (_, elements) = constants.iter().find(|(var, _)| *var == array)?;
+        elements.get(index).copied()
+    }
+
+    fn value_of(&self, var: VarId) -> Option<Expr> {
+        match self.facts.known[var.0 as usize] {
+            Fact::Nothing => None,
+            Fact::Constant(value) => Some(Expr::Literal(value)),
+            Fact::Launch(which) => Some(Expr::Launch(which)),
+            Fact::Copy(other, version) => {
+                (self.facts.version[other.0 as usize] == version).then_some(Expr::Read(other))
+            }
+        }
+    }
+
+    /// What a variable knows that gets the value of this expression.
+    fn fact(&self, var: VarId, value: ExprId) -> Fact {
+        match self.program[value] {
+            Expr::Literal(value) => Fact::Constant(value),
+            Expr::Launch(which) => Fact::Launch(which),
+            Expr::Read(other) if self.is_copy(var, other) => {
+                Fact::Copy(other, self.facts.version[other.0 as usize])
+            }
+            _ => Fact::Nothing,
+        }
+    }
+
+    /// May `other` stand for `var`? The model's name outlives the compiler's, and a state's value is best
+    /// known by the state.
+    fn is_copy(&self, var: VarId, other: VarId) -> bool {
+        let (var, other) = (&self.program[var], &self.program[other]);
+        let renames = is_generated(other)
+            && !is_generated(var)
+            && matches!(other.kind, VarKind::Let | VarKind::Local);
+        matches!(var.kind, VarKind::Let | VarKind::Local) && !renames
+    }
+
+    fn block(&mut self, old: Block, new: &mut Block) {
+        for stmt in old {
+            for &root in roots(&stmt).iter() {
+                self.expr(root);
+            }
+            match stmt {
+                Stmt::Let { var, value } => {
+                    self.facts.known[var.0 as usize] = self.fact(var, value);
+                    new.push(stmt);
+                }
+                Stmt::Var { var, value } => {
+                    let fact = match value {
+                        Some(value) => self.fact(var, value),
+                        None if self.program[var].len == Len::One => {
+                            Fact::Constant(Value::zero(self.program[var].ty))
+                        }
+                        None => Fact::Nothing,
+                    };
+                    self.facts.set(var, fact);
+                    new.push(stmt);
+                }
+                Stmt::Assign { var, value } => {
+                    let fact = self.fact(var, value);
+                    self.facts.set(var, fact);
+                    new.push(stmt);
+                }
+                Stmt::AssignElement { .. } => new.push(stmt),
+                Stmt::If {
+                    condition,
+                    accept,
+                    reject,
+                } => match literal(self.program, condition) {
+                    Some(Value::Bool(true)) => self.block(accept, new),
+                    Some(Value::Bool(false)) => self.block(reject, new),
+                    _ => new.push(self.branch(condition, accept, reject)),
+                },
+                Stmt::For {
+                    index,
+                    start,
+                    end,
+                    body,
+                } => new.extend(self.repeat(index, start, end, body)),
+                Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => new.push(stmt),
+            }
+            if leaves(new) {
+                return;
+            }
+        }
+    }
+
+    fn branch(&mut self, condition: ExprId, accept: Block, reject: Block) -> Stmt {
+        let mark = self.facts.log.len();
+        let mut arms = [Vec::new(), Vec::new()];
+        let mut ends = [Vec::new(), Vec::new()];
+        for (k, old) in [accept, reject].into_iter().enumerate() {
+            self.block(old, &mut arms[k]);
+            ends[k] = self.facts.rewind(mark);
+        }
+        let gone = [leaves(&arms[0]), leaves(&arms[1])];
+        self.join(ends, gone);
+        let [accept, reject] = arms;
+        Stmt::If {
+            condition,
+            accept,
+            reject,
+        }
+    }
+
+    /// The facts after an `if`: those on which the arms that reach its end agree. Copies may be of
+    /// variables whose scope has ended, so they go.
+    fn join(&mut self, ends: [Vec<(VarId, Fact)>; 2], gone: [bool; 2]) {
+        let before = |facts: &Facts, var: VarId| facts.known[var.0 as usize];
+        let lookup = |end: &[(VarId, Fact)], var: VarId| {
+            let at = end.binary_search_by_key(&var, |(var, _)| *var).ok()?;
+            Some(end[at].1)
+        };
+        let mut joint = Vec::new();
+        for (k, end) in ends.iter().enumerate() {
+            let (other, other_gone) = (&ends[1 - k], gone[1 - k]);
+            if gone[k] {
+                continue;
+            }
+            for &(var, fact) in end {
+                let there = lookup(other, var);
+                if k == 1 && there.is_some() && !other_gone {
+                    continue;
+                }
+                let there = there.unwrap_or_else(|| before(self.facts, var));
+                let agreed = match fact {
+                    Fact::Constant(_) | Fact::Launch(_) if other_gone || there == fact => fact,
+                    Fact::Constant(_) | Fact::Launch(_) | Fact::Copy(..) | Fact::Nothing => {
+                        Fact::Nothing
+                    }
+                };
+                joint.push((var, agreed));
+            }
+        }
+        for (var, fact) in joint {
+            self.facts.set(var, fact);
+        }
+    }
+
+    fn repeat(&mut self, index: VarId, start: ExprId, end: ExprId, old: Block) -> Option<Stmt> {
+        if let (Some(start), Some(end)) = (
+            literal_i32(self.program, start),
+            literal_i32(self.program, end),
+        ) && start >= end
+        {
+            return None;
+        }
+        let mut changed = Vec::new();
+        assigned(&old, &mut changed);
+        changed.sort_unstable();
+        changed.dedup();
+        for &var in &changed {
+            self.facts.set(var, Fact::Nothing);
+        }
+        let mut body = Vec::with_capacity(old.len());
+        self.block(old, &mut body);
+        for &var in &changed {
+            self.facts.set(var, Fact::Nothing);
+        }
+        Some(Stmt::For {
+            index,
+            start,
+            end,
+            body,
+        })
+    }
+}

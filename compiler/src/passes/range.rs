@@ -1,0 +1,356 @@
+//! Drops clamps and comparisons of integers whose outcome the ranges of their operands decide: an index
+//! that is always in range needs no guard. A range is what a value lies in whatever the launch; where
+//! arithmetic might wrap it is the whole type.
+
+use super::rewrite::{blocks_mut, each_section, operands, roots};
+use crate::{
+    builtin::BuiltinId,
+    ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarId},
+};
+
+/// Decides what ranges decide.
+pub(super) fn run(program: &mut Program) {
+    let mut ranges = Ranges {
+        of_var: vec![None; program.vars.len()],
+        clamp: BuiltinId::find("clamp"),
+        min: BuiltinId::find("min"),
+        max: BuiltinId::find("max"),
+    };
+    if program
+        .exprs
+        .iter()
+        .any(|expr| ranges.decides(program, expr))
+    {
+        each_section(program, |program, _, block| ranges.block(program, block));
+    }
+}
+
+/// The integers from `low` to `high`, wide enough for every `i32` and `u32`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    low: i64,
+    high: i64,
+}
+
+impl Range {
+    fn of_type(ty: Type) -> Option<Range> {
+        match ty {
+            Type::I32 => Some(Range {
+                low: i64::from(i32::MIN),
+                high: i64::from(i32::MAX),
+            }),
+            Type::U32 => Some(Range {
+                low: 0,
+                high: i64::from(u32::MAX),
+            }),
+            Type::F32 | Type::Bool | Type::Vec2 | Type::Vec3 | Type::Vec4 => None,
+        }
+    }
+
+    fn only(value: i64) -> Range {
+        Range {
+            low: value,
+            high: value,
+        }
+    }
+
+    /// The range of all that a monotonous operation makes of the corners.
+    fn corners(self, other: Range, f: impl Fn(i64, i64) -> Option<i64>) -> Option<Range> {
+        let corners = [
+            f(self.low, other.low)?,
+            f(self.low, other.high)?,
+            f(self.high, other.low)?,
+            f(self.high, other.high)?,
+        ];
+        Some(Range {
+            low: *corners.iter().min()?,
+            high: *corners.iter().max()?,
+        })
+    }
+
+    fn within(self, ty: Type) -> Option<Range> {
+        let whole = Range::of_type(ty)?;
+        (whole.low <= self.low && self.high <= whole.high).then_some(self)
+    }
+
+    fn join(self, other: Range) -> Range {
+        Range {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+}
+
+struct Ranges {
+    /// Of names and indices.
+    of_var: Vec<Option<Range>>,
+    clamp: Option<BuiltinId>,
+    min: Option<BuiltinId>,
+    max: Option<BuiltinId>,
+}
+
+impl Ranges {
+    fn block(&mut self, program: &mut Program, block: &mut Block) {
+        for stmt in block {
+            let mut found = [None; 2];
+            for (slot, &root) in found.iter_mut().zip(roots(stmt).iter()) {
+                *slot = self.expr(program, root);
+            }
+            match stmt {
+                Stmt::Let { var, .. } => self.put(*var, found[0]),
+                Stmt::For { index, .. } => {
+                    let range = match found {
+                        [Some(start), Some(end)] => Some(Range {
+                            low: start.low,
+                            high: (end.high - 1).max(start.low),
+                        }),
+                        _ => None,
+                    };
+                    self.put(*index, range);
+                }
+                Stmt::Var { .. }
+                | Stmt::Assign { .. }
+                | Stmt::AssignElement { .. }
+                | Stmt::If { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => {}
+            }
+            for inner in blocks_mut(stmt).into_iter().flatten() {
+                self.block(program, inner);
+            }
+        }
+    }
+
+    /// Is this a node that ranges may decide?
+    fn decides(&self, program: &Program, expr: &Expr) -> bool {
+        let first = match expr {
+            Expr::Builtin(builtin, args)
+                if [self.clamp, self.min, self.max].contains(&Some(*builtin)) =>
+            {
+                args[0]
+            }
+            Expr::Binary(op, a, _) if is_comparison(*op) => *a,
+            _ => return false,
+        };
+        matches!(program.type_of(first), Type::I32 | Type::U32)
+    }
+
+    fn put(&mut self, var: VarId, range: Option<Range>) {
+        self.of_var[var.0 as usize] = range;
+    }
+
+    /// Decides what can be decided in a tree of integers; returns its range.
+    fn expr(&mut self, program: &mut Program, id: ExprId) -> Option<Range> {
+        let operands = operands(&program[id]);
+        let mut ranges = [None; 3];
+        for (at, &operand) in operands.iter().enumerate() {
+            let range = self.expr(program, operand);
+            if let Some(slot) = ranges.get_mut(at) {
+                *slot = range;
+            }
+        }
+        let [a, b, c] = ranges;
+        let known = match &program[id] {
+            Expr::Literal(Value::I32(value)) => Some(Range::only(i64::from(*value))),
+            Expr::Literal(Value::U32(value)) => Some(Range::only(i64::from(*value))),
+            Expr::Launch(which) => Some(of_launch(*which)),
+            Expr::Rows(_) => Some(Range {
+                low: 1,
+                high: i64::from(i32::MAX),
+            }),
+            Expr::Read(var) => self.of_var[var.0 as usize],
+            Expr::Binary(op, _, _) => {
+                let (op, ty) = (*op, program.type_of(operands[0]));
+                if let (Some(a), Some(b)) = (a, b) {
+                    if let Some(outcome) = compare(op, a, b) {
+                        program.exprs[id.0 as usize] = Expr::Literal(Value::Bool(outcome));
+                        return None;
+                    }
+                    arithmetic(op, a, b).and_then(|range| range.within(ty))
+                } else {
+                    None
+                }
+            }
+            Expr::Select { .. } => b.zip(c).map(|(b, c)| b.join(c)),
+            Expr::Convert { to, value } => match program.type_of(*value) {
+                Type::Bool => Some(Range { low: 0, high: 1 }).and_then(|range| range.within(*to)),
+                Type::I32 | Type::U32 => a.and_then(|a| a.within(*to)),
+                Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => None,
+            },
+            Expr::Bitcast { to, .. } => a.and_then(|a| a.within(*to)),
+            Expr::Builtin(builtin, _) => {
+                let builtin = *builtin;
+                self.bound(program, id, builtin, &operands, ranges)
+            }
+            Expr::Literal(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(_, _)
+            | Expr::Call(_, _)
+            | Expr::RandomWord { .. } => None,
+        };
+        known.or_else(|| Range::of_type(program.type_of(id)))
+    }
+
+    /// `min`, `max` and `clamp`, which is `min(max(x, low), high)`: drops those that cannot bite.
+    fn bound(
+        &self,
+        program: &mut Program,
+        id: ExprId,
+        builtin: BuiltinId,
+        args: &[ExprId],
+        [a, b, c]: [Option<Range>; 3],
+    ) -> Option<Range> {
+        let (a, b) = (a?, b?);
+        let lower = |a: Range, b: Range| Range {
+            low: a.low.min(b.low),
+            high: a.high.min(b.high),
+        };
+        let upper = |a: Range, b: Range| Range {
+            low: a.low.max(b.low),
+            high: a.high.max(b.high),
+        };
+        let builtin = Some(builtin);
+        if builtin == self.min {
+            if a.high <= b.low {
+                become_operand(program, id, args[0]);
+            } else if b.high <= a.low {
+                become_operand(program, id, args[1]);
+            }
+            Some(lower(a, b))
+        } else if builtin == self.max {
+            if a.low >= b.high {
+                become_operand(program, id, args[0]);
+            } else if b.low >= a.high {
+                become_operand(program, id, args[1]);
+            }
+            Some(upper(a, b))
+        } else if builtin == self.clamp {
+            let c = c?;
+            let (above, below) = (a.low >= b.high, a.high <= c.low);
+            if above && below {
+                become_operand(program, id, args[0]);
+            } else if let (true, Some(min)) = (above, self.min) {
+                program.exprs[id.0 as usize] = Expr::Builtin(min, vec![args[0], args[2]]);
+            } else if let (true, Some(max)) = (below && b.high <= c.low, self.max) {
+                program.exprs[id.0 as usize] = Expr::Builtin(max, vec![args[0], args[1]]);
+            }
+            Some(lower(upper(a, b), c))
+        } else {
+            None
+        }
+    }
+}
+
+fn become_operand(program: &mut Program, id: ExprId, operand: ExprId) {
+    let nothing = Expr::Literal(Value::Bool(false));
+    let node = std::mem::replace(&mut program.exprs[operand.0 as usize], nothing);
+    program.exprs[id.0 as usize] = node;
+}
+
+fn of_launch(which: Launch) -> Range {
+    let (low, high) = match which {
+        Launch::Agent | Launch::Step => (0, i32::MAX - 1),
+        Launch::Agents | Launch::Steps => (0, i32::MAX),
+    };
+    Range {
+        low,
+        high: i64::from(high),
+    }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    let anywhere = Range::only(0);
+    compare(op, anywhere, anywhere).is_some() || matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
+}
+
+fn compare(op: BinaryOp, a: Range, b: Range) -> Option<bool> {
+    let less = |a: Range, b: Range| {
+        if a.high < b.low {
+            Some(true)
+        } else if a.low >= b.high {
+            Some(false)
+        } else {
+            None
+        }
+    };
+    let apart = a.high < b.low || b.high < a.low;
+    match op {
+        BinaryOp::Less => less(a, b),
+        BinaryOp::GreaterEqual => less(a, b).map(|less| !less),
+        BinaryOp::Greater => less(b, a),
+        BinaryOp::LessEqual => less(b, a).map(|less| !less),
+        BinaryOp::Equal => apart.then_some(false),
+        BinaryOp::NotEqual => apart.then_some(true),
+        BinaryOp::Add
+        | BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => None,
+    }
+}
+
+/// The exact range of the mathematical result; whether it fits the type is for the caller to see.
+fn arithmetic(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
+    let natural = a.low >= 0;
+    match op {
+        BinaryOp::Add => a.corners(b, |a, b| a.checked_add(b)),
+        BinaryOp::Subtract => a.corners(b, |a, b| a.checked_sub(b)),
+        BinaryOp::Multiply => a.corners(b, |a, b| a.checked_mul(b)),
+        BinaryOp::Divide if b.low > 0 => a.corners(b, |a, b| Some(a / b)),
+        // Zero and beyond: `x / 0` is `x`.
+        BinaryOp::Divide if natural && b.low == 0 => Some(Range {
+            low: 0,
+            high: a.high,
+        }),
+        BinaryOp::Remainder if b.low >= 0 => {
+            let most = (b.high - 1).max(0);
+            Some(Range {
+                low: if natural { 0 } else { a.low.max(-most) },
+                high: a.high.max(0).min(most),
+            })
+        }
+        BinaryOp::BitAnd if b.low >= 0 => Some(Range {
+            low: 0,
+            high: if natural { a.high.min(b.high) } else { b.high },
+        }),
+        BinaryOp::BitAnd if natural => Some(Range {
+            low: 0,
+            high: a.high,
+        }),
+        BinaryOp::ShiftRight if natural => Some(Range {
+            low: 0,
+            high: if b.low == b.high {
+                a.high >> (b.low & 31)
+            } else {
+                a.high
+            },
+        }),
+        BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight
+        | BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or => None,
+    }
+}

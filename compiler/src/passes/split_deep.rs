@@ -1,0 +1,73 @@
+//! Names the inner parts of deep expressions: shader compilers recurse over expressions and give up at
+//! some depth, and so that the other passes may recurse. A name has the value of what it names.
+//!
+//! The only pass that meets trees of any depth, so it walks them with a stack of its own.
+
+use super::{
+    names,
+    rewrite::{blocks_mut, each_section, operands, roots},
+};
+use crate::ir::{Block, ExprId, Program};
+
+/// Nodes from the root of a tree to a leaf, at most.
+const MAX_DEPTH: u32 = 24;
+
+/// Cuts every deep tree.
+pub(super) fn run(program: &mut Program) {
+    let mut depths = Vec::new();
+    each_section(program, |program, _, block| {
+        cut_block(program, &mut depths, block)
+    });
+}
+
+fn cut_block(program: &mut Program, depths: &mut Vec<u32>, block: &mut Block) {
+    let mut new = Vec::with_capacity(block.len());
+    for mut stmt in std::mem::take(block) {
+        for &root in roots(&stmt).iter() {
+            if !is_shallow(program, root, MAX_DEPTH) {
+                cut(program, depths, root, &mut new);
+            }
+        }
+        for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+            cut_block(program, depths, inner);
+        }
+        new.push(stmt);
+    }
+    *block = new;
+}
+
+fn is_shallow(program: &Program, id: ExprId, depth: u32) -> bool {
+    depth > 0
+        && operands(&program[id])
+            .iter()
+            .all(|&operand| is_shallow(program, operand, depth - 1))
+}
+
+fn cut(program: &mut Program, depths: &mut Vec<u32>, root: ExprId, new: &mut Block) {
+    depths.resize(program.exprs.len(), 0);
+    // Each node is met twice: before its operands and after them.
+    let mut stack = vec![(root, false)];
+    while let Some((id, done)) = stack.pop() {
+        let operands = operands(&program[id]);
+        if operands.is_empty() {
+            depths[id.0 as usize] = 1;
+            continue;
+        }
+        if !done {
+            stack.push((id, true));
+            stack.extend(operands.iter().rev().map(|&operand| (operand, false)));
+            continue;
+        }
+        let deepest = operands
+            .iter()
+            .map(|operand| depths[operand.0 as usize])
+            .max();
+        let mut depth = deepest.unwrap_or(0) + 1;
+        if depth == MAX_DEPTH && id != root {
+            let (_, stmt) = names::extract(program, id);
+            new.push(stmt);
+            depth = 1;
+        }
+        depths[id.0 as usize] = depth;
+    }
+}

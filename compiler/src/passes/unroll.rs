@@ -1,0 +1,351 @@
+//! Unrolls small loops with known bounds: the body once per round, with the index a literal.
+//!
+//! The same statements run in the same order. A loop that a `break` or `continue` of its own may cut short
+//! stays, and so does one whose copies would exceed the budget: a driver takes as long to compile as the
+//! text is long. Loops whose index picks elements of small arrays or numbers random words are worth
+//! more: unrolled, the arrays become scalars, inputs are loaded before the time loop, and words have
+//! literal numbers.
+
+use super::propagate;
+use super::rewrite::{Cloner, Section, blocks, each_section, literal_i32, operands, roots};
+use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind};
+
+/// Nodes that the copies of a loop may have if unrolling it is worth more than itself.
+const LOOP_NODES: u64 = 4_000;
+/// Nodes that the copies of any other loop may have.
+const PLAIN_LOOP_NODES: u64 = 512;
+/// Rounds that any other loop may have.
+const PLAIN_LOOP_ROUNDS: u64 = 32;
+/// Nodes that all unrolling may add to a program in one run of the pass.
+const PROGRAM_NODES: u64 = 16_000;
+/// Elements that an array may have to be worth scalars.
+const ARRAY_ELEMENTS: u32 = 256;
+
+/// Loops in loops that may be unrolled from the outside in, because an inner one's bounds are an outer
+/// one's index.
+const MAX_RUNS: usize = 3;
+
+/// Unrolls what fits the budget, and propagates the indices. Defaults of inputs stay as they are: the
+/// host runs them once.
+pub(super) fn run(program: &mut Program) {
+    for _ in 0..MAX_RUNS {
+        if !unroll(program) {
+            return;
+        }
+        propagate::run(program);
+    }
+}
+
+/// Returns whether it unrolled anything.
+fn unroll(program: &mut Program) -> bool {
+    let mut loops = false;
+    each_section(program, |program, place, block| {
+        loops |= !matches!(place, Section::InputDefault(_)) && has_loop(program, block);
+    });
+    if !loops {
+        return false;
+    }
+    let mut plan = Plan::of(program);
+    let mut cloner = Cloner::default();
+    each_section(program, |program, place, block| {
+        if !matches!(place, Section::InputDefault(_)) {
+            plan.block(program, &mut cloner, block);
+        }
+    });
+    plan.done
+}
+
+/// Is there a loop with literal bounds?
+fn has_loop(program: &Program, block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| {
+        rounds(program, stmt).is_some()
+            || blocks(stmt)
+                .into_iter()
+                .flatten()
+                .any(|inner| has_loop(program, inner))
+    })
+}
+
+struct Plan {
+    /// Per variable: the indices of unrollable loops from which alone it follows; none if it does not.
+    follows: Vec<Option<Vec<VarId>>>,
+    /// Per index: is its loop worth more unrolled?
+    wanted: Vec<bool>,
+    /// Per array: is it indexed by what no unrolling makes a literal?
+    dynamic: Vec<bool>,
+    /// Arrays and the indices that pick their elements.
+    picks: Vec<(VarId, Vec<VarId>)>,
+    /// Nodes added so far.
+    spent: u64,
+    /// Has any loop been unrolled?
+    done: bool,
+}
+
+impl Plan {
+    fn of(program: &mut Program) -> Plan {
+        let vars = program.vars.len();
+        let mut plan = Plan {
+            follows: vec![None; vars],
+            wanted: vec![false; vars],
+            dynamic: vec![false; vars],
+            picks: Vec::new(),
+            spent: 0,
+            done: false,
+        };
+        each_section(program, |program, place, block| {
+            if !matches!(place, Section::InputDefault(_)) {
+                plan.read(program, block);
+            }
+        });
+        for (array, indices) in std::mem::take(&mut plan.picks) {
+            let single = matches!(program[array].kind, VarKind::Input | VarKind::Constant);
+            if single || !plan.dynamic[array.0 as usize] {
+                for index in indices {
+                    plan.wanted[index.0 as usize] = true;
+                }
+            }
+        }
+        plan
+    }
+
+    fn read(&mut self, program: &Program, block: &[Stmt]) {
+        for stmt in block {
+            for &root in roots(stmt).iter() {
+                self.read_expr(program, root);
+            }
+            match stmt {
+                Stmt::Let { var, value } => {
+                    let mut indices = Vec::new();
+                    if self.follow(program, *value, &mut indices) {
+                        self.follows[var.0 as usize] = Some(indices);
+                    }
+                }
+                Stmt::AssignElement { var, index, .. } => self.pick(program, *var, *index),
+                Stmt::For { index, body, .. } if rounds(program, stmt).is_some() => {
+                    if !cut_short(body) {
+                        self.follows[index.0 as usize] = Some(vec![*index]);
+                    }
+                }
+                Stmt::Var { .. }
+                | Stmt::Assign { .. }
+                | Stmt::If { .. }
+                | Stmt::For { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => {}
+            }
+            for inner in blocks(stmt).into_iter().flatten() {
+                self.read(program, inner);
+            }
+        }
+    }
+
+    fn read_expr(&mut self, program: &Program, id: ExprId) {
+        if let Expr::Element { array, index } = program[id] {
+            self.pick(program, array, index);
+        }
+        for &operand in operands(&program[id]).iter() {
+            self.read_expr(program, operand);
+        }
+    }
+
+    fn pick(&mut self, program: &Program, array: VarId, index: ExprId) {
+        let var = &program[array];
+        let Len::Fixed(elements) = var.len else {
+            return;
+        };
+        // Literals pick constants and inputs one by one; other arrays fall apart as a whole.
+        let single = matches!(var.kind, VarKind::Input | VarKind::Constant);
+        if !single && !matches!(var.kind, VarKind::Local | VarKind::State) {
+            return;
+        }
+        let mut indices = Vec::new();
+        if !self.follow(program, index, &mut indices) || elements > ARRAY_ELEMENTS && !single {
+            self.dynamic[array.0 as usize] = true;
+        } else if !indices.is_empty() {
+            self.picks.push((array, indices));
+        }
+    }
+
+    /// Is this a literal once the loops of some indices are unrolled? Adds these indices.
+    fn follow(&self, program: &Program, id: ExprId, indices: &mut Vec<VarId>) -> bool {
+        match &program[id] {
+            Expr::Literal(_) => true,
+            Expr::Read(var) => match &self.follows[var.0 as usize] {
+                Some(more) => {
+                    indices.extend_from_slice(more);
+                    true
+                }
+                None => false,
+            },
+            Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Call(_, _)
+            | Expr::RandomWord { .. } => false,
+            other @ (Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(_, _)
+            | Expr::Binary(_, _, _)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(_, _)) => operands(other)
+                .iter()
+                .all(|&operand| self.follow(program, operand, indices)),
+        }
+    }
+
+    /// Unrolls inside a block; returns how large it then is, and whether it draws.
+    fn block(&mut self, program: &mut Program, cloner: &mut Cloner, block: &mut Block) -> Size {
+        let mut size = Size::default();
+        let mut new = Vec::with_capacity(block.len());
+        for mut stmt in std::mem::take(block) {
+            for &root in roots(&stmt).iter() {
+                self.measure(program, root, &mut size);
+            }
+            size.nodes += 1;
+            match &mut stmt {
+                Stmt::If { accept, reject, .. } => {
+                    size.add(self.block(program, cloner, accept));
+                    size.add(self.block(program, cloner, reject));
+                }
+                Stmt::For { body, .. } => {
+                    let round = self.block(program, cloner, body);
+                    if let Some(copies) = self.copies(program, cloner, &stmt, round) {
+                        let rounds = rounds(program, &stmt).unwrap_or(0);
+                        size.nodes += round.nodes * rounds;
+                        size.draws |= round.draws;
+                        new.extend(copies);
+                        continue;
+                    }
+                    size.add(round);
+                }
+                Stmt::Let { .. }
+                | Stmt::Var { .. }
+                | Stmt::Assign { .. }
+                | Stmt::AssignElement { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => {}
+            }
+            new.push(stmt);
+        }
+        *block = new;
+        size
+    }
+
+    fn copies(
+        &mut self,
+        program: &mut Program,
+        cloner: &mut Cloner,
+        stmt: &Stmt,
+        round: Size,
+    ) -> Option<Block> {
+        let Stmt::For {
+            index, start, body, ..
+        } = stmt
+        else {
+            return None;
+        };
+        let rounds = rounds(program, stmt)?;
+        let nodes = rounds.checked_mul(round.nodes)?;
+        let wanted = round.draws || self.wanted.get(index.0 as usize) == Some(&true);
+        let fits = if wanted {
+            nodes <= LOOP_NODES
+        } else {
+            nodes <= PLAIN_LOOP_NODES && rounds <= PLAIN_LOOP_ROUNDS
+        };
+        if rounds > 1 && (!fits || self.spent + nodes > PROGRAM_NODES) || cut_short(body) {
+            return None;
+        }
+        self.spent += nodes;
+        self.done = true;
+        let first = literal_i32(program, *start)?;
+        let mut copies = Vec::with_capacity(body.len() * rounds as usize);
+        for round in 0..rounds as i32 {
+            cloner.fix(*index, Value::I32(first + round));
+            copies.extend(cloner.block(program, body));
+        }
+        Some(copies)
+    }
+
+    /// Adds the nodes of a tree that unrolling would not fold; returns whether all of it would fold.
+    fn measure(&self, program: &Program, id: ExprId, size: &mut Size) -> bool {
+        let expr = &program[id];
+        match expr {
+            Expr::Literal(_) => return true,
+            Expr::Read(var) => {
+                let follows = self.follows.get(var.0 as usize);
+                if follows.is_some_and(|indices| indices.is_some()) {
+                    return true;
+                }
+            }
+            Expr::RandomWord { .. } => size.draws = true,
+            Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Call(_, _)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(_, _)
+            | Expr::Binary(_, _, _)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(_, _) => {}
+        }
+        let operands = operands(expr);
+        let mut folds = !operands.is_empty();
+        for &operand in operands.iter() {
+            folds &= self.measure(program, operand, size);
+        }
+        if folds && !matches!(expr, Expr::Element { .. } | Expr::RandomWord { .. }) {
+            return true;
+        }
+        size.nodes += 1;
+        false
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Size {
+    nodes: u64,
+    draws: bool,
+}
+
+impl Size {
+    fn add(&mut self, other: Size) {
+        self.nodes += other.nodes;
+        self.draws |= other.draws;
+    }
+}
+
+/// The rounds of a loop with literal bounds.
+fn rounds(program: &Program, stmt: &Stmt) -> Option<u64> {
+    let Stmt::For { start, end, .. } = stmt else {
+        return None;
+    };
+    let start = i64::from(literal_i32(program, *start)?);
+    let end = i64::from(literal_i32(program, *end)?);
+    Some((end - start).max(0) as u64)
+}
+
+/// Is there a `break` or `continue` of the loop that has this body?
+fn cut_short(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Break | Stmt::Continue => true,
+        Stmt::If { accept, reject, .. } => cut_short(accept) || cut_short(reject),
+        Stmt::Let { .. }
+        | Stmt::Var { .. }
+        | Stmt::Assign { .. }
+        | Stmt::AssignElement { .. }
+        | Stmt::For { .. }
+        | Stmt::Stop
+        | Stmt::Return(_) => false,
+    })
+}

@@ -1,0 +1,108 @@
+//! Builds programs by hand.
+
+use sim_compiler::{
+    builtin::BuiltinId,
+    ir::{BinaryOp, Expr, ExprId, Len, Program, Stmt, Type, UnaryOp, Value, Var, VarId, VarKind},
+    span::Span,
+};
+
+/// The span of what a model declares itself.
+pub fn own() -> Span {
+    Span::new(1, 2)
+}
+
+/// A program under construction.
+#[derive(Default)]
+pub struct Builder {
+    pub program: Program,
+}
+
+impl Builder {
+    pub fn var(&mut self, name: &str, ty: Type, len: Len, kind: VarKind) -> VarId {
+        let words = |list: &[VarId], program: &Program| {
+            list.iter()
+                .map(|&var| match program[var].len {
+                    Len::One => program[var].ty.components() as u32,
+                    Len::Fixed(count) => count * program[var].ty.components() as u32,
+                    Len::Open { .. } => 0,
+                })
+                .sum()
+        };
+        let program = &self.program;
+        let word = match kind {
+            VarKind::Input => words(&program.inputs, program),
+            VarKind::State => words(&program.states, program),
+            VarKind::Output => words(&program.outputs, program),
+            VarKind::Param => words(&program.params, program),
+            _ => 0,
+        };
+        let var = self.program.add_var(Var {
+            name: name.to_owned(),
+            doc: String::new(),
+            ty,
+            len,
+            kind,
+            word,
+            span: own(),
+        });
+        match kind {
+            VarKind::Input => self.program.inputs.push(var),
+            VarKind::State => self.program.states.push(var),
+            VarKind::Output => self.program.outputs.push(var),
+            VarKind::Param => self.program.params.push(var),
+            _ => {}
+        }
+        var
+    }
+
+    pub fn one(&mut self, name: &str, ty: Type, kind: VarKind) -> VarId {
+        self.var(name, ty, Len::One, kind)
+    }
+
+    pub fn add(&mut self, expr: Expr) -> ExprId {
+        self.program.add(expr, own())
+    }
+
+    pub fn f(&mut self, x: f32) -> ExprId {
+        self.add(Expr::Literal(Value::F32(x)))
+    }
+
+    pub fn i(&mut self, x: i32) -> ExprId {
+        self.add(Expr::Literal(Value::I32(x)))
+    }
+
+    pub fn u(&mut self, x: u32) -> ExprId {
+        self.add(Expr::Literal(Value::U32(x)))
+    }
+
+    pub fn read(&mut self, var: VarId) -> ExprId {
+        self.add(Expr::Read(var))
+    }
+
+    pub fn at(&mut self, array: VarId, index: ExprId) -> ExprId {
+        self.add(Expr::Element { array, index })
+    }
+
+    pub fn op(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+        self.add(Expr::Binary(op, a, b))
+    }
+
+    pub fn unary(&mut self, op: UnaryOp, a: ExprId) -> ExprId {
+        self.add(Expr::Unary(op, a))
+    }
+
+    pub fn call(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
+        let builtin = BuiltinId::named(name);
+        self.add(Expr::Builtin(builtin, args))
+    }
+
+    pub fn repeat(&mut self, index: VarId, count: i32, body: Vec<Stmt>) -> Stmt {
+        let (start, end) = (self.i(0), self.i(count));
+        Stmt::For {
+            index,
+            start,
+            end,
+            body,
+        }
+    }
+}
