@@ -47,6 +47,7 @@ impl Writer<'_> {
         self.open(&format!("if ({slot} >= run.agents) {{"));
         self.line("return;");
         self.close("}");
+        self.set_constants();
         self.agent(&slot);
     }
 
@@ -110,9 +111,7 @@ impl Writer<'_> {
             let base = &program[var].name;
             let name = match program[var].len {
                 Len::One => self.names.declare(base),
-                Len::Fixed(_) | Len::Open { .. } => {
-                    self.names.declare(&format!("{base}_{k}"))
-                }
+                Len::Fixed(_) | Len::Open { .. } => self.names.declare(&format!("{base}_{k}")),
             };
             self.input_names.insert((var, k), name);
         }
