@@ -14,6 +14,7 @@
 //!   counter is an ordinary `u32` variable, so that folding turns it into literals.
 
 pub mod print;
+pub mod rounds;
 pub mod value;
 pub mod verify;
 

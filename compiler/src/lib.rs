@@ -1,14 +1,135 @@
-//! The compiler of the Sim language: pure functions from source text to an artifact or diagnostics.
+//! The compiler of the Sim language: pure functions from source text to an artifact or diagnostics. No
+//! I/O, no GPU; builds for wasm.
+//!
+//! The pipeline, one room a stage:
+//!
+//! ```text
+//! text ─ syntax ─► ast ─ check ─► hir ─ lower ─► ir ─ passes ─► ir ─ emit ─► Artifact
+//! ```
+//!
+//! [`compile`] is that line as code. `syntax` and `check` make all the diagnostics there are, but for the
+//! last one, which only the optimised program can tell: whether an agent's arrays fit a GPU.
 
 pub mod artifact;
 pub mod builtin;
-pub mod check;
+mod check;
 pub mod diagnostic;
-pub mod hir;
+pub mod emit;
+mod hir;
 pub mod ir;
-pub mod lower;
+mod lower;
 pub mod manifest;
-pub mod passes;
+mod passes;
 pub mod random;
+mod size;
 pub mod span;
 pub mod syntax;
+
+pub use artifact::Artifact;
+pub use diagnostic::Diagnostic;
+
+use random::Generator;
+
+/// Functions written in the language itself.
+const PRELUDE: &str = include_str!("prelude.sim");
+
+/// How to compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Runs the optimising passes. Results are the same to the bit without them; only tests and the
+    /// curious go without.
+    pub optimise: bool,
+    /// The random generator.
+    pub generator: Generator,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { optimise: true, generator: Generator::default() }
+    }
+}
+
+/// Compiles a model.
+///
+/// # Errors
+/// Every complaint about the source, in its order.
+pub fn compile(source: &str) -> Result<Artifact, Vec<Diagnostic>> {
+    compile_with(source, Options::default())
+}
+
+/// Compiles a model with options.
+///
+/// # Errors
+/// Every complaint about the source, in its order.
+pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diagnostic>> {
+    let model = checked(source)?;
+    let (mut program, mut manifest) = lower::lower(&model);
+    if cfg!(debug_assertions) {
+        ir::verify::verify(&program).expect("lowering keeps the invariants of the IR");
+    }
+    if options.optimise {
+        passes::optimise(&mut program);
+    }
+    size::check_private(&program)?;
+    manifest.generator = options.generator.name().to_string();
+    manifest.inner_rounds = ir::rounds::inner_rounds(&program);
+    let wgsl = emit::wgsl(&program, &manifest, options.generator);
+    Ok(Artifact { manifest, program, wgsl, generator: options.generator })
+}
+
+/// Only the complaints about a model; empty if it compiles.
+pub fn check(source: &str) -> Vec<Diagnostic> {
+    match compile(source) {
+        Ok(_) => Vec::new(),
+        Err(diagnostics) => diagnostics,
+    }
+}
+
+fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
+    let parsed = syntax::parse(source);
+    let prelude =
+        if source.contains("poisson") { syntax::parse(PRELUDE).model } else { syntax::ast::Model::default() };
+    let mut diagnostics = parsed.diagnostics;
+    match check::check(&parsed.model, &prelude) {
+        Ok(model) if diagnostics.is_empty() => match size::check(&model) {
+            found if found.is_empty() => return Ok(model),
+            found => diagnostics = found,
+        },
+        Ok(_) => {}
+        Err(found) => diagnostics.extend(found),
+    }
+    diagnostics.sort_by_key(Diagnostic::span);
+    Err(diagnostics)
+}
+
+/// A stage of the pipeline, for `simc build --emit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The tokens of the text.
+    Tokens,
+    /// The syntax tree.
+    Ast,
+    /// The checked model.
+    Hir,
+    /// The optimised IR.
+    Ir,
+}
+
+/// What a stage makes of a model, as text.
+///
+/// # Errors
+/// Every complaint of that stage and those before it.
+pub fn emit_stage(source: &str, stage: Stage) -> Result<String, Vec<Diagnostic>> {
+    match stage {
+        Stage::Tokens => Ok(syntax::tokens(source)
+            .iter()
+            .map(|(token, span)| format!("{:>6}..{:<6} {token}\n", span.start, span.end))
+            .collect()),
+        Stage::Ast => {
+            let parsed = syntax::parse(source);
+            if parsed.diagnostics.is_empty() { Ok(syntax::print::ast(&parsed.model)) } else { Err(parsed.diagnostics) }
+        }
+        Stage::Hir => checked(source).map(|model| hir::print::print(&model)),
+        Stage::Ir => compile(source).map(|artifact| ir::print::print(&artifact.program)),
+    }
+}

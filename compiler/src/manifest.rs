@@ -10,7 +10,7 @@
 //! | 1 | `inputs` (read) | one row per agent, padded to a multiple of 4 words; `array<vec4<f32>>`, or `vec4<u32>` if any input is no float |
 //! | 2 | `states` (read, write) | word `w` of agent `i` at `w * run.agents + i`; `array<f32>`, or `array<u32>` if any state is no float |
 //! | 3 | `outputs` (read, write) | likewise |
-//! | 4 | `progress` (read, write) | per agent: steps really run, plus [`STOPPED`] once it has stopped |
+//! | 4 | `progress` (read, write) | per agent: steps really run, plus [`STOPPED`] once it has stopped, plus [`CUT_SHORT`] if loops were cut |
 //! | 5 … | the data tables by name (read) | flat, row-major; a struct's fields are tables of their own |
 //!
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
@@ -22,8 +22,12 @@ use serde::{Deserialize, Serialize};
 /// The version of the manifest's form; grows when a reader of an older one would go wrong.
 pub const VERSION: u32 = 1;
 
-/// Flag in `progress`: the agent has stopped. The other bits count its steps.
+/// Flag in `progress`: the agent has stopped. The 30 low bits count its steps.
 pub const STOPPED: u32 = 0x8000_0000;
+
+/// Flag in `progress`, kept by later dispatches: the device ended a loop before its bound, as software
+/// adapters do after 65,535 rounds; the agent's results are worthless.
+pub const CUT_SHORT: u32 = 0x4000_0000;
 
 /// Word offsets in the uniform block `run`.
 pub mod header {

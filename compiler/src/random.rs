@@ -31,8 +31,8 @@ pub type Key = [u32; 4];
 /// A counter-based random number generator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Generator {
-    /// A multiply–xorshift hash of the word number under a 64-bit key: the
-    /// default, because it is the cheapest that passed every battery.
+    /// A hash of the word number under a 64-bit key: the default, much cheaper
+    /// than Philox in 32-bit arithmetic (see `docs/random.md`).
     #[default]
     KeyedHash,
     /// Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random
@@ -43,6 +43,14 @@ pub enum Generator {
 impl Generator {
     /// Every generator, the default first.
     pub const ALL: [Self; 2] = [Self::KeyedHash, Self::Philox4x32];
+
+    /// The name in the manifest and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::KeyedHash => "keyed-hash",
+            Self::Philox4x32 => "philox4x32-10",
+        }
+    }
 
     /// The key of one agent's stream under `seed`: computed once per agent.
     pub fn agent_key(self, seed: u64, agent: u32) -> Key {

@@ -38,6 +38,12 @@ pub struct Parsed {
 
 /// Reads a source file.
 pub fn parse(source: &str) -> Parsed {
+    if let Some(at) = source.find('\0') {
+        return Parsed {
+            model: Model::default(),
+            diagnostics: vec![say::not_text(Span::new(at, at + 1))],
+        };
+    }
     let lexed = lex::lex(source);
     let balanced = bracket::balance(source, &lexed);
     let script = Script {
@@ -46,6 +52,7 @@ pub fn parse(source: &str) -> Parsed {
         marks: &balanced.marks,
         docs: &lexed.docs,
         noted: Cell::new(0),
+        ifs: Cell::new(0),
     };
     let grammar = Grammar { script: &script };
     let (items, faults) = grammar.items().parse(script.tokens).into_output_errors();

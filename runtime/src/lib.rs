@@ -1,3 +1,35 @@
-//! Runs compiled Sim models.
+//! Runs compiled Sim models, on a GPU through wgpu or on the CPU.
+//!
+//! ```no_run
+//! use sim_runtime::Simulation;
+//!
+//! let source = std::fs::read_to_string("call.sim")?;
+//! let simulation = Simulation::compile(&source)?
+//!     .agents(10_000)
+//!     .steps(252)
+//!     .seed(7)
+//!     .param("sigma", 0.3)?;
+//! let run = simulation.run()?;
+//! let payoff: &[f32] = run.output("payoff")?;
+//! println!("{}", payoff.iter().sum::<f32>() / payoff.len() as f32);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `gpu`
+//! and `interpreter` (over `cpu`) run it, `run` is what comes out, `error` is everything that can go wrong.
 
+mod bind;
+mod control;
 pub mod cpu;
+mod error;
+mod gpu;
+mod interpreter;
+mod run;
+mod simulation;
+
+pub use bind::{Array, MOST_AGENTS, MOST_STEPS, Number};
+pub use control::{Control, Tuning};
+pub use error::{Error, Role, explanations};
+pub use gpu::{AdapterKind, AdapterSummary, adapters};
+pub use run::{Column, Device, Element, Report, Run, Values};
+pub use simulation::{Backend, Simulation};

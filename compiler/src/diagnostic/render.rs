@@ -1,7 +1,11 @@
 //! Diagnostics as text. The only place that knows ariadne.
+//!
+//! A report is for a person: lines that are too long to read are cropped around their labels, and signs
+//! that would command a terminal are shown as `?`.
 
 use super::Diagnostic;
 use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind, Source};
+use std::{borrow::Cow, ops::Range};
 
 /// How a report looks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,39 +14,67 @@ pub struct Style {
     pub color: bool,
 }
 
+/// Lines of more bytes than this are cropped.
+const LONG_LINE: usize = 300;
+/// How many bytes of a long line stay before and after the start of a label.
+const AROUND: usize = 80;
+
 /// All diagnostics as one text; `name` is the file's name as the user knows it.
 pub fn render(name: &str, source: &str, diagnostics: &[Diagnostic], style: Style) -> String {
-    let mut cache = (name, Source::from(source));
+    if diagnostics.is_empty() {
+        return String::new();
+    }
+    let source = printable(source);
+    let lines = Lines::of(&source);
+    let mut cache = (name, Source::from(&*source));
     let mut text = Vec::new();
     for diagnostic in diagnostics {
+        let spans = places(diagnostic, source.len());
         // Writing to memory cannot fail, and a report must not stop the others.
-        let _ = report(name, source, diagnostic, style).write(&mut cache, &mut text);
+        let _ = if spans.iter().any(|span| lines.touch_long(span)) {
+            let excerpt = lines.excerpt(&spans);
+            let start = spans.first().map_or(0, |span| span.start);
+            let name = format!("{name}, cropped, byte {start}");
+            let spans = spans.iter().map(|span| excerpt.map(span)).collect();
+            let source = Source::from(excerpt.text).with_display_line_offset(excerpt.first_line);
+            let id = name.as_str();
+            report(id, spans, diagnostic, style).write((id, source), &mut text)
+        } else {
+            report(name, spans, diagnostic, style).write(&mut cache, &mut text)
+        };
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
+/// The places of the labels, all inside the text; the start of the text if there is no label.
+fn places(diagnostic: &Diagnostic, len: usize) -> Vec<Range<usize>> {
+    let clip = |range: Range<usize>| {
+        let end = range.end.min(len);
+        range.start.min(end)..end
+    };
+    let labels = diagnostic.labels.iter();
+    labels.map(|label| clip(label.span.range())).collect()
+}
+
 fn report<'a>(
     name: &'a str,
-    source: &str,
-    diagnostic: &Diagnostic,
+    spans: Vec<Range<usize>>,
+    diagnostic: &'a Diagnostic,
     style: Style,
-) -> Report<'a, (&'a str, std::ops::Range<usize>)> {
+) -> Report<'a, (&'a str, Range<usize>)> {
     let config = Config::default()
         .with_color(style.color)
         .with_index_type(IndexType::Byte)
         .with_char_set(CharSet::Unicode);
-    let clip = |range: std::ops::Range<usize>| {
-        let end = range.end.min(source.len());
-        range.start.min(end)..end
-    };
-    let mut report = Report::build(ReportKind::Error, (name, clip(diagnostic.span().range())))
+    let main = spans.first().cloned().unwrap_or(0..0);
+    let mut report = Report::build(ReportKind::Error, (name, main))
         .with_config(config)
         .with_code(diagnostic.code)
         .with_message(&diagnostic.message);
-    for (order, label) in diagnostic.labels.iter().enumerate() {
+    for (order, (label, span)) in diagnostic.labels.iter().zip(spans).enumerate() {
         let color = if order == 0 { Color::Red } else { Color::Blue };
         report = report.with_label(
-            Label::new((name, clip(label.span.range())))
+            Label::new((name, span))
                 .with_message(&label.text)
                 .with_color(color)
                 .with_order(order as i32),
@@ -52,4 +84,123 @@ fn report<'a>(
         report = report.with_help(help);
     }
     report.finish()
+}
+
+/// The text with a `?` for each byte of a sign that a terminal would obey; the places stay what they are.
+fn printable(source: &str) -> Cow<'_, str> {
+    let commands = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !source.contains(commands) {
+        return Cow::Borrowed(source);
+    }
+    let mut text = String::with_capacity(source.len());
+    for c in source.chars() {
+        if commands(c) {
+            text.extend(std::iter::repeat_n('?', c.len_utf8()));
+        } else {
+            text.push(c);
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// The lines of a text.
+struct Lines<'a> {
+    source: &'a str,
+    /// The byte at which each begins.
+    starts: Vec<usize>,
+}
+
+/// A part of a text whose lines are short enough to read.
+struct Excerpt {
+    text: String,
+    /// The number of lines of the whole text before it.
+    first_line: usize,
+    /// For each kept stretch: where it was, and where it begins now.
+    kept: Vec<(Range<usize>, usize)>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(source: &'a str) -> Self {
+        let breaks = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1));
+        Lines {
+            source,
+            starts: starts.collect(),
+        }
+    }
+
+    /// The index of the line of a byte.
+    fn line(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| *start <= at) - 1
+    }
+
+    /// A line without its break.
+    fn range(&self, line: usize) -> Range<usize> {
+        let next = self.starts.get(line + 1).map(|next| next - 1);
+        self.starts[line]..next.unwrap_or(self.source.len())
+    }
+
+    fn touch_long(&self, span: &Range<usize>) -> bool {
+        let long = |at| self.range(self.line(at)).len() > LONG_LINE;
+        long(span.start) || long(span.end)
+    }
+
+    /// The lines on which a span begins or ends, cropped; those between are empty.
+    fn excerpt(&self, spans: &[Range<usize>]) -> Excerpt {
+        let mut ends: Vec<usize> = spans.iter().flat_map(|s| [s.start, s.end]).collect();
+        ends.sort_unstable();
+        let mut excerpt = Excerpt {
+            text: String::new(),
+            first_line: self.line(ends.first().copied().unwrap_or(0)),
+            kept: Vec::new(),
+        };
+        let mut line = excerpt.first_line;
+        let mut last = None;
+        for at in ends {
+            let this = self.line(at);
+            if last == Some(this) {
+                continue;
+            }
+            last = Some(this);
+            excerpt.text.extend(std::iter::repeat_n('\n', this - line));
+            line = this;
+            excerpt.keep(self.source, self.range(this), at);
+        }
+        excerpt
+    }
+}
+
+impl Excerpt {
+    /// Appends a line, cropped around `at`.
+    fn keep(&mut self, source: &str, line: Range<usize>, at: usize) {
+        let mut range = line.clone();
+        if line.len() > LONG_LINE {
+            range.start = source.floor_char_boundary(at.saturating_sub(AROUND).max(line.start));
+            range.end = source.floor_char_boundary((at + AROUND).min(line.end));
+        }
+        if range.start > line.start {
+            self.text.push('…');
+        }
+        self.kept.push((range.clone(), self.text.len()));
+        self.text.push_str(&source[range.clone()]);
+        if range.end < line.end {
+            self.text.push('…');
+        }
+    }
+
+    /// Where a place of the whole text lies in the excerpt, cropped with its line.
+    fn map(&self, span: &Range<usize>) -> Range<usize> {
+        let place = |at: usize| {
+            let index = self.kept.partition_point(|(was, _)| was.start <= at);
+            let Some((was, now)) = self.kept.get(index.saturating_sub(1)) else {
+                return 0;
+            };
+            now + at.clamp(was.start, was.end) - was.start
+        };
+        let start = place(span.start);
+        start..place(span.end).max(start)
+    }
 }

@@ -1,12 +1,13 @@
-//! The default generator: a multiply–xorshift hash under a 64-bit key.
+//! The default generator: a hash of the word number under a 64-bit key.
 //!
-//! A word is the hash of a Weyl sequence in `n`: two rounds of xorshift and
-//! multiplication whose shifts and multipliers are those with the least known
-//! avalanche bias (`16 21f0aaad 15 d35a2d97 15` of Wellons' hash prospector).
-//! Both key words enter before the first round, one by addition and one by
-//! exclusive or, so that neither sees fewer than two rounds; the second enters
-//! once more between the rounds, so that two keys never give equal streams
-//! because their words cancel before the first.
+//! A word is a hash of a Weyl sequence in `n`: two rounds of a right xorshift
+//! and the permutation x(2x + c) modulo 2^32 with odd c, which RC6 uses (Rivest,
+//! Robshaw, Sidney and Yin, 1998). Its square makes the carries of a difference
+//! depend on the data; a constant multiplier in its place is as dear and let the
+//! batteries tell keys apart that differ in one bit. Both key words enter before
+//! the first round, one by addition and one by exclusive or, so neither sees
+//! fewer than two rounds. The second enters again between the rounds, so two
+//! keys whose words cancel at the entrance still give different streams.
 
 /// 2^32 divided by the golden ratio: the Weyl increment of the word number.
 const WORD_WEYL: u32 = 0x9E37_79B9;
@@ -14,9 +15,10 @@ const WORD_WEYL: u32 = 0x9E37_79B9;
 const STEP_WEYL: u32 = 0xC13F_A9A9;
 /// 2^32 divided by the square of the plastic number: the same for the second key word.
 const STEP_WEYL_2: u32 = 0x91E1_0DA5;
-/// The multiplier of the first round.
+/// The linear coefficient of the first round; this and the next are the
+/// multipliers with the least known avalanche bias of Wellons' hash prospector.
 const ROUND_1: u32 = 0x21F0_AAAD;
-/// The multiplier of the second round.
+/// The linear coefficient of the second round.
 const ROUND_2: u32 = 0xD35A_2D97;
 
 /// The WGSL text; [`super::Generator::wgsl`] says what it declares.
@@ -52,7 +54,14 @@ pub(super) fn step_key([k0, k1]: [u32; 2], step: u32) -> [u32; 2] {
 
 pub(super) fn word([k0, k1]: [u32; 2], n: u32) -> u32 {
     let mut x = n.wrapping_mul(WORD_WEYL).wrapping_add(k0) ^ k1;
-    x = (x ^ (x >> 16)).wrapping_mul(ROUND_1).wrapping_add(k1);
-    x = (x ^ (x >> 15)).wrapping_mul(ROUND_2);
-    x ^ (x >> 15)
+    x ^= x >> 17;
+    x = quadratic(x, ROUND_1).wrapping_add(k1);
+    x ^= x >> 16;
+    x = quadratic(x, ROUND_2);
+    x ^ (x >> 17)
+}
+
+/// x(2x + c) modulo 2^32: a permutation of the 32-bit integers for odd `c`.
+fn quadratic(x: u32, c: u32) -> u32 {
+    x.wrapping_mul(x.wrapping_mul(2).wrapping_add(c))
 }

@@ -17,10 +17,12 @@ fn step_key(key: vec2<u32>, step: u32) -> vec2<u32> {
     return vec2<u32>((x ^ (x >> 16u)) * 0x21f0aaadu + key.y, step * 0x91e10da5u + key.y);
 }
 
-// Word number n of a step: two rounds of xorshift and multiplication.
+// Word number n of a step: two rounds of xorshift and the permutation x (2 x + c).
 fn random_word(key: vec2<u32>, n: u32) -> u32 {
     var x = (n * 0x9e3779b9u + key.x) ^ key.y;
-    x = (x ^ (x >> 16u)) * 0x21f0aaadu + key.y;
-    x = (x ^ (x >> 15u)) * 0xd35a2d97u;
-    return x ^ (x >> 15u);
+    x ^= x >> 17u;
+    x = x * (2u * x + 0x21f0aaadu) + key.y;
+    x ^= x >> 16u;
+    x = x * (2u * x + 0xd35a2d97u);
+    return x ^ (x >> 17u);
 }

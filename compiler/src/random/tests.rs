@@ -39,6 +39,29 @@ fn philox_words_are_the_words_of_the_documented_block() {
     }
 }
 
+/// (seed, agent, step, n) and the word, from an independent evaluation of `keyed_hash.wgsl`:
+/// a change here changes every stochastic result that anybody has kept.
+const KEYED_HASH_WORDS: [((u64, u32, u32, u32), u32); 5] = [
+    ((0, 0, 0, 0), 0x2546_82aa),
+    ((1, 0, 0, 1), 0xce95_29a7),
+    ((0x0123_4567_89ab_cdef, 77, 1_000, 3), 0xefca_191c),
+    ((u64::MAX, u32::MAX, INIT_STEP, u32::MAX), 0x3bde_4add),
+    ((7, 999_999, FINISH_STEP, 6), 0x0fac_3199),
+];
+
+#[test]
+fn keyed_hash_gives_the_words_of_its_wgsl_text() {
+    for ((seed, agent, step, n), expected) in KEYED_HASH_WORDS {
+        assert_eq!(Generator::KeyedHash.draw(seed, agent, step, n), expected);
+    }
+}
+
+#[test]
+fn the_default_is_the_keyed_hash() {
+    assert_eq!(Generator::default(), Generator::KeyedHash);
+    assert_eq!(Generator::ALL[0], Generator::default());
+}
+
 #[test]
 fn unit_is_exact_and_below_one() {
     assert_eq!(unit(0), 0.0);

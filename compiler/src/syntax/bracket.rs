@@ -161,6 +161,8 @@ impl Balancer<'_> {
         }
         let place = |span| Mark { span, first: false };
         let inside = Span::new(end.start as usize, end.start as usize);
+        let hole = self.out.tokens.len();
+        self.out.excused.push(hole..hole + 2);
         self.push(Token::Hole, place(inside));
         self.push(opener.closer().unwrap_or(Token::Hole), place(end));
         if depth > 0 {

@@ -79,7 +79,9 @@ impl Scanner<'_> {
     }
 
     fn complain(&mut self, diagnostic: Diagnostic) {
-        self.out.diagnostics.push(diagnostic);
+        if self.out.diagnostics.len() <= MAX_DIAGNOSTICS {
+            self.out.diagnostics.push(diagnostic);
+        }
     }
 
     fn line_comment(&mut self, lexer: &mut Words) {

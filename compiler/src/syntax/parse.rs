@@ -10,7 +10,7 @@
 //! * Lines and indentation only guide recovery and messages, never what is legal.
 //! * `agents`, `steps` and `step` are words of declarations and also names inside expressions. `limit` is a
 //!   word only after the condition of `while`.
-//! * The grammar gets balanced brackets (`bracket`), so all recursion is bounded.
+//! * The grammar gets balanced brackets (`bracket`), so all recursion is bounded; `if` values count themselves.
 
 pub(super) mod expr;
 pub(super) mod fault;
@@ -42,6 +42,8 @@ pub(super) struct Script<'a> {
     pub(super) docs: &'a [Span],
     /// How many mistakes have been noted; past the limit nobody reads them.
     pub(super) noted: Cell<usize>,
+    /// How many `if` values are being read inside each other; the one recursion that needs no bracket.
+    pub(super) ifs: Cell<usize>,
 }
 
 pub(super) type Tokens<'a> = &'a [Token];

@@ -369,11 +369,6 @@ impl TokenSet {
         self.0 & other.0 == other.0
     }
 
-    /// Whether a kind of `other` is here.
-    pub(super) const fn meets(self, other: TokenSet) -> bool {
-        self.0 & other.0 != 0
-    }
-
     /// Whether no kind is in the set.
     pub(super) const fn is_empty(self) -> bool {
         self.0 == 0

@@ -6,10 +6,14 @@ use super::{
     here,
     operator::{self, Builder, INFIX, PREFIXES, Term},
 };
-use crate::syntax::{
-    ast::{Comprehension, Expr, ExprKind, Name, Range, Type},
-    lex::number,
-    token::Token,
+use crate::{
+    diagnostic::catalog::syntax as say,
+    syntax::{
+        MAX_NESTING,
+        ast::{Comprehension, Expr, ExprKind, Name, Range, Type},
+        lex::number,
+        token::Token,
+    },
 };
 use chumsky::prelude::*;
 
@@ -136,7 +140,17 @@ impl<'a> Grammar<'a> {
             match inp.peek() {
                 Some(Token::LeftParen) => inp.parse(&paren),
                 Some(Token::LeftBracket) => inp.parse(&array),
-                Some(Token::If) => inp.parse(&branches),
+                Some(Token::If) => {
+                    let ifs = &self.script.ifs;
+                    if ifs.get() == MAX_NESTING {
+                        let diagnostic = say::nested_if_values(MAX_NESTING, self.place(at));
+                        return Err(Fault::said(at, diagnostic));
+                    }
+                    ifs.set(ifs.get() + 1);
+                    let value = inp.parse(&branches);
+                    ifs.set(ifs.get() - 1);
+                    value
+                }
                 Some(Token::Bitcast) => inp.parse(&bitcast),
                 Some(token) if NAMES.has(token) => {
                     if self.script.tokens.get(at + 1) == Some(&Token::LeftParen) {

@@ -209,7 +209,7 @@ impl<'a> Grammar<'a> {
         });
         let limit = limit.or_not();
         let bound = expr.clone();
-        let limit = custom(move |inp: &mut Reader<'a, '_>| match inp.parse(&limit)? {
+        let limit = custom(move |inp: &mut Reader<'a, '_>| match inp.parse(limit)? {
             Some(()) => inp.parse(&bound).map(Some),
             None => Ok(None),
         });

@@ -1,0 +1,8 @@
+//! The backends that write text: from the IR to what a device compiles.
+
+pub mod limits;
+mod usage;
+mod wgsl;
+
+pub use limits::private_bytes;
+pub use wgsl::wgsl;

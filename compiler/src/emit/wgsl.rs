@@ -1,0 +1,279 @@
+//! The WGSL backend: one compute kernel that reads as if a person wrote it.
+//!
+//! The text has four parts: the bindings, the model's functions, `main`, and the supporting functions
+//! that the rest turned out to call. `manifest` says how buffers are laid out, `ir` what a program means.
+//!
+//! Law of the text: no shader compiler may refuse it or find undefined behaviour in it. WGSL evaluates
+//! expressions of constants early and refuses the module when one overflows, so no operator or builtin
+//! here has only constant operands: one of them passes through an identity function (`runtime_f32`).
+
+mod bindings;
+mod builtin;
+mod depth;
+mod expr;
+mod kernel;
+mod literal;
+mod names;
+mod operator;
+mod reserved;
+mod stmt;
+mod storage;
+mod support;
+mod wrap;
+
+use super::{
+    limits,
+    usage::{Usage, usage},
+};
+use crate::{
+    builtin::BuiltinId,
+    ir::{ExprId, Len, Program, Type, VarId, VarKind},
+    manifest::{Manifest, Scalar},
+    random::Generator,
+};
+use names::Names;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use support::Support;
+
+/// The kernel's text: entry point `main`, bindings as [`crate::manifest`] says, no capabilities needed.
+pub fn wgsl(program: &Program, manifest: &Manifest, generator: Generator) -> String {
+    let mut writer = Writer::new(program, manifest, generator);
+    writer.bindings();
+    writer.functions();
+    writer.main();
+    writer.support();
+    writer.out
+}
+
+/// The text so far, and what is known about the program.
+struct Writer<'a> {
+    program: &'a Program,
+    manifest: &'a Manifest,
+    generator: Generator,
+    usage: Usage,
+    /// Names of functions and variables.
+    names: Names,
+    /// By variable: its name, or that of its member of `run`; empty before its declaration.
+    var_names: Vec<String>,
+    /// By function.
+    function_names: Vec<String>,
+    /// Members of `run` that hold the lengths of open tables.
+    rows_names: HashMap<VarId, String>,
+    /// Loop indices that are never negative.
+    natural: HashSet<VarId>,
+    /// Functions that look an element up.
+    accessors: HashMap<VarId, String>,
+    /// Names of input values that are read from the buffer once.
+    input_names: HashMap<(VarId, u32), String>,
+    /// By variable: does it live at module scope?
+    private: Vec<bool>,
+    /// Whether the buffers of inputs, states and outputs are of `f32`.
+    floats: Buffers<bool>,
+    own: Own,
+    /// Parts of the statement at hand that were too deep and have become `let`s.
+    hoisted: HashMap<ExprId, String>,
+    supports: BTreeSet<Support>,
+    /// Builtins that are no builtins of WGSL, with the type of their `T`.
+    helpers: BTreeSet<(BuiltinId, u8)>,
+    /// Was a chain of `else if` cut in the function at hand?
+    chain_cut: bool,
+    out: String,
+    indent: usize,
+    line_start: usize,
+}
+
+/// One thing per buffer of agents' rows.
+#[derive(Clone, Copy)]
+struct Buffers<T> {
+    inputs: T,
+    states: T,
+    outputs: T,
+}
+
+/// Names of what the kernel itself declares in `main`.
+#[derive(Default)]
+struct Own {
+    slot: String,
+    row: String,
+    agent: String,
+    stream: String,
+    key: String,
+    step: String,
+    steps_run: String,
+    stopped: String,
+    /// A private copy of `agent` for functions of the model that read it.
+    function_agent: String,
+}
+
+impl<'a> Writer<'a> {
+    fn new(program: &'a Program, manifest: &'a Manifest, generator: Generator) -> Self {
+        let float = |scalar: &Scalar| *scalar == Scalar::F32;
+        let mut writer = Writer {
+            program,
+            manifest,
+            generator,
+            usage: usage(program),
+            names: Names::new(),
+            var_names: vec![String::new(); program.vars.len()],
+            function_names: vec![String::new(); program.functions.len()],
+            rows_names: HashMap::new(),
+            natural: HashSet::new(),
+            accessors: HashMap::new(),
+            input_names: HashMap::new(),
+            private: vec![false; program.vars.len()],
+            floats: Buffers {
+                inputs: manifest.inputs.iter().all(|x| float(&x.field.scalar)),
+                states: manifest.states.iter().all(|x| float(&x.scalar)),
+                outputs: manifest.outputs.iter().all(|x| float(&x.scalar)),
+            },
+            own: Own::default(),
+            hoisted: HashMap::new(),
+            supports: BTreeSet::new(),
+            helpers: BTreeSet::new(),
+            chain_cut: false,
+            out: String::with_capacity(4_096 + 24 * program.exprs.len()),
+            indent: 0,
+            line_start: 0,
+        };
+        writer.name_module();
+        writer
+    }
+
+    /// Names everything at module scope, in an order that only the model decides.
+    fn name_module(&mut self) {
+        let program = self.program;
+        for &var in &program.data {
+            self.declare(var);
+        }
+        for (k, function) in program.functions.iter().enumerate() {
+            if self.usage.called[k] {
+                self.function_names[k] = self.names.declare(&function.name);
+            }
+        }
+        for (var, _) in &program.constants {
+            self.declare(*var);
+        }
+        for var in limits::place(program).private {
+            self.private[var.0 as usize] = true;
+            self.declare(var);
+        }
+        self.name_members();
+        for (k, var) in program.vars.iter().enumerate() {
+            let indexed = match var.kind {
+                VarKind::Param | VarKind::Input => self.usage.dynamic[k],
+                VarKind::Data => var.ty.is_vector() && self.usage.read[k] > 0,
+                VarKind::Constant
+                | VarKind::State
+                | VarKind::Output
+                | VarKind::Let
+                | VarKind::Local
+                | VarKind::Index
+                | VarKind::Argument => false,
+            };
+            if indexed {
+                let name = self.names.declare(&format!("{}_at", var.name));
+                self.accessors.insert(VarId(k as u32), name);
+            }
+        }
+        if self.usage.agent[1] {
+            self.own.function_agent = self.names.declare("agent_number");
+        }
+    }
+
+    /// Gives a variable its name in the scope at hand.
+    fn declare(&mut self, var: VarId) {
+        self.var_names[var.0 as usize] = self.names.declare(&self.program[var].name);
+    }
+
+    fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn push_number(&mut self, number: u32) {
+        use std::fmt::Write;
+        let _ = write!(self.out, "{number}");
+    }
+
+    fn push_name(&mut self, var: VarId) {
+        self.out.push_str(&self.var_names[var.0 as usize]);
+    }
+
+    /// Begins a line at the indent at hand.
+    fn begin(&mut self) {
+        self.line_start = self.out.len();
+        self.out.extend(std::iter::repeat_n(' ', 4 * self.indent));
+    }
+
+    /// Ends the line, and breaks it if it is long.
+    fn end(&mut self, tail: &str) {
+        self.out.push_str(tail);
+        wrap::wrap(&mut self.out, self.line_start, 4 * self.indent);
+        self.out.push('\n');
+    }
+
+    /// A whole line.
+    fn line(&mut self, text: &str) {
+        self.begin();
+        self.end(text);
+    }
+
+    /// A line after which one is a level deeper.
+    fn open(&mut self, text: &str) {
+        self.line(text);
+        self.indent += 1;
+    }
+
+    /// A line before which one is a level higher.
+    fn close(&mut self, text: &str) {
+        self.indent -= 1;
+        self.line(text);
+    }
+
+    fn blank(&mut self) {
+        if !self.out.ends_with("{\n") && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// The model's documentation as comments.
+    fn doc(&mut self, doc: &str) {
+        for line in doc.lines() {
+            self.begin();
+            self.out.push_str("//");
+            let text = line.trim();
+            if !text.is_empty() {
+                self.out.push(' ');
+                self.out.extend(text.chars().filter(|c| !ends_line(*c)));
+            }
+            self.out.push('\n');
+        }
+    }
+
+    fn call(&mut self, support: Support) {
+        self.supports.insert(support);
+        self.out.push_str(support.name());
+    }
+
+    /// The type of a variable, arrays included.
+    fn push_type(&mut self, ty: Type, len: Len) {
+        match len {
+            Len::One => self.push(literal::type_name(ty)),
+            Len::Fixed(n) => {
+                self.push("array<");
+                self.push(literal::type_name(ty));
+                self.push(", ");
+                self.push_number(n);
+                self.push(">");
+            }
+            Len::Open { .. } => unreachable!("only tables are open, and they lie in storage"),
+        }
+    }
+}
+
+/// What WGSL takes for the end of a `//` comment, beside the line feed.
+fn ends_line(c: char) -> bool {
+    matches!(
+        c,
+        '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}

@@ -1,0 +1,137 @@
+//! Cutting of deep expressions: shader compilers refuse those nested beyond a hundred or so.
+
+use super::{Writer, operator::Level};
+use crate::ir::{Expr, ExprId};
+
+/// Brackets within one another at most. tint gives up at 128 levels, counts a sign and its brackets
+/// twice, and counts the blocks around.
+const BRACKETS: u32 = 24;
+
+/// Operators above one another at most; tint gives up at 512.
+const HEIGHT: u32 = 160;
+
+/// How deep an expression is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Depth {
+    brackets: u32,
+    height: u32,
+}
+
+impl Writer<'_> {
+    /// Writes `let`s for the parts of an expression that would nest too deep in the statement to come.
+    pub(super) fn cut(&mut self, root: ExprId) {
+        self.hoisted.clear();
+        self.cut_operands(root);
+    }
+
+    /// The same for an expression of a statement that has others, which have been cut already.
+    pub(super) fn cut_also(&mut self, root: ExprId) {
+        self.cut_operands(root);
+    }
+
+    /// Would [`Writer::cut`] write anything?
+    pub(super) fn is_deep(&self, root: ExprId) -> bool {
+        let program = self.program;
+        let mut pending = vec![(root, Depth::default())];
+        while let Some((id, above)) = pending.pop() {
+            if above.brackets > BRACKETS || above.height > HEIGHT {
+                return true;
+            }
+            for_operands(&program[id], |operand| {
+                pending.push((operand, below(above, self.edge(id, operand))));
+            });
+        }
+        false
+    }
+
+    fn cut_operands(&mut self, id: ExprId) -> Depth {
+        let program = self.program;
+        let mut depth = Depth::default();
+        for_operands(&program[id], |operand| {
+            // Expressions of a program that nobody has simplified can be hundreds of levels deep.
+            let own = stacker::maybe_grow(64 << 10, 1 << 20, || self.cut_operands(operand));
+            let edge = self.edge(id, operand);
+            let mut reached = below(own, edge);
+            if reached.brackets > BRACKETS || reached.height > HEIGHT {
+                self.hoist(operand);
+                reached = Depth::default();
+            }
+            depth.brackets = depth.brackets.max(reached.brackets);
+            depth.height = depth.height.max(reached.height);
+        });
+        depth
+    }
+
+    fn hoist(&mut self, id: ExprId) {
+        let name = self.names.declare("part");
+        self.begin();
+        self.push("let ");
+        self.push(&name);
+        self.push(" = ");
+        self.expr(id, Level::Lowest);
+        self.end(";");
+        self.hoisted.insert(id, name);
+    }
+
+    /// Whether an operand stands in brackets of its own.
+    fn edge(&self, id: ExprId, operand: ExprId) -> u32 {
+        match &self.program[id] {
+            Expr::Binary(op, a, b) if *a == operand && self.division(*op, *a, *b).is_none() => {
+                u32::from(self.level(operand) < self.left_level(*op, *a))
+            }
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Read(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. } => 1,
+        }
+    }
+}
+
+fn below(depth: Depth, edge: u32) -> Depth {
+    Depth {
+        brackets: depth.brackets + edge,
+        height: depth.height + 1,
+    }
+}
+
+/// Calls `visit` with each operand, in evaluation order.
+pub(super) fn for_operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
+    match expr {
+        Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {}
+        Expr::Element { index: one, .. }
+        | Expr::Swizzle { vector: one, .. }
+        | Expr::Splat { value: one, .. }
+        | Expr::Unary(_, one)
+        | Expr::Convert { value: one, .. }
+        | Expr::Bitcast { value: one, .. }
+        | Expr::RandomWord { number: one } => visit(*one),
+        Expr::Compose(many) | Expr::Builtin(_, many) | Expr::Call(_, many) => {
+            many.iter().copied().for_each(visit);
+        }
+        Expr::Binary(_, a, b) => {
+            visit(*a);
+            visit(*b);
+        }
+        Expr::Select {
+            condition,
+            accept,
+            reject,
+        } => {
+            visit(*condition);
+            visit(*accept);
+            visit(*reject);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The entry point: birth or continuation, the time loop, the end of the run.
+
+use super::{Writer, storage::Columns};
+use crate::{
+    ir::VarId,
+    manifest::{CUT_SHORT, STOPPED},
+    random::{FINISH_STEP, INIT_STEP},
+};
+
+impl Writer<'_> {
+    /// Writes `main`.
+    pub(super) fn main(&mut self) {
+        self.names.enter();
+        self.blank();
+        self.entry();
+        self.load_inputs();
+        self.birth();
+        if !self.program.prologue.is_empty() {
+            self.blank();
+            let program = self.program;
+            self.statements(&program.prologue);
+        }
+        self.time_loop();
+        self.finish();
+        self.store();
+        self.close("}");
+        self.names.leave();
+    }
+
+    /// The head of `main`, and which agent this is.
+    fn entry(&mut self) {
+        self.name_own();
+        let size = self.manifest.workgroup_size;
+        let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
+        self.line(&format!("@compute @workgroup_size({size})"));
+        self.begin();
+        self.push(&format!(
+            "fn main(@builtin(global_invocation_id) {id}: vec3u, "
+        ));
+        self.push(&format!("@builtin(num_workgroups) {groups}: vec3u) {{"));
+        self.push("\n");
+        self.indent += 1;
+        let slot = self.own.slot.clone();
+        self.line(&format!(
+            "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
+        ));
+        self.open(&format!("if ({slot} >= run.agents) {{"));
+        self.line("return;");
+        self.close("}");
+        self.agent(&slot);
+    }
+
+    /// The agent's own number and stream of random words, where they are used.
+    fn agent(&mut self, slot: &str) {
+        let number = format!("run.first_agent + {slot}");
+        let mut key_of = number.clone();
+        if self.usage.agent[0] {
+            let agent = self.own.agent.clone();
+            self.line(&format!("let {agent} = i32({number});"));
+            key_of = format!("u32({agent})");
+            if self.usage.agent[1] {
+                let copy = format!("{} = {agent};", self.own.function_agent);
+                self.line(&copy);
+            }
+        }
+        if self.usage.draws.contains(&true) {
+            let stream = self.own.stream.clone();
+            self.line(&format!("let {stream} = agent_key(run.seed, {key_of});"));
+        }
+    }
+
+    /// Names the variables of `main`, the model's before the kernel's own.
+    fn name_own(&mut self) {
+        let program = self.program;
+        for &state in &program.states {
+            if !self.private[state.0 as usize] {
+                self.declare(state);
+            }
+        }
+        self.name_inputs();
+        let [slot, row, agent, stream, step, steps_run, stopped] = [
+            "slot",
+            "row",
+            "agent",
+            "stream",
+            "t",
+            "steps_run",
+            "stopped",
+        ]
+        .map(|name| self.names.declare(name));
+        self.own.slot = slot;
+        self.own.row = row;
+        self.own.agent = agent;
+        self.own.stream = stream;
+        self.own.step = step;
+        self.own.steps_run = steps_run;
+        self.own.stopped = stopped;
+    }
+
+    fn name_inputs(&mut self) {
+        let program = self.program;
+        let named: Vec<_> = self
+            .usage
+            .inputs
+            .iter()
+            .filter(|(_, using)| using.named())
+            .map(|((_, var, k), _)| (*var, *k))
+            .collect();
+        for (var, k) in named {
+            let base = &program[var].name;
+            let name = match program[var].len {
+                crate::ir::Len::One => self.names.declare(base),
+                crate::ir::Len::Fixed(_) | crate::ir::Len::Open { .. } => {
+                    self.names.declare(&format!("{base}_{k}"))
+                }
+            };
+            self.input_names.insert((var, k), name);
+        }
+    }
+
+    /// Reads what the agent was given, once.
+    fn load_inputs(&mut self) {
+        let program = self.program;
+        let dynamic = |var: &VarId| self.usage.dynamic[var.0 as usize];
+        if self.usage.inputs.is_empty() && !program.inputs.iter().any(dynamic) {
+            return;
+        }
+        self.blank();
+        let rows = self.manifest.input_words / 4;
+        let row = match rows {
+            1 => self.own.slot.clone(),
+            _ => format!("{} * {rows}u", self.own.slot),
+        };
+        let name = self.own.row.clone();
+        self.line(&format!("let {name} = {row};"));
+        let values: Vec<_> = self.usage.inputs.keys().copied().collect();
+        for (_, var, k) in values {
+            if let Some(name) = self.input_names.get(&(var, k)).cloned() {
+                if k == 0 {
+                    self.doc(&program[var].doc);
+                }
+                self.begin();
+                self.push(&format!("let {name} = "));
+                self.input_load(var, k);
+                self.end(";");
+            }
+        }
+    }
+
+    /// Declares the states and gives them the values of birth, or those that an earlier dispatch left.
+    fn birth(&mut self) {
+        let program = self.program;
+        self.blank();
+        for &state in &program.states {
+            if !self.private[state.0 as usize] {
+                self.zeros(state);
+            }
+        }
+        let steps_run = self.own.steps_run.clone();
+        let stopped = self.own.stopped.clone();
+        self.line(&format!("var {steps_run} = 0u;"));
+        if self.usage.stops {
+            self.line(&format!("var {stopped} = false;"));
+        }
+        if program.init.is_empty() {
+            self.open("if (run.first_step > 0) {");
+        } else {
+            self.open("if (run.first_step == 0) {");
+            self.part(0, &format!("0x{INIT_STEP:08x}u"), &program.init);
+            self.close("} else {");
+            self.indent += 1;
+        }
+        for &state in &program.states {
+            self.load_state(state);
+        }
+        let slot = &self.own.slot;
+        if self.usage.stops {
+            let count = STOPPED - 1;
+            let load = format!("{steps_run} = progress[{slot}] & 0x{count:08x}u;");
+            let flag = format!("{stopped} = progress[{slot}] >= 0x{STOPPED:08x}u;");
+            self.line(&load);
+            self.line(&flag);
+        } else {
+            let load = format!("{steps_run} = progress[{slot}];");
+            self.line(&load);
+        }
+        self.close("}");
+    }
+
+    /// A block that may draw, after the key of its random step.
+    fn part(&mut self, which: usize, step: &str, block: &crate::ir::Block) {
+        self.names.enter();
+        if self.usage.draws[which] {
+            self.own.key = self.names.declare("key");
+            let key = format!(
+                "let {} = step_key({}, {step});",
+                self.own.key, self.own.stream
+            );
+            self.line(&key);
+        }
+        self.statements(block);
+        self.names.leave();
+    }
+
+    fn time_loop(&mut self) {
+        let program = self.program;
+        self.blank();
+        let t = self.own.step.clone();
+        let go_on = if self.usage.stops {
+            format!(" && !{}", self.own.stopped)
+        } else {
+            String::new()
+        };
+        self.open(&format!(
+            "for (var {t} = run.first_step; {t} < run.end_step{go_on}; {t}++) {{"
+        ));
+        let count = format!("{}++;", self.own.steps_run);
+        self.line(&count);
+        self.part(1, &format!("u32({t})"), &program.step);
+        self.close("}");
+    }
+
+    fn finish(&mut self) {
+        let program = self.program;
+        if program.finish.is_empty() {
+            return;
+        }
+        self.blank();
+        self.open("if (run.end_step == run.steps) {");
+        self.names.enter();
+        let kept: Vec<_> = program
+            .outputs
+            .iter()
+            .copied()
+            .filter(|output| !self.is_direct(*output))
+            .collect();
+        for &output in &kept {
+            if !self.private[output.0 as usize] {
+                self.declare(output);
+                self.zeros(output);
+            }
+        }
+        self.part(2, &format!("0x{FINISH_STEP:08x}u"), &program.finish);
+        for output in kept {
+            self.store_variable(Columns::Outputs, output);
+        }
+        self.names.leave();
+        self.close("}");
+    }
+
+    /// Leaves the states and the progress for the host and the next dispatch.
+    fn store(&mut self) {
+        let program = self.program;
+        self.blank();
+        for &state in &program.states {
+            self.store_variable(Columns::States, state);
+        }
+        self.names.enter();
+        let [rounds, k] = ["rounds", "k"].map(|name| self.names.declare(name));
+        let slot = self.own.slot.clone();
+        let steps_run = self.own.steps_run.clone();
+        self.line("// Software adapters end loops early without a word: if they did, this one falls short too.");
+        self.line(&format!("var {rounds} = 0u;"));
+        self.open(&format!("for (var {k} = 0u; {k} < run.guard; {k}++) {{"));
+        self.line(&format!("{rounds}++;"));
+        self.close("}");
+        self.open(&format!("if ({rounds} < 2u) {{"));
+        self.line(&format!("{steps_run} |= 0x{CUT_SHORT:08x}u;"));
+        self.close("}");
+        let flag = match self.usage.stops {
+            true => format!(" | select(0u, 0x{STOPPED:08x}u, {})", self.own.stopped),
+            false => String::new(),
+        };
+        self.line(&format!("progress[{slot}] = {steps_run}{flag};"));
+        self.names.leave();
+    }
+}

@@ -1,0 +1,299 @@
+//! Operators: which brackets WGSL's grammar needs, and what its operators leave undefined.
+
+use super::{Writer, literal, support::Support};
+use crate::builtin::{BuiltinId, Wgsl};
+use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, UnaryOp, Value, VarKind};
+
+/// How tightly an expression binds. WGSL has no one order: `&& || & | ^` mix with nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// `&& || & | ^`, and what accepts everything.
+    Lowest,
+    /// `== != < <= > >=`
+    Comparison,
+    /// `<< >>`
+    Shift,
+    /// `+ -`
+    Additive,
+    /// `* / %`
+    Multiplicative,
+    /// A sign before a primary expression.
+    Unary,
+    /// Names, numbers, calls, elements.
+    Primary,
+}
+
+/// The operator's sign.
+fn sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Subtract => "-",
+        BinaryOp::Multiply => "*",
+        BinaryOp::Divide => "/",
+        BinaryOp::Remainder => "%",
+        BinaryOp::Equal => "==",
+        BinaryOp::NotEqual => "!=",
+        BinaryOp::Less => "<",
+        BinaryOp::LessEqual => "<=",
+        BinaryOp::Greater => ">",
+        BinaryOp::GreaterEqual => ">=",
+        BinaryOp::And => "&&",
+        BinaryOp::Or => "||",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+        BinaryOp::ShiftLeft => "<<",
+        BinaryOp::ShiftRight => ">>",
+    }
+}
+
+/// The level of the operator's result, and the least levels of its operands.
+fn levels(op: BinaryOp) -> (Level, Level, Level) {
+    match op {
+        BinaryOp::Add | BinaryOp::Subtract => {
+            (Level::Additive, Level::Additive, Level::Multiplicative)
+        }
+        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
+            (Level::Multiplicative, Level::Multiplicative, Level::Unary)
+        }
+        // A shift as an operand would be legal, but `a < b >> c` begins like a list of templates.
+        BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual => (Level::Comparison, Level::Additive, Level::Additive),
+        BinaryOp::And | BinaryOp::Or => (Level::Lowest, Level::Comparison, Level::Comparison),
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+            (Level::Lowest, Level::Unary, Level::Unary)
+        }
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => (Level::Shift, Level::Unary, Level::Unary),
+    }
+}
+
+/// Builtins look like calls, but for those that stand for another kind of expression.
+fn builtin_level(id: BuiltinId) -> Level {
+    match id.row().pure().wgsl {
+        Wgsl::Native(_) | Wgsl::Helper { .. } => Level::Primary,
+        Wgsl::Expression(template) if template.ends_with(')') => Level::Primary,
+        Wgsl::Expression(_) => Level::Lowest,
+    }
+}
+
+impl Writer<'_> {
+    /// How tightly the text of an expression binds.
+    pub(super) fn level(&self, id: ExprId) -> Level {
+        if self.hoisted.contains_key(&id) {
+            return Level::Primary;
+        }
+        match &self.program[id] {
+            Expr::Literal(value) if literal::is_negative(value) => Level::Unary,
+            Expr::Read(var) => self.read_level(*var),
+            Expr::Element { array, index } => match self.constant_element(*array, *index) {
+                Some(value) if literal::is_negative(value) => Level::Unary,
+                _ => self.read_level(*array),
+            },
+            Expr::Unary(..) => Level::Unary,
+            Expr::Binary(op, a, b) => match self.division(*op, *a, *b) {
+                Some(_) => Level::Primary,
+                None => levels(*op).0,
+            },
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Call(..)
+            | Expr::RandomWord { .. } => Level::Primary,
+            Expr::Builtin(id, _) => builtin_level(*id),
+        }
+    }
+
+    /// The least level of the left operand `a`: chains such as `a && b && c` need no brackets.
+    pub(super) fn left_level(&self, op: BinaryOp, a: ExprId) -> Level {
+        let (own, left, _) = levels(op);
+        match &self.program[a] {
+            Expr::Binary(inner, ..) if *inner == op && own == Level::Lowest => Level::Lowest,
+            _ => left,
+        }
+    }
+
+    /// Writes an operator on one operand.
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId) {
+        let sign = match op {
+            UnaryOp::Negate => "-",
+            UnaryOp::Not => "!",
+            UnaryOp::Complement => "~",
+        };
+        self.push(sign);
+        let plain = match (&op, &self.program[operand]) {
+            (UnaryOp::Negate, Expr::Literal(Value::F32(x))) => literal::has_digits(*x),
+            (UnaryOp::Negate, Expr::Literal(Value::I32(x))) => *x > 0,
+            _ => false,
+        };
+        if self.is_constant(operand) && !plain {
+            self.hidden(operand);
+        } else if op == UnaryOp::Negate {
+            // `--x` would be another operator.
+            self.expr(operand, Level::Primary);
+        } else {
+            self.expr(operand, Level::Unary);
+        }
+    }
+
+    /// Writes an operator on two operands.
+    pub(super) fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
+        if let Some(support) = self.division(op, a, b) {
+            self.call(support);
+            self.push("(");
+            self.argument(a, false);
+            self.push(", ");
+            self.expr(b, Level::Lowest);
+            self.push(")");
+            return;
+        }
+        if self.is_constant(a) && self.is_constant(b) {
+            self.hidden(a);
+        } else {
+            self.expr(a, self.left_level(op, a));
+        }
+        self.push(" ");
+        self.push(sign(op));
+        self.push(" ");
+        self.right_operand(op, b);
+    }
+
+    /// Writes `target op= b` if `target = a op b` may be said so: that is `a` reads the target.
+    pub(super) fn compound(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> bool {
+        let assigns = match op {
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Remainder
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => self.division(op, a, b).is_none(),
+            BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+            | BinaryOp::And
+            | BinaryOp::Or => false,
+        };
+        if assigns {
+            self.push(" ");
+            self.push(sign(op));
+            self.push("= ");
+            if matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight) {
+                self.shift_amount(b, Level::Lowest);
+            } else {
+                self.expr(b, Level::Lowest);
+            }
+        }
+        assigns
+    }
+
+    fn right_operand(&mut self, op: BinaryOp, b: ExprId) {
+        let least = levels(op).2;
+        if matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight) {
+            self.shift_amount(b, least);
+        } else {
+            self.expr(b, least);
+        }
+    }
+
+    /// The low five bits: WGSL leaves greater amounts open.
+    fn shift_amount(&mut self, b: ExprId, least: Level) {
+        if let Expr::Literal(Value::U32(amount)) = self.program[b] {
+            self.push_number(amount & 31);
+            self.push("u");
+            return;
+        }
+        if least > Level::Lowest {
+            self.push("(");
+        }
+        if self.is_constant(b) {
+            self.hidden(b);
+        } else {
+            self.expr(b, Level::Unary);
+        }
+        self.push(" & 31u");
+        if least > Level::Lowest {
+            self.push(")");
+        }
+    }
+
+    /// The function that divides integers as the IR means it, where WGSL's operator may not: WGSL leaves
+    /// `%` of negative numbers to the drivers too.
+    pub(super) fn division(&self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<Support> {
+        let remainder = match op {
+            BinaryOp::Divide => false,
+            BinaryOp::Remainder => true,
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+            | BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => return None,
+        };
+        let divisor = match self.program[b] {
+            Expr::Literal(Value::I32(x)) => i64::from(x),
+            Expr::Literal(Value::U32(x)) => i64::from(x),
+            _ => 0,
+        };
+        match (self.program.type_of(b), remainder) {
+            (Type::I32, false) => (divisor == 0 || divisor == -1).then_some(Support::DivI32),
+            (Type::I32, true) => {
+                let safe = divisor > 0 && self.is_natural(a);
+                (!safe).then_some(Support::RemI32)
+            }
+            (Type::U32, false) => (divisor == 0).then_some(Support::DivU32),
+            (Type::U32, true) => (divisor == 0).then_some(Support::RemU32),
+            (Type::F32 | Type::Bool | Type::Vec2 | Type::Vec3 | Type::Vec4, _) => None,
+        }
+    }
+
+    /// Is an `i32` plainly never negative?
+    pub(super) fn is_natural(&self, id: ExprId) -> bool {
+        match &self.program[id] {
+            Expr::Literal(Value::I32(x)) => *x >= 0,
+            Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step)
+            | Expr::Rows(_) => true,
+            Expr::Read(var) => {
+                self.program[*var].kind == VarKind::Index && self.natural.contains(var)
+            }
+            Expr::Literal(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The functions after `main` that the text turned out to call.
+
+use super::{Writer, literal, storage};
+use crate::ir::{Len, Type, VarId, VarKind};
+
+/// Functions that give operators and conversions the IR's meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Support {
+    /// Integer division.
+    DivI32,
+    /// Integer division.
+    DivU32,
+    /// Integer remainder.
+    RemI32,
+    /// Integer remainder.
+    RemU32,
+    /// Saturating conversion.
+    I32FromF32,
+    /// Saturating conversion.
+    U32FromF32,
+    /// Identity that hides a constant.
+    RuntimeF32,
+    /// Identity that hides a constant.
+    RuntimeI32,
+    /// Identity that hides a constant.
+    RuntimeU32,
+    /// Identity that hides a constant.
+    RuntimeBool,
+}
+
+impl Support {
+    /// The function's name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Support::DivI32 => "div_i32",
+            Support::DivU32 => "div_u32",
+            Support::RemI32 => "rem_i32",
+            Support::RemU32 => "rem_u32",
+            Support::I32FromF32 => "i32_from_f32",
+            Support::U32FromF32 => "u32_from_f32",
+            Support::RuntimeF32 => "runtime_f32",
+            Support::RuntimeI32 => "runtime_i32",
+            Support::RuntimeU32 => "runtime_u32",
+            Support::RuntimeBool => "runtime_bool",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Support::DivI32 => DIV_I32,
+            Support::DivU32 => DIV_U32,
+            Support::RemI32 => REM_I32,
+            Support::RemU32 => REM_U32,
+            Support::I32FromF32 => I32_FROM_F32,
+            Support::U32FromF32 => U32_FROM_F32,
+            Support::RuntimeF32 => RUNTIME_F32,
+            Support::RuntimeI32 => RUNTIME_I32,
+            Support::RuntimeU32 => RUNTIME_U32,
+            Support::RuntimeBool => RUNTIME_BOOL,
+        }
+    }
+}
+
+const DIV_I32: &str = "\
+// a / b, where a / 0 is a and the least number / -1 is itself.
+fn div_i32(a: i32, b: i32) -> i32 {
+    return a / select(b, 1, b == 0 || (a == -2147483648 && b == -1));
+}
+";
+
+const DIV_U32: &str = "\
+// a / b, where a / 0 is a.
+fn div_u32(a: u32, b: u32) -> u32 {
+    return a / select(b, 1u, b == 0u);
+}
+";
+
+const REM_I32: &str = "\
+// a % b with the sign of a, where a % 0 is 0.
+fn rem_i32(a: i32, b: i32) -> i32 {
+    let divisor = select(b, 1, b == 0 || (a == -2147483648 && b == -1));
+    return a - a / divisor * divisor;
+}
+";
+
+const REM_U32: &str = "\
+// a % b, where a % 0 is 0.
+fn rem_u32(a: u32, b: u32) -> u32 {
+    return a % select(b, 1u, b == 0u);
+}
+";
+
+const I32_FROM_F32: &str = "\
+// Truncates and saturates; NaN gives 0.
+fn i32_from_f32(x: f32) -> i32 {
+    let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+    let inside = i32(clamp(number, -2147483648.0, 2147483520.0));
+    return select(inside, 2147483647, number >= 2147483648.0);
+}
+";
+
+const U32_FROM_F32: &str = "\
+// Truncates and saturates; NaN gives 0.
+fn u32_from_f32(x: f32) -> u32 {
+    let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+    let inside = u32(clamp(number, 0.0, 4294967040.0));
+    return select(inside, 0xffffffffu, number >= 4294967296.0);
+}
+";
+
+const RUNTIME_F32: &str = "\
+// x, but computed when the kernel runs.
+fn runtime_f32(x: f32) -> f32 {
+    return x;
+}
+";
+
+const RUNTIME_I32: &str = "\
+// x, but computed when the kernel runs.
+fn runtime_i32(x: i32) -> i32 {
+    return x;
+}
+";
+
+const RUNTIME_U32: &str = "\
+// x, but computed when the kernel runs.
+fn runtime_u32(x: u32) -> u32 {
+    return x;
+}
+";
+
+const RUNTIME_BOOL: &str = "\
+// x, but computed when the kernel runs.
+fn runtime_bool(x: bool) -> bool {
+    return x;
+}
+";
+
+impl Writer<'_> {
+    /// Writes all that the text so far calls: looks into arrays, then builtins, random words, operators.
+    pub(super) fn support(&mut self) {
+        for k in 0..self.program.vars.len() {
+            let var = VarId(k as u32);
+            if let Some(name) = self.accessors.get(&var).cloned() {
+                self.accessor(var, &name);
+            }
+        }
+        self.builtin_helpers();
+        if self.usage.draws.contains(&true) {
+            self.blank();
+            let text = self.generator.wgsl();
+            self.push(text.trim_end());
+            self.push("\n");
+        }
+        for support in std::mem::take(&mut self.supports) {
+            self.blank();
+            self.push(support.text());
+        }
+    }
+
+    /// `fn weights_at(k: i32) -> f32`: an element of an array that lies in a buffer in units that are not
+    /// its own.
+    fn accessor(&mut self, id: VarId, name: &str) {
+        let program = self.program;
+        let var = &program[id];
+        let ty = literal::type_name(var.ty);
+        let components = var.ty.components() as u32;
+        let (params, first) = match var.kind {
+            VarKind::Input => ("row: u32, k: i32", var.word),
+            VarKind::Constant
+            | VarKind::Param
+            | VarKind::Data
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::Let
+            | VarKind::Local
+            | VarKind::Index
+            | VarKind::Argument => ("k: i32", 0),
+        };
+        self.blank();
+        self.open(&format!("fn {name}({params}) -> {ty} {{"));
+        let scaled = match components {
+            1 => "u32(k)".to_owned(),
+            _ => format!("{components}u * u32(k)"),
+        };
+        let start = match first {
+            0 => scaled,
+            _ => format!("{first}u + {scaled}"),
+        };
+        self.line(&format!("let word = {start};"));
+        let scalars: Vec<_> = (0..components).map(|c| self.scalar_at(id, c)).collect();
+        let joined = scalars.join(", ");
+        let raw = self.is_raw(id);
+        let value = match (var.ty, raw) {
+            (Type::Bool, _) => format!("{joined} != 0u"),
+            (Type::F32 | Type::I32, true) => format!("bitcast<{ty}>({joined})"),
+            (Type::F32 | Type::I32 | Type::U32, _) => joined,
+            (Type::Vec2 | Type::Vec3 | Type::Vec4, true) => {
+                format!("bitcast<{ty}>({}({joined}))", storage::unsigned(components))
+            }
+            (Type::Vec2 | Type::Vec3 | Type::Vec4, false) => format!("{ty}({joined})"),
+        };
+        self.line(&format!("return {value};"));
+        self.close("}");
+    }
+
+    /// Does the buffer hold the variable as `u32`s of its bits?
+    fn is_raw(&self, id: VarId) -> bool {
+        self.program[id].kind == VarKind::Input && !self.floats.inputs
+    }
+
+    /// The scalar `offset` words after `word`.
+    fn scalar_at(&self, id: VarId, offset: u32) -> String {
+        let word = match offset {
+            0 => "word".to_owned(),
+            _ => format!("word + {offset}u"),
+        };
+        let bracketed = match offset {
+            0 => word.clone(),
+            _ => format!("({word})"),
+        };
+        let name = &self.var_names[id.0 as usize];
+        let rows = match self.program[id].kind {
+            VarKind::Param => format!("run.{name}[{bracketed} >> 2u]"),
+            VarKind::Input => format!("inputs[row + ({bracketed} >> 2u)]"),
+            VarKind::Constant
+            | VarKind::Data
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::Let
+            | VarKind::Local
+            | VarKind::Index
+            | VarKind::Argument => return format!("{name}[{word}]"),
+        };
+        debug_assert!(self.program[id].len != Len::One);
+        format!("{rows}[{bracketed} & 3u]")
+    }
+}

@@ -1,0 +1,247 @@
+//! Expressions: one user each, names in scope, and operands of the types that their operator takes.
+
+use super::{Section, Verifier};
+use crate::builtin::{Builtin, BuiltinId, Meaning, Slot};
+use crate::ir::{BinaryOp, Expr, ExprId, FunctionId, Launch, Len, Type, UnaryOp, VarId, VarKind};
+
+impl Verifier<'_> {
+    /// Checks an expression, which must have this type.
+    pub(super) fn expect(&mut self, root: ExprId, ty: Type) -> Result<(), String> {
+        let found = self.tree(root)?;
+        if found == ty {
+            Ok(())
+        } else {
+            self.complain(&format!(
+                "expression {} is {} where {} is due",
+                root.0,
+                found.name(),
+                ty.name()
+            ))
+        }
+    }
+
+    /// The type of a tree of nodes, operands first. By a list rather than by recursion, because a model
+    /// may nest expressions deeper than the stack.
+    fn tree(&mut self, root: ExprId) -> Result<Type, String> {
+        let mut order = Vec::new();
+        let mut waiting = vec![root];
+        while let Some(node) = waiting.pop() {
+            match self.used.get_mut(node.0 as usize) {
+                None => return self.complain(&format!("expression {} does not exist", node.0)),
+                Some(used) => {
+                    if std::mem::replace(used, true) {
+                        return self.complain(&format!("expression {} has two users", node.0));
+                    }
+                }
+            }
+            order.push(node);
+            waiting.extend(self.program.operands(node));
+        }
+        for &node in order.iter().rev() {
+            let ty = self.node(node).map_err(|what| {
+                format!("{what} (expression {}: {:?})", node.0, self.program[node])
+            })?;
+            self.types[node.0 as usize] = Some(ty);
+        }
+        Ok(self.ty(root))
+    }
+
+    /// The type of a node that was checked.
+    fn ty(&self, node: ExprId) -> Type {
+        self.types[node.0 as usize].expect("operands are checked before their user")
+    }
+
+    fn require(&self, fine: bool, what: &str) -> Result<(), String> {
+        if fine { Ok(()) } else { self.complain(what) }
+    }
+
+    fn node(&self, id: ExprId) -> Result<Type, String> {
+        match &self.program[id] {
+            Expr::Literal(value) => Ok(value.ty()),
+            Expr::Launch(number) => {
+                let fine = *number != Launch::Step || self.section == Section::Step;
+                self.require(fine, "the step is unknown here")?;
+                Ok(Type::I32)
+            }
+            Expr::Rows(var) => {
+                self.exists(*var)?;
+                let var = &self.program[*var];
+                let fine = var.kind == VarKind::Data && matches!(var.len, Len::Open { .. });
+                self.require(fine, "rows of what is no open table")?;
+                Ok(Type::I32)
+            }
+            Expr::Read(var) => {
+                self.readable(*var)?;
+                let var = &self.program[*var];
+                self.require(var.len == Len::One, "an array is read as a value")?;
+                Ok(var.ty)
+            }
+            Expr::Element { array, index } => {
+                self.readable(*array)?;
+                let var = &self.program[*array];
+                self.require(var.len != Len::One, "an element of what is no array")?;
+                self.require(self.ty(*index) == Type::I32, "an index that is no i32")?;
+                Ok(var.ty)
+            }
+            Expr::Swizzle { vector, components } => self.swizzle(*vector, components),
+            Expr::Compose(parts) => {
+                let fine = (2..=4).contains(&parts.len())
+                    && parts.iter().all(|&part| self.ty(part) == Type::F32);
+                self.require(fine, "a vector of other than 2 to 4 floats")?;
+                Ok(Type::float(parts.len()))
+            }
+            Expr::Splat { ty, value } => {
+                let fine = ty.is_vector() && self.ty(*value) == Type::F32;
+                self.require(fine, "a splat of other than a float to a vector")?;
+                Ok(*ty)
+            }
+            Expr::Unary(op, operand) => self.unary(*op, self.ty(*operand)),
+            Expr::Binary(op, a, b) => self.binary(*op, self.ty(*a), self.ty(*b)),
+            Expr::Select {
+                condition,
+                accept,
+                reject,
+            } => {
+                let ty = self.ty(*accept);
+                let fine = self.ty(*condition) == Type::Bool && self.ty(*reject) == ty;
+                self.require(fine, "an ill-typed select")?;
+                Ok(ty)
+            }
+            Expr::Convert { to, value } => {
+                let fine = !to.is_vector() && !self.ty(*value).is_vector();
+                self.require(fine, "a conversion of a vector")?;
+                Ok(*to)
+            }
+            Expr::Bitcast { to, value } => {
+                let word = |ty: Type| !ty.is_vector() && ty != Type::Bool;
+                let fine = word(*to) && word(self.ty(*value));
+                self.require(fine, "a bitcast of a vector or bool")?;
+                Ok(*to)
+            }
+            Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
+            Expr::Call(function, args) => self.call(*function, args),
+            Expr::RandomWord { number } => {
+                let fine = match self.section {
+                    Section::Init | Section::Step | Section::Finish | Section::Default(_) => true,
+                    Section::Prologue | Section::Function(_) => false,
+                };
+                self.require(fine, "a draw where nothing may be drawn")?;
+                let fine = self.ty(*number) == Type::U32;
+                self.require(fine, "the number of a draw is no u32")?;
+                Ok(Type::U32)
+            }
+        }
+    }
+
+    /// May this section read the variable?
+    fn readable(&self, var: VarId) -> Result<(), String> {
+        self.exists(var)?;
+        let fine = match self.program[var].kind {
+            VarKind::Constant | VarKind::Param => true,
+            VarKind::Data => !matches!(self.section, Section::Default(_)),
+            VarKind::Input => match self.section {
+                Section::Init | Section::Prologue | Section::Step | Section::Finish => true,
+                Section::Function(_) => false,
+                Section::Default(_) => self.own_input(var),
+            },
+            VarKind::State => match self.section {
+                Section::Init | Section::Prologue | Section::Step | Section::Finish => true,
+                Section::Function(_) | Section::Default(_) => false,
+            },
+            VarKind::Output => self.section == Section::Finish,
+            VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
+                self.in_scope[var.0 as usize]
+            }
+        };
+        let what = format!("{} may not be read here", self.name(var));
+        self.require(fine, &what)
+    }
+
+    fn swizzle(&self, vector: ExprId, components: &[u8]) -> Result<Type, String> {
+        let ty = self.ty(vector);
+        let fine = ty.is_vector()
+            && (1..=4).contains(&components.len())
+            && components.iter().all(|&c| usize::from(c) < ty.components());
+        self.require(fine, "a swizzle of components that are not there")?;
+        Ok(Type::float(components.len()))
+    }
+
+    fn unary(&self, op: UnaryOp, ty: Type) -> Result<Type, String> {
+        let fine = match op {
+            UnaryOp::Negate => ty.is_float() || ty == Type::I32,
+            UnaryOp::Not => ty == Type::Bool,
+            UnaryOp::Complement => matches!(ty, Type::I32 | Type::U32),
+        };
+        self.require(fine, "an ill-typed operand")?;
+        Ok(ty)
+    }
+
+    fn binary(&self, op: BinaryOp, a: Type, b: Type) -> Result<Type, String> {
+        let integer = matches!(a, Type::I32 | Type::U32);
+        let (fine, result) = match op {
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Remainder => {
+                let mixed = a.is_float() && b.is_float() && (a == Type::F32 || b == Type::F32);
+                let fine = (a == b && a != Type::Bool) || mixed;
+                (fine, if a == Type::F32 { b } else { a })
+            }
+            BinaryOp::Equal | BinaryOp::NotEqual => (a == b && !a.is_vector(), Type::Bool),
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+                let fine = a == b && !a.is_vector() && a != Type::Bool;
+                (fine, Type::Bool)
+            }
+            BinaryOp::And | BinaryOp::Or => (a == Type::Bool && b == Type::Bool, Type::Bool),
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => (a == b && integer, a),
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => (integer && b == Type::U32, a),
+        };
+        self.require(fine, "ill-typed operands")?;
+        Ok(result)
+    }
+
+    fn builtin(&self, id: BuiltinId, args: &[ExprId]) -> Result<Type, String> {
+        let row: &Builtin = id.row();
+        let pure = match &row.meaning {
+            Meaning::Pure(pure) => pure,
+            Meaning::Fold(_) | Meaning::Draw(_) | Meaning::Length => {
+                return self.complain(&format!("`{}` is not lowered", row.name));
+            }
+        };
+        let types: Vec<Type> = args.iter().map(|&arg| self.ty(arg)).collect();
+        let t = (pure.params.iter().zip(&types))
+            .find(|(slot, _)| **slot == Slot::T)
+            .map(|(_, ty)| *ty);
+        let in_class = t.is_none_or(|t| pure.class.contains(t));
+        let fitting = types.len() == pure.params.len()
+            && (pure.params.iter().zip(&types))
+                .all(|(slot, ty)| slot.resolve(t.unwrap_or(Type::F32)) == *ty);
+        let what = format!("ill-typed arguments of `{}`", row.name);
+        self.require(in_class && fitting, &what)?;
+        Ok(pure.result.resolve(t.unwrap_or(Type::F32)))
+    }
+
+    fn call(&self, id: FunctionId, args: &[ExprId]) -> Result<Type, String> {
+        let known = self.program.functions.get(id.0 as usize);
+        let Some(function) = known else {
+            return self.complain("a call of a function that does not exist");
+        };
+        let earlier = match self.section {
+            Section::Function(caller) => id < caller,
+            Section::Init
+            | Section::Prologue
+            | Section::Step
+            | Section::Finish
+            | Section::Default(_) => true,
+        };
+        let what = format!("`{}` is called before it stands", function.name);
+        self.require(earlier, &what)?;
+        let fitting = args.len() == function.params.len()
+            && (args.iter().zip(&function.params))
+                .all(|(&arg, &param)| self.ty(arg) == self.program[param].ty);
+        let what = format!("ill-typed arguments of `{}`", function.name);
+        self.require(fitting, &what)?;
+        Ok(function.result)
+    }
+}

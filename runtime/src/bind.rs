@@ -1,0 +1,306 @@
+//! From what the caller gave to what a backend needs: every param, table and input checked against the
+//! manifest and laid out in words.
+
+mod array;
+mod names;
+
+pub(crate) use array::describe;
+pub use array::{Array, Number};
+pub(crate) use names::unknown;
+
+use crate::{
+    error::{Error, Role},
+    interpreter,
+};
+use sim_compiler::{
+    artifact::Artifact,
+    manifest::{CUT_SHORT, Counter, Field, Input, Manifest, Param, Scalar, Source, header},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Most agents of a population: the model counts them in an `i32`.
+pub const MOST_AGENTS: u32 = i32::MAX as u32;
+
+/// Most steps of a run: a kernel counts them in 30 bits.
+pub const MOST_STEPS: u32 = CUT_SHORT - 1;
+
+/// What the caller has set so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) agents: Option<u32>,
+    pub(crate) first_agent: u32,
+    pub(crate) population: Option<u32>,
+    pub(crate) steps: Option<u32>,
+    pub(crate) seed: u64,
+    pub(crate) params: BTreeMap<String, Array>,
+    pub(crate) data: BTreeMap<String, Array>,
+    pub(crate) inputs: BTreeMap<String, Array>,
+}
+
+/// Everything that a backend needs beside the artifact.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch {
+    /// Agents of this run.
+    pub(crate) agents: u32,
+    /// Number of the first of them in the population.
+    pub(crate) first_agent: u32,
+    /// What the model calls `agents`.
+    pub(crate) population: u32,
+    /// Steps of the whole run.
+    pub(crate) steps: u32,
+    /// The seed of every draw.
+    pub(crate) seed: u64,
+    /// The uniform block; the header's words that differ by dispatch are 0.
+    pub(crate) uniform: Vec<u32>,
+    /// The tables' words, in the manifest's order.
+    pub(crate) data: Vec<Arc<[u32]>>,
+    /// One padded row per agent.
+    pub(crate) inputs: Vec<u32>,
+}
+
+/// Checks and lays out everything.
+pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, Error> {
+    let manifest = &artifact.manifest;
+    let mut launch = counts(manifest, settings)?;
+    launch.uniform = vec![0; manifest.uniform_words as usize];
+    let uniform = &mut launch.uniform;
+    uniform[header::POPULATION as usize] = launch.population;
+    uniform[header::STEPS as usize] = launch.steps;
+    uniform[header::SEED as usize] = launch.seed as u32;
+    uniform[header::SEED as usize + 1] = (launch.seed >> 32) as u32;
+    uniform[header::GUARD as usize] = 2;
+    for param in &manifest.params {
+        let words = param_words(param, settings.params.get(&param.field.name))?;
+        let first = param.field.word as usize;
+        uniform[first..first + words.len()].copy_from_slice(&words);
+    }
+    for table in &manifest.data {
+        let field = &table.field;
+        let Some(array) = settings.data.get(&field.name) else {
+            return Err(missing(Role::Data, field, &dims(field)));
+        };
+        let rows = array.fit(Role::Data, field, &dims(field))?;
+        launch.data.push(array.words_for(Role::Data, field)?);
+        if let Some(word) = table.rows_word {
+            uniform[word as usize] = rows;
+        }
+    }
+    check_requirements(manifest, &launch)?;
+    fill_inputs(artifact, settings, &mut launch)?;
+    Ok(launch)
+}
+
+fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
+    let agents = settings.agents.or(manifest.agents);
+    let agents = agents.ok_or(Error::MissingCount { what: "agents" })?;
+    in_range("agents", agents.into(), 1, MOST_AGENTS.into())?;
+    // A model that only computes, without steps, needs no number of them.
+    let none = (!manifest.has_step).then_some(0);
+    let steps = settings.steps.or(manifest.steps).or(none);
+    let steps = steps.ok_or(Error::MissingCount { what: "steps" })?;
+    in_range("steps", steps.into(), 0, MOST_STEPS.into())?;
+    let end = u64::from(settings.first_agent) + u64::from(agents);
+    let population = settings.population.map_or(end, u64::from);
+    in_range("population", population, end, MOST_AGENTS.into())?;
+    Ok(Launch {
+        agents,
+        first_agent: settings.first_agent,
+        population: population as u32,
+        steps,
+        seed: settings.seed,
+        uniform: Vec::new(),
+        data: Vec::new(),
+        inputs: Vec::new(),
+    })
+}
+
+fn in_range(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), Error> {
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(Error::CountOutOfRange {
+            what,
+            value,
+            least,
+            most,
+        })
+    }
+}
+
+/// A field's dimensions with the components of a vector as the last.
+pub(crate) fn dims(field: &Field) -> Vec<u32> {
+    let mut dims = field.shape.clone();
+    if field.components > 1 {
+        dims.push(field.components);
+    }
+    dims
+}
+
+fn missing(role: Role, field: &Field, dims: &[u32]) -> Error {
+    Error::Missing {
+        role,
+        name: field.name.clone(),
+        needs: describe(field.scalar, dims),
+    }
+}
+
+/// The words of a param; also checks a value at once when the caller sets it.
+pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u32]>, Error> {
+    let field = &param.field;
+    let words = match (given, &param.default) {
+        (Some(array), _) => {
+            array.fit(Role::Param, field, &dims(field))?;
+            array.words_for(Role::Param, field)?
+        }
+        (None, Some(default)) => default.as_slice().into(),
+        (None, None) => return Err(missing(Role::Param, field, &dims(field))),
+    };
+    for &word in words.iter() {
+        let value = match field.scalar {
+            Scalar::F32 => f64::from(f32::from_bits(word)),
+            Scalar::I32 => f64::from(word as i32),
+            Scalar::U32 | Scalar::Bool => f64::from(word),
+        };
+        if value.is_nan() {
+            return Err(Error::NotANumber {
+                name: field.name.clone(),
+            });
+        }
+        let Some([first, last]) = param.range else {
+            continue;
+        };
+        // The ends are compared as the type that holds the value: 0.01 as an f32 lies below 0.01.
+        let end = |end: f64| match field.scalar {
+            Scalar::F32 => f64::from(end as f32),
+            Scalar::I32 | Scalar::U32 | Scalar::Bool => end,
+        };
+        if !(end(first)..=end(last)).contains(&value) {
+            return Err(Error::OutOfRange {
+                name: field.name.clone(),
+                value,
+                first,
+                last,
+            });
+        }
+    }
+    Ok(words)
+}
+
+/// Tables that are indexed by the step or the agent must be long enough.
+fn check_requirements(manifest: &Manifest, launch: &Launch) -> Result<(), Error> {
+    for requirement in &manifest.requirements {
+        let Some(table) = manifest
+            .data
+            .iter()
+            .position(|table| table.field.name == requirement.data)
+        else {
+            continue;
+        };
+        let field = &manifest.data[table].field;
+        let rows = match field.shape.first() {
+            Some(0) => launch.data[table].len() as u64 / u64::from(field.words().max(1)),
+            Some(&rows) => rows.into(),
+            None => 1,
+        };
+        let (first, count, what) = match requirement.counts {
+            Counter::Constant => (0, 1, ""),
+            Counter::Step => (0, launch.steps, "steps"),
+            Counter::Agent => (launch.first_agent, launch.agents, "agents"),
+        };
+        if count == 0 {
+            continue;
+        }
+        let lowest = i64::from(first).saturating_add(requirement.offset);
+        let highest = lowest.saturating_add(i64::from(count) - 1);
+        let index = if lowest < 0 { lowest } else { highest };
+        if index < 0 || index as u64 >= rows {
+            return Err(Error::TableTooShort {
+                data: requirement.data.clone(),
+                rows,
+                index,
+                why: match (requirement.counts, requirement.offset) {
+                    (Counter::Constant, _) => "the index is a constant".to_owned(),
+                    (Counter::Step | Counter::Agent, 0) => format!("the run has {count} {what}"),
+                    (Counter::Step | Counter::Agent, offset) => {
+                        format!("the run has {count} {what}, and the model adds {offset}")
+                    }
+                },
+            });
+        }
+    }
+    Ok(())
+}
+
+fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) -> Result<(), Error> {
+    let manifest = &artifact.manifest;
+    let row = manifest.input_words as usize;
+    if row == 0 {
+        return Ok(());
+    }
+    launch.inputs = zeroed(launch.agents as usize * row)?;
+    let given = |input: &Input| settings.inputs.get(&input.field.name);
+    let absent: Vec<&Input> = manifest
+        .inputs
+        .iter()
+        .filter(|input| given(input).is_none())
+        .collect();
+    for input in &absent {
+        match input.source {
+            Source::Required => {
+                let dims = input_dims(&input.field, launch.agents);
+                return Err(missing(Role::Input, &input.field, &dims));
+            }
+            Source::Default | Source::Drawn => {}
+        }
+    }
+    if !absent.is_empty() {
+        interpreter::fill_absent_inputs(artifact, launch, &absent)?;
+    }
+    for input in &manifest.inputs {
+        if let Some(array) = given(input) {
+            place_input(input, array, row, launch)?;
+        }
+    }
+    Ok(())
+}
+
+fn input_dims(field: &Field, agents: u32) -> Vec<u32> {
+    let mut all = vec![agents];
+    all.extend(dims(field));
+    all
+}
+
+fn place_input(input: &Input, array: &Array, row: usize, launch: &mut Launch) -> Result<(), Error> {
+    let field = &input.field;
+    let width = field.words() as usize;
+    let first = field.word as usize;
+    if array.is_single() && width == 1 {
+        let word = array.words_for(Role::Input, field)?[0];
+        for line in launch.inputs.chunks_exact_mut(row) {
+            line[first] = word;
+        }
+        return Ok(());
+    }
+    array.fit(Role::Input, field, &input_dims(field, launch.agents))?;
+    let words = array.words_for(Role::Input, field)?;
+    for (line, values) in launch
+        .inputs
+        .chunks_exact_mut(row)
+        .zip(words.chunks_exact(width))
+    {
+        line[first..first + width].copy_from_slice(values);
+    }
+    Ok(())
+}
+
+/// A vector of zeros, or an error where the allocator has no room for it.
+pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
+    let mut words = Vec::new();
+    words
+        .try_reserve_exact(len)
+        .map_err(|_| Error::HostMemory {
+            bytes: len as u64 * 4,
+        })?;
+    words.resize(len, 0);
+    Ok(words)
+}

@@ -1,0 +1,284 @@
+//! Values as a caller gives them: a number, a flat slice, or words with a shape; and their conversion to
+//! the words that the model stores.
+
+use crate::error::{Error, Role, scalar_name};
+use sim_compiler::manifest::{Field, Scalar};
+use std::sync::Arc;
+
+/// One value or many of one scalar type, row by row (the last dimension varies fastest).
+///
+/// Made from numbers, slices, arrays and vectors of `f32`, `f64`, `i32`, `u32` and `bool`; or from words and
+/// a shape by [`Array::shaped`]. `f64` is rounded to `f32`.
+#[derive(Clone, Debug)]
+pub struct Array {
+    scalar: Scalar,
+    words: Arc<[u32]>,
+    shape: Option<Vec<u32>>,
+    /// A finite `f64` that no `f32` comes near: refused when the array is bound to a name.
+    overflow: Option<f64>,
+}
+
+impl Array {
+    /// Values with a shape that is checked against the declaration's: `(rows, …)` for data, `(agents, …)`
+    /// for inputs, the dimensions for params; vectors add a dimension of 2 to 4. A table `[rows, columns]`
+    /// may stand for more dimensions. `words` are the values' bits; for `Bool` 0 is false.
+    pub fn shaped(scalar: Scalar, words: impl Into<Arc<[u32]>>, shape: Vec<u32>) -> Array {
+        Array {
+            scalar,
+            words: words.into(),
+            shape: Some(shape),
+            overflow: None,
+        }
+    }
+
+    /// The type of its values.
+    pub fn scalar(&self) -> Scalar {
+        self.scalar
+    }
+
+    /// How many values it has.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Has it no value at all?
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Is it a single number, which stands for every agent when given for an input?
+    pub(crate) fn is_single(&self) -> bool {
+        self.shape.as_ref().is_some_and(Vec::is_empty) && self.words.len() == 1
+    }
+
+    /// The words in the type that the field stores.
+    pub(crate) fn words_for(&self, role: Role, field: &Field) -> Result<Arc<[u32]>, Error> {
+        if let Some(value) = self.overflow {
+            return Err(Error::NotRepresentable {
+                role,
+                name: field.name.clone(),
+                expected: field.scalar,
+                value,
+            });
+        }
+        let words = self.converted(role, field)?;
+        if !field.variants.is_empty()
+            && let Some(&value) = words
+                .iter()
+                .find(|&&word| word as usize >= field.variants.len())
+        {
+            return Err(Error::UnknownVariant {
+                role,
+                name: field.name.clone(),
+                value,
+                variants: field.variants.clone(),
+            });
+        }
+        Ok(words)
+    }
+
+    fn converted(&self, role: Role, field: &Field) -> Result<Arc<[u32]>, Error> {
+        let each = |convert: fn(u32) -> Result<u32, f64>| {
+            self.words
+                .iter()
+                .map(|&word| convert(word))
+                .collect::<Result<Arc<[u32]>, f64>>()
+                .map_err(|value| Error::NotRepresentable {
+                    role,
+                    name: field.name.clone(),
+                    expected: field.scalar,
+                    value,
+                })
+        };
+        match (field.scalar, self.scalar) {
+            (Scalar::Bool, Scalar::Bool) => each(|word| Ok((word != 0).into())),
+            (Scalar::F32, Scalar::F32)
+            | (Scalar::I32, Scalar::I32)
+            | (Scalar::U32, Scalar::U32) => Ok(self.words.clone()),
+            (Scalar::I32, Scalar::U32) => each(|word| match i32::try_from(word) {
+                Ok(_) => Ok(word),
+                Err(_) => Err(word.into()),
+            }),
+            (Scalar::U32, Scalar::I32) => each(|word| match u32::try_from(word as i32) {
+                Ok(_) => Ok(word),
+                Err(_) => Err((word as i32).into()),
+            }),
+            (Scalar::F32, Scalar::I32) => each(|word| exact_float((word as i32).into())),
+            (Scalar::F32, Scalar::U32) => each(|word| exact_float(word.into())),
+            (Scalar::F32 | Scalar::I32 | Scalar::U32, Scalar::Bool)
+            | (Scalar::I32 | Scalar::U32, Scalar::F32)
+            | (Scalar::Bool, Scalar::F32 | Scalar::I32 | Scalar::U32) => Err(Error::WrongType {
+                role,
+                name: field.name.clone(),
+                expected: field.scalar,
+                found: self.scalar,
+            }),
+        }
+    }
+
+    /// Checks the number of values, and the shape where one was given, against `expected`. An outermost
+    /// dimension of 0 is open: it takes any number of rows from 1. Gives the outermost length.
+    pub(crate) fn fit(&self, role: Role, field: &Field, expected: &[u32]) -> Result<u32, Error> {
+        let row: u64 = match expected {
+            [0, rest @ ..] => product(rest),
+            all => product(all),
+        };
+        let count = self.words.len() as u64;
+        let open = expected.first() == Some(&0);
+        let fits = if open {
+            row > 0 && count > 0 && count.is_multiple_of(row) && count / row <= i32::MAX as u64
+        } else {
+            count == row
+        };
+        let rows = if open {
+            (count / row.max(1)) as u32
+        } else {
+            expected.first().copied().unwrap_or(1)
+        };
+        let fits = fits
+            && self.shape.as_ref().is_none_or(|given| {
+                let mut wanted = expected.to_vec();
+                if open {
+                    wanted[0] = rows;
+                }
+                let flat = given.len() <= 2
+                    && given.first() == wanted.first()
+                    && product(given) == product(&wanted);
+                product(given) == count && (*given == wanted || flat)
+            });
+        if fits {
+            Ok(rows)
+        } else {
+            Err(Error::WrongShape {
+                role,
+                name: field.name.clone(),
+                expected: describe(field.scalar, expected),
+                found: match &self.shape {
+                    Some(shape) => describe(self.scalar, shape),
+                    None => format!("{count} values of {}", scalar_name(self.scalar)),
+                },
+            })
+        }
+    }
+}
+
+/// A shape in words: `[8, 16] of f32 (128 values)`.
+pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
+    let name = scalar_name(scalar);
+    match shape {
+        [] => format!("one {name}"),
+        [0, rest @ ..] => {
+            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
+            format!("[rows{rest}] of {name}, with at least one row")
+        }
+        all => format!("{all:?} of {name} ({} values)", product(all)),
+    }
+}
+
+fn product(dims: &[u32]) -> u64 {
+    dims.iter()
+        .fold(1_u64, |all, &n| all.saturating_mul(n.into()))
+}
+
+fn exact_float(value: f64) -> Result<u32, f64> {
+    let float = value as f32;
+    if f64::from(float) == value {
+        Ok(float.to_bits())
+    } else {
+        Err(value)
+    }
+}
+
+/// Scalars that a caller may give.
+pub trait Number: Copy {
+    /// The type that it arrives as.
+    const SCALAR: Scalar;
+    /// Its word in storage.
+    fn word(self) -> u32;
+    /// The number itself if the word cannot hold it.
+    fn overflow(self) -> Option<f64> {
+        None
+    }
+}
+
+impl Number for f32 {
+    const SCALAR: Scalar = Scalar::F32;
+    fn word(self) -> u32 {
+        self.to_bits()
+    }
+}
+
+impl Number for f64 {
+    const SCALAR: Scalar = Scalar::F32;
+    fn word(self) -> u32 {
+        (self as f32).to_bits()
+    }
+    fn overflow(self) -> Option<f64> {
+        (self.is_finite() && (self as f32).is_infinite()).then_some(self)
+    }
+}
+
+impl Number for i32 {
+    const SCALAR: Scalar = Scalar::I32;
+    fn word(self) -> u32 {
+        self as u32
+    }
+}
+
+impl Number for u32 {
+    const SCALAR: Scalar = Scalar::U32;
+    fn word(self) -> u32 {
+        self
+    }
+}
+
+impl Number for bool {
+    const SCALAR: Scalar = Scalar::Bool;
+    fn word(self) -> u32 {
+        self.into()
+    }
+}
+
+impl<T: Number> From<T> for Array {
+    fn from(value: T) -> Array {
+        Array {
+            shape: Some(Vec::new()),
+            ..Array::from(&[value][..])
+        }
+    }
+}
+
+impl<T: Number> From<&[T]> for Array {
+    fn from(values: &[T]) -> Array {
+        Array {
+            scalar: T::SCALAR,
+            words: values.iter().map(|value| value.word()).collect(),
+            shape: None,
+            overflow: values.iter().find_map(|value| value.overflow()),
+        }
+    }
+}
+
+impl<T: Number> From<&Vec<T>> for Array {
+    fn from(values: &Vec<T>) -> Array {
+        values.as_slice().into()
+    }
+}
+
+impl<T: Number> From<Vec<T>> for Array {
+    fn from(values: Vec<T>) -> Array {
+        values.as_slice().into()
+    }
+}
+
+impl<T: Number, const N: usize> From<[T; N]> for Array {
+    fn from(values: [T; N]) -> Array {
+        values.as_slice().into()
+    }
+}
+
+impl<T: Number, const N: usize> From<&[T; N]> for Array {
+    fn from(values: &[T; N]) -> Array {
+        values.as_slice().into()
+    }
+}

@@ -1,0 +1,63 @@
+//! What to say when a name is unknown: the most similar legal one.
+
+use crate::error::{Error, Role};
+
+/// The error for a name that the model does not have.
+pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let known: Vec<String> = known.map(str::to_owned).collect();
+    Error::UnknownName {
+        role,
+        name: name.to_owned(),
+        nearest: nearest(name, &known).map(str::to_owned),
+        known,
+    }
+}
+
+/// The known name at the smallest edit distance, if that is at most a third of the name's length (and at
+/// least one edit is always forgiven).
+fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    known
+        .iter()
+        .map(|candidate| (edits(name, candidate), candidate.as_str()))
+        .filter(|(distance, _)| *distance <= limit)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edits between lower-cased names: insertions, deletions, substitutions and swaps of neighbours
+/// (the optimal string alignment distance).
+fn edits(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut before = vec![0; b.len() + 1];
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut next = vec![i + 1; b.len() + 1];
+        for j in 0..b.len() {
+            let substitute = row[j] + usize::from(a[i] != b[j]);
+            next[j + 1] = substitute.min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                next[j + 1] = next[j + 1].min(before[j - 1] + 1);
+            }
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_found_and_a_stranger_is_not() {
+        let known = ["sigma".to_owned(), "strike".to_owned()];
+        assert_eq!(nearest("sgima", &known), Some("sigma"));
+        assert_eq!(nearest("sgimaa", &known), Some("sigma"));
+        assert_eq!(nearest("sigmaa", &known), Some("sigma"));
+        assert_eq!(nearest("Sigma", &known), Some("sigma"));
+        assert_eq!(nearest("strke", &known), Some("strike"));
+        assert_eq!(nearest("rate", &known), None);
+    }
+}

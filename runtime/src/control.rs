@@ -1,0 +1,42 @@
+//! How a caller watches, cancels and tunes a run.
+
+use crate::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Watches and cancels a run from outside.
+#[derive(Clone, Copy, Default)]
+pub struct Control<'a> {
+    /// Set it to true, from any thread, and the run ends with [`Error::Cancelled`] within a fraction of a
+    /// second.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Called from time to time with the agent-steps done so far and those of the whole run. A run that
+    /// starts over with shorter dispatches goes back in between.
+    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+impl Control<'_> {
+    /// Ends the run if it was cancelled.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.cancel {
+            Some(cancel) if cancel.load(Ordering::Relaxed) => Err(Error::Cancelled),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Tells the caller how far the run is.
+    pub(crate) fn report(&self, done: u64, total: u64) {
+        if let Some(progress) = self.progress {
+            progress(done, total);
+        }
+    }
+}
+
+/// Bounds that the GPU backend otherwise chooses by itself. They change the time that a run takes, never its
+/// results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// Most agents in one part of the population, at least 1.
+    pub max_agents_per_chunk: Option<u32>,
+    /// Most steps that one start of the kernel runs, at least 1.
+    pub steps_per_dispatch: Option<u32>,
+}

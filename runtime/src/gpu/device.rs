@@ -1,0 +1,182 @@
+//! An open device: every call that may fail goes through [`OpenDevice::guarded`] or [`OpenDevice::wait`],
+//! which turn wgpu's errors and panics into ours.
+
+use crate::{
+    error::Error,
+    gpu::adapter::{AdapterSummary, summary},
+};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How long a wait spins before it sleeps: sleeping adds 50 to 400 microseconds, which short runs on a GPU
+/// would feel.
+const SPIN: Duration = Duration::from_millis(2);
+
+/// A device, its queue and what went wrong with it.
+pub(crate) struct OpenDevice {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) limits: wgpu::Limits,
+    pub(crate) adapter: AdapterSummary,
+    faults: Arc<Mutex<Faults>>,
+}
+
+/// What the driver told us outside of any call.
+#[derive(Default)]
+struct Faults {
+    lost: Option<String>,
+    stray: Option<wgpu::Error>,
+}
+
+/// What is being done, for the error.
+#[derive(Clone, Copy)]
+pub(crate) struct Task {
+    pub(crate) during: &'static str,
+    /// Bytes that it allocates.
+    pub(crate) bytes: u64,
+}
+
+impl Task {
+    pub(crate) fn new(during: &'static str) -> Task {
+        Task { during, bytes: 0 }
+    }
+}
+
+impl OpenDevice {
+    /// Opens a device with everything that the adapter allows.
+    pub(crate) fn open(adapter: &wgpu::Adapter) -> Result<OpenDevice, Error> {
+        let limits = adapter.limits();
+        let summary = summary(adapter);
+        let request = adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("sim"),
+            required_features: wgpu::Features::empty(),
+            required_limits: limits.clone(),
+            experimental_features: wgpu::ExperimentalFeatures::disabled(),
+            memory_hints: wgpu::MemoryHints::Performance,
+            trace: wgpu::Trace::Off,
+        });
+        let (device, queue) =
+            pollster::block_on(request).map_err(|error| Error::DeviceRefused {
+                adapter: summary.name.clone(),
+                message: error.to_string(),
+            })?;
+        let faults = Arc::new(Mutex::new(Faults::default()));
+        let at_loss = Arc::clone(&faults);
+        device.set_device_lost_callback(move |reason, message| {
+            let mut faults = at_loss.lock().unwrap_or_else(PoisonError::into_inner);
+            faults.lost = Some(format!("{reason:?} {message}").trim().to_owned());
+        });
+        let at_error = Arc::clone(&faults);
+        device.on_uncaptured_error(Arc::new(move |error| {
+            let mut faults = at_error.lock().unwrap_or_else(PoisonError::into_inner);
+            faults.stray.get_or_insert(error);
+        }));
+        Ok(OpenDevice {
+            device,
+            queue,
+            limits,
+            adapter: summary,
+            faults,
+        })
+    }
+
+    /// Does something with the device and gives what went wrong in it as an error.
+    pub(crate) fn guarded<T>(&self, task: Task, act: impl FnOnce() -> T) -> Result<T, Error> {
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        // wgpu panics where it cannot go on, above all when the device is lost. The session that owns this
+        // device is dropped after any error, so nobody sees what a panic left behind.
+        let result = catch_unwind(AssertUnwindSafe(act));
+        let errors = [
+            pollster::block_on(validation.pop()),
+            pollster::block_on(memory.pop()),
+            pollster::block_on(internal.pop()),
+        ];
+        let result = result.map_err(|panic| self.panicked(task, panic.as_ref()));
+        self.check_faults(task)?;
+        if let Some(error) = errors.into_iter().flatten().next() {
+            return Err(self.named(task, &error));
+        }
+        result
+    }
+
+    /// Waits until the device has done what was submitted.
+    pub(crate) fn wait(&self, task: Task, submission: wgpu::SubmissionIndex) -> Result<(), Error> {
+        let started = Instant::now();
+        let spin = self.adapter.kind.is_gpu();
+        let poll = || -> Result<(), wgpu::PollError> {
+            while spin && started.elapsed() < SPIN {
+                if self.device.poll(wgpu::PollType::Poll)? == wgpu::PollStatus::QueueEmpty {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+            self.device.poll(wgpu::PollType::Wait {
+                submission_index: Some(submission),
+                timeout: None,
+            })?;
+            Ok(())
+        };
+        self.guarded(task, poll)?.map_err(|error| Error::Device {
+            adapter: self.adapter.name.clone(),
+            during: task.during,
+            message: error.to_string(),
+        })
+    }
+
+    /// An error if the driver complained outside of any call.
+    fn check_faults(&self, task: Task) -> Result<(), Error> {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(message) = &faults.lost {
+            return Err(Error::DeviceLost {
+                adapter: self.adapter.name.clone(),
+                message: message.clone(),
+            });
+        }
+        match faults.stray.take() {
+            Some(error) => Err(self.named(task, &error)),
+            None => Ok(()),
+        }
+    }
+
+    fn named(&self, task: Task, error: &wgpu::Error) -> Error {
+        match error {
+            wgpu::Error::OutOfMemory { .. } => Error::GpuMemory {
+                adapter: self.adapter.name.clone(),
+                what: task.during.to_owned(),
+                bytes: task.bytes,
+            },
+            wgpu::Error::Validation { description, .. } => Error::KernelRefused {
+                during: task.during,
+                message: description.trim().to_owned(),
+            },
+            wgpu::Error::Internal { description, .. } => Error::Device {
+                adapter: self.adapter.name.clone(),
+                during: task.during,
+                message: description.trim().to_owned(),
+            },
+        }
+    }
+
+    fn panicked(&self, task: Task, panic: &(dyn std::any::Any + Send)) -> Error {
+        let message = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_else(|| "no reason given".to_owned());
+        let adapter = self.adapter.name.clone();
+        if message.contains("lost") {
+            Error::DeviceLost { adapter, message }
+        } else {
+            Error::Device {
+                adapter,
+                during: task.during,
+                message,
+            }
+        }
+    }
+}

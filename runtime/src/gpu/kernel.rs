@@ -1,0 +1,169 @@
+//! The kernel on a device: layout of the bindings, shader module and pipeline.
+
+use crate::{
+    error::Error,
+    gpu::device::{OpenDevice, Task},
+};
+use sim_compiler::{artifact::Artifact, manifest::Manifest};
+
+/// Binding numbers of the manifest's contract; the tables follow.
+pub(crate) mod binding {
+    pub(crate) const RUN: u32 = 0;
+    pub(crate) const INPUTS: u32 = 1;
+    pub(crate) const STATES: u32 = 2;
+    pub(crate) const OUTPUTS: u32 = 3;
+    pub(crate) const PROGRESS: u32 = 4;
+}
+
+/// Stack that parsing and compiling a deeply nested kernel may take: naga and the drivers recurse.
+const STACK: usize = 64 << 20;
+
+/// A pipeline that is ready to run.
+pub(crate) struct Kernel {
+    pub(crate) pipeline: wgpu::ComputePipeline,
+    pub(crate) layout: wgpu::BindGroupLayout,
+}
+
+impl Kernel {
+    /// Validates and compiles the artifact's kernel for the device.
+    pub(crate) fn build(open: &OpenDevice, artifact: &Artifact) -> Result<Kernel, Error> {
+        let manifest = &artifact.manifest;
+        let entries = entries(manifest);
+        check_limits(open, manifest, entries.len())?;
+        let device = &open.device;
+        let layout = open.guarded(Task::new("laying out the buffers"), || {
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("sim"),
+                entries: &entries,
+            })
+        })?;
+        let module = open.guarded(Task::new("validating the kernel"), || {
+            stacker::maybe_grow(STACK / 2, STACK, || module(device, artifact))
+        })?;
+        let pipeline = open.guarded(Task::new("compiling the kernel"), || {
+            let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("sim"),
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: 0,
+            });
+            stacker::maybe_grow(STACK / 2, STACK, || {
+                device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some("sim"),
+                    layout: Some(&pipeline_layout),
+                    module: &module,
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        // The kernel has no workgroup memory that it would read before writing.
+                        zero_initialize_workgroup_memory: false,
+                        ..Default::default()
+                    },
+                    cache: None,
+                })
+            })
+        })?;
+        Ok(Kernel { pipeline, layout })
+    }
+}
+
+fn module(device: &wgpu::Device, artifact: &Artifact) -> wgpu::ShaderModule {
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some("sim"),
+        source: wgpu::ShaderSource::Wgsl(artifact.wgsl.as_str().into()),
+    };
+    // SAFETY: the compiler writes kernels whose loops are bounded, whose indices are clamped or proved to
+    // be in range, and whose integer divisors are guarded in the text, so that the checks would find
+    // nothing. They cost: forced loop bounding keeps drivers from unrolling loops over local arrays, which
+    // was measured to make kernels up to 31 times slower. The length of every buffer follows from the same
+    // manifest that the kernel was written for.
+    unsafe {
+        device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+    }
+}
+
+/// The layout that the manifest's contract prescribes.
+fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let storage = |binding, read_only| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let mut entries = vec![wgpu::BindGroupLayoutEntry {
+        binding: binding::RUN,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Uniform,
+            has_dynamic_offset: true,
+            min_binding_size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * 4),
+        },
+        count: None,
+    }];
+    if manifest.input_words > 0 {
+        entries.push(storage(binding::INPUTS, true));
+    }
+    if manifest.state_words > 0 {
+        entries.push(storage(binding::STATES, false));
+    }
+    if manifest.output_words > 0 {
+        entries.push(storage(binding::OUTPUTS, false));
+    }
+    entries.push(storage(binding::PROGRESS, false));
+    entries.extend(
+        manifest
+            .data
+            .iter()
+            .map(|table| storage(table.binding, true)),
+    );
+    entries
+}
+
+/// What the validator would refuse with words about our internals, said in the user's.
+fn check_limits(open: &OpenDevice, manifest: &Manifest, bindings: usize) -> Result<(), Error> {
+    let limits = &open.limits;
+    let last_binding = manifest
+        .data
+        .iter()
+        .map(|table| table.binding)
+        .max()
+        .unwrap_or(binding::PROGRESS);
+    let checks = [
+        (
+            "storage buffers (inputs, states, outputs and one per table)",
+            bindings as u64 - 1,
+            limits.max_storage_buffers_per_shader_stage.into(),
+        ),
+        (
+            "bindings",
+            u64::from(last_binding) + 1,
+            limits.max_bindings_per_bind_group.into(),
+        ),
+        (
+            "bytes of params",
+            u64::from(manifest.uniform_words) * 4,
+            limits.max_uniform_buffer_binding_size,
+        ),
+        (
+            "agents in a workgroup",
+            manifest.workgroup_size.into(),
+            limits
+                .max_compute_invocations_per_workgroup
+                .min(limits.max_compute_workgroup_size_x)
+                .into(),
+        ),
+    ];
+    for (limit, needed, available) in checks {
+        if needed > available {
+            return Err(Error::AdapterLimit {
+                adapter: open.adapter.name.clone(),
+                limit,
+                needed,
+                available,
+            });
+        }
+    }
+    Ok(())
+}

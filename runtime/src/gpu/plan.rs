@@ -1,0 +1,92 @@
+//! How a population is split into chunks that fit the device's limits. Chunks change nothing but memory
+//! and time: an agent's number, not its place in a buffer, decides its draws.
+
+use crate::error::Error;
+use sim_compiler::manifest::Manifest;
+
+/// Chunks are not made smaller than this when memory runs out: what does not fit then is not the agents.
+pub(crate) const SMALLEST_CHUNK: u32 = 1024;
+
+/// Most agents of a model that fit into one chunk, at least 1.
+pub(crate) fn most_agents(
+    manifest: &Manifest,
+    limits: &wgpu::Limits,
+    adapter: &str,
+) -> Result<u32, Error> {
+    let binding = limits
+        .max_storage_buffer_binding_size
+        .min(limits.max_buffer_size);
+    let widest = [
+        manifest.input_words,
+        manifest.state_words,
+        manifest.output_words,
+        1,
+    ]
+    .into_iter()
+    .max()
+    .unwrap_or(1);
+    let bytes = u64::from(widest) * 4;
+    let by_memory = binding / bytes;
+    let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
+    let by_dispatch = per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1));
+    // The kernel computes `word * agents + i` in 32 bits.
+    let by_index = u64::from(u32::MAX) / u64::from(widest);
+    let most = by_memory.min(by_dispatch).min(by_index);
+    if most == 0 {
+        return Err(Error::AdapterLimit {
+            adapter: adapter.to_owned(),
+            limit: "bytes of values per agent",
+            needed: bytes,
+            available: binding,
+        });
+    }
+    Ok(most.min(i32::MAX as u64) as u32)
+}
+
+/// Agents per chunk: as few chunks as `most` allows, of about equal size, in whole workgroups.
+pub(crate) fn chunk_agents(agents: u32, most: u32, workgroup: u32) -> u32 {
+    let chunks = agents.div_ceil(most.max(1));
+    let even = agents.div_ceil(chunks.max(1));
+    let whole = even.div_ceil(workgroup.max(1)) as u64 * u64::from(workgroup.max(1));
+    whole.min(most.into()).min(agents.into()) as u32
+}
+
+/// Workgroups in x and y: one row while the limit allows it, else the fewest full rows. The kernel numbers
+/// them row by row.
+pub(crate) fn workgroups(agents: u32, workgroup: u32, per_dimension: u32) -> (u32, u32) {
+    let groups = agents.div_ceil(workgroup.max(1));
+    if groups <= per_dimension {
+        (groups, 1)
+    } else {
+        let rows = groups.div_ceil(per_dimension);
+        (groups.div_ceil(rows), rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_the_population_in_equal_parts() {
+        assert_eq!(chunk_agents(1000, 1_000_000, 64), 1000);
+        assert_eq!(chunk_agents(1000, 400, 64), 384, "334 in whole workgroups");
+        assert_eq!(chunk_agents(1000, 100, 64), 100);
+        assert_eq!(chunk_agents(1, 1, 64), 1);
+        for (agents, most) in [(1000, 300), (1000, 999), (7, 3), (i32::MAX as u32, 1 << 25)] {
+            let chunk = chunk_agents(agents, most, 64);
+            assert!(chunk >= 1 && chunk <= most);
+            assert_eq!(agents.div_ceil(chunk), agents.div_ceil(most));
+        }
+    }
+
+    #[test]
+    fn large_populations_take_two_dimensions() {
+        assert_eq!(workgroups(1, 64, 65_535), (1, 1));
+        assert_eq!(workgroups(65_535 * 64, 64, 65_535), (65_535, 1));
+        assert_eq!(workgroups(65_535 * 64 + 1, 64, 65_535), (32_768, 2));
+        let (x, y) = workgroups(i32::MAX as u32, 64, 65_535);
+        assert!(x <= 65_535 && y <= 65_535);
+        assert!(u64::from(x) * u64::from(y) * 64 >= i32::MAX as u64);
+    }
+}

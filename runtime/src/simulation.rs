@@ -1,0 +1,400 @@
+//! What a caller holds: a compiled model with the values of its launch, ready to run any number of times.
+
+use crate::{
+    bind::{Array, Launch, Settings, bind, param_words, unknown},
+    control::{Control, Tuning},
+    error::{Error, Role},
+    gpu::{self, Raw, Session},
+    interpreter,
+    run::{Column, Device, Report, Run},
+};
+use sim_compiler::{
+    artifact::Artifact,
+    manifest::{Field, Manifest},
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+/// Where a model runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// On a GPU where there is one, otherwise on the CPU. Never on a software adapter.
+    #[default]
+    Auto,
+    /// On the best adapter, a software one if there is no other.
+    Gpu,
+    /// On the processor's cores.
+    Cpu,
+}
+
+/// A compiled model with the values of its launch.
+///
+/// The builder methods take and give the simulation; `set_param`, `set_data` and `set_input` do the same in
+/// place. [`Simulation::run`] borrows it: a second run uses the first one's device, kernel and buffers, and
+/// runs from several threads follow one another.
+///
+/// Two runs with the same model, values, seed and backend give the same results to the bit.
+#[derive(Debug)]
+pub struct Simulation {
+    artifact: Arc<Artifact>,
+    compile_seconds: f64,
+    settings: Settings,
+    backend: Backend,
+    adapter: Option<String>,
+    tuning: Tuning,
+    keep_states: bool,
+    warm: Mutex<Warm>,
+}
+
+/// What is kept from run to run.
+#[derive(Default)]
+struct Warm {
+    launch: Option<Arc<Launch>>,
+    engine: Option<(Engine, String)>,
+}
+
+/// What runs the model, once that is decided.
+enum Engine {
+    Cpu,
+    Gpu(Box<Session>),
+}
+
+impl std::fmt::Debug for Warm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Warm").finish_non_exhaustive()
+    }
+}
+
+impl Simulation {
+    /// Compiles a model.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] with the compiler's diagnostics.
+    pub fn compile(source: &str) -> Result<Simulation, Error> {
+        let started = Instant::now();
+        let artifact = sim_compiler::compile(source).map_err(|diagnostics| Error::Compile {
+            diagnostics,
+            source_text: source.to_owned(),
+        })?;
+        let mut simulation = Simulation::from_artifact(artifact);
+        simulation.compile_seconds = started.elapsed().as_secs_f64();
+        Ok(simulation)
+    }
+
+    /// Takes a model that was compiled before.
+    pub fn from_artifact(artifact: Artifact) -> Simulation {
+        Simulation {
+            artifact: Arc::new(artifact),
+            compile_seconds: 0.0,
+            settings: Settings::default(),
+            backend: Backend::Auto,
+            adapter: None,
+            tuning: Tuning::default(),
+            keep_states: true,
+            warm: Mutex::default(),
+        }
+    }
+
+    /// How many agents run; otherwise as many as the model says.
+    #[must_use]
+    pub fn agents(mut self, agents: u32) -> Simulation {
+        self.settings.agents = Some(agents);
+        self.changed()
+    }
+
+    /// The number of the first agent: the run is that of agents `first .. first + agents` of a larger
+    /// population, which have the same draws and results as in a run of all. Otherwise 0.
+    #[must_use]
+    pub fn first_agent(mut self, first: u32) -> Simulation {
+        self.settings.first_agent = first;
+        self.changed()
+    }
+
+    /// What the model calls `agents`; otherwise `first_agent + agents`. Give it when a population is run in
+    /// parts and the model reads `agents`.
+    #[must_use]
+    pub fn population(mut self, population: u32) -> Simulation {
+        self.settings.population = Some(population);
+        self.changed()
+    }
+
+    /// How many steps the run has; otherwise as many as the model says. With 0 agents are born and finish.
+    #[must_use]
+    pub fn steps(mut self, steps: u32) -> Simulation {
+        self.settings.steps = Some(steps);
+        self.changed()
+    }
+
+    /// The seed of every draw; otherwise 0.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Simulation {
+        self.settings.seed = seed;
+        self.changed()
+    }
+
+    /// Sets a param: a number, or the elements of an array row by row.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], and what is wrong with the value.
+    pub fn param(mut self, name: &str, value: impl Into<Array>) -> Result<Simulation, Error> {
+        self.set_param(name, value)?;
+        Ok(self)
+    }
+
+    /// Sets a table, row by row. The number of rows of an open table follows from the number of values.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], and what is wrong with the values.
+    pub fn data(mut self, name: &str, values: impl Into<Array>) -> Result<Simulation, Error> {
+        self.set_data(name, values)?;
+        Ok(self)
+    }
+
+    /// Sets an input: one row per agent of this run, in order; or one number for all of them. The number of
+    /// rows is checked when the run starts.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], and what is wrong with the values.
+    pub fn input(mut self, name: &str, values: impl Into<Array>) -> Result<Simulation, Error> {
+        self.set_input(name, values)?;
+        Ok(self)
+    }
+
+    /// Where to run.
+    #[must_use]
+    pub fn backend(mut self, backend: Backend) -> Simulation {
+        self.backend = backend;
+        self.cooled()
+    }
+
+    /// Runs on the best adapter whose name contains `name` (in any case), as [`crate::adapters`] lists
+    /// them; a software adapter too.
+    #[must_use]
+    pub fn adapter(mut self, name: &str) -> Simulation {
+        self.adapter = Some(name.to_owned());
+        self.backend = Backend::Gpu;
+        self.cooled()
+    }
+
+    /// Bounds for the GPU backend; they change no result.
+    #[must_use]
+    pub fn tuning(mut self, tuning: Tuning) -> Simulation {
+        self.tuning = tuning;
+        self.cooled()
+    }
+
+    /// Whether the final states are read back; otherwise they are. Leaving them on the device saves time.
+    #[must_use]
+    pub fn keep_states(mut self, keep: bool) -> Simulation {
+        self.keep_states = keep;
+        self
+    }
+
+    /// [`Simulation::param`] in place.
+    ///
+    /// # Errors
+    /// The same; the simulation stays as it was.
+    pub fn set_param(&mut self, name: &str, value: impl Into<Array>) -> Result<(), Error> {
+        let params = &self.artifact.manifest.params;
+        let Some(param) = params.iter().find(|param| param.field.name == name) else {
+            return Err(unknown(
+                Role::Param,
+                name,
+                params.iter().map(|param| param.field.name.as_str()),
+            ));
+        };
+        let value = value.into();
+        param_words(param, Some(&value))?;
+        self.settings.params.insert(name.to_owned(), value);
+        self.forget_launch();
+        Ok(())
+    }
+
+    /// [`Simulation::data`] in place.
+    ///
+    /// # Errors
+    /// The same; the simulation stays as it was.
+    pub fn set_data(&mut self, name: &str, values: impl Into<Array>) -> Result<(), Error> {
+        let tables = &self.artifact.manifest.data;
+        let fields = tables.iter().map(|table| &table.field);
+        let values = checked(Role::Data, name, fields, values.into())?;
+        self.settings.data.insert(name.to_owned(), values);
+        self.forget_launch();
+        Ok(())
+    }
+
+    /// [`Simulation::input`] in place.
+    ///
+    /// # Errors
+    /// The same; the simulation stays as it was.
+    pub fn set_input(&mut self, name: &str, values: impl Into<Array>) -> Result<(), Error> {
+        let inputs = &self.artifact.manifest.inputs;
+        let fields = inputs.iter().map(|input| &input.field);
+        let values = checked(Role::Input, name, fields, values.into())?;
+        self.settings.inputs.insert(name.to_owned(), values);
+        self.forget_launch();
+        Ok(())
+    }
+
+    /// Names, types, shapes, defaults and documentation of everything that goes in or comes out.
+    pub fn manifest(&self) -> &Manifest {
+        &self.artifact.manifest
+    }
+
+    /// The kernel's text.
+    pub fn wgsl(&self) -> &str {
+        &self.artifact.wgsl
+    }
+
+    /// The seed that the next run draws with.
+    pub fn current_seed(&self) -> u64 {
+        self.settings.seed
+    }
+
+    /// Runs all agents to the end.
+    ///
+    /// # Errors
+    /// Any [`Error`] but [`Error::Compile`].
+    pub fn run(&self) -> Result<Run, Error> {
+        self.run_with(&Control::default())
+    }
+
+    /// Runs all agents to the end, watched and cancelled from outside.
+    ///
+    /// # Errors
+    /// Any [`Error`] but [`Error::Compile`].
+    pub fn run_with(&self, control: &Control<'_>) -> Result<Run, Error> {
+        let started = Instant::now();
+        // A panic in another thread's run leaves nothing half-done here: both fields are set whole.
+        let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
+        let launch = match &warm.launch {
+            Some(launch) => Arc::clone(launch),
+            None => {
+                let launch = Arc::new(bind(&self.artifact, &self.settings)?);
+                warm.launch = Some(Arc::clone(&launch));
+                launch
+            }
+        };
+        // The engine is put back only after a good run: one that failed may be broken.
+        let (mut engine, reason) = match warm.engine.take() {
+            Some(engine) => engine,
+            None => self.start()?,
+        };
+        let prepare_seconds = started.elapsed().as_secs_f64();
+        let started = Instant::now();
+        let raw = match &mut engine {
+            Engine::Cpu => interpreter::run(&self.artifact, &launch, self.keep_states, *control),
+            Engine::Gpu(session) => session.run(&launch, self.keep_states, *control),
+        };
+        let raw = match raw {
+            Err(Error::Cancelled) => {
+                warm.engine = Some((engine, reason));
+                return Err(Error::Cancelled);
+            }
+            other => other?,
+        };
+        let report = Report {
+            backend: match &engine {
+                Engine::Cpu => Device::Cpu,
+                Engine::Gpu(session) => Device::Gpu(session.adapter().clone()),
+            },
+            reason: reason.clone(),
+            agents: launch.agents,
+            first_agent: launch.first_agent,
+            population: launch.population,
+            steps: launch.steps,
+            seed: launch.seed,
+            compile_seconds: self.compile_seconds,
+            prepare_seconds,
+            run_seconds: started.elapsed().as_secs_f64(),
+            dispatches: raw.dispatches,
+            chunks: raw.chunks,
+        };
+        warm.engine = Some((engine, reason));
+        Ok(self.results(raw, report))
+    }
+
+    /// Decides what runs the model, and why.
+    fn start(&self) -> Result<(Engine, String), Error> {
+        let open = |adapter: &wgpu::Adapter| {
+            Session::open(adapter, Arc::clone(&self.artifact), self.tuning)
+                .map(|session| Engine::Gpu(Box::new(session)))
+        };
+        match self.backend {
+            Backend::Cpu => Ok((Engine::Cpu, "the CPU was asked for".to_owned())),
+            Backend::Gpu => {
+                let reason = match &self.adapter {
+                    Some(name) => format!("an adapter called `{name}` was asked for"),
+                    None => "the best adapter was asked for".to_owned(),
+                };
+                Ok((open(&gpu::best(self.adapter.as_deref())?)?, reason))
+            }
+            Backend::Auto => match gpu::best_gpu() {
+                Err(reason) => Ok((Engine::Cpu, reason)),
+                Ok(adapter) => match open(&adapter) {
+                    Ok(engine) => Ok((engine, "a GPU was found".to_owned())),
+                    Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
+                        Ok((Engine::Cpu, error.to_string()))
+                    }
+                    Err(other) => Err(other),
+                },
+            },
+        }
+    }
+
+    fn results(&self, raw: Raw, report: Report) -> Run {
+        let manifest = &self.artifact.manifest;
+        let columns = |fields: &[Field], rows: Vec<Vec<u32>>| -> Vec<Column> {
+            fields
+                .iter()
+                .zip(rows)
+                .map(|(field, words)| Column::new(field, report.agents, words))
+                .collect()
+        };
+        Run {
+            outputs: columns(&manifest.outputs, raw.outputs),
+            states: raw.states.map(|rows| columns(&manifest.states, rows)),
+            state_names: manifest
+                .states
+                .iter()
+                .map(|field| field.name.clone())
+                .collect(),
+            progress: raw.progress,
+            report,
+        }
+    }
+
+    fn warm_mut(&mut self) -> &mut Warm {
+        self.warm.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn forget_launch(&mut self) {
+        self.warm_mut().launch = None;
+    }
+
+    fn changed(mut self) -> Simulation {
+        self.forget_launch();
+        self
+    }
+
+    fn cooled(mut self) -> Simulation {
+        self.warm_mut().engine = None;
+        self
+    }
+}
+
+/// Values for one of `fields`, if the name and the type fit; the shape of inputs is known only at the run.
+fn checked<'a>(
+    role: Role,
+    name: &str,
+    fields: impl Iterator<Item = &'a Field> + Clone,
+    values: Array,
+) -> Result<Array, Error> {
+    let Some(field) = fields.clone().find(|field| field.name == name) else {
+        return Err(unknown(role, name, fields.map(|field| field.name.as_str())));
+    };
+    values.words_for(role, field)?;
+    Ok(values)
+}
