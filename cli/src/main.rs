@@ -1,3 +1,71 @@
-//! The `simc` command.
+//! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
+//!
+//! One file a subcommand: `check`, `build`, `run`, `explain`. Behind them: `source` reads models, `table`
+//! reads and writes tables, `translate` turns a kernel into other shading languages, `summary` is what
+//! `run` ends with, `problem` is the catalog of what the command itself complains about, and `failure`
+//! turns whatever ended a command into a report and an exit code.
 
-fn main() {}
+mod build;
+mod check;
+mod explain;
+mod failure;
+mod interrupt;
+mod launch;
+mod number;
+mod output;
+mod problem;
+mod progress;
+mod run;
+mod source;
+mod statistics;
+mod summary;
+mod table;
+mod terminal;
+mod translate;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Check, build and run Sim models: per-agent step functions that become one GPU kernel.
+#[derive(Parser)]
+#[command(name = "simc", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Report the mistakes of models.
+    Check(check::Args),
+    /// Compile a model and write its kernel, its manifest or a stage of the compiler.
+    Build(build::Args),
+    /// Compile a model, run it and summarise its outputs.
+    Run(run::Args),
+    /// Explain an error by its code, or list all codes.
+    Explain(explain::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Check(args) => check::check(&args),
+        Command::Build(args) => build::build(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Explain(args) => explain::explain(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,191 @@
+//! `simc build`: a model's kernel and manifest, or what the compiler made of it on the way.
+
+use crate::{
+    failure::Failure, output::replace, problem, source::Source, terminal, translate::Kernel,
+};
+use clap::error::ErrorKind;
+use sim_compiler::{Stage, artifact::Artifact};
+use std::{
+    fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+/// Arguments of `simc build`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Without --emit and -o, the kernel and the manifest are written into the current directory.
+
+Examples:
+  simc build gbm.sim -o out                      out/gbm.wgsl and out/gbm.json
+  simc build gbm.sim --emit wgsl                 the kernel on standard output
+  simc build gbm.sim -o out --emit spirv,msl     out/gbm.spv and out/gbm.metal")]
+pub(crate) struct Args {
+    /// Model to compile.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Directory for the files, which bear the model's name; it is made if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// What to write; may be given several times, or as a list with commas.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    emit: Vec<Emit>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Emit {
+    /// The tokens of the text (.tokens).
+    Tokens,
+    /// The syntax tree (.ast).
+    Ast,
+    /// The checked model, every expression with its type (.hir).
+    Hir,
+    /// The optimised program (.ir).
+    Ir,
+    /// The kernel (.wgsl).
+    Wgsl,
+    /// Names, types, shapes and places of all that goes in and out (.json).
+    Manifest,
+    /// The kernel for Vulkan, binary (.spv).
+    Spirv,
+    /// The kernel for Metal (.metal).
+    Msl,
+    /// The kernel for DirectX 12 (.hlsl).
+    Hlsl,
+    /// The kernel for OpenGL ES 3.1 (.comp).
+    Glsl,
+}
+
+impl Emit {
+    fn ending(self) -> &'static str {
+        match self {
+            Emit::Tokens => "tokens",
+            Emit::Ast => "ast",
+            Emit::Hir => "hir",
+            Emit::Ir => "ir",
+            Emit::Wgsl => "wgsl",
+            Emit::Manifest => "json",
+            Emit::Spirv => "spv",
+            Emit::Msl => "metal",
+            Emit::Hlsl => "hlsl",
+            Emit::Glsl => "comp",
+        }
+    }
+}
+
+/// Compiles a model and writes what was asked for.
+pub(crate) fn build(args: &Args) -> Result<(), Failure> {
+    let mut emits = Vec::new();
+    for &emit in &args.emit {
+        if !emits.contains(&emit) {
+            emits.push(emit);
+        }
+    }
+    let directory = match (&args.output, emits.as_slice()) {
+        (Some(directory), _) => Some(directory.as_path()),
+        (None, []) => Some(Path::new(".")),
+        (None, [_]) => None,
+        (None, _) => several_without_directory(),
+    };
+    if emits.is_empty() {
+        emits = vec![Emit::Wgsl, Emit::Manifest];
+    }
+    let source = Source::read(&args.file)?;
+    let mut compiled = Compiled::new(&source);
+    let mut files = Vec::new();
+    for emit in emits {
+        files.push((emit, compiled.bytes(emit)?));
+    }
+    match directory {
+        Some(directory) => write_files(directory, &args.file, files),
+        None => {
+            for (emit, bytes) in files {
+                if emit == Emit::Spirv && io::stdout().is_terminal() {
+                    return Err(problem::binary_to_terminal().into());
+                }
+                terminal::print(bytes)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A usage error, as clap reports its own.
+fn several_without_directory() -> ! {
+    let text = "several --emit need a directory to write into: add `-o DIR`\n";
+    clap::Error::raw(ErrorKind::MissingRequiredArgument, text).exit()
+}
+
+fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> Result<(), Failure> {
+    fs::create_dir_all(directory).map_err(|error| problem::unwritable(directory, &error))?;
+    let name = model.file_stem().unwrap_or_default();
+    for (emit, bytes) in files {
+        let mut file = name.to_owned();
+        file.push(".");
+        file.push(emit.ending());
+        let path = directory.join(file);
+        replace(&path, |out| out.write_all(&bytes))?;
+        terminal::remark(format!("wrote {}\n", path.display()));
+    }
+    Ok(())
+}
+
+/// A model as far as it had to be compiled.
+struct Compiled<'a> {
+    source: &'a Source,
+    artifact: Option<Artifact>,
+    kernel: Option<Kernel>,
+}
+
+impl<'a> Compiled<'a> {
+    fn new(source: &'a Source) -> Compiled<'a> {
+        Compiled {
+            source,
+            artifact: None,
+            kernel: None,
+        }
+    }
+
+    fn bytes(&mut self, emit: Emit) -> Result<Vec<u8>, Failure> {
+        Ok(match emit {
+            Emit::Tokens => self.stage(Stage::Tokens)?,
+            Emit::Ast => self.stage(Stage::Ast)?,
+            Emit::Hir => self.stage(Stage::Hir)?,
+            Emit::Ir => self.stage(Stage::Ir)?,
+            Emit::Wgsl => self.artifact()?.wgsl.clone().into_bytes(),
+            Emit::Manifest => {
+                let mut text = self.artifact()?.manifest.json();
+                text.push('\n');
+                text.into_bytes()
+            }
+            Emit::Spirv => self.kernel()?.spirv()?,
+            Emit::Msl => self.kernel()?.msl()?.into_bytes(),
+            Emit::Hlsl => self.kernel()?.hlsl()?.into_bytes(),
+            Emit::Glsl => self.kernel()?.glsl()?.into_bytes(),
+        })
+    }
+
+    fn stage(&self, stage: Stage) -> Result<Vec<u8>, Failure> {
+        match sim_compiler::emit_stage(&self.source.text, stage) {
+            Ok(text) => Ok(text.into_bytes()),
+            Err(diagnostics) => Err(self.source.failure(diagnostics)),
+        }
+    }
+
+    fn artifact(&mut self) -> Result<&Artifact, Failure> {
+        if self.artifact.is_none() {
+            let compiled = sim_compiler::compile(&self.source.text);
+            let artifact = compiled.map_err(|diagnostics| self.source.failure(diagnostics))?;
+            self.artifact = Some(artifact);
+        }
+        Ok(self.artifact.as_ref().expect("it was just compiled"))
+    }
+
+    fn kernel(&mut self) -> Result<&Kernel, Failure> {
+        if self.kernel.is_none() {
+            let kernel = Kernel::new(&self.artifact()?.wgsl)?;
+            self.kernel = Some(kernel);
+        }
+        Ok(self.kernel.as_ref().expect("it was just made"))
+    }
+}

@@ -1,0 +1,92 @@
+//! Whatever can end a command early, as one report on standard error and one exit code.
+
+use crate::{
+    problem::{self, Problem},
+    terminal,
+};
+use sim_compiler::diagnostic::{Diagnostic, render};
+use std::{fmt::Write, process::ExitCode};
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The model has mistakes.
+    Model {
+        /// The file as the user called it.
+        name: String,
+        /// Its text.
+        source: String,
+        /// At least one.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// The launch or the device has a complaint.
+    Launch(Box<sim_runtime::Error>),
+    /// The command has a complaint.
+    Problem(Box<Problem>),
+    /// All that there is to say has been said.
+    Reported,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+    /// Whoever read standard output has stopped.
+    ClosedPipe,
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Failure::Problem(Box::new(problem))
+    }
+}
+
+impl From<sim_runtime::Error> for Failure {
+    fn from(error: sim_runtime::Error) -> Self {
+        if let sim_runtime::Error::Cancelled = error {
+            return Failure::Interrupted;
+        }
+        Failure::Launch(Box::new(error))
+    }
+}
+
+impl Failure {
+    /// Says it on standard error.
+    pub(crate) fn tell(&self) {
+        let style = terminal::error_style();
+        match self {
+            Failure::Model {
+                name,
+                source,
+                diagnostics,
+            } => {
+                let mut text = render::render(name, source, diagnostics, style);
+                // Every diagnostic has a code; the first one's is as good an example as any.
+                if let Some(first) = diagnostics.first() {
+                    let _ = writeln!(text, "`simc explain {}` says more", first.code);
+                }
+                terminal::remark(text);
+            }
+            Failure::Launch(error) => terminal::remark(problem::frame(
+                style,
+                error.code(),
+                &error.to_string(),
+                None,
+                error.help().as_deref(),
+            )),
+            Failure::Problem(problem) => terminal::remark(problem.text(style)),
+            Failure::Interrupted => terminal::remark("interrupted: the run has no results\n"),
+            Failure::Reported | Failure::ClosedPipe => {}
+        }
+    }
+
+    /// Says it, and gives the exit code: 130 after Ctrl-C as shells have it, 0 where the reader of standard
+    /// output had enough (as `head` does), otherwise 1.
+    pub(crate) fn report(&self) -> ExitCode {
+        self.tell();
+        match self {
+            Failure::Interrupted => ExitCode::from(130),
+            Failure::ClosedPipe => ExitCode::SUCCESS,
+            Failure::Model { .. }
+            | Failure::Launch(_)
+            | Failure::Problem(_)
+            | Failure::Reported => ExitCode::FAILURE,
+        }
+    }
+}

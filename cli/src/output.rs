@@ -1,0 +1,173 @@
+//! Writing files whole or not at all, and the results of a run into them.
+
+use crate::{
+    failure::Failure,
+    problem,
+    table::{Form, csv, json, npy},
+};
+use sim_runtime::Column;
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::AtomicBool,
+};
+
+/// The file of `--output`, which can be written as far as that can be known before the run.
+#[derive(Debug)]
+pub(crate) struct Target {
+    path: PathBuf,
+    form: Form,
+}
+
+impl Target {
+    /// Looks at the ending and the directory, and tries to write there.
+    ///
+    /// # Errors
+    /// Why it could not be written after the run.
+    pub(crate) fn check(path: &Path) -> Result<Target, Failure> {
+        let form = Form::of(path).ok_or_else(|| problem::unknown_output_form(path))?;
+        let directory = directory_of(path);
+        if !directory.is_dir() {
+            return Err(problem::no_output_directory(path, &directory).into());
+        }
+        if path.is_dir() {
+            return Err(problem::directory_for_file(path).into());
+        }
+        if is_replaced(path) {
+            let probe = temporary(path);
+            let probed = File::create(&probe).and_then(|file| {
+                drop(file);
+                fs::remove_file(&probe)
+            });
+            probed.map_err(|error| problem::unwritable(path, &error))?;
+        }
+        Ok(Target {
+            path: path.to_owned(),
+            form,
+        })
+    }
+
+    /// Writes the outputs, and says which files they are in: one, or for NPY one for each output.
+    ///
+    /// # Errors
+    /// Why they cannot be written.
+    pub(crate) fn write(
+        &self,
+        columns: &[Column],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<PathBuf>, Failure> {
+        match self.form {
+            Form::Csv => {
+                replace(&self.path, |out| csv::write(columns, out, cancel))?;
+                Ok(vec![self.path.clone()])
+            }
+            Form::Json => {
+                replace(&self.path, |out| json::write(columns, out, cancel))?;
+                Ok(vec![self.path.clone()])
+            }
+            Form::Npy => {
+                let mut paths = Vec::new();
+                for column in columns {
+                    let path = match columns {
+                        [_] => self.path.clone(),
+                        _ => self.path_of(&column.field.name),
+                    };
+                    replace(&path, |out| npy::write(column, out, cancel))?;
+                    paths.push(path);
+                }
+                Ok(paths)
+            }
+        }
+    }
+
+    /// `run.npy` for the output `price` is `run.price.npy`.
+    fn path_of(&self, output: &str) -> PathBuf {
+        let ending = self.path.extension().unwrap_or_default();
+        let mut name = self.path.file_stem().unwrap_or_default().to_owned();
+        name.push(".");
+        name.push(output);
+        name.push(".");
+        name.push(ending);
+        self.path.with_file_name(name)
+    }
+}
+
+/// Writes a file under another name and renames it when it is complete. Pipes and devices are written as
+/// they are.
+///
+/// # Errors
+/// Why it cannot be written; an older file of that name is left as it was.
+pub(crate) fn replace(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let direct = !is_replaced(path);
+    // A link stays one: the file that it leads to is replaced.
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let fresh = if direct {
+        place.clone()
+    } else {
+        temporary(&place)
+    };
+    let file = if direct {
+        File::options().write(true).open(&fresh)
+    } else {
+        File::create(&fresh)
+    };
+    let written = file.and_then(|file| {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        content(&mut out)?;
+        out.flush()?;
+        if !direct {
+            fs::rename(&fresh, &place)?;
+        }
+        Ok(())
+    });
+    written.map_err(|error| {
+        if !direct {
+            // It may not exist, and the first error says more.
+            let _ = fs::remove_file(&fresh);
+        }
+        match error.kind() {
+            io::ErrorKind::Interrupted => Failure::Interrupted,
+            _ => problem::unwritable(path, &error).into(),
+        }
+    })
+}
+
+/// Is it a plain file, or nothing yet?
+fn is_replaced(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |data| data.is_file())
+}
+
+fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        Some(_) | None => PathBuf::from("."),
+    }
+}
+
+/// A name beside `path` that no other process uses.
+fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_output_has_its_own_array_file() {
+        let target = Target {
+            path: PathBuf::from("results/run.1.npy"),
+            form: Form::Npy,
+        };
+        assert_eq!(
+            target.path_of("order.price"),
+            PathBuf::from("results/run.1.order.price.npy")
+        );
+    }
+}

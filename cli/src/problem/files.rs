@@ -1,0 +1,142 @@
+//! Complaints about models' files, arguments and what is to be written (E0901–E0929).
+
+use super::{Problem, catalog, reason};
+use std::{io, path::Path};
+
+catalog! {
+    /// A file that was named on the command line does not exist.
+    ///
+    /// Relative paths start at the directory in which `simc` was called.
+    E0901 no_such_file(path: &Path) {
+        Problem::new(format!("there is no file `{}`", path.display()))
+            .help("check the spelling, and the directory that you are in")
+    }
+
+    /// A directory was named where a file is needed.
+    E0902 directory_for_file(path: &Path) {
+        Problem::new(format!("`{}` is a directory, not a file", path.display()))
+            .help("name a file in it")
+    }
+
+    /// A file exists but cannot be read; the operating system's reason is part of the message.
+    E0903 unreadable_file(path: &Path, error: &io::Error) {
+        Problem::new(format!("cannot read `{}`: {}", path.display(), reason(error)))
+    }
+
+    /// A model is no UTF-8 text.
+    ///
+    /// Models are UTF-8. The message names the first byte that is not, by its offset from the beginning of
+    /// the file (counted from 0) and its line (counted from 1). Text that an editor saved as Latin-1 or
+    /// UTF-16 must be saved again as UTF-8; a compiled program or an image is no model at all.
+    E0904 not_utf8(path: &Path, offset: usize, line: usize, byte: u8) {
+        Problem::new(format!("byte 0x{byte:02x} at offset {offset} is no UTF-8 text"))
+            .at(format!("{}:{line}", path.display()))
+            .help("save the file as UTF-8")
+    }
+
+    /// A model is far larger than a model can be.
+    ///
+    /// `simc` reads models of at most 256 MiB, so that a device file or a wrong path cannot fill the memory.
+    E0905 source_too_large(path: &Path, most: u64) {
+        Problem::new(format!("`{}` has more than {} MiB", path.display(), most >> 20))
+            .help("is this a model? tables go into files of their own, `--data NAME=FILE`")
+    }
+
+    /// The same param, table or input was given twice on one command line.
+    E0906 given_twice(role: &str, name: &str) {
+        Problem::new(format!("{role} `{name}` was given twice"))
+            .help(format!("leave out one `--{role} {name}=…`"))
+    }
+
+    /// The value of a `--param` cannot be read.
+    ///
+    /// A float may be written `0.25`, `1e-3` or `1_000.5`; an integer `7`, `1_000` or `1e6`; a bool `true` or
+    /// `false`; an enum by the name of its variant. An array or vector is a list with commas, row by row:
+    /// `--param w=0.1,0.2,0.3`.
+    E0907 bad_param(name: &str, text: &str, why: &str) {
+        Problem::new(format!("param `{name}` cannot be `{text}`: {why}"))
+            .help("lists are written with commas and no spaces: `--param w=0.1,0.2`")
+    }
+
+    /// A `--param` has another number of values than the model declares.
+    ///
+    /// An array or vector needs all of its values, row by row (the last dimension varies fastest).
+    E0908 param_count(name: &str, expected: &str, found: usize) {
+        Problem::new(format!(
+            "param `{name}` needs {expected}, but was given {}",
+            if found == 1 { "one".to_owned() } else { found.to_string() }
+        ))
+        .help("write the values with commas, row by row: `--param w=0.1,0.2,0.3`")
+    }
+
+    /// `simc explain` was given a code that no message has.
+    E0909 unknown_code(code: &str) {
+        Problem::new(format!("no message has the code `{code}`"))
+            .help("`simc explain` without a code lists them all")
+    }
+
+    /// A binary file would have gone to a terminal.
+    ///
+    /// SPIR-V is no text. Write it into a file, or pipe it into another program.
+    E0910 binary_to_terminal() {
+        Problem::new("SPIR-V is binary, and standard output is a terminal")
+            .help("write it into a file: `-o DIR`, or `> FILE.spv`")
+    }
+
+    /// The shader validator refuses the kernel that the compiler wrote.
+    ///
+    /// Whatever the compiler accepts must give a valid kernel, so this is a bug of the compiler. Please
+    /// report it with the model and the message.
+    E0911 kernel_invalid(message: &str) {
+        Problem::new(format!("the kernel is not valid: {message}"))
+            .help("this is a bug of the compiler, not of the model: please report it with the model")
+    }
+
+    /// The kernel cannot be said in the language that was asked for.
+    ///
+    /// SPIR-V, MSL, HLSL and GLSL are translated from the WGSL kernel, and each has limits of its own.
+    E0912 untranslatable(language: &str, message: &str) {
+        Problem::new(format!("the kernel cannot be written as {language}: {message}"))
+            .help("`--emit wgsl` always works")
+    }
+
+    /// The ending of an output file says no known form.
+    ///
+    /// `--output` takes the form from the ending: `.csv`, `.npy` or `.json`.
+    E0913 unknown_output_form(path: &Path) {
+        Problem::new(format!("`{}` ends with no known form of output", path.display()))
+            .help("write to a file that ends with .csv, .npy or .json")
+    }
+
+    /// The directory of an output file does not exist.
+    ///
+    /// It is looked for before the run, so that no work is lost.
+    E0914 no_output_directory(path: &Path, directory: &Path) {
+        Problem::new(format!(
+            "there is no directory `{}` for `{}`",
+            directory.display(),
+            path.display()
+        ))
+        .help("make it first")
+    }
+
+    /// A file cannot be written; the operating system's reason is part of the message.
+    ///
+    /// Files are written under another name beside their place, and renamed when they are complete: an
+    /// older file of that name stays as it was when something goes wrong. `simc run` tries the directory
+    /// before the run, and prints its summary even when the results cannot be written after it.
+    E0915 unwritable(path: &Path, error: &io::Error) {
+        Problem::new(format!("cannot write `{}`: {}", path.display(), reason(error)))
+    }
+
+    /// `--output` was given, but the model has no output.
+    E0916 no_outputs() {
+        Problem::new("the model has no output to write")
+            .help("declare one, such as `output price`, or leave out `--output`")
+    }
+
+    /// Standard output cannot be written, for instance because its disk is full.
+    E0917 standard_output(error: &io::Error) {
+        Problem::new(format!("cannot write to standard output: {}", reason(error)))
+    }
+}

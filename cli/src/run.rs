@@ -1,0 +1,149 @@
+//! `simc run`: compiles a model, runs it and summarises its outputs.
+
+use crate::{
+    failure::Failure,
+    interrupt,
+    launch::{self, Assignment},
+    number,
+    output::Target,
+    problem,
+    progress::Progress,
+    source::Source,
+    summary::Summary,
+    terminal,
+};
+use sim_runtime::{Control, Simulation};
+use std::{path::PathBuf, time::Instant};
+
+/// Arguments of `simc run`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  simc run gbm.sim
+  simc run gbm.sim --agents 1e6 --seed 7 --param sigma=0.3 --output paths.csv
+  simc run portfolio.sim --data signals=signals.npy --input w1=weights.csv --backend cpu
+  simc run gbm.sim --json | jq '.outputs[0].mean'
+
+A run is repeated to the bit by the same model, values, seed and backend. Files are CSV with a header or
+NumPy's NPY; one CSV row is one agent (--input, --output) or one outermost element (--data).")]
+pub(crate) struct Args {
+    /// Model to run.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Number of agents, such as 1_000 or 1e6, instead of the model's.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    agents: Option<u32>,
+    /// Number of steps, instead of the model's.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    steps: Option<u32>,
+    /// Seed of all random draws.
+    #[arg(long, value_name = "N", value_parser = number::seed, default_value = "0")]
+    seed: u64,
+    /// Value of a param; the values of an array or vector row by row, with commas.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
+    param: Vec<Assignment>,
+    /// File of a data table, .csv or .npy.
+    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    data: Vec<Assignment>,
+    /// File of an input of all agents, .csv or .npy.
+    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    input: Vec<Assignment>,
+    /// Where to run.
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: Backend,
+    /// File for the outputs of all agents: .csv, .npy or .json.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Number of the first agent, to run a part of a larger population.
+    #[arg(long, value_name = "N", value_parser = number::count, default_value = "0")]
+    first_agent: u32,
+    /// Agents of the whole population, which the model calls `agents`, when only a part is run.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    population: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Backend {
+    /// A real GPU where there is one, otherwise the CPU.
+    Auto,
+    /// The best GPU adapter, a software one if there is no other.
+    Gpu,
+    /// The processor's cores.
+    Cpu,
+}
+
+impl From<Backend> for sim_runtime::Backend {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Auto => sim_runtime::Backend::Auto,
+            Backend::Gpu => sim_runtime::Backend::Gpu,
+            Backend::Cpu => sim_runtime::Backend::Cpu,
+        }
+    }
+}
+
+/// Runs a model.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let target = args.output.as_deref().map(Target::check).transpose()?;
+    let source = Source::read(&args.file)?;
+    let started = Instant::now();
+    let artifact =
+        sim_compiler::compile(&source.text).map_err(|diagnostics| source.failure(diagnostics))?;
+    let compile_seconds = started.elapsed().as_secs_f64();
+    if target.is_some() && artifact.manifest.outputs.is_empty() {
+        return Err(problem::no_outputs().into());
+    }
+    let simulation = launched(args, Simulation::from_artifact(artifact))?;
+
+    let cancel = interrupt::flag();
+    let progress = Progress::start();
+    let result = simulation.run_with(&Control {
+        cancel: Some(cancel),
+        progress: Some(&|done, total| progress.update(done, total)),
+    });
+    progress.finish();
+    let run = result?;
+
+    let mut summary = Summary::of(&run, compile_seconds);
+    // The summary is printed even where the files cannot be written, so that the work is not lost.
+    let written = match target.map(|target| target.write(run.outputs(), cancel)) {
+        Some(Ok(files)) => {
+            summary.wrote(files);
+            Ok(())
+        }
+        Some(Err(failure)) => Err(failure),
+        None => Ok(()),
+    };
+    let printed = terminal::print(if args.json {
+        summary.json()
+    } else {
+        summary.text()
+    });
+    written.and(printed)
+}
+
+/// The simulation with everything that the command line says about it.
+fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failure> {
+    simulation = simulation
+        .seed(args.seed)
+        .first_agent(args.first_agent)
+        .backend(args.backend.into())
+        .keep_states(false);
+    if let Some(agents) = args.agents {
+        simulation = simulation.agents(agents);
+    }
+    if let Some(steps) = args.steps {
+        simulation = simulation.steps(steps);
+    }
+    if let Some(population) = args.population {
+        simulation = simulation.population(population);
+    }
+    let agents = args.agents.or(simulation.manifest().agents);
+    launch::params(&mut simulation, &args.param)?;
+    launch::data(&mut simulation, &args.data)?;
+    launch::inputs(&mut simulation, &args.input, agents)?;
+    Ok(simulation)
+}

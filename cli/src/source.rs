@@ -1,0 +1,57 @@
+//! Reads models.
+
+use crate::{
+    failure::Failure,
+    problem::{self, not_utf8, source_too_large},
+};
+use std::{fs::File, io::Read, path::Path};
+
+/// Most bytes of a model.
+const MOST: u64 = 256 << 20;
+
+/// A model's text and what the user calls it.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The path as it was given.
+    pub(crate) name: String,
+    /// The text.
+    pub(crate) text: String,
+}
+
+impl Source {
+    /// Reads a model.
+    pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes))
+            .map_err(|error| problem::unreadable(path, &error))?;
+        if bytes.len() as u64 > MOST {
+            return Err(source_too_large(path, MOST).into());
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let offset = error.utf8_error().valid_up_to();
+            let bytes = error.as_bytes();
+            let line = 1 + bytes[..offset]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count();
+            not_utf8(path, offset, line, bytes[offset])
+        })?;
+        Ok(Source {
+            name: path.display().to_string(),
+            text,
+        })
+    }
+
+    /// The report of this model's mistakes.
+    pub(crate) fn failure(
+        &self,
+        diagnostics: Vec<sim_compiler::diagnostic::Diagnostic>,
+    ) -> Failure {
+        Failure::Model {
+            name: self.name.clone(),
+            source: self.text.clone(),
+            diagnostics,
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! What `simc run` ends with: statistics of the outputs and how the run was done, for people or as JSON.
+
+use crate::{statistics::Statistics, table::spellings};
+use serde::{Serialize, Serializer};
+use sim_runtime::{Column, Device, Report, Run};
+use std::{fmt::Write, path::PathBuf};
+
+/// Up to so many values per agent have a row each.
+const MOST_ROWS: u32 = 16;
+
+/// All that is said about a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Summary {
+    outputs: Vec<Row>,
+    backend: &'static str,
+    reason: String,
+    adapter: Option<Adapter>,
+    agents: u32,
+    first_agent: u32,
+    population: u32,
+    steps: u32,
+    stopped_agents: u64,
+    seed: u64,
+    compile_seconds: f64,
+    prepare_seconds: f64,
+    run_seconds: f64,
+    agent_steps: u64,
+    agent_steps_per_second: Number,
+    dispatches: u64,
+    chunks: u32,
+    written: Vec<PathBuf>,
+}
+
+/// One output, or one element of it.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    /// Values per agent that the row is about.
+    elements: u32,
+    count: u64,
+    mean: Option<Number>,
+    standard_deviation: Option<Number>,
+    minimum: Option<Number>,
+    lower_quartile: Option<Number>,
+    median: Option<Number>,
+    upper_quartile: Option<Number>,
+    maximum: Option<Number>,
+    nan: u64,
+}
+
+/// The adapter of a GPU run.
+#[derive(Debug, Serialize)]
+struct Adapter {
+    name: String,
+    kind: String,
+    driver: String,
+    api: String,
+}
+
+/// A number that JSON may not have: those are the strings `"NaN"`, `"inf"` and `"-inf"`.
+#[derive(Clone, Copy, Debug)]
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() {
+            serializer.serialize_f64(self.0)
+        } else {
+            serializer.serialize_str(&self.0.to_string())
+        }
+    }
+}
+
+impl Summary {
+    /// Of a run; `compile_seconds` from source text to artifact.
+    pub(crate) fn of(run: &Run, compile_seconds: f64) -> Summary {
+        let report: &Report = run.report();
+        let (backend, adapter) = match &report.backend {
+            Device::Cpu => ("cpu", None),
+            Device::Gpu(adapter) => (
+                "gpu",
+                Some(Adapter {
+                    name: adapter.name.clone(),
+                    kind: adapter.kind.to_string(),
+                    driver: adapter.driver.clone(),
+                    api: adapter.api.to_string(),
+                }),
+            ),
+        };
+        let agent_steps: u64 = run.steps().map(u64::from).sum();
+        let speed = match agent_steps {
+            0 => 0.0,
+            steps => steps as f64 / report.run_seconds,
+        };
+        Summary {
+            outputs: run.outputs().iter().flat_map(rows).collect(),
+            backend,
+            reason: report.reason.clone(),
+            adapter,
+            agents: report.agents,
+            first_agent: report.first_agent,
+            population: report.population,
+            steps: report.steps,
+            stopped_agents: run.stopped().filter(|&stopped| stopped).count() as u64,
+            seed: report.seed,
+            compile_seconds,
+            prepare_seconds: report.prepare_seconds,
+            run_seconds: report.run_seconds,
+            agent_steps,
+            agent_steps_per_second: Number(speed),
+            dispatches: report.dispatches,
+            chunks: report.chunks,
+            written: Vec::new(),
+        }
+    }
+
+    /// Notes the files that hold the outputs.
+    pub(crate) fn wrote(&mut self, files: Vec<PathBuf>) {
+        self.written = files;
+    }
+
+    /// For machines.
+    pub(crate) fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self)
+            .unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
+        text.push('\n');
+        text
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.table();
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(text, "{name:<8}  {value}");
+        };
+        line(
+            "backend",
+            format!("{}, since {}", self.backend, self.reason),
+        );
+        if let Some(adapter) = &self.adapter {
+            let Adapter {
+                name,
+                kind,
+                driver,
+                api,
+            } = adapter;
+            let driver = if driver.is_empty() {
+                String::new()
+            } else {
+                format!(", {driver}")
+            };
+            line("adapter", format!("{name} ({kind}, {api}{driver})"));
+        }
+        let grouped_agents = grouped(self.agents.into());
+        line(
+            "agents",
+            match (self.first_agent, self.population) {
+                (0, all) if all == self.agents => grouped_agents,
+                (first, all) => format!(
+                    "{grouped_agents} from number {} of {}",
+                    grouped(first.into()),
+                    grouped(all.into())
+                ),
+            },
+        );
+        let steps = grouped(self.steps.into());
+        line(
+            "steps",
+            match self.stopped_agents {
+                0 => steps,
+                1 => format!("{steps} at most, 1 agent stopped by itself"),
+                stopped => format!(
+                    "{steps} at most, {} agents stopped by themselves",
+                    grouped(stopped)
+                ),
+            },
+        );
+        line("seed", self.seed.to_string());
+        line(
+            "time",
+            format!(
+                "compile {}, prepare {}, run {}",
+                duration(self.compile_seconds),
+                duration(self.prepare_seconds),
+                duration(self.run_seconds)
+            ),
+        );
+        line(
+            "speed",
+            format!(
+                "{} agent-steps/s",
+                significant(self.agent_steps_per_second.0, 3)
+            ),
+        );
+        for path in &self.written {
+            line("written", path.display().to_string());
+        }
+        text
+    }
+
+    /// The rows of the outputs, numbers flush right.
+    fn table(&self) -> String {
+        if self.outputs.is_empty() {
+            return "the model has no outputs\n\n".to_owned();
+        }
+        const HEAD: [&str; 10] = [
+            "output", "count", "mean", "std dev", "min", "25 %", "median", "75 %", "max", "NaN",
+        ];
+        let mut lines: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
+        lines.extend(self.outputs.iter().map(Row::cells));
+        let widths: [usize; 10] = std::array::from_fn(|column| {
+            lines
+                .iter()
+                .map(|line| line[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        });
+        let mut text = String::new();
+        for line in &lines {
+            let _ = write!(text, "{:<1$}", line[0], widths[0]);
+            for (cell, width) in line.iter().zip(widths).skip(1) {
+                let _ = write!(text, "  {cell:>width$}");
+            }
+            text.push('\n');
+        }
+        text.push('\n');
+        text
+    }
+}
+
+impl Row {
+    fn new(name: String, elements: u32, of: Statistics) -> Row {
+        let five = |at: usize| of.five.map(|five| Number(five[at]));
+        Row {
+            name,
+            elements,
+            count: of.count,
+            mean: of.mean.map(Number),
+            standard_deviation: of.deviation.map(Number),
+            minimum: five(0),
+            lower_quartile: five(1),
+            median: five(2),
+            upper_quartile: five(3),
+            maximum: five(4),
+            nan: of.nan,
+        }
+    }
+
+    fn cells(&self) -> [String; 10] {
+        let name = if self.elements > 1 {
+            format!("{} (all {} values)", self.name, self.elements)
+        } else {
+            self.name.clone()
+        };
+        let number = |number: Option<Number>| {
+            number.map_or_else(|| "-".to_owned(), |Number(value)| significant(value, 7))
+        };
+        [
+            name,
+            grouped(self.count),
+            number(self.mean),
+            number(self.standard_deviation),
+            number(self.minimum),
+            number(self.lower_quartile),
+            number(self.median),
+            number(self.upper_quartile),
+            number(self.maximum),
+            grouped(self.nan),
+        ]
+    }
+}
+
+/// A row per value of an agent, or one over all if there are many.
+fn rows(column: &Column) -> Vec<Row> {
+    let field = &column.field;
+    let width = field.words();
+    if width > MOST_ROWS {
+        let all = Statistics::of(&column.values, 0, 1);
+        return vec![Row::new(field.name.clone(), width, all)];
+    }
+    let spelled = spellings(field, 0).into_iter().enumerate();
+    spelled
+        .map(|(at, name)| Row::new(name, 1, Statistics::of(&column.values, at, width as usize)))
+        .collect()
+}
+
+/// Digits in groups of three, as models may write them: `1_000_000`.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number to so many significant digits, without trailing zeros.
+fn significant(value: f64, digits: usize) -> String {
+    if !value.is_finite() || value == 0.0 {
+        return value
+            .abs()
+            .to_string()
+            .replace("inf", if value < 0.0 { "-inf" } else { "inf" });
+    }
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trimmed = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    if (-4..9).contains(&exponent) {
+        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+        trimmed(&format!("{value:.decimals$}"))
+    } else {
+        format!("{}e{exponent}", trimmed(mantissa))
+    }
+}
+
+/// Seconds in a unit that suits them.
+fn duration(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        format!("{} us", significant(seconds * 1e6, 3))
+    } else if seconds < 1.0 {
+        format!("{} ms", significant(seconds * 1e3, 3))
+    } else {
+        format!("{} s", significant(seconds, 4))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_right() {
+        assert_eq!(significant(8.021_352_12, 7), "8.021352");
+        assert_eq!(significant(5.0, 7), "5");
+        assert_eq!(significant(0.0, 7), "0");
+        assert_eq!(significant(-0.000_123_4, 7), "-0.0001234");
+        assert_eq!(significant(1.5e-7, 7), "1.5e-7");
+        assert_eq!(significant(123_456_789.4, 7), "123456789");
+        assert_eq!(significant(2.5e12, 7), "2.5e12");
+        assert_eq!(significant(f64::NEG_INFINITY, 7), "-inf");
+        assert_eq!(significant(f64::NAN, 7), "NaN");
+        assert_eq!(significant(100_000.0, 3), "100000");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1_000");
+        assert_eq!(grouped(1_234_567), "1_234_567");
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration(0.000_012), "12 us");
+        assert_eq!(duration(0.0123), "12.3 ms");
+        assert_eq!(duration(75.0), "75 s");
+    }
+}

@@ -1,0 +1,352 @@
+//! CSV files: one row per agent or outermost element, one column per value in it.
+
+use super::{Loaded, cell::Kind, describe, dims, spellings};
+use crate::problem::{self, Problem};
+use ::csv::{ByteRecord, Error, ErrorKind, Reader, ReaderBuilder};
+use sim_compiler::manifest::Field;
+use sim_runtime::Column;
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Write},
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// A CSV file after its header.
+struct Rows<'a> {
+    path: &'a Path,
+    reader: Reader<Box<dyn Read>>,
+    header: Vec<String>,
+    record: ByteRecord,
+    /// Line of the last row.
+    line: u64,
+}
+
+impl<'a> Rows<'a> {
+    fn open(path: &'a Path) -> Result<Rows<'a>, Problem> {
+        let unreadable = |error| problem::unreadable(path, &error);
+        let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
+        // The csv crate strips a byte order mark only if its first read holds all of it.
+        let mut start = Vec::with_capacity(3);
+        file.by_ref()
+            .take(3)
+            .read_to_end(&mut start)
+            .map_err(unreadable)?;
+        if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
+            return Err(problem::csv_utf16(path));
+        }
+        if start == [0xef, 0xbb, 0xbf] {
+            start.clear();
+        }
+        let bytes: Box<dyn Read> = Box::new(io::Cursor::new(start).chain(file));
+        let mut reader = ReaderBuilder::new()
+            .buffer_capacity(1 << 18)
+            .from_reader(bytes);
+        let header = reader
+            .byte_headers()
+            .map_err(|error| trouble(path, error))?;
+        let header: Vec<String> = header
+            .iter()
+            .map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned())
+            .collect();
+        if header.iter().all(String::is_empty) {
+            return Err(problem::csv_empty(path, "header"));
+        }
+        if header.iter().all(|name| name.parse::<f64>().is_ok()) {
+            return Err(problem::csv_no_header(path));
+        }
+        let line = reader.position().line().saturating_sub(1);
+        Ok(Rows {
+            path,
+            reader,
+            header,
+            record: ByteRecord::new(),
+            line,
+        })
+    }
+
+    /// Reads the next row; false at the end.
+    fn next(&mut self) -> Result<bool, Problem> {
+        let more = self
+            .reader
+            .read_byte_record(&mut self.record)
+            .map_err(|error| trouble(self.path, error))?;
+        if more {
+            let line = self
+                .record
+                .position()
+                .map_or(self.line + 1, ::csv::Position::line);
+            if self.header.len() == 1 && line > self.line + 1 {
+                return Err(problem::csv_blank_line(self.path, self.line + 1));
+            }
+            self.line = line;
+        }
+        Ok(more)
+    }
+
+    /// The word in a column of the row.
+    fn word(&self, column: usize, kind: Kind<'_>) -> Result<u32, Problem> {
+        let bytes = self.record.get(column).unwrap_or_default().trim_ascii();
+        let word = match str::from_utf8(bytes) {
+            Ok(text) => kind.word(text),
+            Err(_) => Err("is no UTF-8 text"),
+        };
+        word.map_err(|why| {
+            problem::bad_cell(
+                self.path,
+                self.line,
+                &self.header[column],
+                &shortened(bytes),
+                why,
+                &kind.accepts(),
+            )
+        })
+    }
+
+    /// The file's shape in words, for a complaint; counts the rows that are left.
+    fn shape(mut self) -> String {
+        let mut rows = 0_u64;
+        while let Ok(true) = self.next() {
+            rows += 1;
+        }
+        let columns = self.header.len();
+        let rows_text = if rows == 1 { "row" } else { "rows" };
+        let columns_text = if columns == 1 { "column" } else { "columns" };
+        format!("{rows} {rows_text} of {columns} {columns_text}")
+    }
+}
+
+/// Bytes of a cell for a message.
+fn shortened(bytes: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = String::from_utf8_lossy(bytes);
+    let text: String = text.escape_debug().collect();
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    let start: String = text.chars().take(MOST).collect();
+    format!("{start}…")
+}
+
+fn trouble(path: &Path, error: Error) -> Problem {
+    let line = error.position().map_or(1, ::csv::Position::line);
+    match error.into_kind() {
+        ErrorKind::Io(error) => problem::unreadable(path, &error),
+        ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => problem::csv_ragged(path, line, expected_len, len),
+        other => problem::unreadable(path, &io::Error::other(format!("{other:?}"))),
+    }
+}
+
+/// Reads tables whose rows stand side by side in one file: one field, or all the fields of a struct. The
+/// columns are taken in order, whatever their names are.
+///
+/// # Errors
+/// What is wrong with the file, or that it does not have the declared shape.
+pub(crate) fn read_data(
+    path: &Path,
+    name: &str,
+    fields: &[&Field],
+) -> Result<Vec<Loaded>, Problem> {
+    let mut rows = Rows::open(path)?;
+    let widths: Vec<usize> = fields.iter().map(|field| row_width(field)).collect();
+    let width: usize = widths.iter().sum();
+    if rows.header.len() != width {
+        return Err(shape_problem(path, name, fields, width, &rows.shape()));
+    }
+    let mut words: Vec<Vec<u32>> = vec![Vec::new(); fields.len()];
+    let mut count = 0_u64;
+    while rows.next()? {
+        let mut column = 0;
+        for ((field, &width), words) in fields.iter().zip(&widths).zip(&mut words) {
+            let kind = Kind::of(field);
+            for _ in 0..width {
+                words.push(rows.word(column, kind)?);
+                column += 1;
+            }
+        }
+        count += 1;
+    }
+    if count == 0 {
+        return Err(problem::csv_empty(path, "row below its header"));
+    }
+    let mut loaded = Vec::new();
+    for (field, words) in fields.iter().zip(words) {
+        let mut shape = dims(field);
+        match field.shape.first() {
+            Some(0) => shape[0] = u32::try_from(count).unwrap_or(u32::MAX),
+            Some(&rows) if u64::from(rows) == count => {}
+            None if count == 1 => {}
+            Some(_) | None => {
+                return Err(shape_problem(
+                    path,
+                    name,
+                    fields,
+                    width,
+                    &rows.shape_of(count),
+                ));
+            }
+        }
+        loaded.push(Loaded {
+            name: field.name.clone(),
+            scalar: field.scalar,
+            words,
+            shape,
+        });
+    }
+    Ok(loaded)
+}
+
+impl Rows<'_> {
+    fn shape_of(&self, rows: u64) -> String {
+        let rows_text = if rows == 1 { "row" } else { "rows" };
+        format!("{rows} {rows_text}")
+    }
+}
+
+/// Values in one row of a table: those below its outermost dimension.
+fn row_width(field: &Field) -> usize {
+    let inner: u32 = field.shape.iter().skip(1).product();
+    (inner * field.components) as usize
+}
+
+fn shape_problem(path: &Path, name: &str, fields: &[&Field], width: usize, found: &str) -> Problem {
+    let declared: Vec<String> = match fields {
+        [field] => vec![describe(field.scalar, &dims(field))],
+        many => many
+            .iter()
+            .map(|field| format!("`{}`: {}", field.name, describe(field.scalar, &dims(field))))
+            .collect(),
+    };
+    let rows = match fields.first().and_then(|field| field.shape.first()) {
+        Some(0) => "any number of rows".to_owned(),
+        Some(1) | None => "1 row".to_owned(),
+        Some(rows) => format!("{rows} rows"),
+    };
+    let columns = if width == 1 { "column" } else { "columns" };
+    problem::table_shape(
+        path,
+        "data",
+        name,
+        &declared.join(", "),
+        found,
+        &format!(
+            "in a CSV file that is a header, then {rows} of {width} {columns}, separated by commas"
+        ),
+    )
+}
+
+/// Reads inputs of all agents from one file: one field, or all the fields of a struct. Columns are found by
+/// their names.
+///
+/// # Errors
+/// What is wrong with the file.
+pub(crate) fn read_input(path: &Path, fields: &[&Field]) -> Result<Vec<Loaded>, Problem> {
+    let mut rows = Rows::open(path)?;
+    let mut columns: Vec<Vec<usize>> = Vec::new();
+    for field in fields {
+        columns.push(find_columns(&rows, field)?);
+    }
+    let mut words: Vec<Vec<u32>> = vec![Vec::new(); fields.len()];
+    let mut count = 0_u64;
+    while rows.next()? {
+        for ((field, columns), words) in fields.iter().zip(&columns).zip(&mut words) {
+            let kind = Kind::of(field);
+            for &column in columns {
+                words.push(rows.word(column, kind)?);
+            }
+        }
+        count += 1;
+    }
+    if count == 0 {
+        return Err(problem::csv_empty(path, "row below its header"));
+    }
+    let agents = u32::try_from(count).unwrap_or(u32::MAX);
+    let loaded = fields.iter().zip(words).map(|(field, words)| Loaded {
+        name: field.name.clone(),
+        scalar: field.scalar,
+        words,
+        shape: [vec![agents], dims(field)].concat(),
+    });
+    Ok(loaded.collect())
+}
+
+fn find_columns(rows: &Rows<'_>, field: &Field) -> Result<Vec<usize>, Problem> {
+    let spelled = spellings(field, 0);
+    let mut by_name = std::collections::HashMap::new();
+    for (at, name) in rows.header.iter().enumerate() {
+        by_name
+            .entry(name.as_str())
+            .or_insert_with(Vec::new)
+            .push(at);
+    }
+    spelled
+        .iter()
+        .map(
+            |column| match by_name.get(column.as_str()).map(Vec::as_slice) {
+                Some([at]) => Ok(*at),
+                Some(_) => Err(problem::csv_twin_columns(rows.path, column)),
+                None => Err(problem::csv_missing_column(
+                    rows.path,
+                    column,
+                    &listed(&rows.header),
+                )),
+            },
+        )
+        .collect()
+}
+
+/// The names of a header, at most a dozen.
+fn listed(header: &[String]) -> String {
+    const MOST: usize = 12;
+    let names: Vec<String> = header
+        .iter()
+        .take(MOST)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let names = names.join(", ");
+    if header.len() > MOST {
+        format!("{names} and {} more", header.len() - MOST)
+    } else {
+        names
+    }
+}
+
+/// Writes all outputs of all agents: a header, then one row per agent.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(crate) fn write(
+    columns: &[Column],
+    out: &mut impl Write,
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    let mut separator = "";
+    for column in columns {
+        for name in spellings(&column.field, 0) {
+            write!(out, "{separator}{name}")?;
+            separator = ",";
+        }
+    }
+    out.write_all(b"\n")?;
+    let words: Vec<Vec<u32>> = columns.iter().map(|column| column.values.words()).collect();
+    let agents = columns.first().map_or(0, |column| column.shape[0]);
+    for agent in 0..agents {
+        if agent % 4096 == 0 && cancel.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let mut separator: &[u8] = b"";
+        for (column, words) in columns.iter().zip(&words) {
+            let kind = Kind::of(&column.field);
+            let width = column.field.words() as usize;
+            for &word in &words[agent * width..(agent + 1) * width] {
+                out.write_all(separator)?;
+                kind.write(word, out)?;
+                separator = b",";
+            }
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,383 @@
+//! NPY files, NumPy's form of one array (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>):
+//! read in versions 1 to 3, little-endian and C order; written in version 1.
+
+use super::{Loaded, cell::Kind, describe, dims, fits};
+use crate::problem::{self, Problem};
+use sim_compiler::manifest::{Field, Scalar};
+use sim_runtime::{Column, Values};
+use std::{
+    fs::File,
+    io::{self, BufReader, ErrorKind, Read, Write},
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Types of elements that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Element {
+    F4,
+    F8,
+    I1,
+    I2,
+    I4,
+    I8,
+    U1,
+    U2,
+    U4,
+    U8,
+    Bool,
+}
+
+/// A number of an array, as wide as any.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Number {
+    Float(f64),
+    Whole(i128),
+}
+
+impl Element {
+    /// By NumPy's type string.
+    fn of(descr: &str) -> Option<Element> {
+        Some(match descr {
+            "<f4" => Element::F4,
+            "<f8" => Element::F8,
+            "|i1" | "<i1" => Element::I1,
+            "<i2" => Element::I2,
+            "<i4" => Element::I4,
+            "<i8" => Element::I8,
+            "|u1" | "<u1" => Element::U1,
+            "<u2" => Element::U2,
+            "<u4" => Element::U4,
+            "<u8" => Element::U8,
+            "|b1" | "<b1" => Element::Bool,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of one.
+    fn size(self) -> usize {
+        match self {
+            Element::I1 | Element::U1 | Element::Bool => 1,
+            Element::I2 | Element::U2 => 2,
+            Element::F4 | Element::I4 | Element::U4 => 4,
+            Element::F8 | Element::I8 | Element::U8 => 8,
+        }
+    }
+
+    /// The number in `size` bytes.
+    fn number(self, bytes: &[u8]) -> Number {
+        let mut wide = [0; 8];
+        wide[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(wide);
+        match self {
+            Element::F4 => Number::Float(f32::from_bits(bits as u32).into()),
+            Element::F8 => Number::Float(f64::from_bits(bits)),
+            Element::I1 => Number::Whole((bits as i8).into()),
+            Element::I2 => Number::Whole((bits as i16).into()),
+            Element::I4 => Number::Whole((bits as i32).into()),
+            Element::I8 => Number::Whole((bits as i64).into()),
+            Element::U1 | Element::U2 | Element::U4 | Element::U8 => Number::Whole(bits.into()),
+            Element::Bool => Number::Whole((bits != 0).into()),
+        }
+    }
+
+    /// The bytes are the field's words already.
+    fn is_word_of(self, scalar: Scalar) -> bool {
+        match scalar {
+            Scalar::F32 => self == Element::F4,
+            Scalar::I32 => self == Element::I4,
+            Scalar::U32 => self == Element::U4,
+            Scalar::Bool => false,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Element::F4 => "float32",
+            Element::F8 => "float64",
+            Element::I1 => "int8",
+            Element::I2 => "int16",
+            Element::I4 => "int32",
+            Element::I8 => "int64",
+            Element::U1 => "uint8",
+            Element::U2 => "uint16",
+            Element::U4 => "uint32",
+            Element::U8 => "uint64",
+            Element::Bool => "bool",
+        }
+    }
+}
+
+/// What a file says about its array.
+#[derive(Debug, PartialEq)]
+struct Header {
+    element: Element,
+    shape: Vec<u64>,
+}
+
+/// Reads a table, or an input with one row per agent; how many agents there must be is not known here.
+///
+/// # Errors
+/// What is wrong with the file, or that it does not have the declared shape.
+pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Problem> {
+    let file = File::open(path).map_err(|error| problem::unreadable(path, &error))?;
+    let length = file.metadata().map_or(u64::MAX, |data| data.len());
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let header = read_header(path, &mut reader)?;
+    let declared = if role == "input" {
+        [vec![0], dims(field)].concat()
+    } else {
+        dims(field)
+    };
+    if !fits(&header.shape, &declared) {
+        let shape: Vec<String> = header.shape.iter().map(u64::to_string).collect();
+        let expected = if role == "input" {
+            describe(field.scalar, &declared).replacen("rows", "agents", 1)
+        } else {
+            describe(field.scalar, &declared)
+        };
+        return Err(problem::table_shape(
+            path,
+            role,
+            &field.name,
+            &expected,
+            &format!("[{}] of {}", shape.join(", "), header.element.name()),
+            "all dimensions after the first may be flattened into one",
+        ));
+    }
+    let count = header
+        .shape
+        .iter()
+        .try_fold(1_u64, |all, &n| all.checked_mul(n));
+    let bytes = count.and_then(|count| count.checked_mul(header.element.size() as u64));
+    let (Some(count), Some(bytes)) = (count, bytes) else {
+        return Err(problem::npy_malformed(
+            path,
+            "its shape is beyond every memory",
+        ));
+    };
+    if length < bytes {
+        return Err(problem::npy_malformed(path, "it is cut short"));
+    }
+    let words = read_words(path, &mut reader, &header, count, field)?;
+    let mut shape = declared;
+    if shape.first() == Some(&0) {
+        shape[0] = u32::try_from(header.shape[0]).unwrap_or(u32::MAX);
+    }
+    Ok(Loaded {
+        name: field.name.clone(),
+        scalar: field.scalar,
+        words,
+        shape,
+    })
+}
+
+fn read_words(
+    path: &Path,
+    reader: &mut impl Read,
+    header: &Header,
+    count: u64,
+    field: &Field,
+) -> Result<Vec<u32>, Problem> {
+    let kind = Kind::of(field);
+    let size = header.element.size();
+    let plain = header.element.is_word_of(field.scalar) && field.variants.is_empty();
+    let mut words = Vec::with_capacity(count as usize);
+    let mut buffer = vec![0; size << 16];
+    while (words.len() as u64) < count {
+        let left = (count - words.len() as u64).min(1 << 16) as usize;
+        let part = &mut buffer[..left * size];
+        reader
+            .read_exact(part)
+            .map_err(|error| ended(path, &error))?;
+        for bytes in part.chunks_exact(size) {
+            let word = if plain {
+                Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            } else {
+                match header.element.number(bytes) {
+                    Number::Float(value) => kind.float(value),
+                    Number::Whole(value) => kind.integer(value),
+                }
+            };
+            let word = word.map_err(|why| {
+                let value = match header.element.number(bytes) {
+                    Number::Float(value) => format!("{value:?}"),
+                    Number::Whole(value) => value.to_string(),
+                };
+                let index = index_of(words.len() as u64, &header.shape);
+                problem::npy_value(path, &index, &value, why)
+            })?;
+            words.push(word);
+        }
+    }
+    let mut more = [0];
+    match reader.read(&mut more) {
+        Ok(0) => Ok(words),
+        Ok(_) => Err(problem::npy_malformed(path, "it goes on after its array")),
+        Err(error) => Err(problem::unreadable(path, &error)),
+    }
+}
+
+/// The index of the `at`th element: `[3, 0, 1]`.
+fn index_of(mut at: u64, shape: &[u64]) -> String {
+    let mut index = Vec::new();
+    for &length in shape.iter().rev() {
+        index.push((at % length.max(1)).to_string());
+        at /= length.max(1);
+    }
+    index.reverse();
+    format!("[{}]", index.join(", "))
+}
+
+fn ended(path: &Path, error: &io::Error) -> Problem {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => problem::npy_malformed(path, "it is cut short"),
+        _ => problem::unreadable(path, error),
+    }
+}
+
+fn read_header(path: &Path, reader: &mut impl Read) -> Result<Header, Problem> {
+    let mut exact = |length: usize| {
+        let mut bytes = Vec::new();
+        match reader.by_ref().take(length as u64).read_to_end(&mut bytes) {
+            Ok(found) if found == length => Ok(bytes),
+            Ok(_) => Err(problem::npy_malformed(path, "it is cut short")),
+            Err(error) => Err(problem::unreadable(path, &error)),
+        }
+    };
+    let start = exact(8)?;
+    if !start.starts_with(MAGIC) {
+        let why = if start.starts_with(b"PK") {
+            "it is a .npz archive"
+        } else {
+            "it does not begin with NumPy's mark"
+        };
+        return Err(problem::npy_malformed(path, why));
+    }
+    let length = match start[6] {
+        1 => {
+            let bytes = exact(2)?;
+            u16::from_le_bytes([bytes[0], bytes[1]]).into()
+        }
+        2 | 3 => {
+            let bytes = exact(4)?;
+            u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+        }
+        version => {
+            let why = format!("its version is {version}, and 1 to 3 are known");
+            return Err(problem::npy_malformed(path, &why));
+        }
+    };
+    if length > 1 << 20 {
+        return Err(problem::npy_malformed(
+            path,
+            "its header is longer than 1 MiB",
+        ));
+    }
+    let text = exact(length as usize)?;
+    parse_header(path, &String::from_utf8_lossy(&text))
+}
+
+/// Takes the header apart, a Python dictionary such as
+/// `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+fn parse_header(path: &Path, text: &str) -> Result<Header, Problem> {
+    let missing = |key: &str| problem::npy_malformed(path, &format!("its header has no `{key}`"));
+    let after = |key: &str| {
+        let at = text
+            .find(&format!("'{key}'"))
+            .or_else(|| text.find(&format!("\"{key}\"")))?;
+        let rest = text[at + key.len() + 2..].trim_start();
+        rest.strip_prefix(':').map(str::trim_start)
+    };
+    let descr = after("descr").ok_or_else(|| missing("descr"))?;
+    let quote = descr.chars().next().unwrap_or(' ');
+    if quote != '\'' && quote != '"' {
+        return Err(problem::npy_unsupported(
+            path,
+            "records of named fields",
+            "give each field its own file",
+        ));
+    }
+    let descr = descr[1..].split(quote).next().unwrap_or_default();
+    let element = Element::of(descr).ok_or_else(|| {
+        let help = if descr.starts_with('>') {
+            "save it little-endian: `array.astype(array.dtype.newbyteorder('<'))`"
+        } else {
+            "save it as `array.astype('float32')`, or int32, uint32 or bool"
+        };
+        problem::npy_unsupported(path, &format!("elements of type `{descr}`"), help)
+    })?;
+    let fortran = after("fortran_order").ok_or_else(|| missing("fortran_order"))?;
+    let shape = after("shape").and_then(|rest| rest.strip_prefix('('));
+    let shape = shape.and_then(|rest| rest.split_once(')'));
+    let shape = shape.ok_or_else(|| missing("shape"))?.0;
+    let shape: Result<Vec<u64>, _> = shape
+        .split(',')
+        .map(str::trim)
+        .filter(|length| !length.is_empty())
+        .map(str::parse)
+        .collect();
+    let shape =
+        shape.map_err(|_| problem::npy_malformed(path, "its shape is no list of lengths"))?;
+    if fortran.starts_with("True") && shape.len() > 1 {
+        return Err(problem::npy_unsupported(
+            path,
+            "an array in Fortran order",
+            "save it in C order: `numpy.ascontiguousarray(array)`",
+        ));
+    }
+    Ok(Header { element, shape })
+}
+
+/// Writes one output of all agents.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(crate) fn write(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
+    let descr = match &column.values {
+        Values::F32(_) => "<f4",
+        Values::I32(_) => "<i4",
+        Values::U32(_) => "<u4",
+        Values::Bool(_) => "|b1",
+    };
+    let lengths: String = column.shape.iter().map(|n| format!("{n}, ")).collect();
+    // A tuple of one keeps its comma, others lose it, as NumPy writes them.
+    let lengths = match column.shape.len() {
+        1 => lengths.trim_end(),
+        _ => lengths.trim_end_matches(", "),
+    };
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
+    let padding = 63 - (MAGIC.len() + 4 + header.len()) % 64;
+    header.push_str(&" ".repeat(padding));
+    header.push('\n');
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    match &column.values {
+        Values::F32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
+        Values::I32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
+        Values::U32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
+        Values::Bool(values) => elements(values, |value| [u8::from(value)], out, cancel),
+    }
+}
+
+fn elements<T: Copy, const N: usize>(
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+    out: &mut impl Write,
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    for part in values.chunks(1 << 16) {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        for &value in part {
+            out.write_all(&bytes(value))?;
+        }
+    }
+    Ok(())
+}
