@@ -4,4 +4,5 @@ pub mod limits;
 mod usage;
 mod wgsl;
 
+pub use limits::private_bytes;
 pub use wgsl::wgsl;

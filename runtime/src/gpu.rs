@@ -210,11 +210,17 @@ impl Session {
         step: u32,
         steps: u32,
     ) -> Vec<(u32, u32)> {
-        let end = step + self.pace.steps(agents, steps - step).min(steps - step);
+        let cap = self.pace.cap();
+        let mut span = self.pace.steps(agents, steps - step).min(steps - step);
+        if span > cap && span < steps - step {
+            // Whole dispatches only: a short one at the end of each submission is a wasted start.
+            span -= span % cap;
+        }
+        let end = step + span;
         let mut ranges = Vec::new();
         let mut first = step;
         while ranges.is_empty() || (first < end && ranges.len() < buffers.slots as usize) {
-            let last = end.min(first.saturating_add(self.pace.cap()));
+            let last = end.min(first.saturating_add(cap));
             ranges.push((first, last));
             first = last;
         }

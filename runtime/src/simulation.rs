@@ -32,7 +32,8 @@ pub enum Backend {
 /// A compiled model with the values of its launch.
 ///
 /// The builder methods take and give the simulation; `set_param`, `set_data` and `set_input` do the same in
-/// place. [`Simulation::run`] borrows it: a second run uses the first one's device, kernel and buffers.
+/// place. [`Simulation::run`] borrows it: a second run uses the first one's device, kernel and buffers, and
+/// runs from several threads follow one another.
 ///
 /// Two runs with the same model, values, seed and backend give the same results to the bit.
 #[derive(Debug)]
@@ -286,7 +287,14 @@ impl Simulation {
         let raw = match &mut engine {
             Engine::Cpu => interpreter::run(&self.artifact, &launch, self.keep_states, *control),
             Engine::Gpu(session) => session.run(&launch, self.keep_states, *control),
-        }?;
+        };
+        let raw = match raw {
+            Err(Error::Cancelled) => {
+                warm.engine = Some((engine, reason));
+                return Err(Error::Cancelled);
+            }
+            other => other?,
+        };
         let report = Report {
             backend: match &engine {
                 Engine::Cpu => Device::Cpu,
@@ -310,22 +318,30 @@ impl Simulation {
 
     /// Decides what runs the model, and why.
     fn start(&self) -> Result<(Engine, String), Error> {
-        let (adapter, reason) = match self.backend {
-            Backend::Cpu => return Ok((Engine::Cpu, "the CPU was asked for".to_owned())),
+        let open = |adapter: &wgpu::Adapter| {
+            Session::open(adapter, Arc::clone(&self.artifact), self.tuning)
+                .map(|session| Engine::Gpu(Box::new(session)))
+        };
+        match self.backend {
+            Backend::Cpu => Ok((Engine::Cpu, "the CPU was asked for".to_owned())),
             Backend::Gpu => {
                 let reason = match &self.adapter {
                     Some(name) => format!("an adapter called `{name}` was asked for"),
                     None => "the best adapter was asked for".to_owned(),
                 };
-                (gpu::best(self.adapter.as_deref())?, reason)
+                Ok((open(&gpu::best(self.adapter.as_deref())?)?, reason))
             }
             Backend::Auto => match gpu::best_gpu() {
-                Ok(adapter) => (adapter, "a GPU was found".to_owned()),
-                Err(reason) => return Ok((Engine::Cpu, reason)),
+                Err(reason) => Ok((Engine::Cpu, reason)),
+                Ok(adapter) => match open(&adapter) {
+                    Ok(engine) => Ok((engine, "a GPU was found".to_owned())),
+                    Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
+                        Ok((Engine::Cpu, error.to_string()))
+                    }
+                    Err(other) => Err(other),
+                },
             },
-        };
-        let session = Session::open(&adapter, Arc::clone(&self.artifact), self.tuning)?;
-        Ok((Engine::Gpu(Box::new(session)), reason))
+        }
     }
 
     fn results(&self, raw: Raw, report: Report) -> Run {

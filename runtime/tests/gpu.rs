@@ -219,10 +219,7 @@ fn neither_split_steps_nor_chunks_nor_a_second_run_change_a_bit() {
         same(&whole, &simulation.run().expect("it runs again"));
         if let Some(steps) = steps {
             let per_chunk = u64::from(100_u32.div_ceil(steps));
-            assert_eq!(
-                run.report().dispatches,
-                per_chunk * u64::from(run.report().chunks)
-            );
+            assert!(run.report().dispatches >= per_chunk * u64::from(run.report().chunks));
         }
         if let Some(chunk) = chunk {
             assert!(run.report().chunks >= 1000 / chunk);
@@ -274,24 +271,50 @@ fn values_can_change_between_runs() {
 
 #[test]
 fn drivers_that_cut_loops_short_are_outrun() {
-    // 100 steps of 1,000 rounds are 100,100 rounds: more than a software driver runs in one dispatch.
+    // 64 steps of 1,500 rounds are more than a software driver runs in the dispatch that is tried first.
     let Some(unknown) = walk(100) else { return };
-    let unknown = unknown.param("turns", 1000).expect("legal");
+    let unknown = unknown.param("turns", 1500).expect("legal");
     let run = unknown.run().expect("shorter dispatches were found");
-    let wheel = (0..100_000_u32).fold(0_u32, |wheel, _| {
+    let wheel = (0..150_000_u32).fold(0_u32, |wheel, _| {
         wheel.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
     });
     assert_eq!(run.output::<u32>("wheel").expect("known")[0], wheel);
     assert!(run.steps().all(|steps| steps == 100));
-    let Some(known) = walk_with(100, artifact(Some(1000))) else {
+    if adapters()[0].name.contains("llvmpipe") {
+        let (tried, done) = (100_u64.div_ceil(64), 100_u64.div_ceil(16));
+        let first = run.report().dispatches;
+        assert!(first >= tried + done, "it started over: {first} dispatches");
+        let again = unknown.run().expect("it runs again").report().dispatches;
+        assert!(
+            (done..tried + done).contains(&again),
+            "what was learnt is kept: {again}"
+        );
+    }
+    let Some(known) = walk_with(100, artifact(Some(1500))) else {
         return;
     };
-    let known = known.param("turns", 1000).expect("legal");
+    let known = known.param("turns", 1500).expect("legal");
     same(
         &run,
-        &known
-            .run()
-            .expect("the manifest says how long dispatches may be"),
+        &known.run().expect("the manifest bounds the dispatches"),
+    );
+}
+
+#[test]
+fn more_workgroups_than_one_dimension_holds() {
+    let mut tiny = artifact(None);
+    tiny.wgsl = KERNEL
+        .replace("@workgroup_size(64)", "@workgroup_size(1)")
+        .replace("groups.x * 64u", "groups.x");
+    tiny.manifest.workgroup_size = 1;
+    let agents = 65_535 + 4_466;
+    let (Some(one), Some(two)) = (walk(agents), walk_with(agents, tiny)) else {
+        return;
+    };
+    let (one, two) = (one.steps(3).run(), two.steps(3).run());
+    same(
+        &one.expect("it runs"),
+        &two.expect("it runs in two dimensions"),
     );
 }
 
@@ -440,6 +463,23 @@ fn names_and_types_are_checked() {
         refused(|it| it.param("drift", 1e300)),
         Error::NotRepresentable { .. }
     ));
+}
+
+#[test]
+fn enums_take_their_variants_only() {
+    let mut moods = artifact(None);
+    let field = &mut moods.manifest.params[1].field;
+    field.scalar = Scalar::U32;
+    field.variants = vec!["Calm".to_owned(), "Cross".to_owned()];
+    let set = |value: u32| Simulation::from_artifact(moods.clone()).param("turns", value);
+    set(1).expect("1 is Cross");
+    let error = set(2).expect_err("there is no third variant");
+    assert_eq!(error.to_string(), "param `turns` has no variant number 2");
+    assert!(
+        error
+            .help()
+            .is_some_and(|help| help.contains("`Calm`, `Cross`"))
+    );
 }
 
 #[test]

@@ -30,9 +30,16 @@ pub struct Placement {
 }
 
 /// Places the states, the locals, and the outputs that are read: values first, then arrays, in order.
+/// Arrays of constants are private anyway.
 pub fn place(program: &Program) -> Placement {
     let mut placement = Placement::default();
     let (mut function, mut private) = (FUNCTION_BYTES, PRIVATE_BYTES);
+    for (var, _) in &program.constants {
+        match private.checked_sub(bytes(program, *var)) {
+            Some(rest) => private = rest,
+            None => placement.unplaced.push(*var),
+        }
+    }
     let (values, arrays): (Vec<_>, Vec<_>) = variables(program)
         .into_iter()
         .partition(|&var| program[var].len == Len::One);
@@ -50,10 +57,12 @@ pub fn place(program: &Program) -> Placement {
     placement
 }
 
-/// Bytes of variables that one agent needs while its kernel runs.
+/// Bytes of variables that one agent needs while its kernel runs, arrays of constants included. Up to
+/// 8,192 always fit; beyond that [`place`] tells.
 pub fn private_bytes(program: &Program) -> u32 {
-    variables(program)
-        .into_iter()
+    let constants = program.constants.iter().map(|(var, _)| *var);
+    constants
+        .chain(variables(program))
         .fold(0, |sum, var| sum.saturating_add(bytes(program, var)))
 }
 

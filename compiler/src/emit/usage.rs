@@ -19,8 +19,6 @@ pub(super) struct Usage {
     pub draws: [bool; 3],
     /// Whether the agent's number is read, at all and in functions.
     pub agent: [bool; 2],
-    /// Whether a function reads the step's index.
-    pub step_in_function: bool,
     /// Whether a step can stop its agent.
     pub stops: bool,
 }
@@ -74,7 +72,6 @@ pub(super) fn usage(program: &Program) -> Usage {
             called: vec![false; program.functions.len()],
             draws: [false; 3],
             agent: [false; 2],
-            step_in_function: false,
             stops: false,
         },
         part: Part::Init,
@@ -203,14 +200,12 @@ impl Walk<'_> {
     }
 
     fn launch(&mut self, number: Launch) {
-        let in_function = self.part == Part::Function;
         match number {
             Launch::Agent => {
                 self.usage.agent[0] = true;
-                self.usage.agent[1] |= in_function;
+                self.usage.agent[1] |= self.part == Part::Function;
             }
-            Launch::Step => self.usage.step_in_function |= in_function,
-            Launch::Agents | Launch::Steps => {}
+            Launch::Agents | Launch::Steps | Launch::Step => {}
         }
     }
 

@@ -101,9 +101,8 @@ struct Own {
     step: String,
     steps_run: String,
     stopped: String,
-    /// Private copies of `agent` and `step` for functions of the model that read them.
+    /// A private copy of `agent` for functions of the model that read it.
     function_agent: String,
-    function_step: String,
 }
 
 impl<'a> Writer<'a> {
@@ -151,6 +150,9 @@ impl<'a> Writer<'a> {
                 self.function_names[k] = self.names.declare(&function.name);
             }
         }
+        for (var, _) in &program.constants {
+            self.declare(*var);
+        }
         for var in limits::place(program).private {
             self.private[var.0 as usize] = true;
             self.declare(var);
@@ -160,7 +162,8 @@ impl<'a> Writer<'a> {
             let indexed = match var.kind {
                 VarKind::Param | VarKind::Input => self.usage.dynamic[k],
                 VarKind::Data => var.ty.is_vector() && self.usage.read[k] > 0,
-                VarKind::State
+                VarKind::Constant
+                | VarKind::State
                 | VarKind::Output
                 | VarKind::Let
                 | VarKind::Local
@@ -174,9 +177,6 @@ impl<'a> Writer<'a> {
         }
         if self.usage.agent[1] {
             self.own.function_agent = self.names.declare("agent_number");
-        }
-        if self.usage.step_in_function {
-            self.own.function_step = self.names.declare("step_number");
         }
     }
 

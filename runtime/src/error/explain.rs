@@ -156,3 +156,21 @@ const EXPLANATIONS: &[(&str, &str, &str)] = &[
         "The driver reported a failure that has no name of its own; its words are in the message.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_that_is_ever_given_is_explained_once() {
+        // The one `match` that gives codes, read as text: a new variant cannot be forgotten here.
+        let given: Vec<&str> = include_str!("../error.rs")
+            .lines()
+            .filter(|line| line.contains("=> \"E0"))
+            .filter_map(|line| line.split('"').nth(1))
+            .collect();
+        let explained: Vec<&str> = EXPLANATIONS.iter().map(|(code, _, _)| *code).collect();
+        assert_eq!(given, explained);
+        assert!(EXPLANATIONS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+}

@@ -23,6 +23,7 @@ impl Writer<'_> {
         self.line("@group(0) @binding(0) var<uniform> run: Run;");
         self.buffers();
         self.tables();
+        self.constants();
         self.private_variables();
     }
 
@@ -169,6 +170,30 @@ impl Writer<'_> {
         }
     }
 
+    /// Arrays of constants. Variables, not `const`: shader compilers copy a `const` array to a variable in
+    /// each place that indexes it, and find a variable that nobody writes to be constant.
+    fn constants(&mut self) {
+        let program = self.program;
+        for (id, elements) in &program.constants {
+            self.blank();
+            let var = &program[*id];
+            self.doc(&var.doc);
+            self.begin();
+            self.push("var<private> ");
+            self.push_name(*id);
+            self.push(" = ");
+            self.push_type(var.ty, var.len);
+            self.push("(");
+            for (k, element) in elements.iter().enumerate() {
+                if k > 0 {
+                    self.push(", ");
+                }
+                self.literal(element, false);
+            }
+            self.end(");");
+        }
+    }
+
     /// What a function of WGSL has no room for, see `limits`.
     fn private_variables(&mut self) {
         let program = self.program;
@@ -187,13 +212,9 @@ impl Writer<'_> {
                 self.end(";");
             }
         }
-        for name in [
-            self.own.function_agent.clone(),
-            self.own.function_step.clone(),
-        ] {
-            if !name.is_empty() {
-                self.line(&format!("var<private> {name}: i32;"));
-            }
+        if !self.own.function_agent.is_empty() {
+            let line = format!("var<private> {}: i32;", self.own.function_agent);
+            self.line(&line);
         }
     }
 }

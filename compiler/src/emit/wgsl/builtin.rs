@@ -1,32 +1,11 @@
 //! Calls of builtins, and the functions that stand for those that WGSL lacks.
 
-use super::{Writer, literal};
+use super::{Writer, literal, operator::Level};
 use crate::{
     builtin::{BuiltinId, Class, Pure, Slot, Wgsl},
-    ir::{Expr, ExprId, Type, Value},
+    ir::{ExprId, Type},
 };
 use std::collections::BTreeSet;
-
-/// What WGSL demands of constant arguments even when other arguments are not constant.
-enum Rule {
-    /// The first must be less than the second, or equal to it.
-    Ordered(usize, usize),
-    /// The first must differ from the second.
-    Apart(usize, usize),
-    /// The sum is at most 32.
-    Bits(usize, usize),
-    /// At most 128.
-    Exponent(usize),
-}
-
-/// The rules of section 17 of the specification that look at some arguments only.
-const RULES: [(&str, Rule); 5] = [
-    ("clamp", Rule::Ordered(1, 2)),
-    ("smoothstep", Rule::Apart(0, 1)),
-    ("extractBits", Rule::Bits(1, 2)),
-    ("insertBits", Rule::Bits(2, 3)),
-    ("ldexp", Rule::Exponent(1)),
-];
 
 impl Writer<'_> {
     /// Writes a call of a builtin.
@@ -35,11 +14,9 @@ impl Writer<'_> {
         match pure.wgsl {
             Wgsl::Native(name) => {
                 self.push(name);
-                match self.to_hide(name, args) {
-                    None => self.arguments(args),
-                    Some(hide) => self.arguments_hiding(args, hide),
-                }
+                self.arguments_shown(args);
             }
+            Wgsl::Expression(text) => self.template(text, args),
             Wgsl::Helper { name, .. } => {
                 let ty = self.shared_type(pure, args);
                 self.push(name);
@@ -62,49 +39,41 @@ impl Writer<'_> {
             .map_or(Type::F32, |(_, arg)| self.program.type_of(*arg))
     }
 
-    /// The argument that must not look constant, if WGSL could refuse the call as it stands.
-    fn to_hide(&self, name: &str, args: &[ExprId]) -> Option<usize> {
-        if args.iter().all(|arg| self.is_constant(*arg)) {
-            return Some(0);
-        }
-        let (_, rule) = RULES.iter().find(|(ruled, _)| *ruled == name)?;
-        let (first, second) = match rule {
-            Rule::Ordered(a, b) | Rule::Apart(a, b) | Rule::Bits(a, b) => (*a, *b),
-            Rule::Exponent(a) => (*a, *a),
-        };
-        let constant = |k: usize| args.get(k).is_some_and(|arg| self.is_constant(*arg));
-        let value = |k: usize| match &self.program[args[k]] {
-            Expr::Literal(Value::F32(x)) => f64::from(*x),
-            Expr::Literal(Value::I32(x)) => f64::from(*x),
-            Expr::Literal(Value::U32(x)) => f64::from(*x),
-            _ => f64::NAN,
-        };
-        if !(constant(first) && constant(second)) {
-            return None;
-        }
-        let (a, b) = (value(first), value(second));
-        let legal = match rule {
-            Rule::Ordered(..) => a <= b,
-            Rule::Apart(..) => a < b || a > b,
-            Rule::Bits(..) => a + b <= 32.0,
-            Rule::Exponent(_) => a <= 128.0,
-        };
-        (!legal).then_some(first)
-    }
-
-    fn arguments_hiding(&mut self, args: &[ExprId], hide: usize) {
+    /// Writes arguments in their brackets, one of them hidden if all are constants.
+    fn arguments_shown(&mut self, args: &[ExprId]) {
+        let hide = args.iter().all(|arg| self.is_constant(*arg));
         self.push("(");
         for (k, arg) in args.iter().enumerate() {
             if k > 0 {
                 self.push(", ");
             }
-            if k == hide {
+            if k == 0 && hide {
                 self.hidden(*arg);
             } else {
                 self.argument(*arg, k + 1 == args.len());
             }
         }
         self.push(")");
+    }
+
+    /// Writes an expression with arguments in the places of `{0}`, `{1}`, ….
+    fn template(&mut self, template: &'static str, args: &[ExprId]) {
+        let hide = args.iter().all(|arg| self.is_constant(*arg));
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('{') {
+            self.push(before);
+            let (number, tail) = after.split_once('}').unwrap_or((after, ""));
+            let k = number.parse().unwrap_or(0);
+            if k == 0 && hide {
+                self.hidden(args[k]);
+            } else if before.ends_with(['(', ',']) || before.ends_with(", ") {
+                self.argument(args[k], tail.starts_with(')'));
+            } else {
+                self.expr(args[k], Level::Primary);
+            }
+            rest = tail;
+        }
+        self.push(rest);
     }
 
     /// Writes the functions that stand for the builtins used, those that they need included.

@@ -1,9 +1,9 @@
 //! Expressions, on one line; `depth` has cut those that are too deep, `wrap` breaks those too long.
 
 use super::{Writer, literal, operator::Level, support::Support};
-use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, Value};
+use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, Value, VarId, VarKind};
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// Writes an expression, in brackets if it binds less tightly than `least`.
     pub(super) fn expr(&mut self, id: ExprId, least: Level) {
         if let Some(name) = self.hoisted.get(&id) {
@@ -29,7 +29,10 @@ impl Writer<'_> {
                 self.out.push_str(&self.rows_names[table]);
             }
             Expr::Read(var) => self.read(*var),
-            Expr::Element { array, index } => self.element(*array, *index),
+            Expr::Element { array, index } => match self.constant_element(*array, *index) {
+                Some(value) => self.literal(value, false),
+                None => self.element(*array, *index),
+            },
             Expr::Swizzle { vector, components } => self.swizzle(*vector, components, false),
             Expr::Compose(parts) => self.compose(parts, false),
             Expr::Splat { ty, value } => self.splat(*ty, *value, false),
@@ -99,10 +102,10 @@ impl Writer<'_> {
                 self.is_constant(*one)
             }
             Expr::Compose(parts) => parts.iter().all(|part| self.is_constant(*part)),
+            Expr::Element { array, index } => self.constant_element(*array, *index).is_some(),
             Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)
-            | Expr::Element { .. }
             | Expr::Unary(..)
             | Expr::Binary(..)
             | Expr::Select { .. }
@@ -122,10 +125,13 @@ impl Writer<'_> {
             Expr::Swizzle { vector, components } => self.swizzle(*vector, components, true),
             Expr::Splat { ty, value } => self.splat(*ty, *value, true),
             Expr::Compose(parts) => self.compose(parts, true),
+            Expr::Element { array, index } => match self.constant_element(*array, *index) {
+                Some(value) => self.literal(value, true),
+                None => self.element(*array, *index),
+            },
             Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)
-            | Expr::Element { .. }
             | Expr::Unary(..)
             | Expr::Binary(..)
             | Expr::Select { .. }
@@ -146,7 +152,20 @@ impl Writer<'_> {
         }
     }
 
-    fn literal(&mut self, value: &Value, hide: bool) {
+    /// The value of an element with a known place in an array of constants.
+    pub(super) fn constant_element(&self, array: VarId, index: ExprId) -> Option<&'a Value> {
+        let program = self.program;
+        match program[index] {
+            Expr::Literal(Value::I32(k)) if program[array].kind == VarKind::Constant => {
+                let mut constants = program.constants.iter();
+                let (_, elements) = constants.find(|(var, _)| *var == array)?;
+                elements.get(k as usize)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn literal(&mut self, value: &Value, hide: bool) {
         let floats = value.floats();
         match floats {
             [] => self.scalar_literal(value, hide),

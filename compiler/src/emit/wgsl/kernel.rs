@@ -216,10 +216,6 @@ impl Writer<'_> {
         ));
         let count = format!("{}++;", self.own.steps_run);
         self.line(&count);
-        if self.usage.step_in_function {
-            let copy = format!("{} = {t};", self.own.function_step);
-            self.line(&copy);
-        }
         self.part(1, &format!("u32({t})"), &program.step);
         self.close("}");
     }

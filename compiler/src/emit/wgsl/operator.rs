@@ -1,6 +1,7 @@
 //! Operators: which brackets WGSL's grammar needs, and what its operators leave undefined.
 
 use super::{Writer, literal, support::Support};
+use crate::builtin::{BuiltinId, Wgsl};
 use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, UnaryOp, Value, VarKind};
 
 /// How tightly an expression binds. WGSL has no one order: `&& || & | ^` mix with nothing.
@@ -70,6 +71,15 @@ fn levels(op: BinaryOp) -> (Level, Level, Level) {
     }
 }
 
+/// Builtins look like calls, but for those that stand for another kind of expression.
+fn builtin_level(id: BuiltinId) -> Level {
+    match id.row().pure().wgsl {
+        Wgsl::Native(_) | Wgsl::Helper { .. } => Level::Primary,
+        Wgsl::Expression(template) if template.ends_with(')') => Level::Primary,
+        Wgsl::Expression(_) => Level::Lowest,
+    }
+}
+
 impl Writer<'_> {
     /// How tightly the text of an expression binds.
     pub(super) fn level(&self, id: ExprId) -> Level {
@@ -78,7 +88,11 @@ impl Writer<'_> {
         }
         match &self.program[id] {
             Expr::Literal(value) if literal::is_negative(value) => Level::Unary,
-            Expr::Read(var) | Expr::Element { array: var, .. } => self.read_level(*var),
+            Expr::Read(var) => self.read_level(*var),
+            Expr::Element { array, index } => match self.constant_element(*array, *index) {
+                Some(value) if literal::is_negative(value) => Level::Unary,
+                _ => self.read_level(*array),
+            },
             Expr::Unary(..) => Level::Unary,
             Expr::Binary(op, a, b) => match self.division(*op, *a, *b) {
                 Some(_) => Level::Primary,
@@ -93,9 +107,9 @@ impl Writer<'_> {
             | Expr::Select { .. }
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. } => Level::Primary,
+            Expr::Builtin(id, _) => builtin_level(*id),
         }
     }
 

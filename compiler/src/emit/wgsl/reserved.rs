@@ -54,6 +54,8 @@ static MODULE_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         .flat_map(|pure| match pure.wgsl {
             Wgsl::Native(name) => vec![name],
             Wgsl::Helper { text, .. } => declared(text).collect(),
+            // Its words are builtins of WGSL.
+            Wgsl::Expression(_) => Vec::new(),
         });
     PREDECLARED
         .split_whitespace()

@@ -23,7 +23,6 @@ impl Writer<'_> {
 
     fn function(&mut self, k: usize, function: &Function) {
         self.own.agent = self.own.function_agent.clone();
-        self.own.step = self.own.function_step.clone();
         self.doc(&function.doc);
         self.names.enter();
         self.begin();
@@ -415,7 +414,7 @@ impl Writer<'_> {
                 VarKind::State | VarKind::Output | VarKind::Local => {
                     self.usage.assigned[var.0 as usize] == 0
                 }
-                VarKind::Data => false,
+                VarKind::Constant | VarKind::Data => false,
             },
             Expr::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, a, b) => {
                 self.is_stable(*a) && self.is_stable(*b)

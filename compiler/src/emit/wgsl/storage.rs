@@ -51,7 +51,8 @@ impl Writer<'_> {
         let compared = match var.kind {
             VarKind::Param | VarKind::Data => true,
             VarKind::Input => var.len != Len::One || !self.input_names.contains_key(&(id, 0)),
-            VarKind::State
+            VarKind::Constant
+            | VarKind::State
             | VarKind::Output
             | VarKind::Let
             | VarKind::Local
@@ -81,7 +82,8 @@ impl Writer<'_> {
                 self.unless_bool(var.ty);
             }
             VarKind::Input => self.input_value(id, 0),
-            VarKind::State
+            VarKind::Constant
+            | VarKind::State
             | VarKind::Output
             | VarKind::Let
             | VarKind::Local
@@ -112,7 +114,8 @@ impl Writer<'_> {
             (VarKind::Param, None) => self.call_accessor(array, index),
             (VarKind::Data, _) if var.ty.is_vector() => self.call_accessor(array, index),
             (
-                VarKind::Data
+                VarKind::Constant
+                | VarKind::Data
                 | VarKind::State
                 | VarKind::Output
                 | VarKind::Let

@@ -167,7 +167,8 @@ impl Writer<'_> {
         let components = var.ty.components() as u32;
         let (params, first) = match var.kind {
             VarKind::Input => ("row: u32, k: i32", var.word),
-            VarKind::Param
+            VarKind::Constant
+            | VarKind::Param
             | VarKind::Data
             | VarKind::State
             | VarKind::Output
@@ -222,7 +223,8 @@ impl Writer<'_> {
         let rows = match self.program[id].kind {
             VarKind::Param => format!("run.{name}[{bracketed} >> 2u]"),
             VarKind::Input => format!("inputs[row + ({bracketed} >> 2u)]"),
-            VarKind::Data
+            VarKind::Constant
+            | VarKind::Data
             | VarKind::State
             | VarKind::Output
             | VarKind::Let
