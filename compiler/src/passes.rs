@@ -39,19 +39,15 @@ pub static PIPELINE: &[Pass] = &[
     pass("propagate", propagate::run),
     pass("dce", dce::run),
     pass("unroll", unroll::run),
-    pass("propagate", propagate::run),
-    // Loops whose bounds were the index of a loop around them are ready only now.
-    pass("unroll", unroll::run),
-    pass("range", range::run),
+    pass("compact", compact::run),
     pass("scalarise", scalarise::run),
-    pass("propagate", propagate::run),
     pass("if_to_select", if_to_select::run),
     pass("ssa", ssa::run),
     pass("propagate", propagate::run),
+    pass("range", range::run),
     pass("dce", dce::run),
-    pass("cse", cse::run),
     pass("licm", licm::run),
-    // The same value hoisted from two places is one value.
+    // After `licm`: the same value hoisted from two places is one value.
     pass("cse", cse::run),
     pass("propagate", propagate::run),
     pass("dce", dce::run),

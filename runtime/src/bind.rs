@@ -14,13 +14,15 @@ use crate::{
 };
 use sim_compiler::{
     artifact::Artifact,
-    manifest::{Counter, Field, Input, Manifest, Param, Scalar, Source, header},
+    manifest::{CUT_SHORT, Counter, Field, Input, Manifest, Param, Scalar, Source, header},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Most agents, and most steps: both are `i32` values in a model, and the largest `i32` is a mark in the
-/// kernel's step counts.
-pub const MOST: u32 = i32::MAX as u32 - 1;
+/// Most agents of a population: the model counts them in an `i32`.
+pub const MOST_AGENTS: u32 = i32::MAX as u32;
+
+/// Most steps of a run: a kernel counts them in 30 bits.
+pub const MOST_STEPS: u32 = CUT_SHORT - 1;
 
 /// What the caller has set so far.
 #[derive(Clone, Debug, Default)]
@@ -91,13 +93,15 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
 fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
     let agents = settings.agents.or(manifest.agents);
     let agents = agents.ok_or(Error::MissingCount { what: "agents" })?;
-    in_range("agents", agents.into(), 1, MOST.into())?;
-    let steps = settings.steps.or(manifest.steps);
+    in_range("agents", agents.into(), 1, MOST_AGENTS.into())?;
+    // A model that only computes, without steps, needs no number of them.
+    let none = (!manifest.has_step).then_some(0);
+    let steps = settings.steps.or(manifest.steps).or(none);
     let steps = steps.ok_or(Error::MissingCount { what: "steps" })?;
-    in_range("steps", steps.into(), 0, MOST.into())?;
+    in_range("steps", steps.into(), 0, MOST_STEPS.into())?;
     let end = u64::from(settings.first_agent) + u64::from(agents);
     let population = settings.population.map_or(end, u64::from);
-    in_range("population", population, end, MOST.into())?;
+    in_range("population", population, end, MOST_AGENTS.into())?;
     Ok(Launch {
         agents,
         first_agent: settings.first_agent,
@@ -234,22 +238,28 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
         return Ok(());
     }
     launch.inputs = zeroed(launch.agents as usize * row)?;
-    let mut absent = Vec::new();
-    for input in &manifest.inputs {
-        match (settings.inputs.get(&input.field.name), input.source) {
-            (Some(array), _) => place_input(input, array, row, launch)?,
-            (None, Source::Required) => {
-                return Err(missing(
-                    Role::Input,
-                    &input.field,
-                    &input_dims(&input.field, launch.agents),
-                ));
+    let given = |input: &Input| settings.inputs.get(&input.field.name);
+    let absent: Vec<&Input> = manifest
+        .inputs
+        .iter()
+        .filter(|input| given(input).is_none())
+        .collect();
+    for input in &absent {
+        match input.source {
+            Source::Required => {
+                let dims = input_dims(&input.field, launch.agents);
+                return Err(missing(Role::Input, &input.field, &dims));
             }
-            (None, Source::Default | Source::Drawn) => absent.push(input),
+            Source::Default | Source::Drawn => {}
         }
     }
     if !absent.is_empty() {
         interpreter::fill_absent_inputs(artifact, launch, &absent)?;
+    }
+    for input in &manifest.inputs {
+        if let Some(array) = given(input) {
+            place_input(input, array, row, launch)?;
+        }
     }
     Ok(())
 }

@@ -22,12 +22,9 @@ use kernel::Kernel;
 use pace::Pace;
 use sim_compiler::{
     artifact::Artifact,
-    manifest::{Field, Manifest, STOPPED},
+    manifest::{CUT_SHORT, Field, Manifest, STOPPED},
 };
 use std::{sync::Arc, time::Instant};
-
-/// In `progress`: the kernel noticed that the driver had ended an inner loop early.
-const CUT_SHORT: u32 = 0x7fff_ffff;
 
 /// A device with a kernel; serves any number of runs.
 pub(crate) struct Session {
@@ -323,22 +320,22 @@ impl Session {
     /// The error of the first agent whose step count is wrong.
     fn fault(&self, launch: &Launch, chunk: &Chunk, progress: &[u32]) -> Option<Error> {
         let wrong = |&word: &u32| {
-            let steps = word & !STOPPED;
+            let steps = word & (CUT_SHORT - 1);
             let stopped = word & STOPPED != 0;
-            steps == CUT_SHORT || steps > launch.steps || (!stopped && steps != launch.steps)
+            word & CUT_SHORT != 0 || steps > launch.steps || (!stopped && steps != launch.steps)
         };
         let position = progress.iter().position(wrong)?;
         let agent = u64::from(launch.first_agent) + u64::from(chunk.first) + position as u64;
         let adapter = self.open.adapter.name.clone();
-        let found = progress[position] & !STOPPED;
-        Some(if found == CUT_SHORT {
+        let word = progress[position];
+        Some(if word & CUT_SHORT != 0 {
             Error::LoopCutShort { adapter, agent }
         } else {
             Error::WrongStepCount {
                 adapter,
                 agent,
                 expected: launch.steps,
-                found,
+                found: word & (CUT_SHORT - 1),
             }
         })
     }

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `gpu`
-//! and `interpreter` run it, `run` is what comes out, `error` is everything that can go wrong.
+//! and `interpreter` (over `cpu`) run it, `run` is what comes out, `error` is everything that can go wrong.
 
 mod bind;
 mod control;
@@ -27,7 +27,7 @@ mod interpreter;
 mod run;
 mod simulation;
 
-pub use bind::{Array, MOST, Number};
+pub use bind::{Array, MOST_AGENTS, MOST_STEPS, Number};
 pub use control::{Control, Tuning};
 pub use error::{Error, Role, explanations};
 pub use gpu::{AdapterKind, AdapterSummary, adapters};

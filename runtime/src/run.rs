@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Role},
     gpu::AdapterSummary,
 };
-use sim_compiler::manifest::{Field, STOPPED, Scalar};
+use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
 /// The results of a run.
 #[derive(Clone, Debug)]
@@ -226,7 +226,7 @@ impl Run {
 
     /// Steps that each agent really ran: all, or fewer where the model says `stop`.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = u32> {
-        self.progress.iter().map(|word| word & !STOPPED)
+        self.progress.iter().map(|word| word & (CUT_SHORT - 1))
     }
 
     /// Whether each agent has stopped by itself.

@@ -49,9 +49,10 @@ fn manifest(inner_rounds: Option<u64>) -> Manifest {
     Manifest {
         version: VERSION,
         doc: String::new(),
-        generator: "none".to_owned(),
+        generator: Generator::default().name().to_owned(),
         agents: None,
         steps: Some(100),
+        has_step: true,
         params: vec![
             param(
                 field("drift", Scalar::F32, &[], 10),

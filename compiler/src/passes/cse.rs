@@ -15,14 +15,14 @@ use super::{
 use crate::ir::{BinaryOp, Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind};
 use std::{
     collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
+    hash::{BuildHasherDefault, Hash, Hasher},
 };
 
 /// Names every value that is computed twice.
 pub(super) fn run(program: &mut Program) {
     let vars = program.vars.len() as u32;
     let mut numbering = Numbering {
-        numbers: HashMap::default(),
+        numbers: HashMap::with_capacity_and_hasher(program.exprs.len(), Default::default()),
         of_var: (0..vars).collect(),
         next: vars,
         log: Vec::new(),
@@ -58,10 +58,41 @@ pub(super) fn run(program: &mut Program) {
 }
 
 /// What a value is made of.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq)]
 struct Key {
     shape: Shape,
     operands: [u32; 5],
+}
+
+impl Key {
+    fn leaf(expr: &Expr) -> Key {
+        Key {
+            shape: shape(expr),
+            operands: [0; 5],
+        }
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Enough of a shape: those that differ elsewhere differ in their operands as a rule.
+        let detail = match self.shape {
+            Shape::Literal(_, [x, y, _, _]) => x ^ y.rotate_left(16),
+            Shape::Launch(which) => which as u32,
+            Shape::Rows(var) | Shape::Read(var) | Shape::Element(var) => var.0,
+            Shape::Swizzle(count, which) => u32::from_le_bytes(which) ^ u32::from(count),
+            Shape::Unary(op) => op as u32,
+            Shape::Binary(op) => op as u32,
+            Shape::Splat(ty) | Shape::Convert(ty) | Shape::Bitcast(ty) => ty as u32,
+            Shape::Call(function) => function.0,
+            Shape::Builtin(_) | Shape::Compose | Shape::Select | Shape::RandomWord => 0,
+        };
+        let [a, b, c, d, e] = self.operands.map(u64::from);
+        std::mem::discriminant(&self.shape).hash(state);
+        state.write_u64(u64::from(detail) << 32 | a);
+        state.write_u64(b << 32 | c);
+        state.write_u64(d << 32 | e);
+    }
 }
 
 /// Where a value was computed first.
@@ -202,10 +233,7 @@ impl Numbering {
             }
             (Stmt::Var { var, .. }, None) if program[*var].len == Len::One => {
                 let zero = Expr::Literal(Value::zero(program[*var].ty));
-                let number = self.lookup(Key {
-                    shape: shape(&zero),
-                    operands: [0; 5],
-                });
+                let number = self.lookup(Key::leaf(&zero));
                 self.set(*var, number);
             }
             (Stmt::Var { var, .. } | Stmt::AssignElement { var, .. }, _) => self.renew(*var),
@@ -262,10 +290,7 @@ impl Numbering {
                 height: 1,
             }
         } else {
-            let mut key = Key {
-                shape: shape(expr),
-                operands: [0; 5],
-            };
+            let mut key = Key::leaf(expr);
             let mut height = 0;
             let list = operands(expr);
             for (at, &operand) in list.iter().enumerate() {
@@ -339,7 +364,8 @@ fn is_candidate(program: &Program, id: ExprId) -> bool {
     match &program[id] {
         Expr::Element { array, index } => match program[*array].kind {
             VarKind::Data | VarKind::Input => true,
-            VarKind::Param
+            VarKind::Constant
+            | VarKind::Param
             | VarKind::State
             | VarKind::Output
             | VarKind::Let

@@ -25,6 +25,8 @@ pub(super) fn run(program: &mut Program) {
         };
         each_section(program, |program, _, block| live.collect(program, block));
         live.mark(program);
+        let of_var = &live.live;
+        program.constants.retain(|(var, _)| of_var[var.0 as usize]);
         let mut branches = false;
         each_section(program, |program, _, block| {
             sweep(program, &live, block, &mut branches);
@@ -51,7 +53,8 @@ struct Live {
 fn is_removable(kind: VarKind) -> bool {
     match kind {
         VarKind::Let | VarKind::Local => true,
-        VarKind::Param
+        VarKind::Constant
+        | VarKind::Param
         | VarKind::Data
         | VarKind::Input
         | VarKind::State

@@ -28,6 +28,7 @@ pub(super) fn run(program: &mut Program) {
         assigned: vec![0; vars],
         clock: 1,
         loops: 0,
+        found: Vec::new(),
     };
     each_section(program, |program, place, block| {
         // The time loop runs `step` many times and the prologue, whose names it reads, once.
@@ -62,21 +63,23 @@ struct Melt {
     assigned: Vec<u32>,
     clock: u32,
     loops: u32,
+    /// Room for `melt`.
+    found: Vec<(ExprId, u32, VarId)>,
 }
 
 impl Melt {
     fn block(&mut self, program: &mut Program, block: &mut Block) {
         for stmt in block.iter_mut() {
+            let mut size = Size { nodes: 0, depth: 0 };
             for &root in roots(stmt).iter() {
-                let mut nodes = measure(program, root).nodes;
-                self.expr(program, root, 1, &mut nodes);
+                size = self.melt(program, root);
             }
             match stmt {
                 Stmt::Let { var, value } => {
                     if self.reads[var.0 as usize] == 1 && is_generated(&program[*var]) {
                         self.held[var.0 as usize] = Some(Held {
                             value: *value,
-                            size: measure(program, *value),
+                            size,
                             clock: self.clock,
                             loops: self.loops,
                         });
@@ -111,26 +114,52 @@ impl Melt {
         self.assigned[var.0 as usize] = self.clock;
     }
 
-    /// Melts names into the tree at `id`, `depth` nodes from its root, which has `nodes` nodes.
-    fn expr(&mut self, program: &mut Program, id: ExprId, depth: u32, nodes: &mut u32) {
-        if let Expr::Read(var) = program[id] {
+    /// Melts names into a tree; returns how large it then is.
+    fn melt(&mut self, program: &mut Program, root: ExprId) -> Size {
+        let mut size = Size { nodes: 0, depth: 0 };
+        let mut reads = std::mem::take(&mut self.found);
+        self.survey(program, root, 1, &mut size, &mut reads);
+        for (id, depth, var) in reads.drain(..) {
             let Some(held) = self.held[var.0 as usize] else {
-                return;
+                continue;
             };
-            let fits = held.loops == self.loops
-                && depth + held.size.depth - 1 <= MAX_DEPTH
-                && *nodes + held.size.nodes - 1 <= MAX_NODES;
+            let melted = Size {
+                nodes: size.nodes + held.size.nodes - 1,
+                depth: size.depth.max(depth + held.size.depth - 1),
+            };
+            let fits =
+                held.loops == self.loops && melted.depth <= MAX_DEPTH && melted.nodes <= MAX_NODES;
             if fits && self.is_unchanged(program, held.value, held.clock) {
-                *nodes += held.size.nodes - 1;
+                size = melted;
                 self.melted[var.0 as usize] = true;
                 let nothing = Expr::Read(var);
                 program.exprs[id.0 as usize] =
                     std::mem::replace(&mut program.exprs[held.value.0 as usize], nothing);
             }
+        }
+        self.found = reads;
+        size
+    }
+
+    /// Measures a tree and finds the names in it that may melt: where, how deep, which.
+    fn survey(
+        &self,
+        program: &Program,
+        id: ExprId,
+        depth: u32,
+        size: &mut Size,
+        reads: &mut Vec<(ExprId, u32, VarId)>,
+    ) {
+        size.nodes += 1;
+        size.depth = size.depth.max(depth);
+        if let Expr::Read(var) = program[id] {
+            if self.held[var.0 as usize].is_some() {
+                reads.push((id, depth, var));
+            }
             return;
         }
         for &operand in operands(&program[id]).iter() {
-            self.expr(program, operand, depth + 1, nodes);
+            self.survey(program, operand, depth + 1, size, reads);
         }
     }
 
@@ -145,15 +174,4 @@ impl Melt {
             .iter()
             .all(|&operand| self.is_unchanged(program, operand, since))
     }
-}
-
-fn measure(program: &Program, id: ExprId) -> Size {
-    let mut size = Size { nodes: 1, depth: 0 };
-    for &operand in operands(&program[id]).iter() {
-        let inner = measure(program, operand);
-        size.nodes += inner.nodes;
-        size.depth = size.depth.max(inner.depth);
-    }
-    size.depth += 1;
-    size
 }

@@ -7,10 +7,11 @@
 
 use super::{
     names,
-    rewrite::{Section, assigned, each_section, operands, roots},
+    rewrite::{Section, assigned, each_section, literal_i32, operands, roots},
     shape::is_trivial,
 };
 use crate::ir::{Block, Expr, ExprId, Launch, Program, Stmt, VarId, VarKind};
+use std::collections::HashMap;
 
 /// Scalars that the prologue may keep for `step`: registers are few, and beyond this many a name is a
 /// load from memory anyway.
@@ -24,6 +25,7 @@ pub(super) fn run(program: &mut Program) {
         before: Vec::new(),
         base: 0,
         scalars: 0,
+        loads: HashMap::new(),
     };
     let mut invariants = Block::new();
     each_section(program, |program, place, block| {
@@ -53,6 +55,8 @@ struct Hoist {
     base: u16,
     /// What the prologue keeps so far.
     scalars: usize,
+    /// The elements that the prologue has loaded.
+    loads: HashMap<(VarId, i32), VarId>,
 }
 
 impl Hoist {
@@ -175,6 +179,15 @@ impl Hoist {
     /// Hoists the parts of a tree that vary less than the place `depth` loops deep where it stands.
     fn hoist(&mut self, program: &mut Program, id: ExprId, depth: u16) {
         let level = self.nodes[id.0 as usize];
+        let load = if level == 0 && depth > 0 && self.base > 0 {
+            is_load(program, id)
+        } else {
+            None
+        };
+        if let Some(var) = load.and_then(|load| self.loads.get(&load)) {
+            program.exprs[id.0 as usize] = Expr::Read(*var);
+            return;
+        }
         let goes = level < depth && is_worth(program, id) && self.pays(program, id, level);
         let place = if goes { level } else { depth };
         for &operand in operands(&program[id]).iter() {
@@ -184,6 +197,9 @@ impl Hoist {
             let (var, stmt) = names::extract(program, id);
             self.put(var, level);
             self.before[usize::from(level)].push(stmt);
+            if let Some(load) = load {
+                self.loads.insert(load, var);
+            }
         }
     }
 
@@ -197,13 +213,22 @@ impl Hoist {
     }
 }
 
+/// The element of an input or table that a node loads, if its index is a literal.
+fn is_load(program: &Program, id: ExprId) -> Option<(VarId, i32)> {
+    let Expr::Element { array, index } = program[id] else {
+        return None;
+    };
+    let loaded = matches!(program[array].kind, VarKind::Input | VarKind::Data);
+    loaded.then_some((array, literal_i32(program, index)?))
+}
+
 /// Is reading a name cheaper than evaluating this in every round?
 fn is_worth(program: &Program, id: ExprId) -> bool {
     if let Expr::Element { array, index } = program[id] {
-        // Uniforms and locals are as near as names.
+        // Constants, uniforms and locals are as near as names.
         let near = matches!(
             program[array].kind,
-            VarKind::Param | VarKind::Local | VarKind::State
+            VarKind::Constant | VarKind::Param | VarKind::Local | VarKind::State
         );
         return !near || !is_trivial(program, index);
     }

@@ -112,7 +112,24 @@ impl Walk<'_> {
         for &operand in operands.iter() {
             self.expr(operand);
         }
+        if let Some(value) = self.constant_element(id) {
+            self.program.exprs[id.0 as usize] = Expr::Literal(value);
+            return;
+        }
         simplify(self.program, id);
+    }
+
+    fn constant_element(&self, id: ExprId) -> Option<Value> {
+        let Expr::Element { array, index } = self.program[id] else {
+            return None;
+        };
+        if self.program[array].kind != VarKind::Constant {
+            return None;
+        }
+        let index = usize::try_from(literal_i32(self.program, index)?).ok()?;
+        let constants = &self.program.constants;
+        let (_, elements) = constants.iter().find(|(var, _)| *var == array)?;
+        elements.get(index).copied()
     }
 
     fn value_of(&self, var: VarId) -> Option<Expr> {

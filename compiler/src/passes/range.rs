@@ -16,7 +16,13 @@ pub(super) fn run(program: &mut Program) {
         min: BuiltinId::find("min"),
         max: BuiltinId::find("max"),
     };
-    each_section(program, |program, _, block| ranges.block(program, block));
+    if program
+        .exprs
+        .iter()
+        .any(|expr| ranges.decides(program, expr))
+    {
+        each_section(program, |program, _, block| ranges.block(program, block));
+    }
 }
 
 /// The integers from `low` to `high`, wide enough for every `i32` and `u32`.
@@ -115,6 +121,20 @@ impl Ranges {
                 self.block(program, inner);
             }
         }
+    }
+
+    /// Is this a node that ranges may decide?
+    fn decides(&self, program: &Program, expr: &Expr) -> bool {
+        let first = match expr {
+            Expr::Builtin(builtin, args)
+                if [self.clamp, self.min, self.max].contains(&Some(*builtin)) =>
+            {
+                args[0]
+            }
+            Expr::Binary(op, a, _) if is_comparison(*op) => *a,
+            _ => return false,
+        };
+        matches!(program.type_of(first), Type::I32 | Type::U32)
     }
 
     fn put(&mut self, var: VarId, range: Option<Range>) {
@@ -241,6 +261,11 @@ fn of_launch(which: Launch) -> Range {
         low,
         high: i64::from(high),
     }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    let anywhere = Range::only(0);
+    compare(op, anywhere, anywhere).is_some() || matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
 }
 
 fn compare(op: BinaryOp, a: Range, b: Range) -> Option<bool> {

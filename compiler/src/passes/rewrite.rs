@@ -21,6 +21,7 @@ impl Deref for Operands {
     }
 }
 
+#[inline]
 fn some(ids: &[ExprId]) -> Operands {
     let mut few = [ExprId(0); 4];
     let mut many = Vec::new();
@@ -37,6 +38,7 @@ fn some(ids: &[ExprId]) -> Operands {
 }
 
 /// The operands of a node in evaluation order.
+#[inline]
 pub(super) fn operands(expr: &Expr) -> Operands {
     match expr {
         Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => some(&[]),

@@ -1,8 +1,11 @@
 //! Splits an array of which every index is a literal into one variable per element: `held[2]` becomes
 //! `held_2`. An element of an array and a variable hold the same value; a local array starts as zeros and
 //! so do its elements. Each element of a state keeps its word in storage.
+//!
+//! Reads the arena from end to end, so that `compact` has to run before: what is left of rolled loops
+//! would look like indices that are no literals.
 
-use super::rewrite::{blocks, blocks_mut, each_section, literal_i32, map_roots, operands, roots};
+use super::rewrite::{blocks, blocks_mut, each_section, literal_i32};
 use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind};
 
 /// Elements that a state may have to be split.
@@ -26,8 +29,20 @@ pub(super) fn run(program: &mut Program) {
         used: vec![Vec::new(); program.vars.len()],
         elements: vec![Vec::new(); program.vars.len()],
     };
+    for expr in &program.exprs {
+        if let Expr::Element { array, index } = expr {
+            split.note(program, *array, *index);
+        }
+    }
     each_section(program, |program, _, block| split.read(program, block));
     split.declare(program);
+    for at in 0..program.exprs.len() {
+        if let Expr::Element { array, index } = program.exprs[at]
+            && split.is_split(array)
+        {
+            program.exprs[at] = Expr::Read(split.element(program, array, index));
+        }
+    }
     each_section(program, |program, _, block| split.rewrite(program, block));
 }
 
@@ -43,24 +58,12 @@ struct Split {
 impl Split {
     fn read(&mut self, program: &Program, block: &[Stmt]) {
         for stmt in block {
-            for &root in roots(stmt).iter() {
-                self.read_expr(program, root);
-            }
             if let Stmt::AssignElement { var, index, .. } = stmt {
                 self.note(program, *var, *index);
             }
             for inner in blocks(stmt).into_iter().flatten() {
                 self.read(program, inner);
             }
-        }
-    }
-
-    fn read_expr(&mut self, program: &Program, id: ExprId) {
-        if let Expr::Element { array, index } = program[id] {
-            self.note(program, array, index);
-        }
-        for &operand in operands(&program[id]).iter() {
-            self.read_expr(program, operand);
         }
     }
 
@@ -130,10 +133,6 @@ impl Split {
     fn rewrite(&self, program: &mut Program, block: &mut Block) {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in std::mem::take(block) {
-            map_roots(&mut stmt, |root| {
-                self.rewrite_expr(program, root);
-                root
-            });
             for inner in blocks_mut(&mut stmt).into_iter().flatten() {
                 self.rewrite(program, inner);
             }
@@ -150,18 +149,5 @@ impl Split {
             }
         }
         *block = new;
-    }
-
-    fn rewrite_expr(&self, program: &mut Program, id: ExprId) {
-        if let Expr::Element { array, index } = program[id]
-            && self.is_split(array)
-        {
-            let element = self.element(program, array, index);
-            program.exprs[id.0 as usize] = Expr::Read(element);
-            return;
-        }
-        for &operand in operands(&program[id]).iter() {
-            self.rewrite_expr(program, operand);
-        }
     }
 }

@@ -14,17 +14,19 @@ const MAX_DEPTH: u32 = 24;
 
 /// Cuts every deep tree.
 pub(super) fn run(program: &mut Program) {
-    let mut depths = vec![0; program.exprs.len()];
+    let mut depths = Vec::new();
     each_section(program, |program, _, block| {
         cut_block(program, &mut depths, block)
     });
 }
 
-fn cut_block(program: &mut Program, depths: &mut [u32], block: &mut Block) {
+fn cut_block(program: &mut Program, depths: &mut Vec<u32>, block: &mut Block) {
     let mut new = Vec::with_capacity(block.len());
     for mut stmt in std::mem::take(block) {
         for &root in roots(&stmt).iter() {
-            cut(program, depths, root, &mut new);
+            if !is_shallow(program, root, MAX_DEPTH) {
+                cut(program, depths, root, &mut new);
+            }
         }
         for inner in blocks_mut(&mut stmt).into_iter().flatten() {
             cut_block(program, depths, inner);
@@ -34,7 +36,15 @@ fn cut_block(program: &mut Program, depths: &mut [u32], block: &mut Block) {
     *block = new;
 }
 
-fn cut(program: &mut Program, depths: &mut [u32], root: ExprId, new: &mut Block) {
+fn is_shallow(program: &Program, id: ExprId, depth: u32) -> bool {
+    depth > 0
+        && operands(&program[id])
+            .iter()
+            .all(|&operand| is_shallow(program, operand, depth - 1))
+}
+
+fn cut(program: &mut Program, depths: &mut Vec<u32>, root: ExprId, new: &mut Block) {
+    depths.resize(program.exprs.len(), 0);
     // Each node is met twice: before its operands and after them.
     let mut stack = vec![(root, false)];
     while let Some((id, done)) = stack.pop() {

@@ -6,6 +6,7 @@
 //! more: unrolled, the arrays become scalars, inputs are loaded before the time loop, and words have
 //! literal numbers.
 
+use super::propagate;
 use super::rewrite::{Cloner, Section, blocks, each_section, literal_i32, operands, roots};
 use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind};
 
@@ -20,8 +21,30 @@ const PROGRAM_NODES: u64 = 16_000;
 /// Elements that an array may have to be worth scalars.
 const ARRAY_ELEMENTS: u32 = 256;
 
-/// Unrolls what fits the budget. Defaults of inputs stay as they are: the host runs them once.
+/// Loops in loops that may be unrolled from the outside in, because an inner one's bounds are an outer
+/// one's index.
+const MAX_RUNS: usize = 3;
+
+/// Unrolls what fits the budget, and propagates the indices. Defaults of inputs stay as they are: the
+/// host runs them once.
 pub(super) fn run(program: &mut Program) {
+    for _ in 0..MAX_RUNS {
+        if !unroll(program) {
+            return;
+        }
+        propagate::run(program);
+    }
+}
+
+/// Returns whether it unrolled anything.
+fn unroll(program: &mut Program) -> bool {
+    let mut loops = false;
+    each_section(program, |program, place, block| {
+        loops |= !matches!(place, Section::InputDefault(_)) && has_loop(program, block);
+    });
+    if !loops {
+        return false;
+    }
     let mut plan = Plan::of(program);
     let mut cloner = Cloner::default();
     each_section(program, |program, place, block| {
@@ -29,6 +52,18 @@ pub(super) fn run(program: &mut Program) {
             plan.block(program, &mut cloner, block);
         }
     });
+    plan.done
+}
+
+/// Is there a loop with literal bounds?
+fn has_loop(program: &Program, block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| {
+        rounds(program, stmt).is_some()
+            || blocks(stmt)
+                .into_iter()
+                .flatten()
+                .any(|inner| has_loop(program, inner))
+    })
 }
 
 struct Plan {
@@ -42,6 +77,8 @@ struct Plan {
     picks: Vec<(VarId, Vec<VarId>)>,
     /// Nodes added so far.
     spent: u64,
+    /// Has any loop been unrolled?
+    done: bool,
 }
 
 impl Plan {
@@ -53,6 +90,7 @@ impl Plan {
             dynamic: vec![false; vars],
             picks: Vec::new(),
             spent: 0,
+            done: false,
         };
         each_section(program, |program, place, block| {
             if !matches!(place, Section::InputDefault(_)) {
@@ -60,8 +98,8 @@ impl Plan {
             }
         });
         for (array, indices) in std::mem::take(&mut plan.picks) {
-            let input = program[array].kind == VarKind::Input;
-            if input || !plan.dynamic[array.0 as usize] {
+            let single = matches!(program[array].kind, VarKind::Input | VarKind::Constant);
+            if single || !plan.dynamic[array.0 as usize] {
                 for index in indices {
                     plan.wanted[index.0 as usize] = true;
                 }
@@ -114,15 +152,16 @@ impl Plan {
 
     fn pick(&mut self, program: &Program, array: VarId, index: ExprId) {
         let var = &program[array];
-        let (Len::Fixed(elements), VarKind::Local | VarKind::State | VarKind::Input) =
-            (var.len, var.kind)
-        else {
+        let Len::Fixed(elements) = var.len else {
             return;
         };
+        // Literals pick constants and inputs one by one; other arrays fall apart as a whole.
+        let single = matches!(var.kind, VarKind::Input | VarKind::Constant);
+        if !single && !matches!(var.kind, VarKind::Local | VarKind::State) {
+            return;
+        }
         let mut indices = Vec::new();
-        if !self.follow(program, index, &mut indices)
-            || elements > ARRAY_ELEMENTS && var.kind != VarKind::Input
-        {
+        if !self.follow(program, index, &mut indices) || elements > ARRAY_ELEMENTS && !single {
             self.dynamic[array.0 as usize] = true;
         } else if !indices.is_empty() {
             self.picks.push((array, indices));
@@ -224,6 +263,7 @@ impl Plan {
             return None;
         }
         self.spent += nodes;
+        self.done = true;
         let first = literal_i32(program, *start)?;
         let mut copies = Vec::with_capacity(body.len() * rounds as usize);
         for round in 0..rounds as i32 {

@@ -1,6 +1,8 @@
 //! Every pass keeps every result to the bit, and does what its head says.
 
 mod build;
+#[allow(warnings)]
+mod dump;
 mod evaluate;
 mod random;
 
@@ -43,5 +45,69 @@ fn optimising_again_keeps_results() {
         optimise(&mut program);
         evaluate::check(&program);
         assert_eq!(evaluate::run(&program, 3, 1), expected, "program {seed}");
+    }
+}
+
+#[test]
+#[ignore]
+fn models() {
+    let only = std::env::var("MODEL").unwrap_or_default();
+    for entry in std::fs::read_dir("../lang-examples").unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "sim") || !path.to_str().unwrap().contains(&only) {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        let parsed = sim_compiler::syntax::parse(&source);
+        let prelude = Default::default();
+        let model = match sim_compiler::check::check(&parsed.model, &prelude) {
+            Ok(m) => m,
+            Err(e) => {
+                println!("{path:?}: {e:?}");
+                continue;
+            }
+        };
+        let (program, _) = sim_compiler::lower::lower(&model);
+        let reach = |p: &sim_compiler::ir::Program| {
+            let mut p = p.clone();
+            (PIPELINE.last().unwrap().run)(&mut p);
+            p.exprs.len()
+        };
+        let mut best = vec![f64::MAX; PIPELINE.len()];
+        let mut total = f64::MAX;
+        let mut peak = 0;
+        for _ in 0..30 {
+            let mut p = program.clone();
+            let mut sum = 0.0;
+            for (k, pass) in PIPELINE.iter().enumerate() {
+                let t = std::time::Instant::now();
+                (pass.run)(&mut p);
+                let s = t.elapsed().as_secs_f64() * 1e6;
+                best[k] = best[k].min(s);
+                sum += s;
+                if k == 3 {
+                    peak = reach(&p);
+                }
+            }
+            total = total.min(sum);
+        }
+        let mut p = program.clone();
+        optimise(&mut p);
+        evaluate::check(&p);
+        println!(
+            "{} nodes {} unrolled {} -> {} in {total:.0} us",
+            path.file_name().unwrap().to_str().unwrap(),
+            program.exprs.len(),
+            peak,
+            p.exprs.len()
+        );
+        if only.len() > 0 {
+            for (k, pass) in PIPELINE.iter().enumerate() {
+                print!("{} {:.0}, ", pass.name, best[k]);
+            }
+            println!();
+            println!("{}", dump::dump(&program));
+            println!("=====\n{}", dump::dump(&p));
+        }
     }
 }

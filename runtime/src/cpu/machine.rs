@@ -280,9 +280,7 @@ impl<'a> Machine<'a> {
             Expr::Builtin(id, args) => self.with_operands(args.len(), id.row().pure().eval),
             Expr::Call(id, _) => self.call(&self.launch.program[*id]),
             Expr::RandomWord { .. } => match self.pop() {
-                Value::U32(number) => {
-                    Value::U32(self.launch.generator.word(self.step_key, number))
-                }
+                Value::U32(number) => Value::U32(self.launch.generator.word(self.step_key, number)),
                 other => ill_typed(other),
             },
         }
@@ -327,9 +325,7 @@ impl<'a> Machine<'a> {
 
     fn read(&self, var: VarId, index: i32) -> Value {
         match self.plan.places[var.0 as usize] {
-            Place::Slots { first, count } => {
-                self.values[first + self.checked(var, index, count)]
-            }
+            Place::Slots { first, count } => self.values[first + self.checked(var, index, count)],
             Place::Table(number) => {
                 let ty = self.launch.program[var].ty;
                 let words = self.launch.data[number];

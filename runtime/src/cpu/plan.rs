@@ -108,10 +108,7 @@ impl Plan {
                         self.order_tree(program, *end);
                         blocks.push(body);
                     }
-                    Stmt::Var { value: None, .. }
-                    | Stmt::Break
-                    | Stmt::Continue
-                    | Stmt::Stop => {}
+                    Stmt::Var { value: None, .. } | Stmt::Break | Stmt::Continue | Stmt::Stop => {}
                 }
             }
         }

@@ -387,12 +387,7 @@ fn tables_params_constants_and_defaults_are_read() {
         .run(&mut agents, 0..1, &Control::default())
         .expect("nobody cancels");
     for k in 0..70 {
-        let size = sim_compiler::random::unit(Generator::default().draw(
-            7,
-            30 + k,
-            INPUT_STEP,
-            0,
-        ));
+        let size = sim_compiler::random::unit(Generator::default().draw(7, 30 + k, INPUT_STEP, 0));
         let got = f32::from_bits(agents.outputs[k as usize]);
         assert_eq!(got, 40.25 * size);
     }

@@ -66,9 +66,9 @@ const EXPLANATIONS: &[(&str, &str, &str)] = &[
     (
         "E0710",
         "count_out_of_range",
-        "A run has at least one agent. `agent`, `agents` and `steps` are i32 values in the model, so \
-         there are at most 2,147,483,646 agents in the whole population, and as many steps. The \
-         population is at least `first_agent` plus the agents of this run.",
+        "A run has at least one agent. `agent` and `agents` are i32 values in the model, so there are at \
+         most 2,147,483,647 agents in the whole population; steps are counted in 30 bits, so there are at \
+         most 1,073,741,823. The population is at least `first_agent` plus the agents of this run.",
     ),
     (
         "E0711",

@@ -24,7 +24,7 @@ struct Run {
 @group(0) @binding(5) var<storage, read> table: array<f32>;
 
 const STOPPED = 0x80000000u;
-const CUT_SHORT = 0x7fffffffu;
+const CUT_SHORT = 0x40000000u;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
@@ -51,7 +51,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             wheel = wheel * 1664525u + 1013904223u;
         }
         if j < run.turns {
-            steps_run = CUT_SHORT;
+            steps_run |= CUT_SHORT;
             break;
         }
         x += run.drift + table[2 * t + 1] + 0.001 * f32(agent);

@@ -1,0 +1,190 @@
+//! Compiled models on the CPU and, where there is an adapter, on the GPU: the same results, however the run
+//! is cut into parts.
+//!
+//! Where there is no adapter the GPU's half is skipped, which is said; with `SIM_REQUIRE_GPU=1` it fails.
+
+use sim_runtime::{Backend, Control, Device, Error, Run, Simulation, Tuning, adapters};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Integers and exact arithmetic only, so that every backend must agree to the bit.
+const MODEL: &str = "
+    agents 300
+    steps  40
+
+    enum Mood { Calm, Cross }
+    struct Order { price: f32, size: f32 }
+
+    param pull: f32 = 0.5 in 0.0..1.0
+    param weights = [1.0, 2.0, 4.0]
+    data  levels: [[f32; 3]]
+    input order: Order = Order(1.0, 2.0)
+    input luck: [i32; 2] ~ randint(0, 100)
+    state level = 0.0
+    state bits: u32 = 0u
+    state mood = Mood::Calm
+
+    step t {
+        level = level * pull + levels[t][agent % 3] * weights[agent % 3]
+        for k in 0..(agent % 5) {
+            bits = bits * 3u + u32(randint(0, 1000)) + u32(k)
+        }
+        if bits % 7u == 3u { mood = Mood::Cross }
+        if level > 90.0 { stop }
+    }
+
+    output level
+    output pair = [order.price + level, order.size]
+    output bits
+    output chance = luck
+    output cross = mood == Mood::Cross
+    output share = f32(agent) / f32(agents)
+";
+
+fn levels() -> Vec<f32> {
+    (0..40 * 3).map(|k| (k % 11) as f32 * 1.25).collect()
+}
+
+fn model() -> Simulation {
+    Simulation::compile(MODEL)
+        .unwrap_or_else(|error| match error {
+            Error::Compile { diagnostics, .. } => panic!("{diagnostics:#?}"),
+            other => panic!("{other}"),
+        })
+        .seed(11)
+        .data("levels", levels())
+        .expect("40 rows of 3")
+}
+
+/// Whether there is an adapter for the other half of a test.
+fn gpu() -> bool {
+    let there = !adapters().is_empty();
+    if !there {
+        let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
+        assert!(!required, "SIM_REQUIRE_GPU=1, but there is no adapter");
+        eprintln!("SKIPPED: this machine has no adapter, not even a software one");
+    }
+    there
+}
+
+fn words(run: &Run) -> Vec<(String, Vec<u32>)> {
+    let columns = run.outputs().iter().chain(run.states());
+    columns
+        .map(|column| (column.field.name.clone(), column.values.words()))
+        .collect()
+}
+
+fn same(a: &Run, b: &Run) {
+    for (a, b) in words(a).into_iter().zip(words(b)) {
+        assert_eq!(a, b);
+    }
+    assert!(a.steps().eq(b.steps()) && a.stopped().eq(b.stopped()));
+}
+
+#[test]
+fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
+    let cpu = model().backend(Backend::Cpu).run().expect("it runs");
+    assert_eq!(cpu.report().backend, Device::Cpu);
+    if !gpu() {
+        return;
+    }
+    let on_gpu = || model().backend(Backend::Gpu);
+    same(&cpu, &on_gpu().run().expect("it runs"));
+    for (max_agents_per_chunk, steps_per_dispatch) in [(Some(70), None), (None, Some(3))] {
+        let cut = on_gpu().tuning(Tuning {
+            max_agents_per_chunk,
+            steps_per_dispatch,
+        });
+        same(&cpu, &cut.run().expect("it runs in parts"));
+    }
+}
+
+#[test]
+fn a_part_of_the_population_has_the_draws_of_the_whole() {
+    let whole = model().backend(Backend::Cpu).run().expect("it runs");
+    let part = |backend| {
+        let part = model().backend(backend).agents(50).first_agent(100);
+        part.population(300).run().expect("the part runs")
+    };
+    let cpu = part(Backend::Cpu);
+    for ((name, all), (_, some)) in words(&whole).into_iter().zip(words(&cpu)) {
+        let width = all.len() / 300;
+        assert_eq!(all[100 * width..150 * width], some, "{name}");
+    }
+    if gpu() {
+        same(&cpu, &part(Backend::Gpu));
+    }
+}
+
+#[test]
+fn inputs_come_from_the_caller_the_default_or_the_draw() {
+    let run = model().backend(Backend::Cpu).run().expect("it runs");
+    let pair = run.output::<f32>("pair").expect("two floats");
+    assert_eq!(run.shape("pair").expect("known"), [300, 2]);
+    assert!(pair.chunks(2).all(|pair| pair[1] == 2.0));
+    let luck = run.output::<i32>("chance").expect("integers");
+    assert!(luck.iter().all(|&luck| (0..100).contains(&luck)));
+    assert!(luck.iter().any(|&luck| luck != luck[0]), "they are drawn");
+    let again = model()
+        .seed(12)
+        .backend(Backend::Cpu)
+        .run()
+        .expect("it runs");
+    assert_ne!(luck, again.output::<i32>("chance").expect("integers"));
+    // One field of a struct alone may be given.
+    let sizes: Vec<f32> = (0..300).map(|agent| agent as f32).collect();
+    let given = model().input("order.size", &sizes).expect("a float");
+    let given = given.backend(Backend::Cpu).run().expect("it runs");
+    let pair = given.output::<f32>("pair").expect("two floats");
+    let level = given.output::<f32>("level").expect("floats");
+    for agent in 0..300 {
+        assert_eq!(
+            pair[2 * agent..2 * agent + 2],
+            [1.0 + level[agent], sizes[agent]]
+        );
+    }
+}
+
+#[test]
+fn the_cpu_can_be_watched_and_cancelled() {
+    let last = std::sync::atomic::AtomicU64::new(0);
+    let watch = |done: u64, total: u64| {
+        assert_eq!(total, 300 * 40);
+        last.store(done, Ordering::Relaxed);
+    };
+    let cancel = AtomicBool::new(false);
+    let control = Control {
+        cancel: Some(&cancel),
+        progress: Some(&watch),
+    };
+    let simulation = model().backend(Backend::Cpu);
+    simulation.run_with(&control).expect("nobody cancels");
+    assert_eq!(last.load(Ordering::Relaxed), 300 * 40);
+    cancel.store(true, Ordering::Relaxed);
+    assert!(matches!(
+        simulation.run_with(&control),
+        Err(Error::Cancelled)
+    ));
+}
+
+#[test]
+fn auto_takes_no_software_adapter() {
+    let run = model().run().expect("it runs somewhere");
+    match &run.report().backend {
+        Device::Cpu => assert!(
+            run.report().reason.contains("no GPU"),
+            "{}",
+            run.report().reason
+        ),
+        Device::Gpu(adapter) => assert!(adapter.kind.is_gpu()),
+    }
+}
+
+#[test]
+fn a_wrong_model_gives_diagnostics() {
+    match Simulation::compile("agents 10 steps 10 output x = y") {
+        Err(error @ Error::Compile { .. }) => {
+            assert!(error.code().starts_with('E') && error.code() < "E0700");
+        }
+        other => panic!("{other:?}"),
+    }
+}
