@@ -2,7 +2,8 @@
 //!
 //! The arithmetic of these models is exact by IEEE 754 and WGSL on every backend (`+ - * / sqrt`,
 //! comparisons, integers, conversions, draws without transcendental functions), so results must agree to
-//! the bit. Floats are kept finite and away from NaN, whose bits and order WGSL leaves open.
+//! the bit. Floats are kept finite and away from NaN, whose bits and order WGSL leaves open, and are
+//! multiples of 1/8, since WGSL lets drivers reassociate and contract sums: of these they are exact.
 
 mod expr;
 mod stmt;
@@ -134,6 +135,12 @@ impl Generator {
 
     fn whole(&mut self) {
         self.line("enum Colour { Red, Green, Blue }");
+        for (name, ty) in [("q", "f32"), ("q2", "vec2"), ("q3", "vec3")] {
+            let bound = if ty == "f32" { String::new() } else { ty.to_string() };
+            self.line(&format!(
+                "fn {name}(x: {ty}) -> {ty} {{ return clamp(floor(x * 8.0) / 8.0, {bound}(-99.0), {bound}(99.0)) }}"
+            ));
+        }
         for id in 0..self.dice.below(3) {
             let count = 1 + self.dice.below(3);
             let fields: Vec<(String, Ty)> = (0..count).map(|k| (format!("f{k}"), self.any_type(1))).collect();
@@ -183,9 +190,9 @@ impl Generator {
             let name = self.name("x");
             let (ty, text) = match self.dice.below(4) {
                 0 => (Ty::I32, "= 3".to_string()),
-                1 => (Ty::Array(Box::new(Ty::F32), 4), "~ uniform(-1.0, 1.0)".to_string()),
+                1 => (Ty::Array(Box::new(Ty::Bool), 4), "~ bernoulli(0.5)".to_string()),
                 2 => (Ty::Array(Box::new(Ty::I32), 3), "~ randint(-5, 9)".to_string()),
-                _ => (Ty::F32, "~ random()".to_string()),
+                _ => (Ty::F32, "= 0.625".to_string()),
             };
             self.line(&format!("input {name}: {} {text}", self.type_name(&ty)));
             self.scope.push(Variable { name, ty, mutable: false });
@@ -197,7 +204,8 @@ impl Generator {
                 1 => (Ty::Array(Box::new(Ty::F32), 3), "[0.25, 0.5, 1.75]".to_string()),
                 _ => (Ty::F32, "1.0 / 8.0".to_string()),
             };
-            self.line(&format!("const {name} = {text}"));
+            let shown = self.type_name(&ty);
+            self.line(&format!("const {name}: {shown} = {text}"));
             self.scope.push(Variable { name, ty, mutable: false });
         }
     }

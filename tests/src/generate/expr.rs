@@ -76,19 +76,19 @@ impl Generator {
         }
     }
 
-    /// Finite and of moderate size: products are clamped, divisors are at least 1.
+    /// A multiple of 1/8 of moderate size, so that sums are exact in any order: drivers may reassociate.
     fn float(&mut self, depth: usize) -> String {
         let a = self.expr(&Ty::F32, depth);
         match self.dice.below(14) {
             0 | 1 => format!("({a} + {})", self.expr(&Ty::F32, depth)),
             2 => format!("({a} - {})", self.expr(&Ty::F32, depth)),
-            3 | 4 => format!("clamp({a} * {}, -99.0, 99.0)", self.expr(&Ty::F32, depth)),
-            5 => format!("({a} / (1.0 + abs({})))", self.expr(&Ty::F32, depth)),
-            6 => format!("sqrt(abs({a}))"),
+            3 | 4 => format!("q({a} * {})", self.expr(&Ty::F32, depth)),
+            5 => format!("q({a} / (1.0 + abs({})))", self.expr(&Ty::F32, depth)),
+            6 => format!("q(sqrt(abs({a})))"),
             7 => format!("max({a}, {})", self.expr(&Ty::F32, depth)),
             8 => format!("floor({a})"),
             9 => format!("f32({} % 64)", self.expr(&Ty::I32, depth)),
-            10 => format!("(-{a})"),
+            10 => format!("(-({a}))"),
             11 => {
                 let vector = self.expr(&Ty::Vec3, depth);
                 format!("({vector}).{}", ["x", "y", "z"][self.dice.below(3)])
@@ -107,7 +107,7 @@ impl Generator {
         let value = self.expr(&Ty::F32, depth.min(2));
         self.rounds /= 5;
         self.scope.pop();
-        format!("{fold}(for {index} in 0..{end}: {value})")
+        format!("q({fold}(for {index} in 0..{end}: {value}))")
     }
 
     fn integer(&mut self, ty: &Ty, depth: usize) -> String {
@@ -161,7 +161,7 @@ impl Generator {
         let size = if *ty == Ty::Vec2 { 2 } else { 3 };
         match self.dice.below(5) {
             0 => format!("({} + {})", self.expr(ty, depth), self.expr(ty, depth)),
-            1 => format!("clamp({} * {}, vec{size}(-99.0), vec{size}(99.0))", self.expr(ty, depth), self.expr(&Ty::F32, depth)),
+            1 => format!("q{size}({} * {})", self.expr(ty, depth), self.expr(&Ty::F32, depth)),
             2 if size == 2 => format!("({}).{}", self.expr(&Ty::Vec3, depth), ["xy", "zx", "yy"][self.dice.below(3)]),
             2 => format!("vec3({}, {})", self.expr(&Ty::Vec2, depth), self.expr(&Ty::F32, depth)),
             3 => format!("min({}, {})", self.expr(ty, depth), self.expr(ty, depth)),
@@ -237,8 +237,8 @@ impl Generator {
     fn draw(&mut self, ty: &Ty, depth: usize) -> Option<String> {
         Some(match ty {
             Ty::F32 => match self.dice.below(2) {
-                0 => "random()".into(),
-                _ => format!("uniform(-2.0, {})", self.expr(&Ty::F32, depth.min(1))),
+                0 => "q(random())".into(),
+                _ => format!("q(uniform(-2.0, {}))", self.expr(&Ty::F32, depth.min(1))),
             },
             Ty::I32 => format!("randint(-4, {})", 1 + self.dice.below(9)),
             Ty::Bool => "bernoulli(0.4)".into(),
