@@ -19,7 +19,7 @@ mod hir;
 pub mod ir;
 mod lower;
 pub mod manifest;
-mod passes;
+pub mod passes;
 pub mod random;
 mod size;
 pub mod span;

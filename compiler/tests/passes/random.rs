@@ -18,6 +18,8 @@ pub struct Random {
     in_step: bool,
     loops: usize,
     functions: usize,
+    /// Expressions to repeat.
+    past: Vec<(Type, ExprId)>,
 }
 
 /// The program of a seed.
@@ -30,6 +32,7 @@ pub fn program(seed: u64) -> sim_compiler::ir::Program {
         in_step: false,
         loops: 0,
         functions: 0,
+        past: Vec::new(),
     };
     random.whole();
     random.build.program
@@ -155,8 +158,68 @@ impl Random {
         (!vars.is_empty()).then(|| vars[self.below(vars.len())])
     }
 
+    /// Mostly floats, so that expressions meet.
+    fn some_type(&mut self) -> Type {
+        TYPES[[0, 0, 0, 0, 0, 1, 2, 3, 4][self.below(9)]]
+    }
+
+    /// A copy of an earlier expression of this type whose variables are in scope.
+    fn again(&mut self, ty: Type) -> Option<ExprId> {
+        let past: Vec<ExprId> = self
+            .past
+            .iter()
+            .rev()
+            .take(30)
+            .filter(|(t, _)| *t == ty)
+            .map(|(_, id)| *id)
+            .collect();
+        if past.is_empty() {
+            return None;
+        }
+        let id = past[self.below(past.len())];
+        self.in_scope(id).then(|| self.copy(id))
+    }
+
+    fn in_scope(&self, id: ExprId) -> bool {
+        let program = &self.build.program;
+        let known = match &program[id] {
+            Expr::Read(var) | Expr::Element { array: var, .. } => self.scope.contains(var),
+            Expr::Launch(Launch::Step) => self.in_step,
+            _ => true,
+        };
+        known && program.operands(id).iter().all(|&id| self.in_scope(id))
+    }
+
+    fn copy(&mut self, id: ExprId) -> ExprId {
+        let mut expr = self.build.program[id].clone();
+        match &mut expr {
+            Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {}
+            Expr::Element { index: one, .. }
+            | Expr::Swizzle { vector: one, .. }
+            | Expr::Splat { value: one, .. }
+            | Expr::Unary(_, one)
+            | Expr::Convert { value: one, .. }
+            | Expr::Bitcast { value: one, .. }
+            | Expr::RandomWord { number: one } => *one = self.copy(*one),
+            Expr::Binary(_, a, b) => (*a, *b) = (self.copy(*a), self.copy(*b)),
+            Expr::Select {
+                condition,
+                accept,
+                reject,
+            } => {
+                *condition = self.copy(*condition);
+                *accept = self.copy(*accept);
+                *reject = self.copy(*reject);
+            }
+            Expr::Compose(list) | Expr::Builtin(_, list) | Expr::Call(_, list) => {
+                list.iter_mut().for_each(|id| *id = self.copy(*id));
+            }
+        }
+        self.build.add(expr)
+    }
+
     fn statement(&mut self, block: &mut Block) {
-        let ty = TYPES[self.below(TYPES.len())];
+        let ty = self.some_type();
         match self.below(if self.depth < 4 { 12 } else { 7 }) {
             0 | 1 => {
                 let value = self.expr(ty, 3);
@@ -331,7 +394,24 @@ impl Random {
         if depth == 0 || self.below(5) == 0 {
             return self.leaf(ty);
         }
-        let depth = depth - 1;
+        if self.below(3) == 0
+            && let Some(id) = self.again(ty)
+        {
+            return id;
+        }
+        let id = self.operation(ty, depth - 1);
+        if self.size(id) <= 10 {
+            self.past.push((ty, id));
+        }
+        id
+    }
+
+    fn size(&self, id: ExprId) -> usize {
+        let operands = self.build.program.operands(id);
+        1 + operands.iter().map(|&id| self.size(id)).sum::<usize>()
+    }
+
+    fn operation(&mut self, ty: Type, depth: usize) -> ExprId {
         match self.below(8) {
             0 => {
                 let condition = self.expr(Type::Bool, depth);

@@ -123,25 +123,35 @@ impl Writer<'_> {
     }
 
     /// Writes an operator on one operand.
-    pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId) {
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId, hide: bool) {
         let sign = match op {
             UnaryOp::Negate => "-",
             UnaryOp::Not => "!",
             UnaryOp::Complement => "~",
         };
         self.push(sign);
-        let plain = match (&op, &self.program[operand]) {
-            (UnaryOp::Negate, Expr::Literal(Value::F32(x))) => literal::has_digits(*x),
-            (UnaryOp::Negate, Expr::Literal(Value::I32(x))) => *x > 0,
-            _ => false,
-        };
-        if self.is_constant(operand) && !plain {
-            self.hidden(operand);
+        if self.is_constant(operand) && (hide || !self.is_plain_negation(op, operand)) {
+            if matches!(self.program[operand], Expr::Unary(..)) {
+                self.push("(");
+                self.hidden(operand);
+                self.push(")");
+            } else {
+                self.hidden(operand);
+            }
         } else if op == UnaryOp::Negate {
             // `--x` would be another operator.
             self.expr(operand, Level::Primary);
         } else {
             self.expr(operand, Level::Unary);
+        }
+    }
+
+    /// Is it a minus sign before a literal, which WGSL may well compute early?
+    pub(super) fn is_plain_negation(&self, op: UnaryOp, operand: ExprId) -> bool {
+        match (op, &self.program[operand]) {
+            (UnaryOp::Negate, Expr::Literal(Value::F32(x))) => literal::has_digits(*x),
+            (UnaryOp::Negate, Expr::Literal(Value::I32(x))) => *x > 0,
+            _ => false,
         }
     }
 

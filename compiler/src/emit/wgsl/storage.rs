@@ -2,6 +2,7 @@
 
 use super::{Writer, literal, operator::Level};
 use crate::ir::{Expr, ExprId, Len, Type, Value, VarId, VarKind};
+use std::collections::BTreeMap;
 
 /// Arrays of states with more elements than this that are indexed dynamically are loaded by a loop.
 const UNROLLED: u32 = 8;
@@ -185,9 +186,9 @@ impl Writer<'_> {
         let components = ty.components() as u32;
         let parts: Vec<_> = pieces(var.word + components * k, components)
             .into_iter()
-            .map(|(row, part)| match row {
-                0 => dotted(&format!("inputs[{}]", self.own.row), part),
-                _ => dotted(&format!("inputs[{} + {row}u]", self.own.row), part),
+            .map(|(row, part)| match self.row_names.get(&row) {
+                Some(name) => dotted(name, part),
+                None => dotted(&format!("inputs[{}]", self.input_row(row)), part),
             })
             .collect();
         if self.floats.inputs || matches!(ty, Type::U32 | Type::Bool) {
@@ -204,6 +205,25 @@ impl Writer<'_> {
             self.push(&format!("{}({})", unsigned(components), parts.join(", ")));
         }
         self.push(")");
+    }
+
+    /// The index of one of the agent's rows in `inputs`.
+    pub(super) fn input_row(&self, row: u32) -> String {
+        match row {
+            0 => self.own.row.clone(),
+            _ => format!("{} + {row}u", self.own.row),
+        }
+    }
+
+    /// How many words are read of each of the agent's rows, by number.
+    pub(super) fn words_by_row(&self) -> BTreeMap<u32, u32> {
+        let mut words = BTreeMap::new();
+        for &(word, var, _) in self.usage.inputs.keys() {
+            for (row, part) in pieces(word, self.program[var].ty.components() as u32) {
+                *words.entry(row).or_default() += part.len() as u32;
+            }
+        }
+        words
     }
 
     fn composed(&mut self, ty: Type, parts: &[String]) {

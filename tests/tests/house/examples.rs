@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 use sim_runtime::{Backend, Run, Simulation};
+use sim_tests::launch::backends;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -18,9 +19,6 @@ fn read(path: &str) -> Outcome<String> {
     std::fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}").into())
 }
 
-fn backends() -> Vec<Backend> {
-    vec![Backend::Cpu, Backend::Gpu]
-}
 
 /// A CSV file: the names of its columns and its rows.
 struct Table {
