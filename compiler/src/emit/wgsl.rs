@@ -9,8 +9,11 @@
 
 mod bindings;
 mod builtin;
+mod columns;
 mod depth;
 mod expr;
+mod flow;
+mod function;
 mod kernel;
 mod literal;
 mod names;

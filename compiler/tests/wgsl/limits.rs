@@ -107,6 +107,29 @@ fn chains_of_else_if_may_be_as_long_as_they_like() {
 }
 
 #[test]
+fn chains_may_have_deep_conditions_and_empty_arms() {
+    let (mut b, x) = start();
+    let mut reject = Vec::new();
+    for k in 0..60 {
+        let mut now = b.read(x);
+        for _ in 0..(k % 3) * 20 {
+            now = b.call("sin", vec![now]);
+        }
+        let (bound, value) = (b.f(k as f32), b.f(1.0));
+        let condition = b.op(BinaryOp::Less, now, bound);
+        let mut accept = vec![Stmt::Assign { var: x, value }];
+        accept.truncate(k % 2);
+        reject = vec![Stmt::If {
+            condition,
+            accept,
+            reject,
+        }];
+    }
+    b.program.step = reject;
+    valid(b);
+}
+
+#[test]
 fn blocks_nest_as_deep_as_promised() {
     for looped in [false, true] {
         let (mut b, x) = start();

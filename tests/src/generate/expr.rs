@@ -33,7 +33,11 @@ impl Generator {
     fn literal(&mut self, ty: &Ty) -> String {
         match ty {
             Ty::F32 => ["0.5", "-1.25", "2.0", "0.0", "1.5", "-0.75", "3.0", "0.125"][self.dice.below(8)].into(),
-            Ty::I32 => ["0", "1", "-1", "7", "-13", "100", "2147483647", "-2147483647"][self.dice.below(8)].into(),
+            // Converted, so that constants of these wrap as everything else does instead of overflowing.
+            Ty::I32 => {
+                let value = ["0", "1", "-1", "7", "-13", "100", "2147483647", "-2147483648"][self.dice.below(8)];
+                format!("i32({value})")
+            }
             Ty::U32 => ["0u", "1u", "5u", "31u", "1000u", "4294967295u"][self.dice.below(6)].into(),
             Ty::Bool => ["true", "false"][self.dice.below(2)].into(),
             Ty::Vec2 => "vec2(0.5, -1.5)".into(),
@@ -211,7 +215,7 @@ impl Generator {
         Some(match length {
             None => name,
             Some(length) if self.dice.chance(50) => format!("{name}[{}]", self.dice.below(length as usize)),
-            Some(_) => format!("{name}[{}]", self.expr(&Ty::I32, depth.min(2))),
+            Some(_) => format!("{name}[agent + {}]", self.expr(&Ty::I32, depth.min(2))),
         })
     }
 

@@ -52,7 +52,7 @@ impl Generator {
                 let index = if self.dice.chance(40) {
                     self.dice.below(*length as usize).to_string()
                 } else {
-                    self.expr(&Ty::I32, 2)
+                    format!("agent + {}", self.expr(&Ty::I32, 2))
                 };
                 let value = self.expr(element, 3);
                 self.line(&format!("{name}[{index}] = {value}"));

@@ -1,6 +1,6 @@
 //! The entry point: birth or continuation, the time loop, the end of the run.
 
-use super::{Writer, storage::Columns};
+use super::{Writer, columns::Columns};
 use crate::{
     ir::{Block, Len, VarId},
     manifest::{CUT_SHORT, STOPPED},
