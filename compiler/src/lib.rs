@@ -45,7 +45,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { optimise: true, generator: Generator::default() }
+        Options {
+            optimise: true,
+            generator: Generator::default(),
+        }
     }
 }
 
@@ -74,7 +77,12 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
     manifest.generator = options.generator.name().to_string();
     manifest.inner_rounds = ir::rounds::inner_rounds(&program);
     let wgsl = emit::wgsl(&program, &manifest, options.generator);
-    Ok(Artifact { manifest, program, wgsl, generator: options.generator })
+    Ok(Artifact {
+        manifest,
+        program,
+        wgsl,
+        generator: options.generator,
+    })
 }
 
 /// Only the complaints about a model; empty if it compiles.
@@ -87,8 +95,11 @@ pub fn check(source: &str) -> Vec<Diagnostic> {
 
 fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
     let parsed = syntax::parse(source);
-    let prelude =
-        if source.contains("poisson") { syntax::parse(PRELUDE).model } else { syntax::ast::Model::default() };
+    let prelude = if source.contains("poisson") {
+        syntax::parse(PRELUDE).model
+    } else {
+        syntax::ast::Model::default()
+    };
     let mut diagnostics = parsed.diagnostics;
     match check::check(&parsed.model, &prelude) {
         Ok(model) if diagnostics.is_empty() => match size::check(&model) {
@@ -99,11 +110,15 @@ fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
         Err(found) => {
             let line = |diagnostic: &Diagnostic| {
                 let start = diagnostic.span().range().start.min(source.len());
-                source.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count()
+                source.as_bytes()[..start]
+                    .iter()
+                    .filter(|byte| **byte == b'\n')
+                    .count()
             };
             let broken: Vec<usize> = diagnostics.iter().map(line).collect();
             diagnostics.extend(found.into_iter().filter(|diagnostic| {
-                broken.is_empty() || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
+                broken.is_empty()
+                    || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
             }));
         }
     }
@@ -114,7 +129,9 @@ fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
 /// Is this a mistake of its own even where the text has syntax errors? Names may be unknown there, and
 /// paths incomplete, only because their declarations could not be read.
 fn stands_alone(diagnostic: &Diagnostic) -> bool {
-    !(diagnostic.code.starts_with("E02") || diagnostic.code.starts_with("E06") || diagnostic.slug == "missing_return")
+    !(diagnostic.code.starts_with("E02")
+        || diagnostic.code.starts_with("E06")
+        || diagnostic.slug == "missing_return")
 }
 
 /// A stage of the pipeline, for `simc build --emit`.
@@ -142,7 +159,11 @@ pub fn emit_stage(source: &str, stage: Stage) -> Result<String, Vec<Diagnostic>>
             .collect()),
         Stage::Ast => {
             let parsed = syntax::parse(source);
-            if parsed.diagnostics.is_empty() { Ok(syntax::print::ast(&parsed.model)) } else { Err(parsed.diagnostics) }
+            if parsed.diagnostics.is_empty() {
+                Ok(syntax::print::ast(&parsed.model))
+            } else {
+                Err(parsed.diagnostics)
+            }
         }
         Stage::Hir => checked(source).map(|model| hir::print::print(&model)),
         Stage::Ir => compile(source).map(|artifact| ir::print::print(&artifact.program)),

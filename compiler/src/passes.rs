@@ -20,6 +20,8 @@ mod scalarise;
 mod shape;
 mod split_deep;
 mod ssa;
+#[cfg(test)]
+mod tests;
 mod unroll;
 
 use crate::ir::Program;
@@ -67,7 +69,7 @@ const fn pass(name: &'static str, run: fn(&mut Program)) -> Pass {
 pub fn optimise(program: &mut Program) {
     for pass in PIPELINE {
         (pass.run)(program);
-        #[cfg(any())]
+        #[cfg(debug_assertions)]
         if let Err(broken) = crate::ir::verify::verify(program) {
             panic!("pass `{}` broke the IR: {broken}", pass.name);
         }

@@ -38,15 +38,23 @@ impl Head {
         for line in source.lines().take_while(|line| line.starts_with("//")) {
             let text = line.trim_start_matches('/').trim();
             let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-            let named = || rest.split_once('=').map(|(name, values)| (name.trim().to_string(), values.trim()));
+            let named = || {
+                rest.split_once('=')
+                    .map(|(name, values)| (name.trim().to_string(), values.trim()))
+            };
             match word {
                 "run" => {
                     for pair in rest.split_whitespace() {
-                        let (key, value) = pair.split_once('=').ok_or(format!("no `=` in `{pair}`"))?;
+                        let (key, value) =
+                            pair.split_once('=').ok_or(format!("no `=` in `{pair}`"))?;
                         head.launch.push((key.to_string(), value.to_string()));
                     }
                 }
-                "within" => head.within = rest.parse().map_err(|_| format!("no tolerance: `{rest}`"))?,
+                "within" => {
+                    head.within = rest
+                        .parse()
+                        .map_err(|_| format!("no tolerance: `{rest}`"))?
+                }
                 "data" => {
                     let (name, values) = named().ok_or(line)?;
                     let rows = values.split('/').map(numbers).collect::<Result<_, _>>()?;
@@ -54,11 +62,16 @@ impl Head {
                 }
                 "input" => {
                     let (name, values) = named().ok_or(line)?;
-                    head.inputs.push((name, numbers(&values.replace('/', " "))?));
+                    head.inputs
+                        .push((name, numbers(&values.replace('/', " "))?));
                 }
                 "expect" | "state" => {
                     if let Some((name, values)) = named().filter(|(name, _)| !name.contains(' ')) {
-                        let kind = if word == "expect" { Kind::Output } else { Kind::State };
+                        let kind = if word == "expect" {
+                            Kind::Output
+                        } else {
+                            Kind::State
+                        };
                         head.expected.push((kind, name, numbers(values)?));
                     }
                 }
@@ -78,15 +91,28 @@ impl Head {
     pub fn launch(&self, mut simulation: Simulation) -> Result<Simulation, String> {
         let text = |error: sim_runtime::Error| error.to_string();
         for (key, value) in &self.launch {
-            let count = || value.parse::<u64>().map_err(|_| format!("`{key}={value}` is no count"));
+            let count = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|_| format!("`{key}={value}` is no count"))
+            };
             simulation = match key.as_str() {
                 "agents" => simulation.agents(count()? as u32),
                 "steps" => simulation.steps(count()? as u32),
                 "seed" => simulation.seed(count()?),
                 "first_agent" => simulation.first_agent(count()? as u32),
                 _ => {
-                    let name = key.strip_prefix("param.").ok_or(format!("unknown key `{key}`"))?;
-                    let field = find(simulation.manifest().params.iter().map(|param| &param.field), name)?;
+                    let name = key
+                        .strip_prefix("param.")
+                        .ok_or(format!("unknown key `{key}`"))?;
+                    let field = find(
+                        simulation
+                            .manifest()
+                            .params
+                            .iter()
+                            .map(|param| &param.field),
+                        name,
+                    )?;
                     let values = numbers(&value.replace(',', " "))?;
                     let array = array(field.scalar, &values);
                     simulation.param(name, array).map_err(text)?
@@ -94,12 +120,22 @@ impl Head {
             };
         }
         for (name, rows) in &self.data {
-            let field = find(simulation.manifest().data.iter().map(|data| &data.field), name)?;
+            let field = find(
+                simulation.manifest().data.iter().map(|data| &data.field),
+                name,
+            )?;
             let array = array(field.scalar, &rows.concat());
             simulation = simulation.data(name, array).map_err(text)?;
         }
         for (name, values) in &self.inputs {
-            let field = find(simulation.manifest().inputs.iter().map(|input| &input.field), name)?;
+            let field = find(
+                simulation
+                    .manifest()
+                    .inputs
+                    .iter()
+                    .map(|input| &input.field),
+                name,
+            )?;
             let array = array(field.scalar, values);
             simulation = simulation.input(name, array).map_err(text)?;
         }
@@ -112,18 +148,36 @@ impl Head {
     /// The first difference.
     pub fn compare(&self, run: &Run) -> Result<(), String> {
         for (kind, name, expected) in &self.expected {
-            let columns = if *kind == Kind::Output { run.outputs() } else { run.states() };
-            let column = columns.iter().find(|column| column.field.name == *name).ok_or(format!("no `{name}` in the run"))?;
+            let columns = if *kind == Kind::Output {
+                run.outputs()
+            } else {
+                run.states()
+            };
+            let column = columns
+                .iter()
+                .find(|column| column.field.name == *name)
+                .ok_or(format!("no `{name}` in the run"))?;
             let got = floats(&column.values.words(), column.field.scalar);
             if got.len() != expected.len() {
-                return Err(format!("`{name}` has {} values, expected {}", got.len(), expected.len()));
+                return Err(format!(
+                    "`{name}` has {} values, expected {}",
+                    got.len(),
+                    expected.len()
+                ));
             }
             for (k, (got, expected)) in got.iter().zip(expected).enumerate() {
-                let wanted = if column.field.scalar == Scalar::F32 { f64::from(*expected as f32) } else { *expected };
+                let wanted = if column.field.scalar == Scalar::F32 {
+                    f64::from(*expected as f32)
+                } else {
+                    *expected
+                };
                 let same = *got == wanted || (got.is_nan() && wanted.is_nan());
                 let near = (got - wanted).abs() <= self.within * wanted.abs().max(1.0);
                 if !same && !near {
-                    return Err(format!("`{name}` value {k} is {got}, expected {wanted} within {}", self.within));
+                    return Err(format!(
+                        "`{name}` value {k} is {got}, expected {wanted} within {}",
+                        self.within
+                    ));
                 }
             }
         }
@@ -148,13 +202,17 @@ fn numbers(text: &str) -> Result<Vec<f64>, String> {
         .map(|word| match word {
             "true" => Ok(1.0),
             "false" => Ok(0.0),
-            _ => word.parse::<f64>().map_err(|_| format!("`{word}` is no number")),
+            _ => word
+                .parse::<f64>()
+                .map_err(|_| format!("`{word}` is no number")),
         })
         .collect()
 }
 
 fn find<'a>(mut fields: impl Iterator<Item = &'a Field>, name: &str) -> Result<&'a Field, String> {
-    fields.find(|field| field.name == name).ok_or(format!("the model has no `{name}`"))
+    fields
+        .find(|field| field.name == name)
+        .ok_or(format!("the model has no `{name}`"))
 }
 
 fn array(scalar: Scalar, values: &[f64]) -> Array {

@@ -14,7 +14,9 @@ pub fn has_gpu() -> bool {
                 std::env::var("SIM_REQUIRE_GPU").as_deref() != Ok("1"),
                 "SIM_REQUIRE_GPU is set, but no Vulkan adapter was found"
             );
-            eprintln!("SKIPPED on the GPU: no Vulkan adapter was found; only the CPU backend is tested");
+            eprintln!(
+                "SKIPPED on the GPU: no Vulkan adapter was found; only the CPU backend is tested"
+            );
         }
         found
     })
@@ -22,7 +24,11 @@ pub fn has_gpu() -> bool {
 
 /// The backends that this machine has.
 pub fn backends() -> Vec<Backend> {
-    if has_gpu() { vec![Backend::Cpu, Backend::Gpu] } else { vec![Backend::Cpu] }
+    if has_gpu() {
+        vec![Backend::Cpu, Backend::Gpu]
+    } else {
+        vec![Backend::Cpu]
+    }
 }
 
 /// Every way to run a model here: backend and whether optimised, with a name for messages.
@@ -30,7 +36,18 @@ pub fn ways() -> Vec<(String, Backend, bool)> {
     let mut ways = Vec::new();
     for backend in backends() {
         for optimise in [false, true] {
-            ways.push((format!("{backend:?}, {}", if optimise { "optimised" } else { "not optimised" }), backend, optimise));
+            ways.push((
+                format!(
+                    "{backend:?}, {}",
+                    if optimise {
+                        "optimised"
+                    } else {
+                        "not optimised"
+                    }
+                ),
+                backend,
+                optimise,
+            ));
         }
     }
     ways
@@ -41,9 +58,17 @@ pub fn ways() -> Vec<(String, Backend, bool)> {
 /// # Errors
 /// The compiler's messages as text.
 pub fn simulation(source: &str, backend: Backend, optimise: bool) -> Result<Simulation, String> {
-    let options = Options { optimise, ..Options::default() };
+    let options = Options {
+        optimise,
+        ..Options::default()
+    };
     let artifact = compile_with(source, options).map_err(|diagnostics| {
-        sim_compiler::diagnostic::render::render("model.sim", source, &diagnostics, Default::default())
+        sim_compiler::diagnostic::render::render(
+            "model.sim",
+            source,
+            &diagnostics,
+            Default::default(),
+        )
     })?;
     Ok(Simulation::from_artifact(artifact).backend(backend))
 }

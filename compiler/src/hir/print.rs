@@ -2,14 +2,19 @@
 //! `simc build --emit hir`.
 
 use super::{
-    Block, Comprehension, Constant, Expr, ExprId, ExprKind, InputSource, LocalId, Method, Model, Stmt, StmtKind, Type,
+    Block, Comprehension, Constant, Expr, ExprId, ExprKind, InputSource, LocalId, Method, Model,
+    Stmt, StmtKind, Type,
 };
 use crate::ir::{Launch, Value};
 use std::fmt::Write;
 
 /// The whole model.
 pub fn print(model: &Model) -> String {
-    let mut printer = Printer { model, text: String::new(), indent: 0 };
+    let mut printer = Printer {
+        model,
+        text: String::new(),
+        indent: 0,
+    };
     printer.model();
     printer.text
 }
@@ -38,17 +43,33 @@ impl Printer<'_> {
             }
         }
         for item in &model.structs {
-            let fields: Vec<String> =
-                item.fields.iter().map(|(name, ty)| format!("{name}: {}", self.ty(ty))).collect();
+            let fields: Vec<String> = item
+                .fields
+                .iter()
+                .map(|(name, ty)| format!("{name}: {}", self.ty(ty)))
+                .collect();
             self.line(&format!("struct {} {{ {} }}", item.name, fields.join(", ")));
         }
         for item in &model.enums {
-            self.line(&format!("enum {} {{ {} }}", item.name, item.variants.join(", ")));
+            self.line(&format!(
+                "enum {} {{ {} }}",
+                item.name,
+                item.variants.join(", ")
+            ));
         }
         for item in &model.params {
-            let default = item.default.as_ref().map_or(String::new(), |value| format!(" = {}", constant(value)));
-            let range = item.range.map_or(String::new(), |[a, b]| format!(" in {a}..{b}"));
-            self.line(&format!("param {}: {}{default}{range}", item.name, self.ty(&item.ty)));
+            let default = item
+                .default
+                .as_ref()
+                .map_or(String::new(), |value| format!(" = {}", constant(value)));
+            let range = item
+                .range
+                .map_or(String::new(), |[a, b]| format!(" in {a}..{b}"));
+            self.line(&format!(
+                "param {}: {}{default}{range}",
+                item.name,
+                self.ty(&item.ty)
+            ));
         }
         for item in &model.data {
             self.line(&format!("data {}: {}", item.name, self.ty(&item.ty)));
@@ -59,26 +80,50 @@ impl Printer<'_> {
                 InputSource::Default(value) => format!(" = {}", self.expr(value)),
                 InputSource::Drawn(value) => format!(" ~ {}", self.expr(value)),
             };
-            self.line(&format!("input {}: {}{source}", item.name, self.ty(&item.ty)));
+            self.line(&format!(
+                "input {}: {}{source}",
+                item.name,
+                self.ty(&item.ty)
+            ));
         }
         for item in &model.states {
-            self.line(&format!("state {}: {} = {}", item.name, self.ty(&item.ty), self.expr(item.init)));
+            self.line(&format!(
+                "state {}: {} = {}",
+                item.name,
+                self.ty(&item.ty),
+                self.expr(item.init)
+            ));
         }
         for item in &model.functions {
             let params: Vec<String> = item.params.iter().map(|&param| self.typed(param)).collect();
             let draws = if item.draws { " // draws" } else { "" };
-            self.line(&format!("fn {}({}) -> {} {{{draws}", item.name, params.join(", "), self.ty(&item.result)));
+            self.line(&format!(
+                "fn {}({}) -> {} {{{draws}",
+                item.name,
+                params.join(", "),
+                self.ty(&item.result)
+            ));
             self.body(&item.body);
             self.line("}");
         }
         model.init.iter().for_each(|body| self.headed("init", body));
         for block in &model.step {
-            let head = block.index.map_or("step".to_string(), |index| format!("step {}", self.name(index)));
+            let head = block.index.map_or("step".to_string(), |index| {
+                format!("step {}", self.name(index))
+            });
             self.headed(&head, &block.body);
         }
-        model.finish.iter().for_each(|body| self.headed("finish", body));
+        model
+            .finish
+            .iter()
+            .for_each(|body| self.headed("finish", body));
         for item in &model.outputs {
-            self.line(&format!("output {}: {} = {}", item.name, self.ty(&item.ty), self.expr(item.value)));
+            self.line(&format!(
+                "output {}: {} = {}",
+                item.name,
+                self.ty(&item.ty),
+                self.expr(item.value)
+            ));
         }
     }
 
@@ -105,14 +150,29 @@ impl Printer<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Declare { local, value } => {
-                let word = if self.model[*local].kind == super::LocalKind::Let { "let" } else { "var" };
-                self.line(&format!("{word} {} = {}", self.typed(*local), self.expr(*value)));
+                let word = if self.model[*local].kind == super::LocalKind::Let {
+                    "let"
+                } else {
+                    "var"
+                };
+                self.line(&format!(
+                    "{word} {} = {}",
+                    self.typed(*local),
+                    self.expr(*value)
+                ));
             }
             StmtKind::Assign { place, op, value } => {
                 let op = op.map_or("", super::BinaryOp::text);
-                self.line(&format!("{} {op}= {}", self.expr(*place), self.expr(*value)));
+                self.line(&format!(
+                    "{} {op}= {}",
+                    self.expr(*place),
+                    self.expr(*value)
+                ));
             }
-            StmtKind::If { branches, otherwise } => {
+            StmtKind::If {
+                branches,
+                otherwise,
+            } => {
                 for (k, (condition, body)) in branches.iter().enumerate() {
                     let word = if k == 0 { "if" } else { "} else if" };
                     self.line(&format!("{word} {} {{", self.expr(*condition)));
@@ -124,12 +184,30 @@ impl Printer<'_> {
                 }
                 self.line("}");
             }
-            StmtKind::For { index, start, end, body } => {
-                let head = format!("for {} in {}..{}", self.name(*index), self.expr(*start), self.expr(*end));
+            StmtKind::For {
+                index,
+                start,
+                end,
+                body,
+            } => {
+                let head = format!(
+                    "for {} in {}..{}",
+                    self.name(*index),
+                    self.expr(*start),
+                    self.expr(*end)
+                );
                 self.headed(&head, body);
             }
-            StmtKind::While { condition, limit, body } => {
-                let head = format!("while {} limit {}", self.expr(*condition), self.expr(*limit));
+            StmtKind::While {
+                condition,
+                limit,
+                body,
+            } => {
+                let head = format!(
+                    "while {} limit {}",
+                    self.expr(*condition),
+                    self.expr(*limit)
+                );
                 self.headed(&head, body);
             }
             StmtKind::Match { value, arms } => {
@@ -137,7 +215,11 @@ impl Printer<'_> {
                 self.indent += 1;
                 for arm in arms {
                     let patterns: Vec<String> = arm.patterns.iter().map(constant).collect();
-                    let head = if patterns.is_empty() { "_".to_string() } else { patterns.join(" | ") };
+                    let head = if patterns.is_empty() {
+                        "_".to_string()
+                    } else {
+                        patterns.join(" | ")
+                    };
                     self.headed(&format!("{head} =>"), &arm.body);
                 }
                 self.indent -= 1;
@@ -148,24 +230,40 @@ impl Printer<'_> {
             StmtKind::Continue => self.line("continue"),
             StmtKind::Stop => self.line("stop"),
             StmtKind::Integrate { method, dt, body } => {
-                let name = Method::ALL.iter().find(|(_, known)| known == method).map_or("?", |(name, _)| name);
+                let name = Method::ALL
+                    .iter()
+                    .find(|(_, known)| known == method)
+                    .map_or("?", |(name, _)| name);
                 self.headed(&format!("integrate {name}({})", self.expr(*dt)), body);
             }
             StmtKind::Equation { state, value } => {
-                self.line(&format!("{}' = {}", self.model[*state].name, self.expr(*value)));
+                self.line(&format!(
+                    "{}' = {}",
+                    self.model[*state].name,
+                    self.expr(*value)
+                ));
             }
             StmtKind::Block(body) => self.headed("", body),
         }
     }
 
     fn exprs(&self, ids: &[ExprId]) -> String {
-        ids.iter().map(|&id| self.expr(id)).collect::<Vec<_>>().join(", ")
+        ids.iter()
+            .map(|&id| self.expr(id))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn comprehension(&self, over: &Comprehension) -> String {
-        let filter = over.filter.map_or(String::new(), |filter| format!(" if {}", self.expr(filter)));
+        let filter = over
+            .filter
+            .map_or(String::new(), |filter| format!(" if {}", self.expr(filter)));
         let range = format!("{}..{}", self.expr(over.start), self.expr(over.end));
-        format!("for {} in {range}{filter}: {}", self.name(over.index), self.expr(over.value))
+        format!(
+            "for {} in {range}{filter}: {}",
+            self.name(over.index),
+            self.expr(over.value)
+        )
     }
 
     fn expr(&self, id: ExprId) -> String {
@@ -190,33 +288,63 @@ impl Printer<'_> {
             .to_string(),
             ExprKind::Rows(data) => format!("len({})", model[*data].name),
             ExprKind::Unary(op, operand) => format!("{}{}", op.text(), self.expr(*operand)),
-            ExprKind::Binary(op, a, b) => format!("({} {} {})", self.expr(*a), op.text(), self.expr(*b)),
+            ExprKind::Binary(op, a, b) => {
+                format!("({} {} {})", self.expr(*a), op.text(), self.expr(*b))
+            }
             ExprKind::Convert(value) => format!("{}({})", self.ty(&expr.ty), self.expr(*value)),
-            ExprKind::Bitcast(value) => format!("bitcast<{}>({})", self.ty(&expr.ty), self.expr(*value)),
+            ExprKind::Bitcast(value) => {
+                format!("bitcast<{}>({})", self.ty(&expr.ty), self.expr(*value))
+            }
             ExprKind::Builtin(id, args) => format!("{}({})", id.row().name, self.exprs(args)),
-            ExprKind::Draw(draw, args) => format!("{}({})", format!("{draw:?}").to_lowercase(), self.exprs(args)),
+            ExprKind::Draw(draw, args) => format!(
+                "{}({})",
+                format!("{draw:?}").to_lowercase(),
+                self.exprs(args)
+            ),
             ExprKind::FoldArray(fold, array) => {
-                format!("{}({})", format!("{fold:?}").to_lowercase(), self.expr(*array))
+                format!(
+                    "{}({})",
+                    format!("{fold:?}").to_lowercase(),
+                    self.expr(*array)
+                )
             }
             ExprKind::Fold(fold, over) => {
-                format!("{}({})", format!("{fold:?}").to_lowercase(), self.comprehension(over))
+                format!(
+                    "{}({})",
+                    format!("{fold:?}").to_lowercase(),
+                    self.comprehension(over)
+                )
             }
-            ExprKind::Call(function, args) => format!("{}({})", model[*function].name, self.exprs(args)),
+            ExprKind::Call(function, args) => {
+                format!("{}({})", model[*function].name, self.exprs(args))
+            }
             ExprKind::Compose(parts) => format!("{}({})", self.ty(&expr.ty), self.exprs(parts)),
             ExprKind::Splat(value) => format!("{}({})", self.ty(&expr.ty), self.expr(*value)),
             ExprKind::Index(base, index) => format!("{}[{}]", self.expr(*base), self.expr(*index)),
             ExprKind::Field(base, field) => format!("{}.{field}", self.expr(*base)),
             ExprKind::Swizzle(base, components) => {
-                let letters: String = components.iter().map(|&k| ['x', 'y', 'z', 'w'][k as usize]).collect();
+                let letters: String = components
+                    .iter()
+                    .map(|&k| ['x', 'y', 'z', 'w'][k as usize])
+                    .collect();
                 format!("{}.{letters}", self.expr(*base))
             }
             ExprKind::Array(elements) => format!("[{}]", self.exprs(elements)),
             ExprKind::Repeat(value) => format!("[{}; …]: {}", self.expr(*value), self.ty(&expr.ty)),
             ExprKind::Comprehension(over) => format!("[{}]", self.comprehension(over)),
-            ExprKind::If { branches, otherwise } => {
+            ExprKind::If {
+                branches,
+                otherwise,
+            } => {
                 let branches: Vec<String> = branches
                     .iter()
-                    .map(|(condition, value)| format!("if {} {{ {} }} else ", self.expr(*condition), self.expr(*value)))
+                    .map(|(condition, value)| {
+                        format!(
+                            "if {} {{ {} }} else ",
+                            self.expr(*condition),
+                            self.expr(*value)
+                        )
+                    })
                     .collect();
                 format!("{}{{ {} }}", branches.concat(), self.expr(*otherwise))
             }

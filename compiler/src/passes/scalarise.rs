@@ -106,7 +106,13 @@ impl Split {
                     element.word += k * array.ty.components() as u32;
                 }
                 let needed = state || self.used[at][k as usize];
-                let var = needed.then(|| program.add_var(element));
+                let var = if k == 0 {
+                    // Every state is in the list of states: the array itself becomes its first.
+                    program.vars[at] = element;
+                    Some(VarId(at as u32))
+                } else {
+                    needed.then(|| program.add_var(element))
+                };
                 self.elements[at].push(var);
             }
         }

@@ -161,10 +161,8 @@ fn every_place_of_storage() {
     insta::assert_snapshot!(text(b));
 }
 
-/// Statements within one another, functions, launch numbers, names that WGSL takes for itself.
-#[test]
-fn every_statement() {
-    let mut b = Builder::default();
+/// A function whose names are all WGSL's own.
+fn sometimes_minus(b: &mut Builder) {
     let scale = b.one("target", Type::F32, VarKind::Argument);
     let sign = b.one("step", Type::Bool, VarKind::Argument);
     let (condition, value) = (b.read(sign), b.read(scale));
@@ -181,6 +179,13 @@ fn every_statement() {
             reject: vec![Stmt::Return(same)],
         }],
     });
+}
+
+/// Statements within one another, functions, launch numbers, names that WGSL takes for itself.
+#[test]
+fn every_statement() {
+    let mut b = Builder::default();
+    sometimes_minus(&mut b);
     let x = b.one("order.price", Type::F32, VarKind::State);
     born(&mut b, x);
     let out = b.one("order.price", Type::F32, VarKind::Output);
@@ -240,31 +245,30 @@ fn every_statement() {
     insta::assert_snapshot!(text(b));
 }
 
-#[test]
-fn operators_have_the_brackets_they_need_and_no_others() {
+/// A builder with states `x y` of `f32`, `n m` of `u32` and `flag`.
+fn five() -> (Builder, [VarId; 5]) {
     let mut b = Builder::default();
-    let [x, y] = ["x", "y"].map(|name| b.one(name, Type::F32, VarKind::State));
-    let [n, m] = ["n", "m"].map(|name| b.one(name, Type::U32, VarKind::State));
-    let flag = b.one("flag", Type::Bool, VarKind::State);
-    for var in [x, y, n, m, flag] {
+    let types = [Type::F32, Type::F32, Type::U32, Type::U32, Type::Bool];
+    let mut names = ["x", "y", "n", "m", "flag"].into_iter();
+    let vars = types.map(|ty| b.one(names.next().expect("a name"), ty, VarKind::State));
+    for var in vars {
         born(&mut b, var);
     }
-    use BinaryOp::{
-        Add, And, BitAnd, BitOr, Divide, Equal, Less, Multiply, Or, ShiftLeft, Subtract,
-    };
-    fn fold(b: &mut Builder, op: BinaryOp, left: bool, parts: [ExprId; 3]) -> ExprId {
-        let [p, q, r] = parts;
-        if left {
-            let pq = b.op(op, p, q);
-            b.op(op, pq, r)
-        } else {
-            let qr = b.op(op, q, r);
-            b.op(op, p, qr)
-        }
-    }
-    for (op, left) in [(Add, true), (Add, false), (Divide, true), (Divide, false)] {
-        let parts = [b.read(y), b.read(x), b.read(y)];
-        let value = fold(&mut b, op, left, parts);
+    (b, vars)
+}
+
+#[test]
+fn arithmetic_has_the_brackets_it_needs_and_no_others() {
+    use BinaryOp::{Add, Divide, Multiply, Subtract};
+    let (mut b, [x, y, ..]) = five();
+    for op in [Add, Divide] {
+        let (p, q, r) = (b.read(y), b.read(x), b.read(y));
+        let left = b.op(op, p, q);
+        let value = b.op(op, left, r);
+        set(&mut b, x, value);
+        let (p, q, r) = (b.read(y), b.read(x), b.read(y));
+        let right = b.op(op, q, r);
+        let value = b.op(op, p, right);
         set(&mut b, x, value);
     }
     for (inner, outer) in [(Add, Multiply), (Multiply, Add), (Subtract, Subtract)] {
@@ -273,6 +277,34 @@ fn operators_have_the_brackets_they_need_and_no_others() {
         let value = b.op(outer, left, right);
         set(&mut b, x, value);
     }
+    let (p, q) = (b.read(x), b.read(y));
+    let minus = b.unary(UnaryOp::Negate, p);
+    let minus = b.unary(UnaryOp::Negate, minus);
+    let other = b.unary(UnaryOp::Negate, q);
+    let value = b.op(Subtract, minus, other);
+    set(&mut b, x, value);
+    let (p, q, c) = (b.read(x), b.f(-1.0), b.f(2.0));
+    let product = b.op(Multiply, p, q);
+    let value = b.op(Subtract, product, c);
+    set(&mut b, x, value);
+    let expected = [
+        "x = y + x + y;",
+        "x = y + (x + y);",
+        "x = y / x / y;",
+        "x = y / (x / y);",
+        "x = (y + x) * (y + x);",
+        "x = y * x + y * x;",
+        "x = y - x - (y - x);",
+        "x = -(-x) - -y;",
+        "x = x * -1.0 - 2.0;",
+    ];
+    assert_eq!(lines(&text(b), "x = "), expected);
+}
+
+#[test]
+fn bits_and_logic_have_the_brackets_they_need_and_no_others() {
+    use BinaryOp::{Add, And, BitAnd, BitOr, Equal, Less, Or, ShiftLeft};
+    let (mut b, [x, y, n, m, flag]) = five();
     for (inner, outer) in [
         (Add, BitAnd),
         (BitAnd, BitAnd),
@@ -297,49 +329,21 @@ fn operators_have_the_brackets_they_need_and_no_others() {
     let flagged = b.read(flag);
     let value = b.op(Equal, less, flagged);
     set(&mut b, flag, value);
-    let (p, q) = (b.read(x), b.read(y));
-    let minus = b.unary(UnaryOp::Negate, p);
-    let minus = b.unary(UnaryOp::Negate, minus);
-    let other = b.unary(UnaryOp::Negate, q);
-    let value = b.op(Subtract, minus, other);
-    set(&mut b, x, value);
-    let (p, q, c) = (b.read(x), b.f(-1.0), b.f(2.0));
-    let product = b.op(Multiply, p, q);
-    let value = b.op(Subtract, product, c);
-    set(&mut b, x, value);
     let written = text(b);
-    assert_eq!(
-        lines(&written, "x = "),
-        [
-            "x = y + x + y;",
-            "x = y + (x + y);",
-            "x = y / x / y;",
-            "x = y / (x / y);",
-            "x = (y + x) * (y + x);",
-            "x = y * x + y * x;",
-            "x = y - x - (y - x);",
-            "x = -(-x) - -y;",
-            "x = x * -1.0 - 2.0;",
-        ]
-    );
-    assert_eq!(
-        lines(&written, "n = "),
-        [
-            "n = (m + n) & m;",
-            "n = m & n & m;",
-            "n = (m & n) | m;",
-            "n = (m | n) << (m & 31u);",
-        ]
-    );
-    assert_eq!(
-        lines(&written, "flag = "),
-        [
-            "flag = x < y && flag && flag;",
-            "flag = (x < y && flag) || flag;",
-            "flag = (x < y || flag) && flag;",
-            "flag = ((n & m) < (m << (n & 31u))) == flag;",
-        ]
-    );
+    let expected = [
+        "n = (m + n) & m;",
+        "n = m & n & m;",
+        "n = (m & n) | m;",
+        "n = (m | n) << (m & 31u);",
+    ];
+    assert_eq!(lines(&written, "n = "), expected);
+    let expected = [
+        "flag = x < y && flag && flag;",
+        "flag = (x < y && flag) || flag;",
+        "flag = (x < y || flag) && flag;",
+        "flag = ((n & m) < (m << (n & 31u))) == flag;",
+    ];
+    assert_eq!(lines(&written, "flag = "), expected);
 }
 
 #[test]

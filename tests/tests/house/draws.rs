@@ -31,16 +31,25 @@ fn hashes(simulation: Simulation) -> (Vec<u32>, Vec<i32>) {
 }
 
 fn simulation(backend: Backend) -> Simulation {
-    launch::simulation(MODEL, backend, true).expect("the model compiles").seed(0x1234_5678_9abc_def0)
+    launch::simulation(MODEL, backend, true)
+        .expect("the model compiles")
+        .seed(0x1234_5678_9abc_def0)
 }
 
 #[test]
 fn a_million_draws_are_the_same_bits_everywhere() {
     let expected = hashes(simulation(Backend::Cpu));
     let distinct: std::collections::BTreeSet<u32> = expected.0.iter().copied().collect();
-    assert!(distinct.len() > 990, "agents must not share a stream: {} hashes", distinct.len());
+    assert!(
+        distinct.len() > 990,
+        "agents must not share a stream: {} hashes",
+        distinct.len()
+    );
     for backend in launch::backends() {
-        assert!(hashes(simulation(backend)) == expected, "{backend:?} draws other bits than the interpreter");
+        assert!(
+            hashes(simulation(backend)) == expected,
+            "{backend:?} draws other bits than the interpreter"
+        );
     }
 }
 
@@ -52,7 +61,10 @@ fn a_population_in_two_parts_draws_the_same() {
         let rest = hashes(simulation(backend).first_agent(400).agents(600));
         parts.0.extend(rest.0);
         parts.1.extend(rest.1);
-        assert!(parts == whole, "{backend:?}: two parts differ from the whole");
+        assert!(
+            parts == whole,
+            "{backend:?}: two parts differ from the whole"
+        );
     }
 }
 
@@ -61,7 +73,10 @@ fn another_seed_draws_otherwise() {
     let (one, _) = hashes(simulation(Backend::Cpu));
     let (other, _) = hashes(simulation(Backend::Cpu).seed(2));
     let same = one.iter().zip(&other).filter(|(a, b)| a == b).count();
-    assert!(same < 3, "{same} of 1000 agents drew the same under two seeds");
+    assert!(
+        same < 3,
+        "{same} of 1000 agents drew the same under two seeds"
+    );
 }
 
 /// Moments of every distribution, within five standard errors of the exact values at this sample size.
@@ -95,18 +110,32 @@ state c = categorical([1.0, 2.0, 5.0])
         ("pick", 1.5, 0.5),
     ];
     for backend in launch::backends() {
-        let run = launch::simulation(SAMPLE, backend, true).expect("compiles").seed(3).run().expect("runs");
+        let run = launch::simulation(SAMPLE, backend, true)
+            .expect("compiles")
+            .seed(3)
+            .run()
+            .expect("runs");
         for (name, mean, variance) in cases {
-            let values: Vec<f64> =
-                run.output::<f32>(name).expect("an output").iter().map(|&x| f64::from(x)).collect();
+            let values: Vec<f64> = run
+                .output::<f32>(name)
+                .expect("an output")
+                .iter()
+                .map(|&x| f64::from(x))
+                .collect();
             let n = values.len() as f64;
             let got = values.iter().sum::<f64>() / n;
             let spread = values.iter().map(|x| (x - got).powi(2)).sum::<f64>() / n;
             let error = (variance / n).sqrt();
-            assert!((got - mean).abs() < 5.0 * error, "{backend:?} {name}: mean {got}, exact {mean}");
+            assert!(
+                (got - mean).abs() < 5.0 * error,
+                "{backend:?} {name}: mean {got}, exact {mean}"
+            );
             // Fourth moments of these distributions are below 24 variances squared (the exponential's 9).
             let variance_error = variance * (9.0 / n).sqrt();
-            assert!((spread - variance).abs() < 5.0 * variance_error, "{backend:?} {name}: variance {spread}, exact {variance}");
+            assert!(
+                (spread - variance).abs() < 5.0 * variance_error,
+                "{backend:?} {name}: variance {spread}, exact {variance}"
+            );
         }
     }
 }

@@ -9,7 +9,12 @@ fn each_specimen_makes_its_one_mistake() {
     let mut complaints = Vec::new();
     for (slug, source) in files::models("tests/errors") {
         let diagnostics = sim_compiler::check(&source);
-        let report = render(&format!("{slug}.sim"), &source, &diagnostics, Default::default());
+        let report = render(
+            &format!("{slug}.sim"),
+            &source,
+            &diagnostics,
+            Default::default(),
+        );
         insta::with_settings!({snapshot_path => "../../errors/snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
             insta::assert_snapshot!(slug.clone(), report);
         });
@@ -21,12 +26,17 @@ fn each_specimen_makes_its_one_mistake() {
         }
         // Its one mistake is that there are a hundred others.
         if slug == "too_many_mistakes" {
-            if diagnostics.len() != 101 || !diagnostics.iter().any(|diagnostic| diagnostic.slug == slug) {
+            if diagnostics.len() != 101
+                || !diagnostics.iter().any(|diagnostic| diagnostic.slug == slug)
+            {
                 complaints.push(format!("{slug}: {} messages", diagnostics.len()));
             }
             continue;
         }
-        let slugs: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.slug).collect();
+        let slugs: Vec<&str> = diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.slug)
+            .collect();
         if slugs != [slug.as_str()] {
             complaints.push(format!("{slug}: {slugs:?}"));
         }
@@ -36,12 +46,20 @@ fn each_specimen_makes_its_one_mistake() {
 
 #[test]
 fn the_catalog_and_the_specimens_are_one_to_one() {
-    let slugs: BTreeSet<String> = catalog::entries().map(|entry| entry.slug.to_string()).collect();
-    let specimens: BTreeSet<String> =
-        files::models("tests/errors").into_iter().map(|(slug, _)| slug).filter(|slug| slug != "several").collect();
+    let slugs: BTreeSet<String> = catalog::entries()
+        .map(|entry| entry.slug.to_string())
+        .collect();
+    let specimens: BTreeSet<String> = files::models("tests/errors")
+        .into_iter()
+        .map(|(slug, _)| slug)
+        .filter(|slug| slug != "several")
+        .collect();
     let missing: Vec<_> = slugs.difference(&specimens).collect();
     let extra: Vec<_> = specimens.difference(&slugs).collect();
-    assert!(missing.is_empty() && extra.is_empty(), "without specimen: {missing:?}; without entry: {extra:?}");
+    assert!(
+        missing.is_empty() && extra.is_empty(),
+        "without specimen: {missing:?}; without entry: {extra:?}"
+    );
 }
 
 #[test]
@@ -49,7 +67,14 @@ fn codes_are_unique_and_explained() {
     let mut codes = BTreeSet::new();
     for entry in catalog::entries() {
         assert!(codes.insert(entry.code), "{} is used twice", entry.code);
-        assert!(entry.explanation.trim().len() > 20, "{} has no explanation", entry.slug);
-        assert_eq!(catalog::find(entry.code).map(|found| found.slug), Some(entry.slug));
+        assert!(
+            entry.explanation.trim().len() > 20,
+            "{} has no explanation",
+            entry.slug
+        );
+        assert_eq!(
+            catalog::find(entry.code).map(|found| found.slug),
+            Some(entry.slug)
+        );
     }
 }

@@ -19,7 +19,6 @@ fn read(path: &str) -> Outcome<String> {
     std::fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}").into())
 }
 
-
 /// A CSV file: the names of its columns and its rows.
 struct Table {
     names: Vec<String>,

@@ -26,5 +26,10 @@ pub(crate) fn models(folder: &str) -> Vec<(String, String)> {
 
 /// Fails with all complaints at once, so that one run shows every specimen that is wrong.
 pub(crate) fn report(what: &str, complaints: Vec<String>) {
-    assert!(complaints.is_empty(), "{} {what}:\n{}", complaints.len(), complaints.join("\n"));
+    assert!(
+        complaints.is_empty(),
+        "{} {what}:\n{}",
+        complaints.len(),
+        complaints.join("\n")
+    );
 }

@@ -7,10 +7,21 @@ use super::files;
 fn each_construct_has_its_page() {
     for (name, source) in files::models("tests/language") {
         let artifact = sim_compiler::compile(&source).unwrap_or_else(|diagnostics| {
-            panic!("{}", sim_compiler::diagnostic::render::render(&name, &source, &diagnostics, Default::default()))
+            panic!(
+                "{}",
+                sim_compiler::diagnostic::render::render(
+                    &name,
+                    &source,
+                    &diagnostics,
+                    Default::default()
+                )
+            )
         });
         let ir = sim_compiler::ir::print::print(&artifact.program);
-        let page = format!("{source}\n======== IR\n{ir}\n======== WGSL\n{}", artifact.wgsl);
+        let page = format!(
+            "{source}\n======== IR\n{ir}\n======== WGSL\n{}",
+            artifact.wgsl
+        );
         insta::with_settings!({snapshot_path => "../../language/snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
             insta::assert_snapshot!(name, page);
         });
@@ -20,9 +31,17 @@ fn each_construct_has_its_page() {
 #[test]
 fn the_text_is_the_same_from_build_to_build() {
     for (name, source) in files::models("lang-examples") {
-        let texts: Vec<String> =
-            (0..3).map(|_| sim_compiler::compile(&source).expect("an example compiles").wgsl).collect();
-        assert!(texts.iter().all(|text| *text == texts[0]), "{name} differs from build to build");
+        let texts: Vec<String> = (0..3)
+            .map(|_| {
+                sim_compiler::compile(&source)
+                    .expect("an example compiles")
+                    .wgsl
+            })
+            .collect();
+        assert!(
+            texts.iter().all(|text| *text == texts[0]),
+            "{name} differs from build to build"
+        );
     }
 }
 
@@ -34,7 +53,12 @@ fn models_in_the_documentation_compile() {
         for block in text.split("```sim\n").skip(1) {
             let source = block.split("```").next().unwrap_or_default();
             let diagnostics = sim_compiler::check(source);
-            let report = sim_compiler::diagnostic::render::render(page, source, &diagnostics, Default::default());
+            let report = sim_compiler::diagnostic::render::render(
+                page,
+                source,
+                &diagnostics,
+                Default::default(),
+            );
             assert!(diagnostics.is_empty(), "{report}\n{source}");
             models += 1;
         }

@@ -7,11 +7,18 @@ use sim_runtime::{Backend, Column};
 use sim_tests::{generate, launch};
 
 fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(variable)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 /// Outputs and final states of a run, as words: NaN of any payload is one value, and so are the zeros.
-fn results(source: &str, backend: Backend, optimise: bool) -> Result<Vec<(String, Vec<u32>)>, String> {
+fn results(
+    source: &str,
+    backend: Backend,
+    optimise: bool,
+) -> Result<Vec<(String, Vec<u32>)>, String> {
     let simulation = launch::simulation(source, backend, optimise)?.seed(11);
     if let Some(complaint) = naga_complaint(simulation.wgsl()) {
         return Err(format!("naga refuses the kernel: {complaint}"));
@@ -24,9 +31,17 @@ fn results(source: &str, backend: Backend, optimise: bool) -> Result<Vec<(String
             value if float && value == 0.0 => 0,
             _ => word,
         };
-        (column.field.name.clone(), column.values.words().into_iter().map(plain).collect())
+        (
+            column.field.name.clone(),
+            column.values.words().into_iter().map(plain).collect(),
+        )
     };
-    Ok(run.outputs().iter().chain(run.states()).map(words).collect())
+    Ok(run
+        .outputs()
+        .iter()
+        .chain(run.states())
+        .map(words)
+        .collect())
 }
 
 fn difference(source: &str) -> Result<(), String> {
@@ -38,7 +53,9 @@ fn difference(source: &str) -> Result<(), String> {
         let got = results(source, backend, optimise).map_err(|error| format!("{way}: {error}"))?;
         for ((name, expected), (_, got)) in expected.iter().zip(&got) {
             if expected != got {
-                return Err(format!("{way}: `{name}` is {got:x?}, on the interpreter {expected:x?}"));
+                return Err(format!(
+                    "{way}: `{name}` is {got:x?}, on the interpreter {expected:x?}"
+                ));
             }
         }
     }
@@ -59,6 +76,9 @@ fn random_models_agree() {
             }
         }
     }
-    println!("{count} random models from seed {first}, {} differ", complaints.len());
+    println!(
+        "{count} random models from seed {first}, {} differ",
+        complaints.len()
+    );
     files::report("random models differ", complaints);
 }

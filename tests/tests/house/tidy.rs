@@ -22,7 +22,10 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 }
 
 fn all() -> Vec<(PathBuf, String)> {
-    ["compiler", "runtime", "cli", "tests"].into_iter().flat_map(sources).collect()
+    ["compiler", "runtime", "cli", "tests"]
+        .into_iter()
+        .flat_map(sources)
+        .collect()
 }
 
 #[test]
@@ -37,7 +40,10 @@ fn files_are_short_and_say_what_they_are() {
             complaints.push(format!("{}: no `//!` head", path.display()));
         }
         if path.file_name().is_some_and(|name| name == "mod.rs") {
-            complaints.push(format!("{}: a stage is `stage.rs` beside `stage/`", path.display()));
+            complaints.push(format!(
+                "{}: a stage is `stage.rs` beside `stage/`",
+                path.display()
+            ));
         }
     }
     files::report("files break the rules", complaints);
@@ -52,14 +58,24 @@ fn functions_are_short() {
         for (start, line) in lines.iter().enumerate() {
             let code = line.trim_start();
             let indent = line.len() - code.len();
-            let is_fn = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn "].iter().any(|head| code.starts_with(head));
+            let is_fn = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn "]
+                .iter()
+                .any(|head| code.starts_with(head));
             if !is_fn || code.ends_with(';') || code.ends_with('}') {
                 continue;
             }
             let close = format!("{:indent$}}}", "");
-            let length = lines[start..].iter().position(|line| *line == close).unwrap_or(0) + 1;
+            let length = lines[start..]
+                .iter()
+                .position(|line| *line == close)
+                .unwrap_or(0)
+                + 1;
             if length > 70 {
-                complaints.push(format!("{}:{}: {length} lines, at most 70", path.display(), start + 1));
+                complaints.push(format!(
+                    "{}:{}: {length} lines, at most 70",
+                    path.display(),
+                    start + 1
+                ));
             }
         }
     }
@@ -75,13 +91,28 @@ fn layers_hold() {
                 continue;
             }
             for word in words {
-                if text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(word)) {
+                if text
+                    .lines()
+                    .any(|line| !line.trim_start().starts_with("//") && line.contains(word))
+                {
                     complaints.push(format!("{}: `{word}` does not belong here", path.display()));
                 }
             }
         }
     };
-    forbid("compiler/src", &["std::fs", "std::net", "std::env", "println!", "eprintln!", "wgpu", "unsafe {"], &["builtin/math/tests.rs"]);
+    forbid(
+        "compiler/src",
+        &[
+            "std::fs",
+            "std::net",
+            "std::env",
+            "println!",
+            "eprintln!",
+            "wgpu",
+            "unsafe {",
+        ],
+        &["builtin/math/tests.rs"],
+    );
     forbid("compiler/src", &["ariadne"], &["diagnostic/render.rs"]);
     forbid("runtime/src", &["println!"], &[]);
     forbid("cli/src", &["wgpu", "ariadne"], &[]);
@@ -92,8 +123,15 @@ fn layers_hold() {
 fn no_snapshot_is_orphaned() {
     let mut complaints = Vec::new();
     for folder in ["tests/errors", "tests/language"] {
-        let specimens: Vec<String> = files::models(folder).into_iter().map(|(name, _)| name).collect();
-        for entry in std::fs::read_dir(files::root().join(folder).join("snapshots")).into_iter().flatten().flatten() {
+        let specimens: Vec<String> = files::models(folder)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        for entry in std::fs::read_dir(files::root().join(folder).join("snapshots"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             let name = entry.file_name().to_string_lossy().into_owned();
             if let Some(stem) = name.strip_suffix(".snap")
                 && !specimens.iter().any(|specimen| specimen == stem)

@@ -9,12 +9,23 @@ fn kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "tests/language", "tests/run"] {
         for (name, source) in files::models(folder) {
-            for (optimise, generator) in
-                [(true, Generator::KeyedHash), (false, Generator::KeyedHash), (true, Generator::Philox4x32)]
-            {
-                let artifact = compile_with(&source, Options { optimise, generator })
-                    .unwrap_or_else(|diagnostics| panic!("{folder}/{name}: {diagnostics:?}"));
-                let form = format!("{folder}/{name} ({}, {generator:?})", if optimise { "optimised" } else { "plain" });
+            for (optimise, generator) in [
+                (true, Generator::KeyedHash),
+                (false, Generator::KeyedHash),
+                (true, Generator::Philox4x32),
+            ] {
+                let artifact = compile_with(
+                    &source,
+                    Options {
+                        optimise,
+                        generator,
+                    },
+                )
+                .unwrap_or_else(|diagnostics| panic!("{folder}/{name}: {diagnostics:?}"));
+                let form = format!(
+                    "{folder}/{name} ({}, {generator:?})",
+                    if optimise { "optimised" } else { "plain" }
+                );
                 kernels.push((form, artifact.wgsl));
             }
         }
@@ -28,23 +39,36 @@ pub(crate) fn naga_complaint(wgsl: &str) -> Option<String> {
         Ok(module) => module,
         Err(error) => return Some(error.emit_to_string(wgsl)),
     };
-    let mut validator =
-        naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
-    validator.validate(&module).err().map(|error| error.emit_to_string(wgsl))
+    let mut validator = naga::valid::Validator::new(
+        naga::valid::ValidationFlags::all(),
+        naga::valid::Capabilities::empty(),
+    );
+    validator
+        .validate(&module)
+        .err()
+        .map(|error| error.emit_to_string(wgsl))
 }
 
 #[test]
 fn naga_accepts_every_kernel() {
     let complaints: Vec<String> = kernels()
         .into_iter()
-        .filter_map(|(name, wgsl)| naga_complaint(&wgsl).map(|complaint| format!("{name}: {complaint}")))
+        .filter_map(|(name, wgsl)| {
+            naga_complaint(&wgsl).map(|complaint| format!("{name}: {complaint}"))
+        })
         .collect();
     files::report("kernels are refused by naga", complaints);
 }
 
 #[test]
 fn tint_accepts_every_kernel() {
-    if Command::new("tint").arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+    if Command::new("tint")
+        .arg("--help")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_err()
+    {
         eprintln!("SKIPPED: tint is not on the PATH");
         return;
     }
@@ -54,9 +78,16 @@ fn tint_accepts_every_kernel() {
     for (number, (name, wgsl)) in kernels().into_iter().enumerate() {
         let path = folder.join(format!("{number}.wgsl"));
         std::fs::write(&path, wgsl).expect("a temporary file can be written");
-        let output = Command::new("tint").args(["--format", "wgsl"]).arg(&path).output().expect("tint starts");
+        let output = Command::new("tint")
+            .args(["--format", "wgsl"])
+            .arg(&path)
+            .output()
+            .expect("tint starts");
         if !output.status.success() {
-            complaints.push(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
+            complaints.push(format!(
+                "{name}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            ));
         }
     }
     let _ = std::fs::remove_dir_all(&folder);

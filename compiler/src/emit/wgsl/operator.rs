@@ -96,6 +96,7 @@ impl Writer<'_> {
             Expr::Unary(..) => Level::Unary,
             Expr::Binary(op, a, b) => match self.division(*op, *a, *b) {
                 Some(_) => Level::Primary,
+                None if self.is_float_difference(*op, *a) => Level::Unary,
                 None => levels(*op).0,
             },
             Expr::Literal(_)
@@ -166,6 +167,16 @@ impl Writer<'_> {
             self.push(")");
             return;
         }
+        if self.is_float_difference(op, a) {
+            self.push("!(");
+            self.plain_binary(BinaryOp::Equal, a, b);
+            self.push(")");
+            return;
+        }
+        self.plain_binary(op, a, b);
+    }
+
+    fn plain_binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
         if self.is_constant(a) && self.is_constant(b) {
             self.hidden(a);
         } else {
@@ -175,6 +186,12 @@ impl Writer<'_> {
         self.push(sign(op));
         self.push(" ");
         self.right_operand(op, b);
+    }
+
+    /// Some drivers take `!=` of floats as ordered, and NaN as equal to everything; a negated `==` they
+    /// cannot mistake.
+    fn is_float_difference(&self, op: BinaryOp, a: ExprId) -> bool {
+        op == BinaryOp::NotEqual && self.program.type_of(a).is_float()
     }
 
     /// Writes `target op= b` if `target = a op b` may be said so: that is `a` reads the target.

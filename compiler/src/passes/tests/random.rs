@@ -1,7 +1,7 @@
 //! Random programs: well typed, bounded, and full of what passes look for.
 
-use crate::build::Builder;
-use sim_compiler::{
+use super::build::Builder;
+use crate::{
     builtin::BuiltinId,
     ir::{
         BinaryOp, Block, Expr, ExprId, Function, FunctionId, Launch, Len, Stmt, Type, UnaryOp,
@@ -9,8 +9,8 @@ use sim_compiler::{
     },
 };
 
-pub struct Random {
-    pub build: Builder,
+pub(super) struct Random {
+    pub(super) build: Builder,
     state: u64,
     /// Variables in scope.
     scope: Vec<VarId>,
@@ -23,7 +23,7 @@ pub struct Random {
 }
 
 /// The program of a seed.
-pub fn program(seed: u64) -> sim_compiler::ir::Program {
+pub(super) fn program(seed: u64) -> crate::ir::Program {
     let mut random = Random {
         build: Builder::default(),
         state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,

@@ -1,24 +1,24 @@
 //! Builds programs by hand.
 
-use sim_compiler::{
+use crate::{
     builtin::BuiltinId,
     ir::{BinaryOp, Expr, ExprId, Len, Program, Stmt, Type, UnaryOp, Value, Var, VarId, VarKind},
     span::Span,
 };
 
 /// The span of what a model declares itself.
-pub fn own() -> Span {
+pub(super) fn own() -> Span {
     Span::new(1, 2)
 }
 
 /// A program under construction.
 #[derive(Default)]
-pub struct Builder {
-    pub program: Program,
+pub(super) struct Builder {
+    pub(super) program: Program,
 }
 
 impl Builder {
-    pub fn var(&mut self, name: &str, ty: Type, len: Len, kind: VarKind) -> VarId {
+    pub(super) fn var(&mut self, name: &str, ty: Type, len: Len, kind: VarKind) -> VarId {
         let words = |list: &[VarId], program: &Program| {
             list.iter()
                 .map(|&var| match program[var].len {
@@ -55,48 +55,48 @@ impl Builder {
         var
     }
 
-    pub fn one(&mut self, name: &str, ty: Type, kind: VarKind) -> VarId {
+    pub(super) fn one(&mut self, name: &str, ty: Type, kind: VarKind) -> VarId {
         self.var(name, ty, Len::One, kind)
     }
 
-    pub fn add(&mut self, expr: Expr) -> ExprId {
+    pub(super) fn add(&mut self, expr: Expr) -> ExprId {
         self.program.add(expr, own())
     }
 
-    pub fn f(&mut self, x: f32) -> ExprId {
+    pub(super) fn f(&mut self, x: f32) -> ExprId {
         self.add(Expr::Literal(Value::F32(x)))
     }
 
-    pub fn i(&mut self, x: i32) -> ExprId {
+    pub(super) fn i(&mut self, x: i32) -> ExprId {
         self.add(Expr::Literal(Value::I32(x)))
     }
 
-    pub fn u(&mut self, x: u32) -> ExprId {
+    pub(super) fn u(&mut self, x: u32) -> ExprId {
         self.add(Expr::Literal(Value::U32(x)))
     }
 
-    pub fn read(&mut self, var: VarId) -> ExprId {
+    pub(super) fn read(&mut self, var: VarId) -> ExprId {
         self.add(Expr::Read(var))
     }
 
-    pub fn at(&mut self, array: VarId, index: ExprId) -> ExprId {
+    pub(super) fn at(&mut self, array: VarId, index: ExprId) -> ExprId {
         self.add(Expr::Element { array, index })
     }
 
-    pub fn op(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+    pub(super) fn op(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
         self.add(Expr::Binary(op, a, b))
     }
 
-    pub fn unary(&mut self, op: UnaryOp, a: ExprId) -> ExprId {
+    pub(super) fn unary(&mut self, op: UnaryOp, a: ExprId) -> ExprId {
         self.add(Expr::Unary(op, a))
     }
 
-    pub fn call(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
+    pub(super) fn call(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
         let builtin = BuiltinId::named(name);
         self.add(Expr::Builtin(builtin, args))
     }
 
-    pub fn repeat(&mut self, index: VarId, count: i32, body: Vec<Stmt>) -> Stmt {
+    pub(super) fn repeat(&mut self, index: VarId, count: i32, body: Vec<Stmt>) -> Stmt {
         let (start, end) = (self.i(0), self.i(count));
         Stmt::For {
             index,

@@ -1,12 +1,12 @@
 //! Runs programs by walking their trees: slow, plain, and independent of every backend.
 
-use sim_compiler::{
+use crate::{
     builtin::eval,
-    ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind},
+    ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value},
 };
 
 /// One agent's variables.
-pub struct Agent<'p> {
+pub(super) struct Agent<'p> {
     program: &'p Program,
     values: Vec<Vec<Value>>,
     step: i32,
@@ -22,7 +22,7 @@ enum Flow {
 }
 
 /// The words of the states and outputs of an agent after so many steps, given seeds for params and inputs.
-pub fn run(program: &Program, steps: i32, seed: u32) -> Vec<(String, u32)> {
+pub(super) fn run(program: &Program, steps: i32, seed: u32) -> Vec<(String, u32)> {
     let mut agent = Agent {
         program,
         values: program
@@ -42,7 +42,7 @@ pub fn run(program: &Program, steps: i32, seed: u32) -> Vec<(String, u32)> {
             let hash = mix(seed, number as u32 * 1_000 + k as u32);
             let float = (hash >> 8) as f32 / 4_194_304.0 - 2.0;
             *value = match ty.scalar() {
-                sim_compiler::ir::Type::F32 => Value::from_floats(&[float; 4][..ty.components()]),
+                crate::ir::Type::F32 => Value::from_floats(&[float; 4][..ty.components()]),
                 _ => Value::from_words(ty, &[hash % 7]),
             };
         }
@@ -204,126 +204,5 @@ impl Agent<'_> {
                 Value::U32(mix(self.step as u32, number))
             }
         }
-    }
-}
-
-/// Panics unless every variable is declared before it is used, every node has one user, and every operand
-/// has a fitting type.
-pub fn check(program: &Program) {
-    let mut used = vec![false; program.exprs.len()];
-    let mut scope = vec![false; program.vars.len()];
-    for (at, var) in program.vars.iter().enumerate() {
-        scope[at] = matches!(
-            var.kind,
-            VarKind::Param
-                | VarKind::Data
-                | VarKind::Input
-                | VarKind::State
-                | VarKind::Output
-                | VarKind::Argument
-        );
-    }
-    let mut declared = scope.clone();
-    for function in &program.functions {
-        check_block(
-            program,
-            &function.body,
-            &mut used,
-            &mut scope,
-            &mut declared,
-        );
-    }
-    for default in &program.input_defaults {
-        check_block(program, &default.body, &mut used, &mut scope, &mut declared);
-    }
-    check_block(program, &program.init, &mut used, &mut scope, &mut declared);
-    check_block(
-        program,
-        &program.finish,
-        &mut used,
-        &mut scope,
-        &mut declared,
-    );
-    let mut whole = program.prologue.clone();
-    whole.extend(program.step.clone());
-    check_block(program, &whole, &mut used, &mut scope, &mut declared);
-}
-
-fn check_block(
-    program: &Program,
-    block: &Block,
-    used: &mut [bool],
-    scope: &mut Vec<bool>,
-    declared: &mut [bool],
-) {
-    let mut mine: Vec<VarId> = Vec::new();
-    for stmt in block {
-        let mut tree = |id| check_tree(program, id, used, scope);
-        match stmt {
-            Stmt::Let { var, value } | Stmt::Assign { var, value } => {
-                tree(*value);
-                assert!(program.type_of(*value) == program[*var].ty, "{stmt:?}");
-            }
-            Stmt::Var { value, .. } => value.iter().for_each(|&value| tree(value)),
-            Stmt::AssignElement { index, value, .. } => {
-                tree(*index);
-                tree(*value);
-            }
-            Stmt::If { condition, .. } => tree(*condition),
-            Stmt::For { start, end, .. } => {
-                tree(*start);
-                tree(*end);
-            }
-            Stmt::Return(value) => tree(*value),
-            Stmt::Break | Stmt::Continue | Stmt::Stop => {}
-        }
-        match stmt {
-            Stmt::Let { var, .. } | Stmt::Var { var, .. } => {
-                let at = var.0 as usize;
-                assert!(!declared[at], "`{}` is declared twice", program[*var].name);
-                declared[at] = true;
-                scope[at] = true;
-                mine.push(*var);
-            }
-            Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } => {
-                assert!(
-                    scope[var.0 as usize],
-                    "`{}` is out of scope",
-                    program[*var].name
-                );
-            }
-            Stmt::If { accept, reject, .. } => {
-                check_block(program, accept, used, scope, declared);
-                check_block(program, reject, used, scope, declared);
-            }
-            Stmt::For { index, body, .. } => {
-                let at = index.0 as usize;
-                assert!(
-                    !declared[at],
-                    "`{}` is declared twice",
-                    program[*index].name
-                );
-                declared[at] = true;
-                scope[at] = true;
-                check_block(program, body, used, scope, declared);
-                scope[at] = false;
-            }
-            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
-        }
-    }
-    for var in mine {
-        scope[var.0 as usize] = false;
-    }
-}
-
-fn check_tree(program: &Program, id: ExprId, used: &mut [bool], scope: &[bool]) {
-    assert!(!used[id.0 as usize], "node {id:?} has two users");
-    used[id.0 as usize] = true;
-    if let Expr::Read(var) | Expr::Element { array: var, .. } = &program[id] {
-        let name = &program[*var].name;
-        assert!(scope[var.0 as usize], "`{name}` is out of scope");
-    }
-    for operand in program.operands(id) {
-        check_tree(program, operand, used, scope);
     }
 }
