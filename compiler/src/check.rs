@@ -45,6 +45,8 @@ pub fn check(tree: &ast::Model, prelude: &ast::Model) -> Result<Model, Vec<Diagn
     checker
         .diagnostics
         .sort_by_key(|diagnostic| diagnostic.span());
+    // The place of `place += value` is checked twice.
+    checker.diagnostics.dedup();
     Err(checker.diagnostics)
 }
 

@@ -254,6 +254,7 @@ impl<'a> Lowerer<'a> {
             self.ranges.insert(index, (low, (high - 1).max(low)));
         }
         let body = self.conditionally(|lowerer| run(lowerer, index));
+        self.conditional |= stmt::stops(&body);
         self.emit(Stmt::For {
             index,
             start,

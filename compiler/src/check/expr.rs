@@ -217,14 +217,14 @@ impl Checker<'_> {
                     let ty = param.ty.clone();
                     self.node(ExprKind::Param(id), ty, span)
                 }
-                None => self.error(span),
+                None => self.not_constant(span),
             },
             Global::Data(id) => match self.model.data.get(id.0 as usize) {
                 Some(data) => {
                     let ty = data.ty.clone();
                     self.node(ExprKind::Data(id), ty, span)
                 }
-                None => self.error(span),
+                None => self.not_constant(span),
             },
             Global::Input(id) => self.input(id, name, declared, span),
             Global::State(id) => self.state(id, name, declared, span),
@@ -572,7 +572,9 @@ impl Checker<'_> {
     fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> ExprId {
         let base = self.expr(base, None);
         let position = self.expr(index, Some(&Type::I32));
+        let before = self.diagnostics.len();
         let position = self.adapt(position, &Type::I32).unwrap_or(position);
+        let too_large = self.diagnostics.len() > before;
         let ty = self.ty(base).clone();
         let (element, length) = match &ty {
             Type::Array(element, length) => ((**element).clone(), Some(*length)),
@@ -592,7 +594,7 @@ impl Checker<'_> {
             self.ty(position),
             Type::Value(ir::Type::I32 | ir::Type::U32)
         ) {
-            if !self.is_error(position) {
+            if !too_large && !self.is_error(position) {
                 let found = self.show(self.ty(position));
                 self.report(catalog::types::mismatched_types(
                     "an index", "i32", &found, index.span, None,

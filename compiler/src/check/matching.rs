@@ -31,15 +31,14 @@ impl<'a> Checker<'a> {
         let mut seen: HashMap<i64, Span> = HashMap::new();
         let mut rest: Option<Span> = None;
         let mut checked = Vec::new();
+        // A pattern that could not be read may have meant what is missing.
+        let mut whole = true;
         for arm in arms {
-            let patterns = self.patterns(arm, &ty, &mut seen, &mut rest);
+            let patterns = self.patterns(arm, &ty, &mut seen, &mut rest, &mut whole);
             let body = self.block(&arm.body);
             checked.push(Arm { patterns, body });
         }
-        if !legal {
-            return None;
-        }
-        if rest.is_none() {
+        if legal && rest.is_none() && whole {
             self.complain_of_missing(&ty, &seen, span);
         }
         Some(StmtKind::Match {
@@ -55,6 +54,7 @@ impl<'a> Checker<'a> {
         ty: &Type,
         seen: &mut HashMap<i64, Span>,
         rest: &mut Option<Span>,
+        whole: &mut bool,
     ) -> Vec<Constant> {
         if let Some(earlier) = *rest {
             self.report(catalog::control::unreachable_arm(arm.span, earlier));
@@ -69,9 +69,11 @@ impl<'a> Checker<'a> {
             let id = self.pattern_value(expr, ty);
             let id = self.coerce(id, ty, "a pattern of this `match`", None);
             if self.is_error(id) {
+                *whole = false;
                 continue;
             }
             let Some(constant) = self.constant(id).cloned() else {
+                *whole = false;
                 self.report(catalog::constants::not_constant("a pattern", pattern.span));
                 continue;
             };

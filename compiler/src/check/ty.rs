@@ -115,9 +115,10 @@ impl Checker<'_> {
         if self.ty(id).has_error() {
             return None;
         }
+        let is_enum = matches!(self.ty(id), Type::Enum(_));
         match self.constant(id).map(Constant::as_int) {
-            Some(Some(value)) => Some(value),
-            Some(None) => {
+            Some(Some(value)) if !is_enum => Some(value),
+            Some(_) => {
                 let found = self.show(self.ty(id));
                 self.report(catalog::types::mismatched_types(
                     what, "i32", &found, expr.span, None,

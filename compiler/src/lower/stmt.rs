@@ -351,7 +351,7 @@ impl Lowerer<'_> {
 }
 
 /// Does a block contain `stop`, at any depth?
-fn stops(block: &ir::Block) -> bool {
+pub(super) fn stops(block: &ir::Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Stop => true,
         Stmt::If { accept, reject, .. } => stops(accept) || stops(reject),

@@ -152,10 +152,14 @@ impl Lowerer<'_> {
 
     /// A default of the place's type, or one value for every element.
     pub(super) fn fill(&mut self, place: &Place, value: hir::ExprId) {
-        if self.ty(value).value().is_some() && self.ty(value) != &place.ty {
-            let scalar = self.scalar(value);
-            let var = self.bind("value", scalar);
-            let source = self.single(var, self.ty(value));
+        if self.ty(value) != &place.ty {
+            let source = if self.ty(value).value().is_some() {
+                let scalar = self.scalar(value);
+                let var = self.bind("value", scalar);
+                self.single(var, self.ty(value))
+            } else {
+                self.place(value)
+            };
             return self.each_element(place, &mut |lowerer, element| {
                 lowerer.copy(element, &source)
             });

@@ -1,6 +1,7 @@
 //! Specimens with expected numbers, on every backend, optimised and not.
 
 use super::files;
+use sim_runtime::Backend;
 use sim_tests::{expectation::Head, launch};
 
 #[test]
@@ -8,6 +9,10 @@ fn each_specimen_gives_its_numbers() {
     let mut complaints = Vec::new();
     for (name, source) in files::models("tests/run") {
         for (way, backend, optimise) in launch::ways() {
+            // WGSL leaves infinities, NaN, signs of zeros and the order of sums to the driver.
+            if name.starts_with("cpu_") && backend == Backend::Gpu {
+                continue;
+            }
             let outcome = Head::read(&source).and_then(|head| {
                 let simulation = head.launch(launch::simulation(&source, backend, optimise)?)?;
                 let run = simulation.run().map_err(|error| error.to_string())?;

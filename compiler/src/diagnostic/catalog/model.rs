@@ -30,7 +30,7 @@ catalog! {
     /// A file without any state, output or block: there is nothing to run.
     E0605 empty_model(span: Span) {
         Diagnostic::new("there is nothing to run").at(span, "no state, no output and no `step`")
-            .help("a model needs at least one `output`, such as `output x = random()` in `init`; see the README for a first model")
+            .help("say what an agent is, does and gives: `state x = 0.0`, `step { x += normal() }`, `output x`")
     }
 
     /// An output without a value whose name is no state.
