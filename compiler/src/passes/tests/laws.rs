@@ -73,7 +73,7 @@ fn applies(op: BinaryOp, ty: Type) -> bool {
     let at = at.expect("the list has every operator");
     match ty {
         Type::F32 => at < 11,
-        Type::I32 | Type::U32 => at < 11 || at > 12,
+        Type::I32 | Type::U32 => !(11..=12).contains(&at),
         Type::Bool => [5, 6, 11, 12].contains(&at),
         Type::Vec2 | Type::Vec3 | Type::Vec4 => at < 5,
     }
