@@ -23,8 +23,3 @@ pub(crate) fn flag() -> &'static AtomicBool {
     });
     &PRESSED
 }
-
-/// Was it pressed?
-pub(crate) fn pressed() -> bool {
-    PRESSED.load(Ordering::Relaxed)
-}

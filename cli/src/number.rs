@@ -3,9 +3,11 @@
 /// Removes the underscores between digits; none if one stands anywhere else.
 fn without_separators(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
+    // `1_e3` is a mistake, `0x1_e3` is none.
+    let hexadecimal = text.contains(['x', 'X']);
     let digit = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at))
-            .is_some_and(u8::is_ascii_hexdigit)
+            .is_some_and(|byte| byte.is_ascii_digit() || hexadecimal && byte.is_ascii_hexdigit())
     };
     let misplaced = bytes
         .iter()

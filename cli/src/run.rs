@@ -31,13 +31,13 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Number of agents, such as 1_000 or 1e6, instead of the model's.
-    #[arg(long, value_name = "N", value_parser = number::count)]
+    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     agents: Option<u32>,
     /// Number of steps, instead of the model's.
-    #[arg(long, value_name = "N", value_parser = number::count)]
+    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     steps: Option<u32>,
     /// Seed of all random draws.
-    #[arg(long, value_name = "N", value_parser = number::seed, default_value = "0")]
+    #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true, default_value = "0")]
     seed: u64,
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
@@ -58,10 +58,10 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// Number of the first agent, to run a part of a larger population.
-    #[arg(long, value_name = "N", value_parser = number::count, default_value = "0")]
+    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true, default_value = "0")]
     first_agent: u32,
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
-    #[arg(long, value_name = "N", value_parser = number::count)]
+    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
 }
 

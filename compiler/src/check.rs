@@ -59,6 +59,8 @@ enum Global {
     Function(FunctionId),
     Struct(StructId),
     Enum(EnumId),
+    /// Declared twice, as a complaint says: fits everywhere.
+    Broken,
 }
 
 /// What a name in a block stands for.

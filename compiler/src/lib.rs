@@ -19,7 +19,7 @@ mod hir;
 pub mod ir;
 mod lower;
 pub mod manifest;
-mod passes;
+pub mod passes;
 pub mod random;
 mod size;
 pub mod span;
@@ -107,10 +107,31 @@ fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
             found => diagnostics = found,
         },
         Ok(_) => {}
-        Err(found) => diagnostics.extend(found),
+        Err(found) => {
+            let line = |diagnostic: &Diagnostic| {
+                let start = diagnostic.span().range().start.min(source.len());
+                source.as_bytes()[..start]
+                    .iter()
+                    .filter(|byte| **byte == b'\n')
+                    .count()
+            };
+            let broken: Vec<usize> = diagnostics.iter().map(line).collect();
+            diagnostics.extend(found.into_iter().filter(|diagnostic| {
+                broken.is_empty()
+                    || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
+            }));
+        }
     }
     diagnostics.sort_by_key(Diagnostic::span);
     Err(diagnostics)
+}
+
+/// Is this a mistake of its own even where the text has syntax errors? Names may be unknown there, and
+/// paths incomplete, only because their declarations could not be read.
+fn stands_alone(diagnostic: &Diagnostic) -> bool {
+    !(diagnostic.code.starts_with("E02")
+        || diagnostic.code.starts_with("E06")
+        || diagnostic.slug == "missing_return")
 }
 
 /// A stage of the pipeline, for `simc build --emit`.

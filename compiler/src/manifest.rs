@@ -132,7 +132,8 @@ pub enum Scalar {
 /// A launch parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Param {
-    /// Its name, type and place. An array begins at a multiple of 4 words and is tightly packed.
+    /// Its name, type and place. An array begins at a multiple of 4 words and is tightly packed;
+    /// what follows it begins at the next multiple.
     #[serde(flatten)]
     pub field: Field,
     /// Its default's words; none if the launch must give it.

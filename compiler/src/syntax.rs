@@ -89,7 +89,10 @@ fn excused(balanced: &bracket::Balanced, at: usize) -> bool {
 /// By place, and no more than a person reads.
 fn ordered(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.sort_by_key(|diagnostic| diagnostic.span().start);
-    diagnostics.dedup();
+    // An `else` after an `if` whose block had no braces is a part of that mistake.
+    diagnostics.dedup_by(|next, last| {
+        next == last || next.slug == "else_without_if" && last.slug == "missing_braces"
+    });
     let surplus = diagnostics.len().saturating_sub(lex::MAX_DIAGNOSTICS);
     if surplus > 0 {
         let last = diagnostics[lex::MAX_DIAGNOSTICS].span();

@@ -304,7 +304,7 @@ impl Error {
     /// How to mend it, where that is known.
     pub fn help(&self) -> Option<String> {
         match self {
-            Error::Compile { .. } => None,
+            Error::Compile { .. } | Error::CountOutOfRange { .. } | Error::Cancelled => None,
             Error::UnknownName {
                 role,
                 nearest,
@@ -318,12 +318,7 @@ impl Error {
             Error::WrongType { expected, .. } => {
                 Some(format!("give or ask for {}", scalar_name(*expected)))
             }
-            Error::NotRepresentable { expected, .. } => Some(match expected {
-                Scalar::F32 => "an integer beyond 16,777,216 is exact only as a float".to_owned(),
-                Scalar::I32 => "an i32 lies in -2147483648..=2147483647".to_owned(),
-                Scalar::U32 => "a u32 lies in 0..=4294967295".to_owned(),
-                Scalar::Bool => "a bool is true or false".to_owned(),
-            }),
+            Error::NotRepresentable { expected, .. } => Some(what_fits(*expected).to_owned()),
             Error::WrongShape { .. } => {
                 Some("values lie row by row: the last dimension varies fastest".to_owned())
             }
@@ -339,7 +334,6 @@ impl Error {
             Error::MissingCount { what } => Some(format!(
                 "give a number of {what}, or write `{what} 1_000` into the model"
             )),
-            Error::CountOutOfRange { .. } => None,
             Error::TableTooShort { .. } => {
                 Some("give a longer table, or run fewer steps or agents".to_owned())
             }
@@ -349,7 +343,6 @@ impl Error {
             Error::HostMemory { .. } => Some(
                 "run fewer agents at a time: `first_agent` continues where a run ended".to_owned(),
             ),
-            Error::Cancelled => None,
             Error::NoAdapter { .. } => Some(
                 "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver"
                     .to_owned(),
@@ -399,6 +392,18 @@ pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
         Scalar::I32 => "i32",
         Scalar::U32 => "u32",
         Scalar::Bool => "bool",
+    }
+}
+
+/// Which numbers a scalar type holds.
+fn what_fits(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F32 => {
+            "an f32 holds every integer up to 16,777,216, fewer beyond, and nothing beyond 3.4e38"
+        }
+        Scalar::I32 => "an i32 lies in -2147483648..=2147483647",
+        Scalar::U32 => "a u32 lies in 0..=4294967295",
+        Scalar::Bool => "a bool is true or false",
     }
 }
 

@@ -21,14 +21,14 @@ const MODEL: &str = "
     input luck: [i32; 2] ~ randint(0, 100)
     state level = 0.0
     state bits: u32 = 0u
-    state mood = Mood::Calm
+    state mood = Mood.Calm
 
     step t {
         level = level * pull + levels[t][agent % 3] * weights[agent % 3]
         for k in 0..(agent % 5) {
             bits = bits * 3u + u32(randint(0, 1000)) + u32(k)
         }
-        if bits % 7u == 3u { mood = Mood::Cross }
+        if bits % 7u == 3u { mood = Mood.Cross }
         if level > 90.0 { stop }
     }
 
@@ -36,7 +36,7 @@ const MODEL: &str = "
     output pair = [order.price + level, order.size]
     output bits
     output chance = luck
-    output cross = mood == Mood::Cross
+    output cross = mood == Mood.Cross
     output share = f32(agent) / f32(agents)
 ";
 
@@ -123,7 +123,7 @@ fn inputs_come_from_the_caller_the_default_or_the_draw() {
     assert!(pair.chunks(2).all(|pair| pair[1] == 2.0));
     let luck = run.output::<i32>("chance").expect("integers");
     assert!(luck.iter().all(|&luck| (0..100).contains(&luck)));
-    assert!(luck.iter().any(|&luck| luck != luck[0]), "they are drawn");
+    assert!(luck.iter().any(|other| *other != luck[0]), "they are drawn");
     let again = model()
         .seed(12)
         .backend(Backend::Cpu)

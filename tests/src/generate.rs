@@ -2,7 +2,8 @@
 //!
 //! The arithmetic of these models is exact by IEEE 754 and WGSL on every backend (`+ - * / sqrt`,
 //! comparisons, integers, conversions, draws without transcendental functions), so results must agree to
-//! the bit. Floats are kept finite and away from NaN, whose bits and order WGSL leaves open.
+//! the bit. Floats are kept finite and away from NaN, whose bits and order WGSL leaves open, and are
+//! multiples of 1/8, since WGSL lets drivers reassociate and contract sums: of these they are exact.
 
 mod expr;
 mod stmt;
@@ -121,24 +122,53 @@ impl Generator {
     }
 
     pub(crate) fn scalar_type(&mut self) -> Ty {
-        [Ty::F32, Ty::F32, Ty::I32, Ty::U32, Ty::Bool, Ty::Vec2, Ty::Vec3, Ty::Enum][self.dice.below(8)].clone()
+        [
+            Ty::F32,
+            Ty::F32,
+            Ty::I32,
+            Ty::U32,
+            Ty::Bool,
+            Ty::Vec2,
+            Ty::Vec3,
+            Ty::Enum,
+        ][self.dice.below(8)]
+        .clone()
     }
 
     pub(crate) fn any_type(&mut self, depth: usize) -> Ty {
         match self.dice.below(10) {
-            0..=1 if depth > 0 => Ty::Array(Box::new(self.any_type(depth - 1)), 1 + self.dice.below(4) as u32),
-            2 if depth > 0 && !self.structs.is_empty() => Ty::Struct(self.dice.below(self.structs.len())),
+            0..=1 if depth > 0 => Ty::Array(
+                Box::new(self.any_type(depth - 1)),
+                1 + self.dice.below(4) as u32,
+            ),
+            2 if depth > 0 && !self.structs.is_empty() => {
+                Ty::Struct(self.dice.below(self.structs.len()))
+            }
             _ => self.scalar_type(),
         }
     }
 
     fn whole(&mut self) {
         self.line("enum Colour { Red, Green, Blue }");
+        for (name, ty) in [("q", "f32"), ("q2", "vec2"), ("q3", "vec3")] {
+            let bound = if ty == "f32" {
+                String::new()
+            } else {
+                ty.to_string()
+            };
+            self.line(&format!(
+                "fn {name}(x: {ty}) -> {ty} {{ return clamp(floor(x * 8.0) / 8.0, {bound}(-99.0), {bound}(99.0)) }}"
+            ));
+        }
         for id in 0..self.dice.below(3) {
             let count = 1 + self.dice.below(3);
-            let fields: Vec<(String, Ty)> = (0..count).map(|k| (format!("f{k}"), self.any_type(1))).collect();
-            let shown: Vec<String> =
-                fields.iter().map(|(name, ty)| format!("{name}: {}", self.type_name(ty))).collect();
+            let fields: Vec<(String, Ty)> = (0..count)
+                .map(|k| (format!("f{k}"), self.any_type(1)))
+                .collect();
+            let shown: Vec<String> = fields
+                .iter()
+                .map(|(name, ty)| format!("{name}: {}", self.type_name(ty)))
+                .collect();
             self.line(&format!("struct S{id} {{ {} }}", shown.join(", ")));
             self.structs.push(fields);
         }
@@ -155,7 +185,11 @@ impl Generator {
             let index = self.dice.chance(50);
             let mut scope = states.clone();
             if index {
-                scope.push(Variable { name: "t".into(), ty: Ty::I32, mutable: false });
+                scope.push(Variable {
+                    name: "t".into(),
+                    ty: Ty::I32,
+                    mutable: false,
+                });
             }
             self.block(if index { "step t" } else { "step" }, true, true, 6, &scope);
         }
@@ -172,33 +206,61 @@ impl Generator {
             let (ty, text) = match self.dice.below(5) {
                 0 => (Ty::I32, format!("{}", self.dice.below(50) as i64 - 25)),
                 1 => (Ty::U32, format!("{}u", self.dice.below(99))),
-                2 => (Ty::Array(Box::new(Ty::F32), 3), "[0.5, -1.25, 2.0]".to_string()),
+                2 => (
+                    Ty::Array(Box::new(Ty::F32), 3),
+                    "[0.5, -1.25, 2.0]".to_string(),
+                ),
                 3 => (Ty::Bool, "true".to_string()),
                 _ => (Ty::F32, format!("{}.5", self.dice.below(4))),
             };
             self.line(&format!("param {name} = {text}"));
-            self.scope.push(Variable { name, ty, mutable: false });
+            self.scope.push(Variable {
+                name,
+                ty,
+                mutable: false,
+            });
         }
         for _ in 0..self.dice.below(3) {
             let name = self.name("x");
             let (ty, text) = match self.dice.below(4) {
                 0 => (Ty::I32, "= 3".to_string()),
-                1 => (Ty::Array(Box::new(Ty::F32), 4), "~ uniform(-1.0, 1.0)".to_string()),
-                2 => (Ty::Array(Box::new(Ty::I32), 3), "~ randint(-5, 9)".to_string()),
-                _ => (Ty::F32, "~ random()".to_string()),
+                1 => (
+                    Ty::Array(Box::new(Ty::Bool), 4),
+                    "~ bernoulli(0.5)".to_string(),
+                ),
+                2 => (
+                    Ty::Array(Box::new(Ty::I32), 3),
+                    "~ randint(-5, 9)".to_string(),
+                ),
+                _ => (Ty::F32, "= 0.625".to_string()),
             };
             self.line(&format!("input {name}: {} {text}", self.type_name(&ty)));
-            self.scope.push(Variable { name, ty, mutable: false });
+            self.scope.push(Variable {
+                name,
+                ty,
+                mutable: false,
+            });
         }
         for _ in 0..self.dice.below(3) {
             let name = self.name("C");
             let (ty, text) = match self.dice.below(3) {
-                0 => (Ty::Array(Box::new(Ty::I32), 5), "[for i in 0..5: i * i - 3]".to_string()),
-                1 => (Ty::Array(Box::new(Ty::F32), 3), "[0.25, 0.5, 1.75]".to_string()),
+                0 => (
+                    Ty::Array(Box::new(Ty::I32), 5),
+                    "[for i in 0..5: i * i - 3]".to_string(),
+                ),
+                1 => (
+                    Ty::Array(Box::new(Ty::F32), 3),
+                    "[0.25, 0.5, 1.75]".to_string(),
+                ),
                 _ => (Ty::F32, "1.0 / 8.0".to_string()),
             };
-            self.line(&format!("const {name} = {text}"));
-            self.scope.push(Variable { name, ty, mutable: false });
+            let shown = self.type_name(&ty);
+            self.line(&format!("const {name}: {shown} = {text}"));
+            self.scope.push(Variable {
+                name,
+                ty,
+                mutable: false,
+            });
         }
     }
 
@@ -212,9 +274,17 @@ impl Generator {
         for ty in &params {
             let param = self.name("a");
             shown.push(format!("{param}: {}", self.type_name(ty)));
-            self.scope.push(Variable { name: param, ty: ty.clone(), mutable: false });
+            self.scope.push(Variable {
+                name: param,
+                ty: ty.clone(),
+                mutable: false,
+            });
         }
-        let head = format!("fn {name}({}) -> {} {{", shown.join(", "), self.type_name(&result));
+        let head = format!(
+            "fn {name}({}) -> {} {{",
+            shown.join(", "),
+            self.type_name(&result)
+        );
         self.line(&head);
         self.draws = draws;
         self.result = Some(result.clone());
@@ -226,7 +296,12 @@ impl Generator {
         self.line("}");
         self.result = None;
         self.draws = false;
-        self.functions.push(Callable { name, params, result, draws });
+        self.functions.push(Callable {
+            name,
+            params,
+            result,
+            draws,
+        });
     }
 
     fn states(&mut self) {
@@ -237,7 +312,11 @@ impl Generator {
             self.draws = false;
             let name = self.name("s");
             self.line(&format!("state {name}: {} = {value}", self.type_name(&ty)));
-            self.scope.push(Variable { name, ty, mutable: true });
+            self.scope.push(Variable {
+                name,
+                ty,
+                mutable: true,
+            });
         }
     }
 

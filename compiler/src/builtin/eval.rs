@@ -21,35 +21,37 @@ pub fn unary(op: UnaryOp, operand: Value) -> Value {
 
 /// `a op b`. One of `a`, `b` may be a vector and the other an `f32`, which then stands for a vector with
 /// all components equal to it.
+#[inline]
 pub fn binary(op: BinaryOp, a: Value, b: Value) -> Value {
     match (a, b) {
         (Value::F32(a), Value::F32(b)) => floats(op, a, b),
         (Value::I32(a), Value::I32(b)) => signed(op, a, b),
         (Value::U32(a), Value::U32(b)) => unsigned(op, a, b),
-        (Value::I32(a), Value::U32(b)) => match op {
-            BinaryOp::ShiftLeft => Value::I32(a.wrapping_shl(b)),
-            BinaryOp::ShiftRight => Value::I32(a.wrapping_shr(b)),
-            _ => ill_typed("mixed integers"),
-        },
+        (Value::I32(a), Value::U32(b)) if op == BinaryOp::ShiftLeft => {
+            Value::I32(a.wrapping_shl(b))
+        }
+        (Value::I32(a), Value::U32(b)) if op == BinaryOp::ShiftRight => {
+            Value::I32(a.wrapping_shr(b))
+        }
         (Value::Bool(a), Value::Bool(b)) => booleans(op, a, b),
-        _ => zip(a, b, |a, b| match arithmetic(op, a, b) {
-            Some(x) => x,
-            None => ill_typed("operator on vectors"),
-        }),
+        _ => vectors(op, a, b),
     }
 }
 
-/// `+ - * / %` of two floats; none for other operators.
-///
-/// The remainder is WGSL's formula taken literally, one rounding an operation: unlike C's `fmod` it is
-/// inexact for large quotients and NaN for an infinite divisor, as on GPUs.
-fn arithmetic(op: BinaryOp, a: f32, b: f32) -> Option<f32> {
+/// WGSL's formula taken literally, one rounding an operation: unlike C's `fmod` it is inexact for large
+/// quotients and NaN for an infinite divisor, as on GPUs.
+fn remainder(a: f32, b: f32) -> f32 {
+    a - b * (a / b).trunc()
+}
+
+/// `+ - * / %` of vectors, or of a vector and a float.
+fn vectors(op: BinaryOp, a: Value, b: Value) -> Value {
     match op {
-        BinaryOp::Add => Some(a + b),
-        BinaryOp::Subtract => Some(a - b),
-        BinaryOp::Multiply => Some(a * b),
-        BinaryOp::Divide => Some(a / b),
-        BinaryOp::Remainder => Some(a - b * (a / b).trunc()),
+        BinaryOp::Add => zip(a, b, |a, b| a + b),
+        BinaryOp::Subtract => zip(a, b, |a, b| a - b),
+        BinaryOp::Multiply => zip(a, b, |a, b| a * b),
+        BinaryOp::Divide => zip(a, b, |a, b| a / b),
+        BinaryOp::Remainder => zip(a, b, remainder),
         BinaryOp::Equal
         | BinaryOp::NotEqual
         | BinaryOp::Less
@@ -62,15 +64,31 @@ fn arithmetic(op: BinaryOp, a: f32, b: f32) -> Option<f32> {
         | BinaryOp::BitOr
         | BinaryOp::BitXor
         | BinaryOp::ShiftLeft
-        | BinaryOp::ShiftRight => None,
+        | BinaryOp::ShiftRight => ill_typed("operator on vectors"),
     }
 }
 
+#[inline]
 fn floats(op: BinaryOp, a: f32, b: f32) -> Value {
-    match (arithmetic(op, a, b), comparison(op, &a, &b)) {
-        (Some(x), _) => Value::F32(x),
-        (None, Some(x)) => Value::Bool(x),
-        (None, None) => ill_typed("operator on floats"),
+    match op {
+        BinaryOp::Add => Value::F32(a + b),
+        BinaryOp::Subtract => Value::F32(a - b),
+        BinaryOp::Multiply => Value::F32(a * b),
+        BinaryOp::Divide => Value::F32(a / b),
+        BinaryOp::Remainder => Value::F32(remainder(a, b)),
+        BinaryOp::Equal => Value::Bool(a == b),
+        BinaryOp::NotEqual => Value::Bool(a != b),
+        BinaryOp::Less => Value::Bool(a < b),
+        BinaryOp::LessEqual => Value::Bool(a <= b),
+        BinaryOp::Greater => Value::Bool(a > b),
+        BinaryOp::GreaterEqual => Value::Bool(a >= b),
+        BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => ill_typed("operator on floats"),
     }
 }
 

@@ -28,6 +28,10 @@ impl Checker<'_> {
         match self.globals.get(callee.text.as_str()).copied() {
             Some((Global::Function(id), _)) => return self.call_function(id, callee, args, span),
             Some((Global::Struct(id), _)) => return self.construct(id, callee, args, span),
+            Some((Global::Broken, _)) => {
+                self.args(args, None);
+                return self.error(span);
+            }
             Some((other, declared)) if BuiltinId::find(&callee.text).is_none() => {
                 let report = catalog::names::not_a_function(
                     &callee.text,
@@ -779,6 +783,7 @@ fn describe(global: Global) -> &'static str {
         Global::Function(_) => "a function",
         Global::Struct(_) => "a struct",
         Global::Enum(_) => "an enum",
+        Global::Broken => "declared twice",
     }
 }
 

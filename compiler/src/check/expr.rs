@@ -85,6 +85,9 @@ impl Checker<'_> {
                 Binding::Constant(constant, ty) => self.constant_node(constant, ty, span),
             };
         }
+        if let Some((global, declared)) = self.globals.get(name).copied() {
+            return self.global(global, name, declared, span);
+        }
         if let Some(declared) = self
             .later
             .iter()
@@ -93,9 +96,6 @@ impl Checker<'_> {
         {
             self.report(catalog::names::use_before_declaration(name, span, declared));
             return self.error(span);
-        }
-        if let Some((global, declared)) = self.globals.get(name).copied() {
-            return self.global(global, name, declared, span);
         }
         if let Some(owners) = self.variants.get(name) {
             if let [(owner, variant)] = owners[..] {
@@ -190,6 +190,9 @@ impl Checker<'_> {
                 None => self.error(span),
             };
         }
+        if matches!(global, Global::Broken) {
+            return self.error(span);
+        }
         let not_value = match global {
             Global::Function(_) => Some("a function"),
             Global::Struct(_) => Some("a struct"),
@@ -198,7 +201,8 @@ impl Checker<'_> {
             | Global::Param(_)
             | Global::Data(_)
             | Global::Input(_)
-            | Global::State(_) => None,
+            | Global::State(_)
+            | Global::Broken => None,
         };
         if let Some(what) = not_value {
             self.report(catalog::names::not_a_value(name, what, span));
@@ -224,9 +228,11 @@ impl Checker<'_> {
             },
             Global::Input(id) => self.input(id, name, declared, span),
             Global::State(id) => self.state(id, name, declared, span),
-            Global::Const(_) | Global::Function(_) | Global::Struct(_) | Global::Enum(_) => {
-                self.error(span)
-            }
+            Global::Const(_)
+            | Global::Function(_)
+            | Global::Struct(_)
+            | Global::Enum(_)
+            | Global::Broken => self.error(span),
         }
     }
 

@@ -144,6 +144,7 @@ impl<'a> Checker<'a> {
                     other => format!("a state of type `{}`", self.show(other)),
                 }
             }
+            Global::Broken => return None,
             Global::Const(_) => "a constant".to_string(),
             Global::Param(_) => "a param".to_string(),
             Global::Data(_) => "a data table".to_string(),

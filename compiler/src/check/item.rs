@@ -78,10 +78,11 @@ impl<'a> Checker<'a> {
         {
             self.report(catalog::names::builtin_name(text, name.span));
         }
-        if let Some((_, first)) = self.globals.get(text) {
+        if let Some((_, first)) = self.globals.get(text).copied() {
             self.report(catalog::names::duplicate_declaration(
-                text, name.span, *first,
+                text, name.span, first,
             ));
+            self.globals.insert(text, (Global::Broken, first));
             return;
         }
         self.globals.insert(text, (global, name.span));
@@ -565,7 +566,7 @@ impl<'a> Checker<'a> {
                 None => {
                     if !matches!(
                         self.globals.get(name.text.as_str()),
-                        Some((Global::State(_), _))
+                        Some((Global::State(_) | Global::Broken, _))
                     ) {
                         self.report(catalog::model::output_without_state(&name.text, name.span));
                         continue;

@@ -29,6 +29,16 @@ pub(super) fn value_type(name: &str) -> Option<ir::Type> {
         .map(|(_, ty)| *ty)
 }
 
+/// May a literal of the abstract type become one of type `want`, if its value fits?
+fn adapts(own: &Type, want: &Type) -> bool {
+    match (own, want) {
+        (Type::AbstractInt, Type::Value(value)) => !value.is_vector() && *value != ir::Type::Bool,
+        (Type::AbstractFloat, Type::Value(value)) => *value == ir::Type::F32,
+        (Type::Array(own, a), Type::Array(want, b)) => a == b && (own == want || adapts(own, want)),
+        _ => false,
+    }
+}
+
 impl Checker<'_> {
     /// A type as written; an open length only where `open` says so.
     pub(super) fn resolve_type(&mut self, ty: &ast::Type, open: bool) -> Type {
@@ -303,7 +313,7 @@ impl Checker<'_> {
 
     fn fits(&self, id: ExprId, want: &Type) -> bool {
         let own = self.ty(id);
-        own == want || own.is_abstract() || own.has_error()
+        own == want || own.has_error() || adapts(own, want)
     }
 
     /// The type that the others must adapt to: the first concrete one, else float before integer.

@@ -18,7 +18,8 @@ macro_rules! catalog {
         $(
             $(#[doc = $doc])+
             pub fn $name($($arg: $ty),*) -> $crate::diagnostic::Diagnostic {
-                let mut diagnostic: $crate::diagnostic::Diagnostic = $body;
+                // A closure, so that a body may return early.
+                let mut diagnostic = (move || -> $crate::diagnostic::Diagnostic { $body })();
                 diagnostic.code = stringify!($code);
                 diagnostic.slug = stringify!($name);
                 diagnostic

@@ -18,6 +18,8 @@ pub struct Style {
 const LONG_LINE: usize = 300;
 /// How many bytes of a long line stay before and after the start of a label.
 const AROUND: usize = 80;
+/// How many lines before a cropped one are kept as empty lines.
+const MOST_EMPTY_LINES: usize = 100_000;
 
 /// All diagnostics as one text; `name` is the file's name as the user knows it.
 pub fn render(name: &str, source: &str, diagnostics: &[Diagnostic], style: Style) -> String {
@@ -34,7 +36,7 @@ pub fn render(name: &str, source: &str, diagnostics: &[Diagnostic], style: Style
         let _ = if spans.iter().any(|span| lines.touch_long(span)) {
             let excerpt = lines.excerpt(&spans);
             let start = spans.first().map_or(0, |span| span.start);
-            let name = format!("{name}, cropped, byte {start}");
+            let name = format!("{name} (byte {start}, line cropped)");
             let spans = spans.iter().map(|span| excerpt.map(span)).collect();
             let source = Source::from(excerpt.text).with_display_line_offset(excerpt.first_line);
             let id = name.as_str();
@@ -116,7 +118,7 @@ struct Lines<'a> {
 /// A part of a text whose lines are short enough to read.
 struct Excerpt {
     text: String,
-    /// The number of lines of the whole text before it.
+    /// The number of lines of the whole text that it lacks before its first.
     first_line: usize,
     /// For each kept stretch: where it was, and where it begins now.
     kept: Vec<(Range<usize>, usize)>,
@@ -152,12 +154,20 @@ impl<'a> Lines<'a> {
     fn excerpt(&self, spans: &[Range<usize>]) -> Excerpt {
         let mut ends: Vec<usize> = spans.iter().flat_map(|s| [s.start, s.end]).collect();
         ends.sort_unstable();
+        let first_line = self.line(ends.first().copied().unwrap_or(0));
+        // ariadne 0.6 numbers the lines of the margin without the offset, so empty lines stand for those
+        // before; past the limit only the header of the report has the right number.
+        let empty = if first_line <= MOST_EMPTY_LINES {
+            first_line
+        } else {
+            0
+        };
         let mut excerpt = Excerpt {
-            text: String::new(),
-            first_line: self.line(ends.first().copied().unwrap_or(0)),
+            text: "\n".repeat(empty),
+            first_line: first_line - empty,
             kept: Vec::new(),
         };
-        let mut line = excerpt.first_line;
+        let mut line = first_line;
         let mut last = None;
         for at in ends {
             let this = self.line(at);

@@ -85,6 +85,7 @@ pub fn nesting(program: &Program) -> u32 {
 }
 
 fn depth(block: &Block) -> u32 {
+    let depth = |block| stacker::maybe_grow(32 << 10, 1 << 20, || depth(block));
     block
         .iter()
         .map(|stmt| match stmt {
@@ -133,10 +134,14 @@ fn collect(program: &Program, block: &Block, vars: &mut Vec<VarId>) {
         match stmt {
             Stmt::Var { var, .. } if program[*var].kind == VarKind::Local => vars.push(*var),
             Stmt::If { accept, reject, .. } => {
-                collect(program, accept, vars);
-                collect(program, reject, vars);
+                stacker::maybe_grow(32 << 10, 1 << 20, || {
+                    collect(program, accept, vars);
+                    collect(program, reject, vars);
+                });
             }
-            Stmt::For { body, .. } => collect(program, body, vars),
+            Stmt::For { body, .. } => {
+                stacker::maybe_grow(32 << 10, 1 << 20, || collect(program, body, vars));
+            }
             Stmt::Let { .. }
             | Stmt::Var { .. }
             | Stmt::Assign { .. }

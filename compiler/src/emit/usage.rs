@@ -97,6 +97,11 @@ pub(super) fn usage(program: &Program) -> Usage {
 
 impl Walk<'_> {
     fn block(&mut self, block: &Block) {
+        // Inlining nests blocks deeper than any model's text does.
+        stacker::maybe_grow(32 << 10, 1 << 20, || self.statements(block));
+    }
+
+    fn statements(&mut self, block: &Block) {
         for stmt in block {
             match stmt {
                 Stmt::Let { value, .. } | Stmt::Return(value) => self.expr(*value),
@@ -222,6 +227,7 @@ impl Walk<'_> {
 
 /// Does the block, or one within it, stop the agent?
 pub(super) fn stops(block: &Block) -> bool {
+    let stops = |block| stacker::maybe_grow(32 << 10, 1 << 20, || stops(block));
     block.iter().any(|stmt| match stmt {
         Stmt::Stop => true,
         Stmt::If { accept, reject, .. } => stops(accept) || stops(reject),

@@ -9,8 +9,11 @@
 
 mod bindings;
 mod builtin;
+mod columns;
 mod depth;
 mod expr;
+mod flow;
+mod function;
 mod kernel;
 mod literal;
 mod names;
@@ -65,6 +68,8 @@ struct Writer<'a> {
     accessors: HashMap<VarId, String>,
     /// Names of input values that are read from the buffer once.
     input_names: HashMap<(VarId, u32), String>,
+    /// Names of rows of `inputs` that are read as a whole, by number.
+    row_names: HashMap<u32, String>,
     /// By variable: does it live at module scope?
     private: Vec<bool>,
     /// Whether the buffers of inputs, states and outputs are of `f32`.
@@ -120,6 +125,7 @@ impl<'a> Writer<'a> {
             natural: HashSet::new(),
             accessors: HashMap::new(),
             input_names: HashMap::new(),
+            row_names: HashMap::new(),
             private: vec![false; program.vars.len()],
             floats: Buffers {
                 inputs: manifest.inputs.iter().all(|x| float(&x.field.scalar)),
@@ -240,7 +246,7 @@ impl<'a> Writer<'a> {
         for line in doc.lines() {
             self.begin();
             self.out.push_str("//");
-            let text = line.trim();
+            let text = line.trim_end();
             if !text.is_empty() {
                 self.out.push(' ');
                 self.out.extend(text.chars().filter(|c| !ends_line(*c)));

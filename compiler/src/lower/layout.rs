@@ -44,6 +44,10 @@ impl Lowerer<'_> {
                 word = word.next_multiple_of(alignment(leaf));
                 let at = word;
                 word += words(leaf);
+                // In the kernel an array is whole vec4s, and what follows begins after them.
+                if !leaf.dims.is_empty() {
+                    word = word.next_multiple_of(4);
+                }
                 at
             });
             self.params.push(place);

@@ -254,10 +254,10 @@ impl Lowerer<'_> {
     }
 }
 
-/// `order` and `["price"]` to `order_price`.
+/// `order` and `["price"]` to `order.price`, as the manifest calls it.
 pub(super) fn leaf_name(name: &str, path: &[String]) -> String {
     std::iter::once(name)
         .chain(path.iter().map(String::as_str))
         .collect::<Vec<_>>()
-        .join("_")
+        .join(".")
 }

@@ -177,7 +177,12 @@ impl Lowerer<'_> {
     fn assign_place(&mut self, target: hir::ExprId, op: Option<BinaryOp>, value: hir::ExprId) {
         let model = self.model;
         if let ExprKind::Swizzle(base, components) = &model[target].kind {
-            return self.assign_components(*base, components, op, value);
+            let (mut base, mut components) = (*base, components.clone());
+            while let ExprKind::Swizzle(inner, outer) = &model[base].kind {
+                components.iter_mut().for_each(|k| *k = outer[*k as usize]);
+                base = *inner;
+            }
+            return self.assign_components(base, &components, op, value);
         }
         let place = self.place(target);
         if self.ty(target).value().is_none() {

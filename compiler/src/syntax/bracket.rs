@@ -91,6 +91,8 @@ impl Balancer<'_> {
             self.indent = self.column(mark.span);
             if !self.stack.is_empty() && self.begins_declaration(index) {
                 self.abandon(Some(mark.span));
+            } else if self.begins_statement(index) {
+                self.abandon_expression(mark.span);
             }
         }
         let was_stray = std::mem::take(&mut self.stray);
@@ -243,6 +245,17 @@ impl Balancer<'_> {
         self.top = self.out.tokens.len();
     }
 
+    /// Closes what is open inside the nearest `{`, because a statement begins.
+    fn abandon_expression(&mut self, next: Span) {
+        let inside = |open: &mut Open| open.token != Token::LeftBrace;
+        if self.stack.last_mut().is_some_and(inside) {
+            self.complain_unclosed(Some(next));
+            while let Some(open) = self.stack.pop_if(inside) {
+                self.close_virtually(&open, next);
+            }
+        }
+    }
+
     fn complain_unclosed(&mut self, found: Option<Span>) {
         if let Some(open) = self.stack.last() {
             let suspect = self
@@ -273,6 +286,16 @@ impl Balancer<'_> {
     fn column(&self, span: Span) -> usize {
         let before = &self.source[..span.start as usize];
         before.iter().rev().take_while(|b| **b != b'\n').count()
+    }
+
+    /// Whether a statement begins here that cannot stand between parentheses.
+    fn begins_statement(&self, index: usize) -> bool {
+        let next = self.lexed.tokens.get(index + 1);
+        let assigned = next.is_some_and(|token| super::parse::stmt::ASSIGNMENTS.has(*token));
+        match self.lexed.tokens[index] {
+            Token::Ident => assigned,
+            word => super::parse::STATEMENT_WORDS.has(word),
+        }
     }
 
     /// Whether a declaration begins here at the left edge: inside brackets no legal model has such words.

@@ -9,6 +9,7 @@ use crate::{
     span::Span,
 };
 use logos::{Lexer, Logos};
+use std::collections::HashSet;
 
 /// A token where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +48,7 @@ pub(super) fn lex(source: &str) -> Lexed {
         source,
         out: Lexed::default(),
         line_seen: 0,
+        foreign: HashSet::new(),
     };
     while let Some(token) = lexer.next() {
         match token {
@@ -65,6 +67,8 @@ struct Scanner<'a> {
     out: Lexed,
     /// Everything before this byte has been searched for line breaks.
     line_seen: usize,
+    /// The names with letters beyond ASCII that have been complained about.
+    foreign: HashSet<&'a str>,
 }
 
 type Words<'a> = Lexer<'a, Token>;
@@ -189,13 +193,19 @@ impl Scanner<'_> {
         } else {
             self.push(Token::Ident, span);
         }
-        self.complain(say::name_beyond_ascii(&self.source[span.range()], span));
+        let source = self.source;
+        let name = &source[span.range()];
+        if self.foreign.insert(name) {
+            self.complain(say::name_beyond_ascii(name, span));
+        }
     }
 
     fn string(&mut self, lexer: &mut Words) {
         let rest = lexer.remainder();
-        let line = line_length(rest);
-        let len = rest[..line].find('"').map_or(line, |at| at + 1);
+        let end = rest.bytes().position(|b| matches!(b, b'"' | b'\n'));
+        let len = end.map_or(rest.len(), |at| {
+            at + usize::from(rest.as_bytes()[at] == b'"')
+        });
         lexer.bump(len);
         let span = lexer.span().into();
         self.complain(say::string_literal(span));

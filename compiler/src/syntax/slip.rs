@@ -138,6 +138,9 @@ fn expectation(set: TokenSet) -> String {
         return "a declaration".into();
     }
     if set.covers(STATEMENT) {
+        if set.covers(after_operand) {
+            words.push("an operator".into());
+        }
         words.push("a statement".into());
         rest = TokenSet::of(&[Token::RightBrace]);
     } else if set.covers(EXPRESSION) {

@@ -239,8 +239,7 @@ impl<'a> Machine<'a> {
     fn eval(&mut self, root: ExprId) -> Value {
         let plan = self.plan;
         for &node in plan.tree(root) {
-            let value = self.node(&self.launch.program[node]);
-            self.stack.push(value);
+            self.node(&self.launch.program[node]);
         }
         self.pop()
     }
@@ -249,40 +248,42 @@ impl<'a> Machine<'a> {
         as_int(self.eval(root))
     }
 
-    /// The value of a node whose operands lie on the stack, the last one on top.
-    fn node(&mut self, node: &'a Expr) -> Value {
+    /// Replaces the operands of a node, which lie on the stack, by its value.
+    fn node(&mut self, node: &'a Expr) {
         match node {
-            Expr::Literal(value) => *value,
-            Expr::Launch(number) => Value::I32(self.number(*number)),
+            Expr::Literal(value) => self.stack.push(*value),
+            Expr::Launch(number) => self.stack.push(Value::I32(self.number(*number))),
             Expr::Rows(var) => match self.plan.places[var.0 as usize] {
-                Place::Table(number) => Value::I32(self.plan.rows[number]),
+                Place::Table(number) => self.stack.push(Value::I32(self.plan.rows[number])),
                 Place::Slots { .. } => panic!("internal error: rows of what is no table"),
             },
-            Expr::Read(var) => self.read(*var, 0),
+            Expr::Read(var) => self.stack.push(self.read(*var, 0)),
             Expr::Element { array, .. } => {
                 let index = as_int(self.pop());
-                self.read(*array, index)
+                self.stack.push(self.read(*array, index));
             }
-            Expr::Swizzle { components, .. } => eval::swizzle(self.pop(), components),
-            Expr::Compose(parts) => self.with_operands(parts.len(), eval::compose),
-            Expr::Splat { ty, .. } => eval::splat(*ty, self.pop()),
-            Expr::Unary(op, _) => eval::unary(*op, self.pop()),
-            Expr::Binary(op, _, _) => {
-                let (b, a) = (self.pop(), self.pop());
-                eval::binary(*op, a, b)
+            Expr::Swizzle { components, .. } => {
+                self.apply(1, |v| eval::swizzle(v[0], components));
             }
-            Expr::Select { .. } => {
-                let (reject, accept, condition) = (self.pop(), self.pop(), self.pop());
-                eval::select(condition, accept, reject)
+            Expr::Compose(parts) => self.apply(parts.len(), eval::compose),
+            Expr::Splat { ty, .. } => self.apply(1, |v| eval::splat(*ty, v[0])),
+            Expr::Unary(op, _) => self.apply(1, |v| eval::unary(*op, v[0])),
+            Expr::Binary(op, _, _) => self.apply(2, |v| eval::binary(*op, v[0], v[1])),
+            Expr::Select { .. } => self.apply(3, |v| eval::select(v[0], v[1], v[2])),
+            Expr::Convert { to, .. } => self.apply(1, |v| eval::convert(*to, v[0])),
+            Expr::Bitcast { to, .. } => self.apply(1, |v| eval::bitcast(*to, v[0])),
+            Expr::Builtin(id, args) => self.apply(args.len(), id.row().pure().eval),
+            Expr::Call(id, _) => {
+                let value = self.call(&self.launch.program[*id]);
+                self.stack.push(value);
             }
-            Expr::Convert { to, .. } => eval::convert(*to, self.pop()),
-            Expr::Bitcast { to, .. } => eval::bitcast(*to, self.pop()),
-            Expr::Builtin(id, args) => self.with_operands(args.len(), id.row().pure().eval),
-            Expr::Call(id, _) => self.call(&self.launch.program[*id]),
-            Expr::RandomWord { .. } => match self.pop() {
-                Value::U32(number) => Value::U32(self.launch.generator.word(self.step_key, number)),
-                other => ill_typed(other),
-            },
+            Expr::RandomWord { .. } => {
+                let (generator, key) = (self.launch.generator, self.step_key);
+                self.apply(1, |v| match v[0] {
+                    Value::U32(number) => Value::U32(generator.word(key, number)),
+                    other => ill_typed(other),
+                });
+            }
         }
     }
 
@@ -307,11 +308,12 @@ impl<'a> Machine<'a> {
             .expect("internal error: an operator lacks its operand")
     }
 
-    fn with_operands(&mut self, count: usize, f: impl Fn(&[Value]) -> Value) -> Value {
+    /// Replaces the last values on the stack by one.
+    fn apply(&mut self, count: usize, f: impl FnOnce(&[Value]) -> Value) {
         let first = self.stack.len() - count;
         let value = f(&self.stack[first..]);
         self.stack.truncate(first);
-        value
+        self.stack.push(value);
     }
 
     fn number(&self, number: ir::Launch) -> i32 {

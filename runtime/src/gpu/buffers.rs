@@ -89,14 +89,7 @@ impl Buffers {
         let progress = results(open, "allocating the step counts", agents, 1)?;
         let tables = upload_tables(open, launch)?;
         let mut entries = vec![
-            wgpu::BindGroupEntry {
-                binding: binding::RUN,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: &uniform,
-                    offset: 0,
-                    size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * 4),
-                }),
-            },
+            uniform_entry(manifest, &uniform),
             entry(binding::PROGRESS, &progress.device),
         ];
         entries.extend(inputs.iter().map(|it| entry(binding::INPUTS, it)));
@@ -208,6 +201,18 @@ impl Buffers {
         Ok((0..dispatches.len())
             .map(|slot| (slot as u64 * self.stride) as u32)
             .collect())
+    }
+}
+
+/// The block of one dispatch; which one, says the dynamic offset.
+fn uniform_entry<'a>(manifest: &Manifest, uniform: &'a wgpu::Buffer) -> wgpu::BindGroupEntry<'a> {
+    wgpu::BindGroupEntry {
+        binding: binding::RUN,
+        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: uniform,
+            offset: 0,
+            size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * 4),
+        }),
     }
 }
 

@@ -13,17 +13,27 @@ impl Generator {
                 let (a, b) = (self.expr(ty, depth - 1), self.expr(ty, depth - 1));
                 format!("if {condition} {{ {a} }} else {{ {b} }}")
             }
-            1 => self.call(ty, depth).unwrap_or_else(|| self.by_type(ty, depth)),
-            2 => self.element(ty, depth).unwrap_or_else(|| self.by_type(ty, depth)),
-            3 if self.draws && self.rounds < 20 => self.draw(ty, depth).unwrap_or_else(|| self.by_type(ty, depth)),
+            1 => self
+                .call(ty, depth)
+                .unwrap_or_else(|| self.by_type(ty, depth)),
+            2 => self
+                .element(ty, depth)
+                .unwrap_or_else(|| self.by_type(ty, depth)),
+            3 if self.draws && self.rounds < 20 => self
+                .draw(ty, depth)
+                .unwrap_or_else(|| self.by_type(ty, depth)),
             _ => self.by_type(ty, depth),
         }
     }
 
     /// A variable of the type, or a literal.
     pub(crate) fn leaf(&mut self, ty: &Ty) -> String {
-        let fitting: Vec<String> =
-            self.scope.iter().filter(|variable| variable.ty == *ty).map(|variable| variable.name.clone()).collect();
+        let fitting: Vec<String> = self
+            .scope
+            .iter()
+            .filter(|variable| variable.ty == *ty)
+            .map(|variable| variable.name.clone())
+            .collect();
         if !fitting.is_empty() && self.dice.chance(70) {
             return fitting[self.dice.below(fitting.len())].clone();
         }
@@ -32,8 +42,23 @@ impl Generator {
 
     fn literal(&mut self, ty: &Ty) -> String {
         match ty {
-            Ty::F32 => ["0.5", "-1.25", "2.0", "0.0", "1.5", "-0.75", "3.0", "0.125"][self.dice.below(8)].into(),
-            Ty::I32 => ["0", "1", "-1", "7", "-13", "100", "2147483647", "-2147483647"][self.dice.below(8)].into(),
+            Ty::F32 => ["0.5", "-1.25", "2.0", "0.0", "1.5", "-0.75", "3.0", "0.125"]
+                [self.dice.below(8)]
+            .into(),
+            // Converted, so that constants of these wrap as everything else does instead of overflowing.
+            Ty::I32 => {
+                let value = [
+                    "0",
+                    "1",
+                    "-1",
+                    "7",
+                    "-13",
+                    "100",
+                    "2147483647",
+                    "-2147483648",
+                ][self.dice.below(8)];
+                format!("i32({value})")
+            }
             Ty::U32 => ["0u", "1u", "5u", "31u", "1000u", "4294967295u"][self.dice.below(6)].into(),
             Ty::Bool => ["true", "false"][self.dice.below(2)].into(),
             Ty::Vec2 => "vec2(0.5, -1.5)".into(),
@@ -66,31 +91,38 @@ impl Generator {
             Ty::Array(element, length) => self.array(element, *length, depth - 1),
             Ty::Struct(id) => {
                 let fields = self.structs[*id].clone();
-                let parts: Vec<String> = fields.iter().map(|(_, ty)| self.expr(ty, depth - 1)).collect();
+                let parts: Vec<String> = fields
+                    .iter()
+                    .map(|(_, ty)| self.expr(ty, depth - 1))
+                    .collect();
                 format!("S{id}({})", parts.join(", "))
             }
         }
     }
 
-    /// Finite and of moderate size: products are clamped, divisors are at least 1.
+    /// A multiple of 1/8 of moderate size, so that sums are exact in any order: drivers may reassociate.
     fn float(&mut self, depth: usize) -> String {
         let a = self.expr(&Ty::F32, depth);
         match self.dice.below(14) {
             0 | 1 => format!("({a} + {})", self.expr(&Ty::F32, depth)),
             2 => format!("({a} - {})", self.expr(&Ty::F32, depth)),
-            3 | 4 => format!("clamp({a} * {}, -99.0, 99.0)", self.expr(&Ty::F32, depth)),
-            5 => format!("({a} / (1.0 + abs({})))", self.expr(&Ty::F32, depth)),
-            6 => format!("sqrt(abs({a}))"),
+            3 | 4 => format!("q({a} * {})", self.expr(&Ty::F32, depth)),
+            5 => format!("q({a} / (1.0 + abs({})))", self.expr(&Ty::F32, depth)),
+            6 => format!("q(sqrt(abs({a})))"),
             7 => format!("max({a}, {})", self.expr(&Ty::F32, depth)),
             8 => format!("floor({a})"),
             9 => format!("f32({} % 64)", self.expr(&Ty::I32, depth)),
-            10 => format!("(-{a})"),
+            10 => format!("(-({a}))"),
             11 => {
                 let vector = self.expr(&Ty::Vec3, depth);
                 format!("({vector}).{}", ["x", "y", "z"][self.dice.below(3)])
             }
             12 => self.float_fold(depth),
-            _ => format!("select({a}, {}, {})", self.expr(&Ty::F32, depth), self.expr(&Ty::Bool, depth)),
+            _ => format!(
+                "select({a}, {}, {})",
+                self.expr(&Ty::F32, depth),
+                self.expr(&Ty::Bool, depth)
+            ),
         }
     }
 
@@ -98,12 +130,16 @@ impl Generator {
         let fold = ["sum", "min", "max", "mean"][self.dice.below(4)];
         let index = self.name("i");
         let end = 1 + self.dice.below(4);
-        self.scope.push(super::Variable { name: index.clone(), ty: Ty::I32, mutable: false });
+        self.scope.push(super::Variable {
+            name: index.clone(),
+            ty: Ty::I32,
+            mutable: false,
+        });
         self.rounds *= 5;
         let value = self.expr(&Ty::F32, depth.min(2));
         self.rounds /= 5;
         self.scope.pop();
-        format!("{fold}(for {index} in 0..{end}: {value})")
+        format!("q({fold}(for {index} in 0..{end}: {value}))")
     }
 
     fn integer(&mut self, ty: &Ty, depth: usize) -> String {
@@ -121,7 +157,9 @@ impl Generator {
             };
         }
         let b = self.expr(ty, depth);
-        let op = ["+", "-", "*", "/", "%", "&", "|", "^", "min", "max", "<<", ">>", "abs"][self.dice.below(13)];
+        let op = [
+            "+", "-", "*", "/", "%", "&", "|", "^", "min", "max", "<<", ">>", "abs",
+        ][self.dice.below(13)];
         match op {
             "min" | "max" => format!("{op}({a}, {b})"),
             "abs" => format!("abs({a})"),
@@ -132,7 +170,11 @@ impl Generator {
 
     fn count(&mut self, depth: usize) -> String {
         let index = self.name("i");
-        self.scope.push(super::Variable { name: index.clone(), ty: Ty::I32, mutable: false });
+        self.scope.push(super::Variable {
+            name: index.clone(),
+            ty: Ty::I32,
+            mutable: false,
+        });
         self.rounds *= 5;
         let filter = self.expr(&Ty::Bool, depth.min(2));
         self.rounds /= 5;
@@ -142,14 +184,42 @@ impl Generator {
 
     fn truth(&mut self, depth: usize) -> String {
         match self.dice.below(8) {
-            0 => format!("({} && {})", self.expr(&Ty::Bool, depth), self.expr(&Ty::Bool, depth)),
-            1 => format!("({} || {})", self.expr(&Ty::Bool, depth), self.expr(&Ty::Bool, depth)),
+            0 => format!(
+                "({} && {})",
+                self.expr(&Ty::Bool, depth),
+                self.expr(&Ty::Bool, depth)
+            ),
+            1 => format!(
+                "({} || {})",
+                self.expr(&Ty::Bool, depth),
+                self.expr(&Ty::Bool, depth)
+            ),
             2 => format!("!({})", self.expr(&Ty::Bool, depth)),
-            3 => format!("({} == {})", self.expr(&Ty::Enum, depth), self.expr(&Ty::Enum, depth)),
-            4 => format!("({} < {})", self.expr(&Ty::I32, depth), self.expr(&Ty::I32, depth)),
-            5 => format!("({} >= {})", self.expr(&Ty::U32, depth), self.expr(&Ty::U32, depth)),
-            6 => format!("({} != {})", self.expr(&Ty::I32, depth), self.expr(&Ty::I32, depth)),
-            _ => format!("({} <= {})", self.expr(&Ty::F32, depth), self.expr(&Ty::F32, depth)),
+            3 => format!(
+                "({} == {})",
+                self.expr(&Ty::Enum, depth),
+                self.expr(&Ty::Enum, depth)
+            ),
+            4 => format!(
+                "({} < {})",
+                self.expr(&Ty::I32, depth),
+                self.expr(&Ty::I32, depth)
+            ),
+            5 => format!(
+                "({} >= {})",
+                self.expr(&Ty::U32, depth),
+                self.expr(&Ty::U32, depth)
+            ),
+            6 => format!(
+                "({} != {})",
+                self.expr(&Ty::I32, depth),
+                self.expr(&Ty::I32, depth)
+            ),
+            _ => format!(
+                "({} <= {})",
+                self.expr(&Ty::F32, depth),
+                self.expr(&Ty::F32, depth)
+            ),
         }
     }
 
@@ -157,9 +227,21 @@ impl Generator {
         let size = if *ty == Ty::Vec2 { 2 } else { 3 };
         match self.dice.below(5) {
             0 => format!("({} + {})", self.expr(ty, depth), self.expr(ty, depth)),
-            1 => format!("clamp({} * {}, vec{size}(-99.0), vec{size}(99.0))", self.expr(ty, depth), self.expr(&Ty::F32, depth)),
-            2 if size == 2 => format!("({}).{}", self.expr(&Ty::Vec3, depth), ["xy", "zx", "yy"][self.dice.below(3)]),
-            2 => format!("vec3({}, {})", self.expr(&Ty::Vec2, depth), self.expr(&Ty::F32, depth)),
+            1 => format!(
+                "q{size}({} * {})",
+                self.expr(ty, depth),
+                self.expr(&Ty::F32, depth)
+            ),
+            2 if size == 2 => format!(
+                "({}).{}",
+                self.expr(&Ty::Vec3, depth),
+                ["xy", "zx", "yy"][self.dice.below(3)]
+            ),
+            2 => format!(
+                "vec3({}, {})",
+                self.expr(&Ty::Vec2, depth),
+                self.expr(&Ty::F32, depth)
+            ),
             3 => format!("min({}, {})", self.expr(ty, depth), self.expr(ty, depth)),
             _ => {
                 let parts: Vec<String> = (0..size).map(|_| self.expr(&Ty::F32, depth)).collect();
@@ -172,7 +254,11 @@ impl Generator {
         match self.dice.below(3) {
             0 => {
                 let index = self.name("i");
-                self.scope.push(super::Variable { name: index.clone(), ty: Ty::I32, mutable: false });
+                self.scope.push(super::Variable {
+                    name: index.clone(),
+                    ty: Ty::I32,
+                    mutable: false,
+                });
                 self.rounds *= 5;
                 let value = self.expr(element, depth.min(2));
                 self.rounds /= 5;
@@ -193,7 +279,9 @@ impl Generator {
         let mut found = Vec::new();
         for variable in self.scope.clone() {
             match &variable.ty {
-                Ty::Array(element, length) if **element == *ty => found.push((variable.name.clone(), Some(*length), "")),
+                Ty::Array(element, length) if **element == *ty => {
+                    found.push((variable.name.clone(), Some(*length), ""))
+                }
                 Ty::Struct(id) => {
                     for (field, field_ty) in self.structs[*id].clone() {
                         if field_ty == *ty {
@@ -210,8 +298,10 @@ impl Generator {
         let (name, length, _) = found[self.dice.below(found.len())].clone();
         Some(match length {
             None => name,
-            Some(length) if self.dice.chance(50) => format!("{name}[{}]", self.dice.below(length as usize)),
-            Some(_) => format!("{name}[{}]", self.expr(&Ty::I32, depth.min(2))),
+            Some(length) if self.dice.chance(50) => {
+                format!("{name}[{}]", self.dice.below(length as usize))
+            }
+            Some(_) => format!("{name}[agent + {}]", self.expr(&Ty::I32, depth.min(2))),
         })
     }
 
@@ -226,19 +316,25 @@ impl Generator {
             return None;
         }
         let function = fitting[self.dice.below(fitting.len())].clone();
-        let args: Vec<String> = function.params.iter().map(|ty| self.expr(ty, depth - 1)).collect();
+        let args: Vec<String> = function
+            .params
+            .iter()
+            .map(|ty| self.expr(ty, depth - 1))
+            .collect();
         Some(format!("{}({})", function.name, args.join(", ")))
     }
 
     fn draw(&mut self, ty: &Ty, depth: usize) -> Option<String> {
         Some(match ty {
             Ty::F32 => match self.dice.below(2) {
-                0 => "random()".into(),
-                _ => format!("uniform(-2.0, {})", self.expr(&Ty::F32, depth.min(1))),
+                0 => "q(random())".into(),
+                _ => format!("q(uniform(-2.0, {}))", self.expr(&Ty::F32, depth.min(1))),
             },
             Ty::I32 => format!("randint(-4, {})", 1 + self.dice.below(9)),
             Ty::Bool => "bernoulli(0.4)".into(),
-            Ty::U32 | Ty::Vec2 | Ty::Vec3 | Ty::Array(..) | Ty::Struct(_) | Ty::Enum => return None,
+            Ty::U32 | Ty::Vec2 | Ty::Vec3 | Ty::Array(..) | Ty::Struct(_) | Ty::Enum => {
+                return None;
+            }
         })
     }
 }

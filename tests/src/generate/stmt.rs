@@ -37,12 +37,21 @@ impl Generator {
         let value = self.expr(&ty, 3);
         let name = self.name("v");
         self.line(&format!("{word} {name}: {} = {value}", self.type_name(&ty)));
-        self.scope.push(Variable { name, ty, mutable: word == "var" });
+        self.scope.push(Variable {
+            name,
+            ty,
+            mutable: word == "var",
+        });
     }
 
     fn assignment(&mut self) {
         // A function may assign only its own variables, which are the mutable ones in its scope.
-        let targets: Vec<Variable> = self.scope.iter().filter(|variable| variable.mutable).cloned().collect();
+        let targets: Vec<Variable> = self
+            .scope
+            .iter()
+            .filter(|variable| variable.mutable)
+            .cloned()
+            .collect();
         if targets.is_empty() {
             return self.declaration("var");
         }
@@ -52,7 +61,7 @@ impl Generator {
                 let index = if self.dice.chance(40) {
                     self.dice.below(*length as usize).to_string()
                 } else {
-                    self.expr(&Ty::I32, 2)
+                    format!("agent + {}", self.expr(&Ty::I32, 2))
                 };
                 let value = self.expr(element, 3);
                 self.line(&format!("{name}[{index}] = {value}"));
@@ -122,7 +131,11 @@ impl Generator {
         let outer = std::mem::replace(&mut self.in_loop, true);
         self.rounds *= 5;
         let depth = self.scope.len();
-        self.scope.extend(index.map(|name| Variable { name, ty: Ty::I32, mutable: false }));
+        self.scope.extend(index.map(|name| Variable {
+            name,
+            ty: Ty::I32,
+            mutable: false,
+        }));
         self.statements(3);
         self.scope.truncate(depth);
         self.rounds /= 5;

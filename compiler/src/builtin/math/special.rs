@@ -33,7 +33,7 @@ pub fn erf(x: f32) -> f32 {
 
 /// The Taylor coefficients of √π/2 erf(x)/x in x².
 const SERIES: [f64; 17] = [
-    1.0 / 1.0,
+    1.0,
     -1.0 / 3.0,
     1.0 / 10.0,
     -1.0 / 42.0,

@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Builtin] = &[
             derivative: &[
                 "select(0.0, 1.0, x > low && x < high)",
                 "select(0.0, 1.0, x <= low && low < high)",
-                "select(0.0, 1.0, x >= high)",
+                "select(0.0, 1.0, max(x, low) >= high)",
             ],
             tolerance: Tolerance::Exact,
         }),

@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Builtin] = &[
                 "y * pow(x, y - 1.0)",
                 "select(0.0, pow(x, y) * log(x), x > 0.0)",
             ],
-            tolerance: Tolerance::Ulp(256.0),
+            tolerance: Tolerance::Ulp(8192.0),
             ..FLOAT_2
         }),
         doc: "`x` to the power `y`, also `x ** y`; a negative `x` has powers for whole `y`, for others NaN.",

@@ -63,6 +63,25 @@ fn area_tangent(x: f32) -> f32 {
     return select(far, near, abs(x) < 0.25);
 }";
 
+/// The square of e^(x/2) overflows only where the result does; e^x would before.
+pub(super) const HYPERBOLIC_COSINE: &str = "\
+fn hyperbolic_cosine(x: f32) -> f32 {
+    let e = exp(0.5 * min(abs(x), 170.0));
+    let r = 1.0 / e;
+    return (0.5 * e) * e + (0.5 * r) * r;
+}";
+
+/// Likewise, and below 1/4, where the difference cancels, the series.
+pub(super) const HYPERBOLIC_SINE: &str = "\
+fn hyperbolic_sine(x: f32) -> f32 {
+    let e = exp(0.5 * min(abs(x), 170.0));
+    let r = 1.0 / e;
+    let size = (0.5 * e) * e - (0.5 * r) * r;
+    let x2 = x * x;
+    let near = x * (1.0 + x2 * (0.166666667 + x2 * (0.00833333333 + x2 * 0.000198412698)));
+    return select(select(size, -size, x < 0.0), near, abs(x) < 0.25);
+}";
+
 /// Drivers make two divergent branches of the builtin, which costs a small network most of its time. The
 /// bound keeps `exp` from overflowing. Near 0 the error is absolute, 1.2e-7.
 pub(super) const HYPERBOLIC_TANGENT: &str = "\

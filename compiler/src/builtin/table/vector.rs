@@ -151,8 +151,8 @@ pub(super) const ROWS: &[Builtin] = &[
             wgsl: Wgsl::Native("refract"),
             derivative: &[],
             tolerance: Tolerance::Mixed {
-                absolute: 1e-5,
-                relative: 1e-5,
+                absolute: 1e-3,
+                relative: 1e-3,
             },
         }),
         doc: "`v` after refraction with that ratio of indices; zero where all is reflected.",

@@ -2,7 +2,7 @@
 
 use super::{Writer, literal, names::Names};
 use crate::{
-    ir::{Len, Type, VarId},
+    ir::{Len, Type, Value, VarId},
     manifest::{Scalar, header},
 };
 
@@ -188,9 +188,30 @@ impl Writer<'_> {
                 if k > 0 {
                     self.push(", ");
                 }
-                self.literal(element, false);
+                if is_written(element) {
+                    self.literal(element, false);
+                } else {
+                    self.push(literal::type_name(var.ty));
+                    self.push("()");
+                }
             }
             self.end(");");
+        }
+    }
+
+    /// Sets those constants for which WGSL has no constant expression.
+    pub(super) fn set_constants(&mut self) {
+        let program = self.program;
+        for (id, elements) in &program.constants {
+            for (k, element) in elements.iter().enumerate() {
+                if !is_written(element) {
+                    self.begin();
+                    self.push_name(*id);
+                    self.push(&format!("[{k}] = "));
+                    self.literal(element, false);
+                    self.end(";");
+                }
+            }
         }
     }
 
@@ -230,6 +251,11 @@ const HEADER: [(&str, &str, u32); 8] = [
     ("seed", "vec2<u32>", header::SEED),
     ("guard", "u32", header::GUARD),
 ];
+
+/// Can a value be written as a constant expression?
+fn is_written(value: &Value) -> bool {
+    value.floats().iter().all(|x| literal::has_digits(*x))
+}
 
 /// What a member after the header holds.
 #[derive(Clone, Copy)]

@@ -36,7 +36,7 @@ impl<'a> Writer<'a> {
             Expr::Swizzle { vector, components } => self.swizzle(*vector, components, false),
             Expr::Compose(parts) => self.compose(parts, false),
             Expr::Splat { ty, value } => self.splat(*ty, *value, false),
-            Expr::Unary(op, operand) => self.unary(*op, *operand),
+            Expr::Unary(op, operand) => self.unary(*op, *operand, false),
             Expr::Binary(op, a, b) => self.binary(*op, *a, *b),
             Expr::Select {
                 condition,
@@ -102,11 +102,11 @@ impl<'a> Writer<'a> {
                 self.is_constant(*one)
             }
             Expr::Compose(parts) => parts.iter().all(|part| self.is_constant(*part)),
+            Expr::Unary(op, operand) => self.is_plain_negation(*op, *operand),
             Expr::Element { array, index } => self.constant_element(*array, *index).is_some(),
             Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)
-            | Expr::Unary(..)
             | Expr::Binary(..)
             | Expr::Select { .. }
             | Expr::Convert { .. }
@@ -125,6 +125,7 @@ impl<'a> Writer<'a> {
             Expr::Swizzle { vector, components } => self.swizzle(*vector, components, true),
             Expr::Splat { ty, value } => self.splat(*ty, *value, true),
             Expr::Compose(parts) => self.compose(parts, true),
+            Expr::Unary(op, operand) => self.unary(*op, *operand, true),
             Expr::Element { array, index } => match self.constant_element(*array, *index) {
                 Some(value) => self.literal(value, true),
                 None => self.element(*array, *index),
@@ -132,7 +133,6 @@ impl<'a> Writer<'a> {
             Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)
-            | Expr::Unary(..)
             | Expr::Binary(..)
             | Expr::Select { .. }
             | Expr::Convert { .. }

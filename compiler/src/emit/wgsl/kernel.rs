@@ -1,8 +1,8 @@
 //! The entry point: birth or continuation, the time loop, the end of the run.
 
-use super::{Writer, storage::Columns};
+use super::{Writer, columns::Columns};
 use crate::{
-    ir::VarId,
+    ir::{Block, Len, VarId},
     manifest::{CUT_SHORT, STOPPED},
     random::{FINISH_STEP, INIT_STEP},
 };
@@ -47,6 +47,7 @@ impl Writer<'_> {
         self.open(&format!("if ({slot} >= run.agents) {{"));
         self.line("return;");
         self.close("}");
+        self.set_constants();
         self.agent(&slot);
     }
 
@@ -109,10 +110,8 @@ impl Writer<'_> {
         for (var, k) in named {
             let base = &program[var].name;
             let name = match program[var].len {
-                crate::ir::Len::One => self.names.declare(base),
-                crate::ir::Len::Fixed(_) | crate::ir::Len::Open { .. } => {
-                    self.names.declare(&format!("{base}_{k}"))
-                }
+                Len::One => self.names.declare(base),
+                Len::Fixed(_) | Len::Open { .. } => self.names.declare(&format!("{base}_{k}")),
             };
             self.input_names.insert((var, k), name);
         }
@@ -133,6 +132,15 @@ impl Writer<'_> {
         };
         let name = self.own.row.clone();
         self.line(&format!("let {name} = {row};"));
+        // One load of four words is worth several of one.
+        for (number, words) in self.words_by_row() {
+            if words > 1 {
+                let name = self.names.declare(&format!("row_{number}"));
+                let load = format!("let {name} = inputs[{}];", self.input_row(number));
+                self.line(&load);
+                self.row_names.insert(number, name);
+            }
+        }
         let values: Vec<_> = self.usage.inputs.keys().copied().collect();
         for (_, var, k) in values {
             if let Some(name) = self.input_names.get(&(var, k)).cloned() {
@@ -188,7 +196,7 @@ impl Writer<'_> {
     }
 
     /// A block that may draw, after the key of its random step.
-    fn part(&mut self, which: usize, step: &str, block: &crate::ir::Block) {
+    fn part(&mut self, which: usize, step: &str, block: &Block) {
         self.names.enter();
         if self.usage.draws[which] {
             self.own.key = self.names.declare("key");

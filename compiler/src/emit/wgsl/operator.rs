@@ -96,6 +96,7 @@ impl Writer<'_> {
             Expr::Unary(..) => Level::Unary,
             Expr::Binary(op, a, b) => match self.division(*op, *a, *b) {
                 Some(_) => Level::Primary,
+                None if self.is_float_difference(*op, *a) => Level::Unary,
                 None => levels(*op).0,
             },
             Expr::Literal(_)
@@ -123,25 +124,35 @@ impl Writer<'_> {
     }
 
     /// Writes an operator on one operand.
-    pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId) {
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId, hide: bool) {
         let sign = match op {
             UnaryOp::Negate => "-",
             UnaryOp::Not => "!",
             UnaryOp::Complement => "~",
         };
         self.push(sign);
-        let plain = match (&op, &self.program[operand]) {
-            (UnaryOp::Negate, Expr::Literal(Value::F32(x))) => literal::has_digits(*x),
-            (UnaryOp::Negate, Expr::Literal(Value::I32(x))) => *x > 0,
-            _ => false,
-        };
-        if self.is_constant(operand) && !plain {
-            self.hidden(operand);
+        if self.is_constant(operand) && (hide || !self.is_plain_negation(op, operand)) {
+            if matches!(self.program[operand], Expr::Unary(..)) {
+                self.push("(");
+                self.hidden(operand);
+                self.push(")");
+            } else {
+                self.hidden(operand);
+            }
         } else if op == UnaryOp::Negate {
             // `--x` would be another operator.
             self.expr(operand, Level::Primary);
         } else {
             self.expr(operand, Level::Unary);
+        }
+    }
+
+    /// Is it a minus sign before a literal, which WGSL may well compute early?
+    pub(super) fn is_plain_negation(&self, op: UnaryOp, operand: ExprId) -> bool {
+        match (op, &self.program[operand]) {
+            (UnaryOp::Negate, Expr::Literal(Value::F32(x))) => literal::has_digits(*x),
+            (UnaryOp::Negate, Expr::Literal(Value::I32(x))) => *x > 0,
+            _ => false,
         }
     }
 
@@ -156,6 +167,16 @@ impl Writer<'_> {
             self.push(")");
             return;
         }
+        if self.is_float_difference(op, a) {
+            self.push("!(");
+            self.plain_binary(BinaryOp::Equal, a, b);
+            self.push(")");
+            return;
+        }
+        self.plain_binary(op, a, b);
+    }
+
+    fn plain_binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
         if self.is_constant(a) && self.is_constant(b) {
             self.hidden(a);
         } else {
@@ -165,6 +186,12 @@ impl Writer<'_> {
         self.push(sign(op));
         self.push(" ");
         self.right_operand(op, b);
+    }
+
+    /// Some drivers take `!=` of floats as ordered, and NaN as equal to everything; a negated `==` they
+    /// cannot mistake.
+    fn is_float_difference(&self, op: BinaryOp, a: ExprId) -> bool {
+        op == BinaryOp::NotEqual && self.program.type_of(a).is_float()
     }
 
     /// Writes `target op= b` if `target = a op b` may be said so: that is `a` reads the target.

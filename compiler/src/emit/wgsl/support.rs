@@ -91,20 +91,18 @@ fn rem_u32(a: u32, b: u32) -> u32 {
 ";
 
 const I32_FROM_F32: &str = "\
-// Truncates and saturates; NaN gives 0.
+// Truncates; clamps to the integers that f32 can hold; NaN gives 0.
 fn i32_from_f32(x: f32) -> i32 {
     let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
-    let inside = i32(clamp(number, -2147483648.0, 2147483520.0));
-    return select(inside, 2147483647, number >= 2147483648.0);
+    return i32(clamp(number, -2147483648.0, 2147483520.0));
 }
 ";
 
 const U32_FROM_F32: &str = "\
-// Truncates and saturates; NaN gives 0.
+// Truncates; clamps to the integers that f32 can hold; NaN gives 0.
 fn u32_from_f32(x: f32) -> u32 {
     let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
-    let inside = u32(clamp(number, 0.0, 4294967040.0));
-    return select(inside, 0xffffffffu, number >= 4294967296.0);
+    return u32(clamp(number, 0.0, 4294967040.0));
 }
 ";
 

@@ -7,12 +7,12 @@ use super::{
     operator::{self, Builder, INFIX, PREFIXES, Term},
 };
 use crate::{
-    diagnostic::catalog::syntax as say,
+    diagnostic::{Diagnostic, catalog::syntax as say},
     syntax::{
         MAX_NESTING,
         ast::{Comprehension, Expr, ExprKind, Name, Range, Type},
         lex::number,
-        token::Token,
+        token::{Token, TokenSet},
     },
 };
 use chumsky::prelude::*;
@@ -191,12 +191,34 @@ impl<'a> Grammar<'a> {
                 Some(Token::True) => ExprKind::Bool(true),
                 Some(Token::False) => ExprKind::Bool(false),
                 Some(Token::Hole) => ExprKind::Error,
-                Some(token) if NAMES.has(token) => ExprKind::Name(text().to_owned()),
+                Some(token) if NAMES.has(token) => match self.foreign_operand(at) {
+                    Some(diagnostic) => return Err(Fault::said(at, diagnostic)),
+                    None => ExprKind::Name(text().to_owned()),
+                },
                 _ => return Err(Fault::unexpected(at, EXPRESSION)),
             };
             inp.skip();
             Ok((kind, 0))
         })
+    }
+
+    /// `not x` and `vec3<f32>(x)`, which would read as a statement and as comparisons.
+    fn foreign_operand(self, at: usize) -> Option<Diagnostic> {
+        let next = |ahead: usize| self.script.tokens.get(at + ahead).copied();
+        let text = self.text(at);
+        let operand = TokenSet::of(&[Token::Ident, Token::True, Token::False, Token::Not]);
+        if text == "not" && next(1).is_some_and(|token| operand.has(token)) {
+            let same_line = self
+                .script
+                .marks
+                .get(at + 1)
+                .is_some_and(|mark| !mark.first);
+            return same_line.then(|| say::word_operator(text, "!", self.place(at)));
+        }
+        let generic = matches!(text, "vec2" | "vec3" | "vec4" | "array");
+        let scalar = || matches!(self.text(at + 2), "f32" | "i32" | "u32" | "bool");
+        (generic && next(1) == Some(Token::Less) && scalar())
+            .then(|| say::type_arguments(text, self.place(at).to(self.place(at + 1))))
     }
 
     /// `[a, b]`, `[v; N]`, `[for i in a..b: e]`

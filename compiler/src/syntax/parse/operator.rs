@@ -198,15 +198,7 @@ impl<'a> Builder<'a> {
             && self.chained.is_none()
         {
             let place = |(_, at): Infix| self.grammar.place(at);
-            let before = first.1.saturating_sub(1);
-            let name = self.grammar.text(before);
-            let generic = matches!(name, "vec2" | "vec3" | "vec4" | "array")
-                && (first.0, next.0) == (BinaryOp::Less, BinaryOp::Greater);
-            let diagnostic = if generic {
-                say::type_arguments(name, self.grammar.place(before).to(place(first)))
-            } else {
-                say::chained_comparison(place(first), place(next))
-            };
+            let diagnostic = say::chained_comparison(place(first), place(next));
             self.chained = Some(Fault::said(next.1, diagnostic));
         }
     }

@@ -73,6 +73,16 @@ impl<'a> Grammar<'a> {
         })
     }
 
+    /// The fault of the token that comes next, with what else would have fitted there. A rule fails where
+    /// it began as far as chumsky knows, and the farthest fault wins; so it must begin there.
+    pub(super) fn fail(self, inp: &mut Reader<'a, '_>, fault: Fault) -> Fault {
+        let failing = custom(move |_: &mut Reader<'a, '_>| Err::<(), _>(fault.clone()));
+        match inp.parse(failing) {
+            Ok(()) => Fault::unexpected(here(inp), TokenSet::default()),
+            Err(fault) => fault,
+        }
+    }
+
     /// Notes a mistake and goes on.
     pub(super) fn note(self, inp: &mut Reader<'a, '_>, fault: Fault) {
         let noted = &self.script.noted;
@@ -95,11 +105,11 @@ impl<'a> Grammar<'a> {
                     return index;
                 }
                 depth -= 1;
-                let more = tokens.get(index + 1) == Some(&Token::Else);
-                if depth == 0 && token == Token::RightBrace && index >= at && !more {
+                if depth == 0 && token == Token::RightBrace && index >= at && self.ended(index + 1)
+                {
                     return index + 1;
                 }
-            } else if depth == 0 && index > from && index >= at && self.begins(row, index) {
+            } else if depth == 0 && index > from && index >= at && self.begins(row, index, at) {
                 return index;
             }
             index += 1;
@@ -107,20 +117,32 @@ impl<'a> Grammar<'a> {
         index
     }
 
-    /// Whether the token looks like the start of the next of a row.
-    fn begins(self, row: Row, index: usize) -> bool {
+    /// Whether nothing at the index goes on with what ended in a brace before it.
+    fn ended(self, index: usize) -> bool {
+        let first = self.script.marks.get(index).is_none_or(|mark| mark.first);
+        match self.script.tokens.get(index) {
+            None => true,
+            Some(Token::Else) => false,
+            Some(token) => first || token.closes(),
+        }
+    }
+
+    /// Whether the token looks like the start of the next of a row, one of which is broken at `at`. The
+    /// broken token itself is a start only at the start of a line: in `let state = 3` it is a bad name.
+    fn begins(self, row: Row, index: usize, at: usize) -> bool {
         let token = self.script.tokens[index];
         let first = self.script.marks[index].first;
+        let clear = first || index > at;
         match row {
             Row::Declaration => {
                 let ambiguous = NAMES.or(RESERVED).has(token) || token == Token::Hole;
-                super::DECLARATIONS.has(token) && !ambiguous
+                super::DECLARATIONS.has(token) && !ambiguous && clear
                     || first && token != Token::Ident && ambiguous
             }
             Row::Statement => {
                 token == Token::Semicolon
-                    || STATEMENT_WORDS.has(token)
-                    || super::DECLARATIONS.without(NAMES).has(token)
+                    || STATEMENT_WORDS.has(token) && clear
+                    || super::DECLARATIONS.without(NAMES).has(token) && clear
                     || first && super::STATEMENT.has(token)
             }
             Row::Arm => token == Token::Comma || first && super::EXPRESSION.has(token),
@@ -136,7 +158,9 @@ impl<'a> Grammar<'a> {
                 if token == Token::LeftBrace && index >= at {
                     return Some(index);
                 }
-                if token.closes() || index > at && self.begins(Row::Statement, index) {
+                let parts = matches!(token, Token::Comma | Token::FatArrow);
+                let next = parts || self.begins(Row::Statement, index, at);
+                if token.closes() || index > at && next {
                     return None;
                 }
             }

@@ -130,11 +130,11 @@ impl<'a> Grammar<'a> {
                     Ok(StmtKind::Assign { place, op, value })
                 }
                 Some(Token::Prime) => {
-                    inp.skip();
                     if at != from + 1 || !matches!(place.kind, ExprKind::Name(_)) {
                         let diagnostic = say::misplaced_prime(self.place(at));
-                        return Err(Fault::said(at, diagnostic));
+                        return Err(self.fail(inp, Fault::said(at, diagnostic)));
                     }
+                    inp.skip();
                     inp.parse(&equals)?;
                     let value = inp.parse(&expr)?;
                     let state = self.name_at(from);
@@ -146,7 +146,7 @@ impl<'a> Grammar<'a> {
                     if ends || self.script.marks[at].first {
                         return Ok(StmtKind::Expr(place));
                     }
-                    Err(Fault::unexpected(at, ASSIGNMENTS))
+                    Err(self.fail(inp, Fault::unexpected(at, ASSIGNMENTS)))
                 }
                 _ => Ok(StmtKind::Expr(place)),
             }
@@ -298,7 +298,8 @@ impl<'a> Grammar<'a> {
                 let braced = self.script.tokens.get(at.wrapping_sub(1)) == Some(&Token::RightBrace);
                 let ends = matches!(inp.peek(), Some(Token::Comma | Token::RightBrace));
                 if !ends && !braced {
-                    return Err(Fault::unexpected(at, TokenSet::of(&[Token::Comma])));
+                    let comma = TokenSet::of(&[Token::Comma]);
+                    return Err(self.fail(inp, Fault::unexpected(at, comma)));
                 }
                 Block {
                     span: stmt.span,

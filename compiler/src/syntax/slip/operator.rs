@@ -23,7 +23,7 @@ fn word(scene: &Scene<'_>) -> Option<Diagnostic> {
     let offset = if scene.word(0, &words) {
         0
     } else if operand && scene.word(-1, &["not"])
-        || scene.expected == ASSIGNMENTS && scene.word(-1, &words)
+        || scene.expected.covers(ASSIGNMENTS) && scene.word(-1, &words)
     {
         -1
     } else {
@@ -45,7 +45,8 @@ fn sign(scene: &Scene<'_>) -> Option<Diagnostic> {
     match scene.token(0)? {
         Token::PlusPlus => Some(say::increment("+", scene.place(0))),
         Token::MinusMinus => Some(say::increment("-", scene.place(0))),
-        Token::Question => Some(say::ternary(scene.place(0))),
+        Token::Question => Some(say::ternary("?", scene.place(0))),
+        Token::Prime => Some(say::misplaced_prime(scene.place(0))),
         _ => None,
     }
 }
@@ -71,6 +72,10 @@ fn compound(scene: &Scene<'_>) -> Option<Diagnostic> {
 
 /// `===`, `<>`, `:=` and their like.
 fn spelling(scene: &Scene<'_>) -> Option<Diagnostic> {
+    if scene.is(0, &[Token::Assign]) && scene.is(1, &[Token::Less]) && scene.glued(0) {
+        let span = scene.place(0).to(scene.place(1));
+        return Some(say::operator_spelling("=<", "<=", span));
+    }
     let pair = (scene.token(-1)?, scene.token(0)?);
     if pair.1 == Token::FatArrow && scene.expected.has(Token::GreaterEqual) {
         return Some(say::operator_spelling("=>", ">=", scene.place(0)));
@@ -79,7 +84,6 @@ fn spelling(scene: &Scene<'_>) -> Option<Diagnostic> {
         (Token::Equal, Token::Assign) => "==",
         (Token::NotEqual, Token::Assign) => "!=",
         (Token::Less, Token::Greater) => "!=",
-        (Token::Assign, Token::Less) => "<=",
         (Token::Colon, Token::Assign) => "=",
         (Token::Assign, Token::Plus) => "+=",
         (Token::DotDot, Token::Dot) => "..",

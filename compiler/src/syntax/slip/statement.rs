@@ -4,8 +4,8 @@ use super::Scene;
 use crate::{
     diagnostic::{Diagnostic, catalog::syntax as say},
     syntax::{
-        parse::{DECLARATIONS, EXPRESSION, NAMES, STATEMENT, stmt::ASSIGNMENTS},
-        token::Token,
+        parse::{DECLARATIONS, EXPRESSION, NAMES, STATEMENT, operator::INFIX, stmt::ASSIGNMENTS},
+        token::{Token, TokenSet},
     },
 };
 
@@ -27,8 +27,21 @@ fn lone_name(scene: &Scene<'_>) -> Option<Diagnostic> {
     {
         return Some(say::else_if_word(scene.text(offset), scene.place(offset)));
     }
-    if scene.expected != ASSIGNMENTS {
+    if !scene.expected.covers(ASSIGNMENTS) {
         return None;
+    }
+    let meant = match scene.text(-1) {
+        "loop" | "do" | "repeat" | "until" => Some("while c limit 100 { … }"),
+        "switch" | "case" => Some("match x { A => …, _ => … }"),
+        "foreach" => Some("for i in 0..n { … }"),
+        _ => None,
+    };
+    if let Some(meant) = meant {
+        return Some(say::foreign_statement(
+            scene.text(-1),
+            meant,
+            scene.place(-1),
+        ));
     }
     let names = scene.token(-1).is_some_and(|token| NAMES.has(token));
     if scene.is(-1, &[Token::Step]) {
@@ -59,7 +72,15 @@ fn start(scene: &Scene<'_>) -> Option<Diagnostic> {
         Token::LeftParen if scene.is(-1, &[Token::RightParen, Token::RightBracket]) => {
             Some(say::call_of_value(place))
         }
-        _ if ASSIGNMENTS.has(found) => Some(say::chained_assignment(place)),
+        _ if ASSIGNMENTS.has(found) => {
+            let hanging = scene
+                .token(-2)
+                .is_some_and(|token| ASSIGNMENTS.or(INFIX).has(token));
+            if scene.first(-1) && hanging {
+                return Some(say::unfinished_statement(scene.place(-2), scene.place(-1)));
+            }
+            Some(say::chained_assignment(place))
+        }
         _ => None,
     }
 }
@@ -113,6 +134,9 @@ fn missing_brace(scene: &Scene<'_>) -> Option<Diagnostic> {
     ];
     let barriers = [Token::LeftBrace, Token::RightBrace];
     let word = scene.back_to(&words, &barriers)?;
+    if scene.is(0, &[Token::Else]) {
+        return Some(say::ternary("if", scene.place(word)));
+    }
     Some(say::missing_braces(
         scene.text(word),
         scene.place(word),
@@ -123,12 +147,10 @@ fn missing_brace(scene: &Scene<'_>) -> Option<Diagnostic> {
 
 /// `A: x = 1`, `A -> x = 1`
 fn arm(scene: &Scene<'_>) -> Option<Diagnostic> {
-    if scene.wants_only(Token::Comma) {
-        let end =
-            crate::span::Span::new(scene.place(-1).end as usize, scene.place(-1).end as usize);
-        return Some(say::missing_comma(scene.text(0), scene.place(0), end));
-    }
     let wanted = scene.expected.has(Token::FatArrow);
+    if wanted && scene.word(-1, &["case", "when"]) {
+        return Some(say::arm_without_arrow(scene.text(-1), scene.place(-1)));
+    }
     let found = scene.is(0, &[Token::Colon, Token::Arrow, Token::Assign]);
     (wanted && found).then(|| say::arm_without_arrow(scene.text(0), scene.place(0)))
 }
@@ -136,7 +158,11 @@ fn arm(scene: &Scene<'_>) -> Option<Diagnostic> {
 /// What is no value, where one was expected.
 fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.wants_only(Token::Else) {
-        return Some(say::if_value_without_else(scene.place(0)));
+        return Some(say::if_value_without_else(scene.place(-1)));
+    }
+    let listed = TokenSet::of(&[Token::Comma]).or(INFIX);
+    if scene.is(0, &[Token::For]) && scene.expected.covers(listed) {
+        return Some(say::comprehension_order(scene.place(0)));
     }
     if !scene.expected.covers(EXPRESSION) || scene.expected.covers(STATEMENT) {
         return None;

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 use sim_runtime::{Backend, Run, Simulation};
+use sim_tests::launch::backends;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -16,10 +17,6 @@ const SEED: u64 = 7;
 fn read(path: &str) -> Outcome<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../lang-examples");
     std::fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}").into())
-}
-
-fn backends() -> Vec<Backend> {
-    vec![Backend::Cpu, Backend::Gpu]
 }
 
 /// A CSV file: the names of its columns and its rows.

@@ -1,0 +1,175 @@
+//! `simc build`, `simc check` and `simc explain`.
+
+use crate::{Place, repository};
+use std::fs;
+
+const MODEL: &str = "\
+//! A walk.
+agents 100
+steps 10
+param sigma = 0.5
+data table: [f32]
+state x = 0.0
+step t { x += sigma * normal() + table[t] }
+output x
+";
+
+const EMITS: [(&str, &str); 10] = [
+    ("tokens", "tokens"),
+    ("ast", "ast"),
+    ("hir", "hir"),
+    ("ir", "ir"),
+    ("wgsl", "wgsl"),
+    ("manifest", "json"),
+    ("spirv", "spv"),
+    ("msl", "metal"),
+    ("hlsl", "hlsl"),
+    ("glsl", "comp"),
+];
+
+#[test]
+fn everything_is_written_under_the_models_name() {
+    let place = Place::new();
+    place.write("walk.sim", MODEL);
+    let emits = EMITS.map(|(name, _)| name).join(",");
+    place.good(&["build", "walk.sim", "-o", "deep/out", "--emit", &emits]);
+    for (name, ending) in EMITS {
+        let bytes = place.read(&format!("deep/out/walk.{ending}"));
+        assert!(!bytes.is_empty(), "{name}");
+        if name != "spirv" {
+            let said = place.good(&["build", "walk.sim", "--emit", name]);
+            assert_eq!(
+                said.out.as_bytes(),
+                bytes,
+                "{name} is the same on standard output"
+            );
+            assert_eq!(said.err, "");
+        }
+    }
+    assert_eq!(
+        place.read("deep/out/walk.spv")[..4],
+        0x0723_0203_u32.to_le_bytes()
+    );
+    let count = fs::read_dir(place.path("deep/out"))
+        .expect("it was made")
+        .count();
+    assert_eq!(count, EMITS.len());
+}
+
+#[test]
+fn the_kernel_and_the_manifest_are_the_default() {
+    let place = Place::new();
+    place.write("walk.sim", MODEL);
+    place.good(&["build", "walk.sim", "-o", "out"]);
+    assert_eq!(place.names(), ["out", "walk.sim"]);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&place.read("out/walk.json")).expect("the manifest is JSON");
+    assert_eq!(manifest["version"], 1);
+    assert_eq!(manifest["doc"], "A walk.");
+    assert_eq!(manifest["params"][0]["name"], "sigma");
+    assert_eq!(manifest["data"][0]["shape"], serde_json::json!([0]));
+    place.good(&["build", "walk.sim"]);
+    assert_eq!(place.names(), ["out", "walk.json", "walk.sim", "walk.wgsl"]);
+}
+
+#[test]
+fn several_stages_need_a_directory() {
+    let place = Place::new();
+    place.write("walk.sim", MODEL);
+    let said = place.simc(&["build", "walk.sim", "--emit", "ir", "--emit", "wgsl"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("-o DIR"), "{}", said.err);
+}
+
+#[test]
+fn mistakes_are_reported_for_every_file() {
+    let place = Place::new();
+    place.write("good.sim", MODEL);
+    place.write(
+        "bad.sim",
+        "agents 1\nsteps 1\nstate x = 0.0\nstep { x += sgima }\noutput x\n",
+    );
+    let said = place.simc(&["check", "bad.sim", "missing.sim", "good.sim"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert!(
+        said.err.contains("bad.sim:4") && said.err.contains("missing.sim"),
+        "{}",
+        said.err
+    );
+    assert!(
+        said.err.ends_with("3 files checked, 2 with mistakes\n"),
+        "{}",
+        said.err
+    );
+    let said = place.good(&["check", "good.sim"]);
+    assert_eq!(said.err, "1 file checked, no mistakes\n");
+    for command in ["build", "run"] {
+        assert_eq!(place.simc(&[command, "bad.sim"]).code, 1);
+    }
+}
+
+#[test]
+fn odd_models_are_no_trouble() {
+    let place = Place::new();
+    place.write("empty.sim", "");
+    place.write(
+        "mark.sim",
+        format!("\u{feff}{}", MODEL.replace('\n', "\r\n")),
+    );
+    place.write("zeros.sim", [0; 1000]);
+    place.write(
+        "deep.sim",
+        format!(
+            "const X = {}1{}\n",
+            "(".repeat(100_000),
+            ")".repeat(100_000)
+        ),
+    );
+    assert_eq!(place.simc(&["check", "mark.sim"]).code, 0);
+    for name in ["empty.sim", "zeros.sim", "deep.sim"] {
+        let said = place.simc(&["check", name]);
+        assert!(said.code == 0 || said.code == 1, "{name}: {}", said.err);
+        assert!(!said.err.contains("panicked"), "{name}: {}", said.err);
+    }
+}
+
+#[test]
+fn every_message_can_be_explained() {
+    let place = Place::new();
+    let listed = place.good(&["explain"]).out;
+    let codes: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(codes.len() > 30 && codes.is_sorted(), "{listed}");
+    let mut unique = codes.clone();
+    unique.dedup();
+    assert_eq!(unique, codes, "every code has one meaning");
+    for code in ["E0001", "e0701", "E0901", "no_such_file"] {
+        let text = place.good(&["explain", code]).out;
+        assert!(text.starts_with('E') && text.lines().count() >= 3, "{text}");
+    }
+}
+
+#[test]
+fn the_examples_compile_in_every_language() {
+    let place = Place::new();
+    let examples = fs::read_dir(repository("lang-examples")).expect("the examples are there");
+    let mut count = 0;
+    for entry in examples {
+        let path = entry.expect("it can be read").path();
+        if path.extension().is_some_and(|ending| ending == "sim") {
+            let path = path.to_string_lossy();
+            place.good(&[
+                "build",
+                &path,
+                "-o",
+                "out",
+                "--emit",
+                "spirv,msl,hlsl,glsl,wgsl,manifest",
+            ]);
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} examples");
+}

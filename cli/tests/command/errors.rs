@@ -1,0 +1,238 @@
+//! Every complaint of the command, once, as its user sees it.
+
+use crate::{Place, files::header};
+use std::collections::BTreeSet;
+
+const MODEL: &str = "
+agents 2
+enum Kind { Red, Blue }
+struct Order { price: f32, size: f32 }
+param sigma = 0.5 in 0.0..1.0
+param weights = [0.1, 0.2, 0.3]
+param turns: i32 = 1
+data table: [[f32; 2]]
+data fixed: [[i32; 2]; 3]
+input x: f32 = 0.0
+input w: [f32; 2] ~ normal()
+input n: i32 = 0
+input k: Kind = Red
+input b: bool = false
+input o: Order = Order(0.0, 0.0)
+output y = x + sigma + weights[0] + f32(turns) + table[0][0] + f32(fixed[0][0])
+";
+
+/// Codes that no user can provoke: bugs of ours, and what needs a terminal.
+const BEYOND_REACH: [&str; 3] = ["E0910", "E0911", "E0912"];
+
+/// A complaint: its constructor's name, the files that are there, the arguments after `run model.sim`.
+struct Case {
+    slug: &'static str,
+    files: Vec<(&'static str, Vec<u8>)>,
+    args: Vec<&'static str>,
+}
+
+fn case(slug: &'static str, file: (&'static str, &[u8]), args: &[&'static str]) -> Case {
+    Case {
+        slug,
+        files: vec![(file.0, file.1.to_vec())],
+        args: args.to_vec(),
+    }
+}
+
+fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    [header(descr, shape), data.to_vec()].concat()
+}
+
+fn csv_cases() -> Vec<Case> {
+    let data = |slug, text: &'static str| {
+        case(slug, ("t.csv", text.as_bytes()), &["--data", "table=t.csv"])
+    };
+    let input = |slug, text: &'static str, name: &'static str| {
+        case(slug, ("in.csv", text.as_bytes()), &["--input", name])
+    };
+    vec![
+        data("csv_empty", ""),
+        data("csv_empty-rows", "a,b\n"),
+        data("csv_no_header", "1,2\n3,4\n"),
+        data("csv_ragged", "a,b\n1,2\n3\n"),
+        data("bad_cell", "a,b\n1,2\n3,four\n"),
+        data("bad_cell-empty", "a,b\n1,\n"),
+        data("bad_cell-overflow", "a,b\n1,1e39\n"),
+        data("csv_utf16", "\u{feff}"),
+        data("table_shape-columns", "a,b,c\n1,2,3\n4,5,6\n"),
+        case(
+            "table_shape-rows",
+            ("t.csv", b"a,b\n1,2\n3,4\n"),
+            &["--data", "fixed=t.csv"],
+        ),
+        input("csv_missing_column", "w[0],v\n1,2\n3,4\n", "w=in.csv"),
+        input("csv_twin_columns", "x,x\n1,2\n3,4\n", "x=in.csv"),
+        input("csv_blank_line", "x\n1\n\n2\n", "x=in.csv"),
+        input("bad_cell-i32", "n\n1\n2147483648\n", "n=in.csv"),
+        input("bad_cell-enum", "k\nRed\nGreen\n", "k=in.csv"),
+        input("bad_cell-bool", "b\ntrue\nyes\n", "b=in.csv"),
+        input("table_shape-agents", "x\n1\n2\n3\n", "x=in.csv"),
+    ]
+}
+
+fn npy_cases() -> Vec<Case> {
+    let data = |slug, bytes: Vec<u8>| Case {
+        slug,
+        files: vec![("t.npy", bytes)],
+        args: vec!["--data", "table=t.npy"],
+    };
+    let fortran = npy("<f4", "(2, 2)", &[0; 16]);
+    let fortran = String::from_utf8_lossy(&fortran[12..]).replace("False, ", "True,  ");
+    let fortran = [&npy("<f4", "(2, 2)", &[])[..12], fortran.as_bytes()].concat();
+    vec![
+        data("npy_malformed", b"a,b\n1,2\n".to_vec()),
+        data("npy_malformed-short", npy("<f4", "(2, 2)", &[0; 15])),
+        data(
+            "npy_malformed-huge",
+            npy("<f4", "(9223372036854775807, 2)", &[0; 16]),
+        ),
+        data("npy_unsupported", npy(">f4", "(2, 2)", &[0; 16])),
+        data("npy_unsupported-fortran", fortran),
+        data("table_shape-npy", npy("<f4", "(2, 3)", &[0; 24])),
+        data(
+            "npy_value",
+            npy("<f8", "(1, 2)", &[[0; 8], 1e300_f64.to_le_bytes()].concat()),
+        ),
+        Case {
+            slug: "struct_needs_files",
+            files: vec![("o.npy", npy("<f4", "(2, 2)", &[0; 16]))],
+            args: vec!["--input", "o=o.npy"],
+        },
+    ]
+}
+
+fn other_cases() -> Vec<Case> {
+    let plain = |slug, args: &[&'static str]| Case {
+        slug,
+        files: Vec::new(),
+        args: args.to_vec(),
+    };
+    vec![
+        plain("no_such_file", &["--data", "table=missing.csv"]),
+        plain("directory_for_file", &["--data", "table=folder.csv"]),
+        plain(
+            "given_twice",
+            &["--param", "sigma=0.1", "--param", "sigma=0.2"],
+        ),
+        plain("bad_param", &["--param", "weights=0.1,abc,0.3"]),
+        plain("bad_param-i32", &["--param", "turns=0.5"]),
+        plain("param_count", &["--param", "weights=0.1,0.2"]),
+        plain("unknown_output_form", &["--output", "out.xlsx"]),
+        plain("no_output_directory", &["--output", "nowhere/out.csv"]),
+        plain("unknown_table_form", &["--data", "table=t.parquet"]),
+        // The launch's own complaints, in the spelling of the command.
+        plain("launch-unknown_param", &["--param", "sgima=0.1"]),
+        plain("launch-out_of_range", &["--param", "sigma=1.5"]),
+        plain("launch-missing_data", &[]),
+    ]
+}
+
+#[test]
+fn every_complaint_has_its_report() {
+    let mut cases = csv_cases();
+    cases.extend(npy_cases());
+    cases.extend(other_cases());
+    let place = Place::new();
+    place.write("model.sim", MODEL);
+    std::fs::create_dir(place.path("folder.csv")).expect("a directory can be made");
+    let mut codes = BTreeSet::new();
+    for Case { slug, files, args } in cases {
+        for (name, bytes) in &files {
+            let bytes: &[u8] = if slug == "csv_utf16" {
+                b"\xff\xfea\x00"
+            } else {
+                bytes
+            };
+            place.write(name, bytes);
+        }
+        let said = place.simc(&[&["run", "model.sim", "--backend", "cpu"], &args[..]].concat());
+        assert_eq!(said.code, 1, "{slug}: {}", said.err);
+        assert_eq!(said.out, "", "{slug}");
+        codes.extend(code_of(&said.err));
+        insta::assert_snapshot!(slug, said.err);
+    }
+    codes.extend(model_files(&place));
+    codes.extend(writing(&place));
+    let listed = place.good(&["explain"]).out;
+    let missing: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(code, _)| code)
+        .filter(|code| code.starts_with("E09") && !BEYOND_REACH.contains(code))
+        .filter(|&code| !codes.contains(code))
+        .collect();
+    assert!(missing.is_empty(), "no specimen for {missing:?}");
+}
+
+/// The code of a report, `[E0901] Error: …`.
+fn code_of(report: &str) -> Option<String> {
+    Some(report.strip_prefix('[')?.split_once(']')?.0.to_owned())
+}
+
+/// Models that are no text, and codes that are none.
+fn model_files(place: &Place) -> Vec<String> {
+    place.write("latin1.sim", b"// caf\xe9\nagents 2\n");
+    let mut codes = Vec::new();
+    let calls: [(&str, &[&str]); 5] = [
+        ("not_utf8", &["check", "latin1.sim"]),
+        ("no_such_file-model", &["run", "missing.sim"]),
+        ("directory_for_file-model", &["build", "folder.csv"]),
+        ("unknown_code", &["explain", "E9999"]),
+        ("source_too_large", &["check", "/dev/zero"]),
+    ];
+    for (slug, args) in calls {
+        let said = place.simc(args);
+        assert_eq!(said.code, 1, "{slug}: {}", said.err);
+        codes.extend(code_of(&said.err));
+        insta::assert_snapshot!(slug, said.err);
+    }
+    let said = place.simc(&["check", "/proc/self/mem"]);
+    insta::assert_snapshot!("unreadable_file", said.err);
+    codes.extend(code_of(&said.err));
+    codes
+}
+
+/// Full disks, and models without outputs.
+fn writing(place: &Place) -> Vec<String> {
+    place.write("small.sim", "agents 2\noutput a = agent\n");
+    place.write(
+        "silent.sim",
+        "agents 2\nsteps 1\nstate x = 0.0\nstep { x += 1.0 }\n",
+    );
+    let mut codes = Vec::new();
+    let said = place.simc(&["run", "silent.sim", "--backend", "cpu", "-o", "out.csv"]);
+    assert_eq!(said.code, 1);
+    insta::assert_snapshot!("no_outputs", said.err);
+    codes.extend(code_of(&said.err));
+
+    std::os::unix::fs::symlink("/dev/full", place.path("full.csv")).expect("a link can be made");
+    let said = place.simc(&["run", "small.sim", "--backend", "cpu", "-o", "full.csv"]);
+    assert_eq!(said.code, 1);
+    assert!(
+        said.out.contains("seed"),
+        "the summary is printed: {}",
+        said.out
+    );
+    insta::assert_snapshot!("unwritable", said.err);
+    codes.extend(code_of(&said.err));
+
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .expect("Linux has it");
+    let output = place
+        .command(&["explain"])
+        .stdout(full)
+        .output()
+        .expect("simc can be started");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    insta::assert_snapshot!("standard_output", said);
+    codes.extend(code_of(&said));
+    codes
+}

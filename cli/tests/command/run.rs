@@ -1,0 +1,213 @@
+//! `simc run`: counts, params, seeds, the summary.
+
+use crate::Place;
+
+/// Counts its steps and remembers a draw.
+const WALK: &str = "
+agents 5
+steps 4
+param scale = 1.0 in 0.0..10.0
+param shift = [0.0, 0.0]
+param flip = false
+param turns: i32 = 1
+state x = 0.0
+state n = 0
+step {
+    x += 1.0
+    n += turns
+}
+output value = if flip { -scale * x } else { scale * x }
+output shifted = shift
+output place = f32(agent)
+output count = n
+";
+
+fn json(place: &Place, args: &[&str]) -> serde_json::Value {
+    let said = place.good(&[args, &["--backend", "cpu", "--json"]].concat());
+    assert_eq!(said.err, "");
+    serde_json::from_str(&said.out).expect("--json prints JSON and nothing else")
+}
+
+fn row<'a>(summary: &'a serde_json::Value, name: &str) -> &'a serde_json::Value {
+    let rows = summary["outputs"].as_array().expect("outputs are a list");
+    rows.iter()
+        .find(|row| row["name"] == name)
+        .unwrap_or_else(|| panic!("no row {name}"))
+}
+
+#[test]
+fn the_model_says_how_many_unless_the_command_does() {
+    let place = Place::new();
+    place.write("walk.sim", WALK);
+    let own = json(&place, &["run", "walk.sim"]);
+    assert_eq!(
+        (&own["agents"], &own["steps"], &own["seed"]),
+        (&5.into(), &4.into(), &0.into())
+    );
+    assert_eq!(own["agent_steps"], 20);
+    assert_eq!(row(&own, "value")["mean"], 4.0);
+    assert_eq!(own["backend"], "cpu");
+    let told = json(
+        &place,
+        &[
+            "run", "walk.sim", "--agents", "1_000", "--steps", "1e1", "--seed", "7",
+        ],
+    );
+    assert_eq!(
+        (&told["agents"], &told["steps"], &told["seed"]),
+        (&1000.into(), &10.into(), &7.into())
+    );
+    assert_eq!(row(&told, "value")["mean"], 10.0);
+    assert_eq!(row(&told, "count")["minimum"], 10.0);
+}
+
+#[test]
+fn params_take_numbers_lists_and_truths() {
+    let place = Place::new();
+    place.write("walk.sim", WALK);
+    let told = json(
+        &place,
+        &[
+            "run",
+            "walk.sim",
+            "--param",
+            "scale=2.5",
+            "--param",
+            "shift=-1,1_000.5",
+            "--param",
+            "flip=true",
+            "--param",
+            "turns=-3",
+        ],
+    );
+    assert_eq!(row(&told, "value")["mean"], -10.0);
+    assert_eq!(row(&told, "shifted[0]")["mean"], -1.0);
+    assert_eq!(row(&told, "shifted[1]")["maximum"], 1000.5);
+    assert_eq!(row(&told, "count")["mean"], -12.0);
+}
+
+#[test]
+fn the_rows_have_the_statistics_of_the_agents() {
+    let place = Place::new();
+    place.write("walk.sim", WALK);
+    let said = json(&place, &["run", "walk.sim"]);
+    // Agents 0 to 4: by hand.
+    let row = row(&said, "place");
+    let expected = [
+        ("count", 5.0),
+        ("nan", 0.0),
+        ("mean", 2.0),
+        ("standard_deviation", 2.5_f64.sqrt()),
+        ("minimum", 0.0),
+        ("lower_quartile", 1.0),
+        ("median", 2.0),
+        ("upper_quartile", 3.0),
+        ("maximum", 4.0),
+    ];
+    for (key, value) in expected {
+        assert_eq!(row[key].as_f64(), Some(value), "{key}");
+    }
+}
+
+#[test]
+fn a_part_of_a_population_draws_what_the_whole_draws() {
+    let place = Place::new();
+    place.write(
+        "draw.sim",
+        "steps 3\nstate x = normal()\nstep { x += normal() }\noutput x\noutput a = agent\n",
+    );
+    place.good(&[
+        "run",
+        "draw.sim",
+        "--agents",
+        "10",
+        "--backend",
+        "cpu",
+        "-o",
+        "all.csv",
+        "--seed",
+        "9",
+    ]);
+    place.good(&[
+        "run",
+        "draw.sim",
+        "--agents",
+        "4",
+        "--first-agent",
+        "6",
+        "--backend",
+        "cpu",
+        "-o",
+        "part.csv",
+        "--seed",
+        "9",
+        "--population",
+        "10",
+    ]);
+    let (all, part) = (place.text("all.csv"), place.text("part.csv"));
+    let (all, part): (Vec<&str>, Vec<&str>) = (all.lines().collect(), part.lines().collect());
+    assert_eq!(part.len(), 5);
+    assert_eq!(all[7..], part[1..]);
+}
+
+#[test]
+fn the_summary_for_people_names_everything() {
+    let place = Place::new();
+    place.write("walk.sim", WALK);
+    let said = place.good(&["run", "walk.sim", "--backend", "cpu", "--output", "out.csv"]);
+    let mut text = String::new();
+    for line in said.out.lines() {
+        // Times differ from run to run.
+        let kept = match line.split_once("  ") {
+            Some(("time" | "time    ", _)) => "time      …",
+            Some(("speed" | "speed   ", _)) => "speed     …",
+            _ => line,
+        };
+        text.push_str(kept);
+        text.push('\n');
+    }
+    insta::assert_snapshot!("summary", text);
+}
+
+#[test]
+fn many_values_share_a_row() {
+    let place = Place::new();
+    place.write(
+        "wide.sim",
+        "agents 2\noutput w = [for i in 0..17: f32(i)]\noutput v = vec3(1.0, 2.0, 3.0)\n",
+    );
+    let said = json(&place, &["run", "wide.sim"]);
+    let wide = row(&said, "w");
+    assert_eq!(
+        (&wide["elements"], &wide["count"]),
+        (&17.into(), &34.into())
+    );
+    assert_eq!(wide["mean"], 8.0);
+    assert_eq!(row(&said, "v.z")["mean"], 3.0);
+}
+
+#[test]
+fn agents_that_stop_are_counted() {
+    let place = Place::new();
+    place.write(
+        "stop.sim",
+        "agents 4\nsteps 10\nstep t { if t == 2 && agent < 3 { stop } }\noutput a = agent\n",
+    );
+    let said = json(&place, &["run", "stop.sim"]);
+    assert_eq!(said["stopped_agents"], 3);
+}
+
+#[test]
+fn counts_that_are_none_are_usage_errors() {
+    let place = Place::new();
+    for args in [
+        ["--agents", "1.5"],
+        ["--steps", "-1"],
+        ["--seed", "many"],
+        ["--param", "sigma"],
+    ] {
+        let said = place.simc(&["run", "walk.sim", args[0], args[1]]);
+        assert_eq!(said.code, 2, "{args:?}");
+        assert!(said.err.contains(args[0]), "{}", said.err);
+    }
+}

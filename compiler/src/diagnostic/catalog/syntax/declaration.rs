@@ -1,0 +1,238 @@
+//! Complaints about declarations, types and names (in E0100–E0199).
+
+use super::{short, type_of_c};
+use crate::{
+    diagnostic::{Diagnostic, catalog::catalog},
+    span::Span,
+};
+
+catalog! {
+    /// A declaration that this version of the language does not have.
+    ///
+    /// `world`, `observe`, `record`, `other` and `every` are kept for agents that see each other and for
+    /// values recorded while a model runs.
+    ///
+    /// ```text
+    /// observe infected = mean(health)
+    /// ```
+    ///
+    /// Use an `output` for a value after the last step; choose another word for a name.
+    E0108 reserved_word(word: &str, span: Span) {
+        let help = match word {
+            "observe" | "record" => "for a value after the last step write `output x = …`",
+            "world" => "agents of this version do not see each other; take the declaration out",
+            _ => "choose another name",
+        };
+        Diagnostic::new(format!("`{word}` is not in this version of the language"))
+            .at(span, "a reserved word")
+            .help(help)
+    }
+
+    /// An input that has both a default and a distribution.
+    ///
+    /// ```text
+    /// input s0: f32 = 100.0 ~ normal(100.0, 5.0)
+    /// ```
+    ///
+    /// Keep one: `= e` gives every agent the same value, `~ d` draws one per agent.
+    E0109 two_input_sources(default: Span, drawn: Span) {
+        Diagnostic::new("an input has a default or a distribution, not both")
+            .at(drawn, "a distribution")
+            .at(default, "a default")
+            .help("keep `= …` for the same value everywhere, or `~ …` for a draw per agent")
+    }
+
+    /// Something at the top level that is no declaration.
+    ///
+    /// A file is a row of declarations: `agents steps const param data input state output fn struct enum`,
+    /// and the blocks `init`, `step` and `finish`.
+    ///
+    /// ```text
+    /// def double(x: f32) -> f32 { return 2.0 * x }
+    /// ```
+    ///
+    /// Write `fn double(x: f32) -> f32 { … }`.
+    E0117 not_a_declaration(found: &str, meant: Option<&str>, span: Span) {
+        let found = short(found);
+        let diagnostic = Diagnostic::new(format!("expected a declaration, found {found}"))
+            .at(span, "no declaration begins with this");
+        match meant {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic.help(
+                "a file is a row of `agents`, `steps`, `const`, `param`, `data`, `input`, `state`, \
+                 `output`, `fn`, `struct`, `enum`, `init`, `step` and `finish`",
+            ),
+        }
+    }
+
+    /// A statement at the top level.
+    ///
+    /// ```text
+    /// price *= 1.01
+    /// ```
+    ///
+    /// Statements stand in `init`, `step`, `finish` or `fn`: `step { price *= 1.01 }`.
+    E0118 statement_outside_block(found: &str, span: Span) {
+        Diagnostic::new("a statement stands outside of every block")
+            .at(span, format!("{} begins a statement", short(found)))
+            .help("put it into `init { … }`, `step { … }`, `finish { … }` or a `fn`")
+    }
+
+    /// A declaration inside a block.
+    ///
+    /// ```text
+    /// step {
+    ///     const HALF = 0.5
+    /// }
+    /// ```
+    ///
+    /// Declarations stand at the top level of the file; inside a block `let` names a value.
+    E0119 declaration_in_block(word: &str, span: Span) {
+        let help = match word {
+            "const" => "inside a block `let` names a value; a `const` stands at the top level",
+            "state" => "inside a block `var` makes a variable; a `state` stands at the top level",
+            _ => "move it out of the block, to the top level of the file",
+        };
+        Diagnostic::new(format!("`{word}` cannot be declared inside a block"))
+            .at(span, "a declaration of the top level")
+            .help(help)
+    }
+
+    /// A sign between `agents` or `steps` and the number.
+    ///
+    /// ```text
+    /// agents = 10_000
+    /// ```
+    ///
+    /// Write `agents 10_000`.
+    E0120 count_with_sign(word: &str, span: Span) {
+        Diagnostic::new(format!("`{word}` takes its number without a sign"))
+            .at(span, "leave this out")
+            .help(format!("write `{word} 1_000`"))
+    }
+
+    /// A parameter or a field without a type.
+    ///
+    /// ```text
+    /// fn double(x) -> f32 { return 2.0 * x }
+    /// ```
+    ///
+    /// Write `x: f32`.
+    E0121 missing_type(name: &str, span: Span) {
+        Diagnostic::new(format!("`{name}` has no type"))
+            .at(span, "needs a type")
+            .help(format!("write `{name}: f32`, or another type"))
+    }
+
+    /// A type before the name instead of after it.
+    ///
+    /// ```text
+    /// fn double(float x) -> f32 { return 2.0 * x }
+    /// ```
+    ///
+    /// Write `x: f32`.
+    E0122 type_before_name(ty: &str, name: &str, span: Span) {
+        let ty = type_of_c(ty);
+        Diagnostic::new("a type stands after the name")
+            .at(span, "the other way round")
+            .help(format!("write `{name}: {ty}`"))
+    }
+
+    /// A `data` declaration without a type.
+    ///
+    /// The type says how the file is read; only its outermost length may be open.
+    ///
+    /// ```text
+    /// data signals
+    /// ```
+    ///
+    /// Write `data signals: [[f32; 36]]`.
+    E0123 data_without_type(name: &str, span: Span) {
+        Diagnostic::new(format!("the data `{name}` has no type"))
+            .at(span, "needs a type")
+            .help(format!("write `data {name}: [f32]`, or `[[f32; 36]]` for 36 columns"))
+    }
+
+    /// A type with arguments between `<` and `>`.
+    ///
+    /// ```text
+    /// let v: vec3<f32> = vec3(0.0, 0.0, 0.0)
+    /// ```
+    ///
+    /// Vectors are `vec2`, `vec3` and `vec4`, of `f32`; arrays are written `[f32; 16]`.
+    E0124 type_arguments(name: &str, span: Span) {
+        let help = match name {
+            "array" => "write an array type as `[f32; 16]`".to_owned(),
+            "vec2" | "vec3" | "vec4" => format!("write `{name}`: its components are `f32`"),
+            _ => "no type takes arguments; an array type is written `[f32; 16]`".to_owned(),
+        };
+        Diagnostic::new("a type takes no arguments")
+            .at(span, "no `<` here")
+            .help(help)
+    }
+
+    /// A comma in an array type.
+    ///
+    /// ```text
+    /// state held: [f32, 16] = [0.0; 16]
+    /// ```
+    ///
+    /// Write `[f32; 16]`.
+    E0125 comma_in_array_type(span: Span) {
+        Diagnostic::new("the length of an array type stands after a `;`")
+            .at(span, "write `;`")
+            .help("write `[f32; 16]`")
+    }
+
+    /// A function's result type without `->`.
+    ///
+    /// ```text
+    /// fn double(x: f32): f32 { return 2.0 * x }
+    /// ```
+    ///
+    /// Write `fn double(x: f32) -> f32`.
+    E0126 missing_arrow(found: &str, span: Span) {
+        Diagnostic::new(format!("expected `->` or `{{` after the parameters, found {}", short(found)))
+            .at(span, "the type of the result stands after `->`")
+            .help("write `fn name(x: f32) -> f32 { … }`")
+    }
+
+    /// A name that gets no value.
+    ///
+    /// ```text
+    /// var total: f32
+    /// ```
+    ///
+    /// Nothing is ever without a value: write `var total = 0.0`.
+    E0127 missing_value(name: &str, span: Span) {
+        Diagnostic::new(format!("`{name}` has no value"))
+            .at(span, "needs `= …`")
+            .help(format!("write `{name} = 0.0`, or another value"))
+    }
+
+    /// `let mut`, which is `var` here.
+    ///
+    /// ```text
+    /// let mut total = 0.0
+    /// ```
+    ///
+    /// Write `var total = 0.0`.
+    E0128 let_mut(span: Span) {
+        Diagnostic::new("a variable that changes is declared with `var`")
+            .at(span, "write `var`")
+            .help("write `var x = …`; `let` names a value that stays")
+    }
+
+    /// A word of the language where a name belongs.
+    ///
+    /// ```text
+    /// let state = 3
+    /// ```
+    ///
+    /// Choose another name.
+    E0129 keyword_as_name(word: &str, span: Span) {
+        Diagnostic::new(format!("`{word}` is a word of the language and cannot be a name"))
+            .at(span, "a name belongs here")
+            .help(format!("choose another name, such as `{word}_`"))
+    }
+}

@@ -1,0 +1,205 @@
+//! Complaints about characters, comments and numbers (E0001–E0099).
+
+use crate::{
+    diagnostic::{Diagnostic, catalog::catalog},
+    span::Span,
+};
+
+catalog! {
+    /// A character that no token of the language starts with.
+    ///
+    /// Sim source is plain text; outside comments only ASCII letters, digits and the operators of the
+    /// language may stand.
+    ///
+    /// ```text
+    /// let x = 3 @ y
+    /// ```
+    ///
+    /// Take the character out, or put it in a comment.
+    E0001 unexpected_character(found: char, span: Span) {
+        Diagnostic::new(format!("unexpected character `{}`", found.escape_default()))
+            .at(span, "no token starts with this")
+    }
+
+    /// A character that looks like one of the language but is another.
+    ///
+    /// Word processors and web pages put typographic characters in the place of plain ones: a minus sign
+    /// for `-`, a cross for `*`, a space that does not break.
+    ///
+    /// ```text
+    /// let x = 3 × y
+    /// ```
+    ///
+    /// Type the plain character: `3 * y`.
+    E0002 lookalike_character(found: char, meant: &str, span: Span) {
+        let code = u32::from(found);
+        let what = if meant == " " { "a space" } else { meant };
+        let quoted = if meant == " " { what.to_owned() } else { format!("`{what}`") };
+        Diagnostic::new(format!("the character U+{code:04X} looks like {quoted} but is another"))
+            .at(span, "not plain text")
+            .help(format!("type {quoted} here"))
+    }
+
+    /// A name with letters beyond ASCII.
+    ///
+    /// Names go into the shader text and the column headers of files, so they are made of the letters a–z
+    /// and A–Z, digits and `_`. Comments may hold any text.
+    ///
+    /// ```text
+    /// param größe = 1.0
+    /// ```
+    ///
+    /// Write `groesse`, or an English word.
+    E0003 name_beyond_ascii(name: &str, span: Span) {
+        let name: String = name.chars().take(40).collect();
+        Diagnostic::new(format!("the name `{name}` has letters beyond ASCII"))
+            .at(span, "letters, digits and `_` only")
+            .help("spell it with the letters a–z; `SCREAMING_CASE`, `snake_case` and digits are fine")
+    }
+
+    /// A text between quotation marks.
+    ///
+    /// The language has numbers, booleans, vectors, arrays, structs and enums, but no text.
+    ///
+    /// ```text
+    /// let name = "fast"
+    /// ```
+    ///
+    /// To choose between cases, declare an enum: `enum Mode { Fast, Slow }`.
+    E0004 string_literal(span: Span) {
+        Diagnostic::new("there are no strings in the language")
+            .at(span, "a text has no type here")
+            .help("to name a case, declare an enum: `enum Mode { Fast, Slow }`")
+    }
+
+    /// A comment that starts with `#`.
+    ///
+    /// ```text
+    /// # the risk-free rate
+    /// ```
+    ///
+    /// Comments start with `//`; `///` documents the next declaration and `//!` the file.
+    E0005 hash_comment(span: Span) {
+        Diagnostic::new("`#` starts no comment")
+            .at(span, "not a comment")
+            .help("write `//`")
+    }
+
+    /// A comment between `/*` and `*/`.
+    ///
+    /// ```text
+    /// /* the risk-free rate */
+    /// ```
+    ///
+    /// Comments start with `//` and end with the line.
+    E0006 block_comment(span: Span, closed: bool) {
+        let what = if closed { "not a comment" } else { "not a comment, and nothing ends it" };
+        Diagnostic::new("`/*` starts no comment")
+            .at(span, what)
+            .help("write `//` before each line of the comment")
+    }
+
+    /// Letters that touch a number.
+    ///
+    /// The only suffix is `u`, on integers: `7u` is a `u32`. A number without it is abstract and takes the
+    /// type that is needed, so `2` and `2.0` need no suffix.
+    ///
+    /// ```text
+    /// let x = 1.5f
+    /// ```
+    ///
+    /// Write `1.5`, or `f32(i)` to convert a value.
+    E0010 number_suffix(text: &str, at: usize, span: Span) {
+        let (number, suffix) = text.split_at(at);
+        let suffix: String = suffix.chars().take(40).collect();
+        let place = Span::new(span.start as usize + at, span.end as usize);
+        let float = number.contains('.') || number.contains(['e', 'E']);
+        let help = match suffix.as_str() {
+            "f" | "f32" | "h" if number.ends_with('.') => {
+                format!("`f32` is the only float type: write `{number}0`")
+            }
+            "f" | "f32" | "h" if float => format!("`f32` is the only float type: write `{number}`"),
+            "f" | "f32" | "h" => format!("`f32` is the only float type: write `{number}.0`"),
+            "i" | "i32" => format!("an integer takes the type that is needed: write `{number}`"),
+            "u" | "u32" if !float => format!("write `{number}u`"),
+            "u" | "u32" => "a `u32` has no fraction: leave out the fraction or the suffix".into(),
+            "e" | "E" => format!("an exponent has digits: `{number}e-3`"),
+            _ if number == "0" => "besides decimals there are hexadecimals, such as `0xff`".into(),
+            _ => "put an operator between the number and the name, or begin the name with a letter".into(),
+        };
+        Diagnostic::new(format!("`{suffix}` is no suffix of a number"))
+            .at(place, "touches the number")
+            .help(help)
+    }
+
+    /// A hexadecimal number without digits, or with a letter after `f`.
+    ///
+    /// ```text
+    /// let mask = 0xfg
+    /// ```
+    ///
+    /// After `0x` stand the digits 0–9 and a–f, and `u` at the end makes a `u32`: `0xffu`.
+    E0011 malformed_hexadecimal(text: &str, span: Span) {
+        let text: String = text.chars().take(40).collect();
+        Diagnostic::new(format!("`{text}` is no hexadecimal number"))
+            .at(span, "after `0x` stand the digits 0–9 and a–f")
+    }
+
+    /// A decimal integer that starts with `0`.
+    ///
+    /// Some languages read `010` as eight, others as ten.
+    ///
+    /// ```text
+    /// let x = 010
+    /// ```
+    ///
+    /// Write `10`, or `0x8` for a hexadecimal.
+    E0012 leading_zero(text: &str, span: Span) {
+        let digits = text.trim_end_matches('u').trim_start_matches(['0', '_']);
+        let digits: String = digits.chars().take(40).collect();
+        let digits = if digits.is_empty() { "0".to_owned() } else { digits };
+        Diagnostic::new("a decimal integer does not start with 0")
+            .at(span, "octal or decimal?")
+            .help(format!("write `{digits}`"))
+    }
+
+    /// An integer that no type of the language holds.
+    ///
+    /// The largest `u32` is 4294967295, the largest `i32` 2147483647.
+    ///
+    /// ```text
+    /// let x = 99999999999999999999
+    /// ```
+    ///
+    /// Write a float, such as `1e20`, if the value need not be exact.
+    E0013 integer_too_large(span: Span) {
+        Diagnostic::new("this integer is too large")
+            .at(span, "does not fit 64 bits, and no type has more than 32")
+            .help("write it as a float, such as `1e20`, if it need not be exact")
+    }
+
+    /// A float that is larger than any number.
+    ///
+    /// The largest `f32` is about 3.4e38.
+    ///
+    /// ```text
+    /// let x = 1e999
+    /// ```
+    ///
+    /// Write a smaller value; as a stand-in for infinity `3.4e38` serves.
+    E0014 float_too_large(span: Span) {
+        Diagnostic::new("this number is too large")
+            .at(span, "the largest `f32` is about 3.4e38")
+    }
+
+    /// A file that is not text.
+    ///
+    /// A NUL byte never stands in a text; the file may be a binary, or in an encoding such as UTF-16.
+    ///
+    /// Save the model as plain text in UTF-8.
+    E0020 not_text(span: Span) {
+        Diagnostic::new("this file is not plain text")
+            .at(span, "a byte that no text has")
+            .help("save the model as plain text in UTF-8")
+    }
+}

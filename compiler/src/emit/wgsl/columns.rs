@@ -1,0 +1,210 @@
+//! Reading and writing what an agent changes: states and outputs, in columns.
+
+use super::{Writer, operator::Level, storage::dotted};
+use crate::ir::{Expr, ExprId, Len, Type, Value, VarId};
+
+/// Arrays of states with more elements than this that are indexed dynamically are loaded by a loop.
+const UNROLLED: u32 = 8;
+
+/// A buffer of columns: word `w` of agent `i` at `w * run.agents + i`.
+#[derive(Clone, Copy)]
+pub(super) enum Columns {
+    /// `states`
+    States,
+    /// `outputs`
+    Outputs,
+}
+
+/// Where a value lies in an agent's row: `word`, or `word + components * index`.
+pub(super) struct Place {
+    word: u32,
+    index: Option<(u32, String)>,
+}
+
+impl Writer<'_> {
+    /// Writes the lines that load a state.
+    pub(super) fn load_state(&mut self, id: VarId) {
+        self.for_elements(id, |writer, place, index| {
+            let var = &writer.program[id];
+            let ty = var.ty;
+            writer.begin();
+            writer.push_name(id);
+            writer.push(index);
+            writer.push(" = ");
+            let parts: Vec<_> = (0..ty.components() as u32)
+                .map(|c| writer.column_read(ty, &place, c))
+                .collect();
+            writer.composed(ty, &parts);
+            writer.unless_bool(ty);
+            writer.end(";");
+        });
+    }
+
+    fn column_read(&self, ty: Type, place: &Place, component: u32) -> String {
+        let at = format!("states[{}]", self.column(place, component));
+        match ty {
+            Type::U32 | Type::Bool => at,
+            Type::I32 => format!("bitcast<i32>({at})"),
+            Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => {
+                if self.floats.states {
+                    at
+                } else {
+                    format!("bitcast<f32>({at})")
+                }
+            }
+        }
+    }
+
+    /// Writes the lines that store a state, or an output that was kept in a variable.
+    pub(super) fn store_variable(&mut self, columns: Columns, id: VarId) {
+        self.for_elements(id, |writer, place, index| {
+            let ty = writer.program[id].ty;
+            let value = format!("{}{index}", writer.var_names[id.0 as usize]);
+            writer.store_text(columns, ty, &place, &value);
+        });
+    }
+
+    /// Calls `write` with the place of each element and the text of its index, in a loop if need be.
+    fn for_elements(&mut self, id: VarId, mut write: impl FnMut(&mut Self, Place, &str)) {
+        let var = &self.program[id];
+        let components = var.ty.components() as u32;
+        let (word, dynamic) = (var.word, self.usage.dynamic[id.0 as usize]);
+        let count = match var.len {
+            Len::One => return write(self, Place { word, index: None }, ""),
+            Len::Fixed(n) | Len::Open { stride: n } => n,
+        };
+        if count <= UNROLLED || !dynamic {
+            for k in 0..count {
+                let word = word + components * k;
+                write(self, Place { word, index: None }, &format!("[{k}]"));
+            }
+            return;
+        }
+        self.names.enter();
+        let k = self.names.declare("k");
+        self.open(&format!("for (var {k} = 0u; {k} < {count}u; {k}++) {{"));
+        let index = Some((components, k.clone()));
+        write(self, Place { word, index }, &format!("[{k}]"));
+        self.close("}");
+        self.names.leave();
+    }
+
+    /// The index of a component in its buffer.
+    fn column(&self, place: &Place, component: u32) -> String {
+        let slot = &self.own.slot;
+        let word = place.word + component;
+        let column = match &place.index {
+            None => match word {
+                0 => return slot.clone(),
+                1 => return format!("run.agents + {slot}"),
+                _ => format!("{word}u"),
+            },
+            Some((components, index)) => {
+                let scaled = match components {
+                    1 => index.clone(),
+                    _ => format!("{components}u * {index}"),
+                };
+                match (word, components) {
+                    (0, 1) => scaled,
+                    (0, _) => format!("({scaled})"),
+                    _ => format!("({word}u + {scaled})"),
+                }
+            }
+        };
+        format!("{column} * run.agents + {slot}")
+    }
+
+    /// Writes the lines that store the value of that text, a name or an element.
+    fn store_text(&mut self, columns: Columns, ty: Type, place: &Place, value: &str) {
+        let (buffer, float) = self.columns(columns);
+        let components = ty.components() as u32;
+        for c in 0..components {
+            let part = match components {
+                1 => value.to_owned(),
+                _ => dotted(value, &"xyzw"[c as usize..=c as usize]),
+            };
+            let word = match ty {
+                Type::U32 => part,
+                Type::Bool => format!("u32({part})"),
+                Type::I32 => format!("bitcast<u32>({part})"),
+                Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => {
+                    if float {
+                        part
+                    } else {
+                        format!("bitcast<u32>({part})")
+                    }
+                }
+            };
+            let at = self.column(place, c);
+            self.line(&format!("{buffer}[{at}] = {word};"));
+        }
+    }
+
+    fn columns(&self, columns: Columns) -> (&'static str, bool) {
+        match columns {
+            Columns::States => ("states", self.floats.states),
+            Columns::Outputs => ("outputs", self.floats.outputs),
+        }
+    }
+
+    /// Writes the lines that store an expression as (an element of) an output.
+    pub(super) fn store_output(&mut self, id: VarId, index: Option<ExprId>, value: ExprId) {
+        let program = self.program;
+        let var = &program[id];
+        let place = self.output_place(id, index);
+        if var.ty.is_vector() {
+            let name = self.names.declare(&var.name);
+            self.begin();
+            self.push("let ");
+            self.push(&name);
+            self.push(" = ");
+            self.expr(value, Level::Lowest);
+            self.end(";");
+            return self.store_text(Columns::Outputs, var.ty, &place, &name);
+        }
+        let at = self.column(&place, 0);
+        self.begin();
+        self.push(&format!("outputs[{at}] = "));
+        if self.floats.outputs || var.ty == Type::U32 {
+            self.expr(value, Level::Lowest);
+        } else if let Expr::Literal(literal) = &program[value] {
+            let word = literal.words().next().unwrap_or(0);
+            self.push(&format!("{word}u"));
+        } else {
+            self.push(match var.ty {
+                Type::Bool => "u32(",
+                _ => "bitcast<u32>(",
+            });
+            self.shown(value);
+            self.push(")");
+        }
+        self.end(";");
+    }
+
+    fn output_place(&mut self, id: VarId, index: Option<ExprId>) -> Place {
+        let program = self.program;
+        let var = &program[id];
+        let components = var.ty.components() as u32;
+        let Some(index) = index else {
+            return Place {
+                word: var.word,
+                index: None,
+            };
+        };
+        if let Expr::Literal(Value::I32(k)) = program[index] {
+            return Place {
+                word: var.word + components * k as u32,
+                index: None,
+            };
+        }
+        let before = std::mem::take(&mut self.out);
+        self.push("u32(");
+        self.shown(index);
+        self.push(")");
+        let text = std::mem::replace(&mut self.out, before);
+        Place {
+            word: var.word,
+            index: Some((components, text)),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Functions of the model.
+
+use super::{Writer, literal};
+use crate::ir::Function;
+
+impl Writer<'_> {
+    /// Writes the functions of the model that are called.
+    pub(super) fn functions(&mut self) {
+        let program = self.program;
+        for (k, function) in program.functions.iter().enumerate() {
+            if self.usage.called[k] {
+                self.blank();
+                self.function(k, function);
+            }
+        }
+    }
+
+    fn function(&mut self, k: usize, function: &Function) {
+        self.own.agent = self.own.function_agent.clone();
+        self.doc(&function.doc);
+        self.names.enter();
+        self.begin();
+        self.push("fn ");
+        let name = &self.function_names[k];
+        self.out.push_str(name);
+        self.push("(");
+        for (k, &param) in function.params.iter().enumerate() {
+            if k > 0 {
+                self.push(", ");
+            }
+            self.declare(param);
+            self.push_name(param);
+            self.push(": ");
+            self.push(literal::type_name(self.program[param].ty));
+        }
+        let result = literal::type_name(function.result);
+        self.end(&format!(") -> {result} {{"));
+        self.indent += 1;
+        self.chain_cut = false;
+        self.block(&function.body);
+        if self.chain_cut {
+            // Nothing gets here, but a chain that was cut hides that from WGSL.
+            self.line(&format!("return {result}();"));
+        }
+        self.close("}");
+        self.names.leave();
+    }
+}

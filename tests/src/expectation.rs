@@ -1,0 +1,225 @@
+//! The head of a specimen under `tests/run/`: how to launch it, and what must come out.
+//!
+//! ```text
+//! // run agents=4 steps=3 seed=1 param.sigma=0.3
+//! // data signals = 1 2 3 / 4 5 6
+//! // input w = 1 2 / 3 4
+//! // expect price = 1 2.5 3 4
+//! // state pos = 0 0
+//! // within 1e-6
+//! ```
+
+use sim_compiler::manifest::{Field, Scalar};
+use sim_runtime::{Array, Run, Simulation};
+
+/// What the head says.
+#[derive(Debug, Default)]
+pub struct Head {
+    launch: Vec<(String, String)>,
+    data: Vec<(String, Vec<Vec<f64>>)>,
+    inputs: Vec<(String, Vec<f64>)>,
+    expected: Vec<(Kind, String, Vec<f64>)>,
+    within: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Output,
+    State,
+}
+
+impl Head {
+    /// Reads the comment lines at the top of a specimen.
+    ///
+    /// # Errors
+    /// The line that is none of the forms above.
+    pub fn read(source: &str) -> Result<Head, String> {
+        let mut head = Head::default();
+        for line in source.lines().take_while(|line| line.starts_with("//")) {
+            let text = line.trim_start_matches('/').trim();
+            let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+            let named = || {
+                rest.split_once('=')
+                    .map(|(name, values)| (name.trim().to_string(), values.trim()))
+            };
+            match word {
+                "run" => {
+                    for pair in rest.split_whitespace() {
+                        let (key, value) =
+                            pair.split_once('=').ok_or(format!("no `=` in `{pair}`"))?;
+                        head.launch.push((key.to_string(), value.to_string()));
+                    }
+                }
+                "within" => {
+                    head.within = rest
+                        .parse()
+                        .map_err(|_| format!("no tolerance: `{rest}`"))?
+                }
+                "data" => {
+                    let (name, values) = named().ok_or(line)?;
+                    let rows = values.split('/').map(numbers).collect::<Result<_, _>>()?;
+                    head.data.push((name, rows));
+                }
+                "input" => {
+                    let (name, values) = named().ok_or(line)?;
+                    head.inputs
+                        .push((name, numbers(&values.replace('/', " "))?));
+                }
+                "expect" | "state" => {
+                    if let Some((name, values)) = named().filter(|(name, _)| !name.contains(' ')) {
+                        let kind = if word == "expect" {
+                            Kind::Output
+                        } else {
+                            Kind::State
+                        };
+                        head.expected.push((kind, name, numbers(values)?));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if head.expected.is_empty() {
+            return Err("the head expects nothing".to_string());
+        }
+        Ok(head)
+    }
+
+    /// Sets the launch values.
+    ///
+    /// # Errors
+    /// What the runtime refuses.
+    pub fn launch(&self, mut simulation: Simulation) -> Result<Simulation, String> {
+        let text = |error: sim_runtime::Error| error.to_string();
+        for (key, value) in &self.launch {
+            let count = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|_| format!("`{key}={value}` is no count"))
+            };
+            simulation = match key.as_str() {
+                "agents" => simulation.agents(count()? as u32),
+                "steps" => simulation.steps(count()? as u32),
+                "seed" => simulation.seed(count()?),
+                "first_agent" => simulation.first_agent(count()? as u32),
+                _ => {
+                    let name = key
+                        .strip_prefix("param.")
+                        .ok_or(format!("unknown key `{key}`"))?;
+                    let field = find(
+                        simulation
+                            .manifest()
+                            .params
+                            .iter()
+                            .map(|param| &param.field),
+                        name,
+                    )?;
+                    let values = numbers(&value.replace(',', " "))?;
+                    let array = array(field.scalar, &values);
+                    simulation.param(name, array).map_err(text)?
+                }
+            };
+        }
+        for (name, rows) in &self.data {
+            let field = find(
+                simulation.manifest().data.iter().map(|data| &data.field),
+                name,
+            )?;
+            let array = array(field.scalar, &rows.concat());
+            simulation = simulation.data(name, array).map_err(text)?;
+        }
+        for (name, values) in &self.inputs {
+            let field = find(
+                simulation
+                    .manifest()
+                    .inputs
+                    .iter()
+                    .map(|input| &input.field),
+                name,
+            )?;
+            let array = array(field.scalar, values);
+            simulation = simulation.input(name, array).map_err(text)?;
+        }
+        Ok(simulation)
+    }
+
+    /// Holds a run against the expectations; says what differs.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare(&self, run: &Run) -> Result<(), String> {
+        for (kind, name, expected) in &self.expected {
+            let columns = if *kind == Kind::Output {
+                run.outputs()
+            } else {
+                run.states()
+            };
+            let column = columns
+                .iter()
+                .find(|column| column.field.name == *name)
+                .ok_or(format!("no `{name}` in the run"))?;
+            let got = floats(&column.values.words(), column.field.scalar);
+            if got.len() != expected.len() {
+                return Err(format!(
+                    "`{name}` has {} values, expected {}",
+                    got.len(),
+                    expected.len()
+                ));
+            }
+            for (k, (got, expected)) in got.iter().zip(expected).enumerate() {
+                let wanted = if column.field.scalar == Scalar::F32 {
+                    f64::from(*expected as f32)
+                } else {
+                    *expected
+                };
+                let same = *got == wanted || (got.is_nan() && wanted.is_nan());
+                let near = (got - wanted).abs() <= self.within * wanted.abs().max(1.0);
+                if !same && !near {
+                    return Err(format!(
+                        "`{name}` value {k} is {got}, expected {wanted} within {}",
+                        self.within
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The words of a column as numbers.
+pub fn floats(words: &[u32], scalar: Scalar) -> Vec<f64> {
+    words
+        .iter()
+        .map(|&word| match scalar {
+            Scalar::F32 => f64::from(f32::from_bits(word)),
+            Scalar::I32 => f64::from(word as i32),
+            Scalar::U32 | Scalar::Bool => f64::from(word),
+        })
+        .collect()
+}
+
+fn numbers(text: &str) -> Result<Vec<f64>, String> {
+    text.split_whitespace()
+        .map(|word| match word {
+            "true" => Ok(1.0),
+            "false" => Ok(0.0),
+            _ => word
+                .parse::<f64>()
+                .map_err(|_| format!("`{word}` is no number")),
+        })
+        .collect()
+}
+
+fn find<'a>(mut fields: impl Iterator<Item = &'a Field>, name: &str) -> Result<&'a Field, String> {
+    fields
+        .find(|field| field.name == name)
+        .ok_or(format!("the model has no `{name}`"))
+}
+
+fn array(scalar: Scalar, values: &[f64]) -> Array {
+    match scalar {
+        Scalar::F32 => Array::from(values.iter().map(|&x| x as f32).collect::<Vec<_>>()),
+        Scalar::I32 => Array::from(values.iter().map(|&x| x as i32).collect::<Vec<_>>()),
+        Scalar::U32 => Array::from(values.iter().map(|&x| x as u32).collect::<Vec<_>>()),
+        Scalar::Bool => Array::from(values.iter().map(|&x| x != 0.0).collect::<Vec<_>>()),
+    }
+}

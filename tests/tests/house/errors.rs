@@ -1,0 +1,80 @@
+//! Every complaint of the catalog with its specimen: `tests/errors/<slug>.sim`, one mistake, one message.
+
+use super::files;
+use sim_compiler::diagnostic::{catalog, render::render};
+use std::collections::BTreeSet;
+
+#[test]
+fn each_specimen_makes_its_one_mistake() {
+    let mut complaints = Vec::new();
+    for (slug, source) in files::models("tests/errors") {
+        let diagnostics = sim_compiler::check(&source);
+        let report = render(
+            &format!("{slug}.sim"),
+            &source,
+            &diagnostics,
+            Default::default(),
+        );
+        insta::with_settings!({snapshot_path => "../../errors/snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
+            insta::assert_snapshot!(slug.clone(), report);
+        });
+        if slug == "several" {
+            if diagnostics.len() < 3 {
+                complaints.push(format!("{slug}: only {} messages", diagnostics.len()));
+            }
+            continue;
+        }
+        // Its one mistake is that there are a hundred others.
+        if slug == "too_many_mistakes" {
+            if diagnostics.len() != 101
+                || !diagnostics.iter().any(|diagnostic| diagnostic.slug == slug)
+            {
+                complaints.push(format!("{slug}: {} messages", diagnostics.len()));
+            }
+            continue;
+        }
+        let slugs: Vec<&str> = diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.slug)
+            .collect();
+        if slugs != [slug.as_str()] {
+            complaints.push(format!("{slug}: {slugs:?}"));
+        }
+    }
+    files::report("specimens do not make their mistake", complaints);
+}
+
+#[test]
+fn the_catalog_and_the_specimens_are_one_to_one() {
+    let slugs: BTreeSet<String> = catalog::entries()
+        .map(|entry| entry.slug.to_string())
+        .collect();
+    let specimens: BTreeSet<String> = files::models("tests/errors")
+        .into_iter()
+        .map(|(slug, _)| slug)
+        .filter(|slug| slug != "several")
+        .collect();
+    let missing: Vec<_> = slugs.difference(&specimens).collect();
+    let extra: Vec<_> = specimens.difference(&slugs).collect();
+    assert!(
+        missing.is_empty() && extra.is_empty(),
+        "without specimen: {missing:?}; without entry: {extra:?}"
+    );
+}
+
+#[test]
+fn codes_are_unique_and_explained() {
+    let mut codes = BTreeSet::new();
+    for entry in catalog::entries() {
+        assert!(codes.insert(entry.code), "{} is used twice", entry.code);
+        assert!(
+            entry.explanation.trim().len() > 20,
+            "{} has no explanation",
+            entry.slug
+        );
+        assert_eq!(
+            catalog::find(entry.code).map(|found| found.slug),
+            Some(entry.slug)
+        );
+    }
+}

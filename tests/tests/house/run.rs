@@ -1,0 +1,22 @@
+//! Specimens with expected numbers, on every backend, optimised and not.
+
+use super::files;
+use sim_tests::{expectation::Head, launch};
+
+#[test]
+fn each_specimen_gives_its_numbers() {
+    let mut complaints = Vec::new();
+    for (name, source) in files::models("tests/run") {
+        for (way, backend, optimise) in launch::ways() {
+            let outcome = Head::read(&source).and_then(|head| {
+                let simulation = head.launch(launch::simulation(&source, backend, optimise)?)?;
+                let run = simulation.run().map_err(|error| error.to_string())?;
+                head.compare(&run)
+            });
+            if let Err(complaint) = outcome {
+                complaints.push(format!("{name} ({way}): {complaint}"));
+            }
+        }
+    }
+    files::report("specimens give other numbers", complaints);
+}

@@ -1,0 +1,144 @@
+//! The rules of the house, as tests: layers, sizes, heads.
+
+use super::files;
+use std::path::{Path, PathBuf};
+
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    fn walk(path: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("target") {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("source is text");
+                found.push((path, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&files::root().join(folder), &mut found);
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+fn all() -> Vec<(PathBuf, String)> {
+    ["compiler", "runtime", "cli", "tests"]
+        .into_iter()
+        .flat_map(sources)
+        .collect()
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are() {
+    let mut complaints = Vec::new();
+    for (path, text) in all() {
+        let lines = text.lines().count();
+        if lines > 600 {
+            complaints.push(format!("{}: {lines} lines, at most 600", path.display()));
+        }
+        if !text.starts_with("//!") {
+            complaints.push(format!("{}: no `//!` head", path.display()));
+        }
+        if path.file_name().is_some_and(|name| name == "mod.rs") {
+            complaints.push(format!(
+                "{}: a stage is `stage.rs` beside `stage/`",
+                path.display()
+            ));
+        }
+    }
+    files::report("files break the rules", complaints);
+}
+
+/// Functions as rustfmt writes them: from a line with `fn` to the closing brace of the same indentation.
+#[test]
+fn functions_are_short() {
+    let mut complaints = Vec::new();
+    for (path, text) in all() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (start, line) in lines.iter().enumerate() {
+            let code = line.trim_start();
+            let indent = line.len() - code.len();
+            let is_fn = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn "]
+                .iter()
+                .any(|head| code.starts_with(head));
+            if !is_fn || code.ends_with(';') || code.ends_with('}') {
+                continue;
+            }
+            let close = format!("{:indent$}}}", "");
+            let length = lines[start..]
+                .iter()
+                .position(|line| *line == close)
+                .unwrap_or(0)
+                + 1;
+            if length > 70 {
+                complaints.push(format!(
+                    "{}:{}: {length} lines, at most 70",
+                    path.display(),
+                    start + 1
+                ));
+            }
+        }
+    }
+    files::report("functions are too long", complaints);
+}
+
+#[test]
+fn layers_hold() {
+    let mut complaints = Vec::new();
+    let mut forbid = |folder: &str, words: &[&str], except: &[&str]| {
+        for (path, text) in sources(folder) {
+            if except.iter().any(|name| path.ends_with(name)) {
+                continue;
+            }
+            for word in words {
+                if text
+                    .lines()
+                    .any(|line| !line.trim_start().starts_with("//") && line.contains(word))
+                {
+                    complaints.push(format!("{}: `{word}` does not belong here", path.display()));
+                }
+            }
+        }
+    };
+    forbid(
+        "compiler/src",
+        &[
+            "std::fs",
+            "std::net",
+            "std::env",
+            "println!",
+            "eprintln!",
+            "wgpu",
+            "unsafe {",
+        ],
+        &["builtin/math/tests.rs"],
+    );
+    forbid("compiler/src", &["ariadne"], &["diagnostic/render.rs"]);
+    forbid("runtime/src", &["println!"], &[]);
+    forbid("cli/src", &["wgpu", "ariadne"], &[]);
+    files::report("layers are crossed", complaints);
+}
+
+#[test]
+fn no_snapshot_is_orphaned() {
+    let mut complaints = Vec::new();
+    for folder in ["tests/errors", "tests/language"] {
+        let specimens: Vec<String> = files::models(folder)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        for entry in std::fs::read_dir(files::root().join(folder).join("snapshots"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if let Some(stem) = name.strip_suffix(".snap")
+                && !specimens.iter().any(|specimen| specimen == stem)
+            {
+                complaints.push(format!("{folder}/snapshots/{name}"));
+            }
+        }
+    }
+    files::report("snapshots have no specimen", complaints);
+}

@@ -1,0 +1,95 @@
+//! Every kernel through naga as WebGPU has it (no capabilities), and through tint where it is on the PATH.
+
+use super::files;
+use sim_compiler::{Options, compile_with, random::Generator};
+use std::process::{Command, Stdio};
+
+/// Every model of the repository in every form, as name and kernel.
+fn kernels() -> Vec<(String, String)> {
+    let mut kernels = Vec::new();
+    for folder in ["lang-examples", "tests/language", "tests/run"] {
+        for (name, source) in files::models(folder) {
+            for (optimise, generator) in [
+                (true, Generator::KeyedHash),
+                (false, Generator::KeyedHash),
+                (true, Generator::Philox4x32),
+            ] {
+                let artifact = compile_with(
+                    &source,
+                    Options {
+                        optimise,
+                        generator,
+                    },
+                )
+                .unwrap_or_else(|diagnostics| panic!("{folder}/{name}: {diagnostics:?}"));
+                let form = format!(
+                    "{folder}/{name} ({}, {generator:?})",
+                    if optimise { "optimised" } else { "plain" }
+                );
+                kernels.push((form, artifact.wgsl));
+            }
+        }
+    }
+    kernels
+}
+
+/// What naga says against a kernel, if anything.
+pub(crate) fn naga_complaint(wgsl: &str) -> Option<String> {
+    let module = match naga::front::wgsl::parse_str(wgsl) {
+        Ok(module) => module,
+        Err(error) => return Some(error.emit_to_string(wgsl)),
+    };
+    let mut validator = naga::valid::Validator::new(
+        naga::valid::ValidationFlags::all(),
+        naga::valid::Capabilities::empty(),
+    );
+    validator
+        .validate(&module)
+        .err()
+        .map(|error| error.emit_to_string(wgsl))
+}
+
+#[test]
+fn naga_accepts_every_kernel() {
+    let complaints: Vec<String> = kernels()
+        .into_iter()
+        .filter_map(|(name, wgsl)| {
+            naga_complaint(&wgsl).map(|complaint| format!("{name}: {complaint}"))
+        })
+        .collect();
+    files::report("kernels are refused by naga", complaints);
+}
+
+#[test]
+fn tint_accepts_every_kernel() {
+    if Command::new("tint")
+        .arg("--help")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_err()
+    {
+        eprintln!("SKIPPED: tint is not on the PATH");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("sim-tint-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let mut complaints = Vec::new();
+    for (number, (name, wgsl)) in kernels().into_iter().enumerate() {
+        let path = folder.join(format!("{number}.wgsl"));
+        std::fs::write(&path, wgsl).expect("a temporary file can be written");
+        let output = Command::new("tint")
+            .args(["--format", "wgsl"])
+            .arg(&path)
+            .output()
+            .expect("tint starts");
+        if !output.status.success() {
+            complaints.push(format!(
+                "{name}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            ));
+        }
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    files::report("kernels are refused by tint", complaints);
+}
