@@ -1,34 +1,154 @@
-//! Lays the nodes that are in use in the order of evaluation and drops all others; nothing else changes.
+//! Lays the nodes that are in use in the order of evaluation and drops all others, and the variables and
+//! constants that nothing names any more; what is left keeps its order. Nothing else changes.
 
 use super::rewrite::{blocks_mut, each_section, map_operands, map_roots};
 use crate::{
-    ir::{Expr, ExprId, Program, Stmt, Value},
+    ir::{Expr, ExprId, Program, Stmt, Value, VarId, VarKind},
     span::Span,
 };
 
-/// Compacts the arena of expressions.
+/// Compacts the arena of expressions and the table of variables.
 pub(super) fn run(program: &mut Program) {
-    let mut old = std::mem::take(&mut program.exprs);
-    let spans = std::mem::take(&mut program.spans);
+    let mut layout = Layout {
+        old: std::mem::take(&mut program.exprs),
+        spans: std::mem::take(&mut program.spans),
+        used: program.vars.iter().map(|var| is_layout(var.kind)).collect(),
+    };
+    program.exprs.reserve(layout.old.len());
+    program.spans.reserve(layout.old.len());
+    for function in &program.functions {
+        for param in &function.params {
+            layout.used[param.0 as usize] = true;
+        }
+    }
     each_section(program, |program, _, block| {
         for stmt in block {
-            statement(program, &mut old, &spans, stmt);
+            layout.statement(program, stmt);
         }
     });
+    if layout.used.contains(&false) {
+        drop_vars(program, &layout.used);
+    }
 }
 
-fn statement(program: &mut Program, old: &mut [Expr], spans: &[Span], stmt: &mut Stmt) {
-    map_roots(stmt, |root| lay(program, old, spans, root));
-    for inner in blocks_mut(stmt).into_iter().flatten() {
-        for stmt in inner {
-            statement(program, old, spans, stmt);
+/// Is this a variable that the launch knows, used or not?
+fn is_layout(kind: VarKind) -> bool {
+    match kind {
+        VarKind::Param | VarKind::Data | VarKind::Input | VarKind::State | VarKind::Output => true,
+        VarKind::Constant | VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
+            false
         }
     }
 }
 
-fn lay(program: &mut Program, old: &mut [Expr], spans: &[Span], id: ExprId) -> ExprId {
-    let at = id.0 as usize;
-    let mut expr = std::mem::replace(&mut old[at], Expr::Literal(Value::Bool(false)));
-    map_operands(&mut expr, |operand| lay(program, old, spans, operand));
-    program.add(expr, spans[at])
+struct Layout {
+    old: Vec<Expr>,
+    spans: Vec<Span>,
+    /// Per variable: does anything name it?
+    used: Vec<bool>,
+}
+
+impl Layout {
+    fn statement(&mut self, program: &mut Program, stmt: &mut Stmt) {
+        map_roots(stmt, |root| self.lay(program, root));
+        if let Some(var) = target(stmt) {
+            self.used[var.0 as usize] = true;
+        }
+        for inner in blocks_mut(stmt).into_iter().flatten() {
+            for stmt in inner {
+                self.statement(program, stmt);
+            }
+        }
+    }
+
+    fn lay(&mut self, program: &mut Program, id: ExprId) -> ExprId {
+        let at = id.0 as usize;
+        let nothing = Expr::Literal(Value::Bool(false));
+        let mut expr = std::mem::replace(&mut self.old[at], nothing);
+        if let Some(var) = named(&mut expr) {
+            self.used[var.0 as usize] = true;
+        }
+        map_operands(&mut expr, |operand| self.lay(program, operand));
+        program.add(expr, self.spans[at])
+    }
+}
+
+/// The variable that a statement declares or assigns.
+fn target(stmt: &mut Stmt) -> Option<&mut VarId> {
+    match stmt {
+        Stmt::Let { var, .. }
+        | Stmt::Var { var, .. }
+        | Stmt::Assign { var, .. }
+        | Stmt::AssignElement { var, .. }
+        | Stmt::For { index: var, .. } => Some(var),
+        Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
+    }
+}
+
+/// The variable that a node names.
+fn named(expr: &mut Expr) -> Option<&mut VarId> {
+    match expr {
+        Expr::Rows(var) | Expr::Read(var) | Expr::Element { array: var, .. } => Some(var),
+        Expr::Literal(_)
+        | Expr::Launch(_)
+        | Expr::Swizzle { .. }
+        | Expr::Compose(_)
+        | Expr::Splat { .. }
+        | Expr::Unary(_, _)
+        | Expr::Binary(_, _, _)
+        | Expr::Select { .. }
+        | Expr::Convert { .. }
+        | Expr::Bitcast { .. }
+        | Expr::Builtin(_, _)
+        | Expr::Call(_, _)
+        | Expr::RandomWord { .. } => None,
+    }
+}
+
+fn drop_vars(program: &mut Program, used: &[bool]) {
+    let mut next = 0;
+    let numbers: Vec<VarId> = used
+        .iter()
+        .map(|used| {
+            let number = VarId(next);
+            next += u32::from(*used);
+            number
+        })
+        .collect();
+    let renumber = |var: &mut VarId| *var = numbers[var.0 as usize];
+    let mut keep = used.iter();
+    program.vars.retain(|_| keep.next() == Some(&true));
+    program.constants.retain(|(var, _)| used[var.0 as usize]);
+    for (var, _) in &mut program.constants {
+        renumber(var);
+    }
+    for list in [
+        &mut program.params,
+        &mut program.data,
+        &mut program.inputs,
+        &mut program.states,
+        &mut program.outputs,
+    ] {
+        list.iter_mut().for_each(renumber);
+    }
+    for function in &mut program.functions {
+        function.params.iter_mut().for_each(renumber);
+    }
+    for expr in &mut program.exprs {
+        if let Some(var) = named(expr) {
+            renumber(var);
+        }
+    }
+    each_section(program, |_, _, block| targets(block, &renumber));
+}
+
+fn targets(block: &mut [Stmt], renumber: &impl Fn(&mut VarId)) {
+    for stmt in block {
+        if let Some(var) = target(stmt) {
+            renumber(var);
+        }
+        for inner in blocks_mut(stmt).into_iter().flatten() {
+            targets(inner, renumber);
+        }
+    }
 }

@@ -25,8 +25,6 @@ pub(super) fn run(program: &mut Program) {
         };
         each_section(program, |program, _, block| live.collect(program, block));
         live.mark(program);
-        let of_var = &live.live;
-        program.constants.retain(|(var, _)| of_var[var.0 as usize]);
         let mut branches = false;
         each_section(program, |program, _, block| {
             sweep(program, &live, block, &mut branches);

@@ -2,7 +2,9 @@
 
 mod build;
 mod evaluate;
+mod laws;
 mod random;
+mod shapes;
 
 use super::{PIPELINE, optimise};
 use crate::ir::{Program, print::print, verify::verify};
