@@ -5,6 +5,7 @@ use crate::{
     terminal,
 };
 use sim_compiler::diagnostic::{Diagnostic, render};
+use sim_runtime::Role;
 use std::{fmt::Write, process::ExitCode};
 
 /// Why a command ended early.
@@ -68,7 +69,7 @@ impl Failure {
                 error.code(),
                 &error.to_string(),
                 None,
-                error.help().as_deref(),
+                help(error).as_deref(),
             )),
             Failure::Problem(problem) => terminal::remark(problem.text(style)),
             Failure::Interrupted => terminal::remark("interrupted: the run has no results\n"),
@@ -88,5 +89,24 @@ impl Failure {
             | Failure::Problem(_)
             | Failure::Reported => ExitCode::FAILURE,
         }
+    }
+}
+
+/// The way out of a launch's complaint, with the option that leads there.
+fn help(error: &sim_runtime::Error) -> Option<String> {
+    let general = error.help();
+    match error {
+        sim_runtime::Error::Missing { role, name, .. } => {
+            let value = match role {
+                Role::Param => "VALUE",
+                Role::Data | Role::Input | Role::State | Role::Output => "FILE",
+            };
+            let general = general.unwrap_or_default();
+            Some(format!("{general}: `--{role} {name}={value}`"))
+        }
+        sim_runtime::Error::MissingCount { what } => Some(format!(
+            "add `--{what} N`, or write `{what} 1_000` into the model"
+        )),
+        _ => general,
     }
 }

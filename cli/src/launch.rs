@@ -63,8 +63,12 @@ fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
             Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => kind.word(part),
         };
         let word = word.map_err(|why| {
-            let why = format!("`{part}` {why}; {}", kind.accepts());
-            problem::bad_param(&field.name, text, &why)
+            let why = if part == text {
+                format!("it {why}")
+            } else {
+                format!("`{part}` {why}")
+            };
+            problem::bad_param(&field.name, text, &why, &kind.accepts())
         })?;
         words.push(word);
     }

@@ -24,7 +24,7 @@ mod terminal;
 mod translate;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 /// Check, build and run Sim models: per-agent step functions that become one GPU kernel.
 #[derive(Parser)]
@@ -47,6 +47,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    quiet_drivers();
     let done = match Cli::parse().command {
         Command::Check(args) => check::check(&args),
         Command::Build(args) => build::build(&args),
@@ -56,6 +57,15 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Without this variable, as in containers, Linux's software driver complains on standard error about a
+/// desktop that nobody asked for.
+fn quiet_drivers() {
+    if cfg!(target_os = "linux") && env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: no other thread exists yet that could read the environment.
+        unsafe { env::set_var("XDG_RUNTIME_DIR", env::temp_dir()) };
     }
 }
 

@@ -133,10 +133,7 @@ impl Summary {
         let mut line = |name: &str, value: String| {
             let _ = writeln!(text, "{name:<8}  {value}");
         };
-        line(
-            "backend",
-            format!("{}, since {}", self.backend, self.reason),
-        );
+        line("backend", format!("{}: {}", self.backend, self.reason));
         if let Some(adapter) = &self.adapter {
             let Adapter {
                 name,
@@ -187,10 +184,7 @@ impl Summary {
         );
         line(
             "speed",
-            format!(
-                "{} agent-steps/s",
-                significant(self.agent_steps_per_second.0, 3)
-            ),
+            format!("{} agent-steps/s", rate(self.agent_steps_per_second.0)),
         );
         for path in &self.written {
             line("written", path.display().to_string());
@@ -320,6 +314,15 @@ fn significant(value: f64, digits: usize) -> String {
         trimmed(&format!("{value:.decimals$}"))
     } else {
         format!("{}e{exponent}", trimmed(mantissa))
+    }
+}
+
+/// Three digits, with an exponent for the large numbers that rates are.
+fn rate(value: f64) -> String {
+    if value < 1e4 {
+        significant(value, 3)
+    } else {
+        format!("{value:.2e}")
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod cell;
 pub(crate) mod csv;
 pub(crate) mod json;
+mod lines;
 pub(crate) mod npy;
 
 use sim_compiler::manifest::{Field, Scalar};

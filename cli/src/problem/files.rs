@@ -53,9 +53,8 @@ catalog! {
     /// A float may be written `0.25`, `1e-3` or `1_000.5`; an integer `7`, `1_000` or `1e6`; a bool `true` or
     /// `false`; an enum by the name of its variant. An array or vector is a list with commas, row by row:
     /// `--param w=0.1,0.2,0.3`.
-    E0907 bad_param(name: &str, text: &str, why: &str) {
-        Problem::new(format!("param `{name}` cannot be `{text}`: {why}"))
-            .help("lists are written with commas and no spaces: `--param w=0.1,0.2`")
+    E0907 bad_param(name: &str, text: &str, why: &str, accepts: &str) {
+        Problem::new(format!("param `{name}` cannot be `{text}`: {why}")).help(accepts)
     }
 
     /// A `--param` has another number of values than the model declares.

@@ -30,7 +30,7 @@ catalog! {
     }
 
     /// A row of a CSV file has more or fewer cells than its header has names.
-    E0933 csv_ragged(path: &Path, line: u64, expected: u64, found: u64) {
+    E0933 csv_ragged(path: &Path, line: u64, expected: usize, found: usize) {
         Problem::new(format!("this row has {}, but the header names {expected}", cells(found)))
             .at(format!("{}:{line}", path.display()))
             .help("every row needs one cell per column; write NaN for a float that is missing")
@@ -58,7 +58,12 @@ catalog! {
     /// `true`, `false`, `1` or `0`; an enum is the name of a variant or its number. An empty cell is not
     /// read as anything: write `NaN` for a float that is missing.
     E0936 bad_cell(path: &Path, line: u64, column: &str, text: &str, why: &str, accepts: &str) {
-        Problem::new(format!("`{text}` in column `{column}` {why}"))
+        let subject = if text.is_empty() {
+            "the cell".to_owned()
+        } else {
+            format!("`{text}`")
+        };
+        Problem::new(format!("{subject} in column `{column}` {why}"))
             .at(format!("{}:{line}", path.display()))
             .help(accepts)
     }
@@ -73,12 +78,12 @@ catalog! {
             .help("remove the line, or write NaN if a float is missing here")
     }
 
-    /// A CSV file cannot be taken apart.
+    /// A CSV file cannot be taken apart into rows and cells.
     ///
-    /// It is encoded as UTF-16 instead of UTF-8 (some spreadsheets save "Unicode text" so).
-    E0938 csv_utf16(path: &Path) {
-        Problem::new(format!("`{}` is UTF-16 text", path.display()))
-            .help("save it as UTF-8")
+    /// A quote may not be closed: a cell that begins with a double quote ends with one. Or the file is no CSV
+    /// file, or UTF-16 text (which some spreadsheets call "Unicode text") instead of UTF-8.
+    E0938 csv_malformed(path: &Path, line: u64, why: &str, help: &str) {
+        Problem::new(why).at(format!("{}:{line}", path.display())).help(help)
     }
 
     /// A table has another shape than the model declares.
@@ -133,7 +138,7 @@ catalog! {
     }
 }
 
-fn cells(count: u64) -> String {
+fn cells(count: usize) -> String {
     if count == 1 {
         "1 cell".to_owned()
     } else {

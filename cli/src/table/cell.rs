@@ -123,7 +123,7 @@ impl<'a> Kind<'a> {
     /// What may be written, as a sentence.
     pub(crate) fn accepts(self) -> String {
         match self {
-            Kind::F32 => "an f32 is written 1, 0.25, -1e-3, NaN (for a missing value), inf or -inf"
+            Kind::F32 => "an f32 is written 1, 0.25, -1e-3, NaN (for what is missing), inf or -inf"
                 .to_owned(),
             Kind::I32 => "an i32 is a whole number in -2147483648..=2147483647".to_owned(),
             Kind::U32 => "a u32 is a whole number in 0..=4294967295".to_owned(),

@@ -1,13 +1,12 @@
 //! CSV files: one row per agent or outermost element, one column per value in it.
 
-use super::{Loaded, cell::Kind, describe, dims, spellings};
+use super::{Loaded, cell::Kind, describe, dims, lines::Lines, spellings};
 use crate::problem::{self, Problem};
-use ::csv::{ByteRecord, Error, ErrorKind, Reader, ReaderBuilder};
 use sim_compiler::manifest::Field;
 use sim_runtime::Column;
 use std::{
-    fs::File,
-    io::{self, BufReader, Read, Write},
+    collections::HashMap,
+    io::{self, Write},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -15,78 +14,49 @@ use std::{
 /// A CSV file after its header.
 struct Rows<'a> {
     path: &'a Path,
-    reader: Reader<Box<dyn Read>>,
+    lines: Lines,
     header: Vec<String>,
-    record: ByteRecord,
-    /// Line of the last row.
-    line: u64,
 }
 
 impl<'a> Rows<'a> {
     fn open(path: &'a Path) -> Result<Rows<'a>, Problem> {
-        let unreadable = |error| problem::unreadable(path, &error);
-        let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
-        // The csv crate strips a byte order mark only if its first read holds all of it.
-        let mut start = Vec::with_capacity(3);
-        file.by_ref()
-            .take(3)
-            .read_to_end(&mut start)
-            .map_err(unreadable)?;
-        if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-            return Err(problem::csv_utf16(path));
-        }
-        if start == [0xef, 0xbb, 0xbf] {
-            start.clear();
-        }
-        let bytes: Box<dyn Read> = Box::new(io::Cursor::new(start).chain(file));
-        let mut reader = ReaderBuilder::new()
-            .buffer_capacity(1 << 18)
-            .from_reader(bytes);
-        let header = reader
-            .byte_headers()
-            .map_err(|error| trouble(path, error))?;
-        let header: Vec<String> = header
-            .iter()
-            .map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned())
-            .collect();
-        if header.iter().all(String::is_empty) {
+        let mut lines = Lines::open(path)?;
+        if !lines.advance(path)? {
             return Err(problem::csv_empty(path, "header"));
         }
+        let header: Vec<String> = (0..lines.cells())
+            .map(|column| String::from_utf8_lossy(lines.cell(column)).into_owned())
+            .collect();
         if header.iter().all(|name| name.parse::<f64>().is_ok()) {
             return Err(problem::csv_no_header(path));
         }
-        let line = reader.position().line().saturating_sub(1);
         Ok(Rows {
             path,
-            reader,
+            lines,
             header,
-            record: ByteRecord::new(),
-            line,
         })
     }
 
     /// Reads the next row; false at the end.
-    fn next(&mut self) -> Result<bool, Problem> {
-        let more = self
-            .reader
-            .read_byte_record(&mut self.record)
-            .map_err(|error| trouble(self.path, error))?;
-        if more {
-            let line = self
-                .record
-                .position()
-                .map_or(self.line + 1, ::csv::Position::line);
-            if self.header.len() == 1 && line > self.line + 1 {
-                return Err(problem::csv_blank_line(self.path, self.line + 1));
-            }
-            self.line = line;
+    fn advance(&mut self) -> Result<bool, Problem> {
+        let before = self.lines.end();
+        if !self.lines.advance(self.path)? {
+            return Ok(false);
         }
-        Ok(more)
+        if self.header.len() == 1 && self.lines.start() > before + 1 {
+            return Err(problem::csv_blank_line(self.path, before + 1));
+        }
+        let (expected, found) = (self.header.len(), self.lines.cells());
+        if expected != found {
+            let line = self.lines.start();
+            return Err(problem::csv_ragged(self.path, line, expected, found));
+        }
+        Ok(true)
     }
 
     /// The word in a column of the row.
     fn word(&self, column: usize, kind: Kind<'_>) -> Result<u32, Problem> {
-        let bytes = self.record.get(column).unwrap_or_default().trim_ascii();
+        let bytes = self.lines.cell(column);
         let word = match str::from_utf8(bytes) {
             Ok(text) => kind.word(text),
             Err(_) => Err("is no UTF-8 text"),
@@ -94,7 +64,7 @@ impl<'a> Rows<'a> {
         word.map_err(|why| {
             problem::bad_cell(
                 self.path,
-                self.line,
+                self.lines.start(),
                 &self.header[column],
                 &shortened(bytes),
                 why,
@@ -105,14 +75,21 @@ impl<'a> Rows<'a> {
 
     /// The file's shape in words, for a complaint; counts the rows that are left.
     fn shape(mut self) -> String {
-        let mut rows = 0_u64;
-        while let Ok(true) = self.next() {
+        let mut rows = 0;
+        while let Ok(true) = self.advance() {
             rows += 1;
         }
         let columns = self.header.len();
-        let rows_text = if rows == 1 { "row" } else { "rows" };
         let columns_text = if columns == 1 { "column" } else { "columns" };
-        format!("{rows} {rows_text} of {columns} {columns_text}")
+        format!("{} of {columns} {columns_text}", rows_text(rows))
+    }
+}
+
+fn rows_text(rows: u64) -> String {
+    if rows == 1 {
+        "1 row".to_owned()
+    } else {
+        format!("{rows} rows")
     }
 }
 
@@ -126,17 +103,6 @@ fn shortened(bytes: &[u8]) -> String {
     }
     let start: String = text.chars().take(MOST).collect();
     format!("{start}…")
-}
-
-fn trouble(path: &Path, error: Error) -> Problem {
-    let line = error.position().map_or(1, ::csv::Position::line);
-    match error.into_kind() {
-        ErrorKind::Io(error) => problem::unreadable(path, &error),
-        ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => problem::csv_ragged(path, line, expected_len, len),
-        other => problem::unreadable(path, &io::Error::other(format!("{other:?}"))),
-    }
 }
 
 /// Reads tables whose rows stand side by side in one file: one field, or all the fields of a struct. The
@@ -157,7 +123,7 @@ pub(crate) fn read_data(
     }
     let mut words: Vec<Vec<u32>> = vec![Vec::new(); fields.len()];
     let mut count = 0_u64;
-    while rows.next()? {
+    while rows.advance()? {
         let mut column = 0;
         for ((field, &width), words) in fields.iter().zip(&widths).zip(&mut words) {
             let kind = Kind::of(field);
@@ -179,13 +145,7 @@ pub(crate) fn read_data(
             Some(&rows) if u64::from(rows) == count => {}
             None if count == 1 => {}
             Some(_) | None => {
-                return Err(shape_problem(
-                    path,
-                    name,
-                    fields,
-                    width,
-                    &rows.shape_of(count),
-                ));
+                return Err(shape_problem(path, name, fields, width, &rows_text(count)));
             }
         }
         loaded.push(Loaded {
@@ -196,13 +156,6 @@ pub(crate) fn read_data(
         });
     }
     Ok(loaded)
-}
-
-impl Rows<'_> {
-    fn shape_of(&self, rows: u64) -> String {
-        let rows_text = if rows == 1 { "row" } else { "rows" };
-        format!("{rows} {rows_text}")
-    }
 }
 
 /// Values in one row of a table: those below its outermost dimension.
@@ -250,7 +203,7 @@ pub(crate) fn read_input(path: &Path, fields: &[&Field]) -> Result<Vec<Loaded>, 
     }
     let mut words: Vec<Vec<u32>> = vec![Vec::new(); fields.len()];
     let mut count = 0_u64;
-    while rows.next()? {
+    while rows.advance()? {
         for ((field, columns), words) in fields.iter().zip(&columns).zip(&mut words) {
             let kind = Kind::of(field);
             for &column in columns {
@@ -274,7 +227,7 @@ pub(crate) fn read_input(path: &Path, fields: &[&Field]) -> Result<Vec<Loaded>, 
 
 fn find_columns(rows: &Rows<'_>, field: &Field) -> Result<Vec<usize>, Problem> {
     let spelled = spellings(field, 0);
-    let mut by_name = std::collections::HashMap::new();
+    let mut by_name = HashMap::new();
     for (at, name) in rows.header.iter().enumerate() {
         by_name
             .entry(name.as_str())

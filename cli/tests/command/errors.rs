@@ -56,9 +56,11 @@ fn csv_cases() -> Vec<Case> {
         data("csv_no_header", "1,2\n3,4\n"),
         data("csv_ragged", "a,b\n1,2\n3\n"),
         data("bad_cell", "a,b\n1,2\n3,four\n"),
+        data("csv_malformed", "a,b\n1,\"2\n3,4\n"),
+        data("bad_cell-crlf", "a,b\r\n1,2\r\n3,4\r\n\r\n5,x\r\n"),
         data("bad_cell-empty", "a,b\n1,\n"),
         data("bad_cell-overflow", "a,b\n1,1e39\n"),
-        data("csv_utf16", "\u{feff}"),
+        data("csv_malformed-utf16", ""),
         data("table_shape-columns", "a,b,c\n1,2,3\n4,5,6\n"),
         case(
             "table_shape-rows",
@@ -143,7 +145,7 @@ fn every_complaint_has_its_report() {
     let mut codes = BTreeSet::new();
     for Case { slug, files, args } in cases {
         for (name, bytes) in &files {
-            let bytes: &[u8] = if slug == "csv_utf16" {
+            let bytes: &[u8] = if slug == "csv_malformed-utf16" {
                 b"\xff\xfea\x00"
             } else {
                 bytes

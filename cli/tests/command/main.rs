@@ -1,8 +1,10 @@
 //! The command as a user calls it: the built binary in a directory of its own, its output and its exit code.
 
 mod build;
+#[cfg(target_os = "linux")]
 mod errors;
 mod files;
+#[cfg(unix)]
 mod process;
 mod run;
 

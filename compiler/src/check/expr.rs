@@ -538,7 +538,7 @@ impl Checker<'_> {
         }
         if ty.is_abstract() {
             ty = want
-                .filter(|want| !want.is_abstract())
+                .filter(|want| super::ty::adapts(&ty, want))
                 .cloned()
                 .unwrap_or_else(|| ty.default_concrete());
             values = values

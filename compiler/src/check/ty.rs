@@ -30,7 +30,7 @@ pub(super) fn value_type(name: &str) -> Option<ir::Type> {
 }
 
 /// May a literal of the abstract type become one of type `want`, if its value fits?
-fn adapts(own: &Type, want: &Type) -> bool {
+pub(super) fn adapts(own: &Type, want: &Type) -> bool {
     match (own, want) {
         (Type::AbstractInt, Type::Value(value)) => !value.is_vector() && *value != ir::Type::Bool,
         (Type::AbstractFloat, Type::Value(value)) => *value == ir::Type::F32,

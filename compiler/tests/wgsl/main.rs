@@ -1,13 +1,16 @@
 //! The WGSL backend: whatever the verifier of the IR accepts, naga and tint accept as a kernel.
 
-#[path = "../passes/build.rs"]
+#[path = "../../src/passes/tests/build.rs"]
 mod build;
 mod constants;
 mod forms;
 mod limits;
-#[path = "../passes/random.rs"]
+#[path = "../../src/passes/tests/random.rs"]
 mod random;
 mod validate;
+
+// The builders are those of the passes' tests, which name the crate's rooms.
+use sim_compiler::{builtin, ir, span};
 
 use sim_compiler::{
     emit,

@@ -1,0 +1,247 @@
+//! A CSV file cell by cell, with the lines that each row stands on.
+//!
+//! Rows are lines, ended by LF or CRLF; cells are separated by commas. A cell that begins with a double quote
+//! ends with one, may hold commas and line ends, and writes a quote as two (RFC 4180). White space around
+//! cells goes; a byte order mark at the beginning and lines without any text are passed over.
+
+use crate::problem::{self, Problem};
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read},
+    ops::Range,
+    path::Path,
+};
+
+/// Most bytes of a row.
+const MOST: u64 = 256 << 20;
+/// Most bytes of a row that goes over several lines: such a row is read again with every line.
+const MOST_OF_LINES: usize = 64 << 10;
+
+/// The rows of a file, one at a time.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    reader: BufReader<File>,
+    /// The row as the file has it.
+    raw: Vec<u8>,
+    /// The texts of its cells, if any is quoted; otherwise they stand in `raw`.
+    unquoted: Vec<u8>,
+    /// Where each cell stands.
+    cells: Vec<Range<usize>>,
+    is_quoted: bool,
+    /// Number of the row's first line, from 1.
+    start: u64,
+    /// Number of its last line.
+    end: u64,
+}
+
+impl Lines {
+    /// Before the first row.
+    pub(crate) fn open(path: &Path) -> Result<Lines, Problem> {
+        let file = File::open(path).map_err(|error| problem::unreadable(path, &error))?;
+        Ok(Lines {
+            reader: BufReader::with_capacity(1 << 18, file),
+            raw: Vec::new(),
+            unquoted: Vec::new(),
+            cells: Vec::new(),
+            is_quoted: false,
+            start: 0,
+            end: 0,
+        })
+    }
+
+    /// Reads the next row that has any text; false at the end.
+    pub(crate) fn advance(&mut self, path: &Path) -> Result<bool, Problem> {
+        loop {
+            self.raw.clear();
+            if !self.line(path)? {
+                return Ok(false);
+            }
+            if self.end == 1 {
+                self.mark(path)?;
+            }
+            self.start = self.end;
+            if !self.raw.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        self.is_quoted = self.raw.contains(&b'"');
+        if !self.is_quoted {
+            self.split();
+            return Ok(true);
+        }
+        while !self.unquote() {
+            if self.raw.len() > MOST_OF_LINES || !self.line(path)? {
+                let help = "a cell that begins with a double quote ends with one";
+                return Err(problem::csv_malformed(
+                    path,
+                    self.start,
+                    "a quote is not closed",
+                    help,
+                ));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Appends a line to the row; false at the end of the file.
+    fn line(&mut self, path: &Path) -> Result<bool, Problem> {
+        let room = MOST - self.raw.len() as u64;
+        let read = self
+            .reader
+            .by_ref()
+            .take(room)
+            .read_until(b'\n', &mut self.raw);
+        let found = read.map_err(|error| problem::unreadable(path, &error))?;
+        self.end += u64::from(found > 0);
+        if self.raw.len() as u64 == MOST {
+            let help = "is this a CSV file? each row stands on a line of its own";
+            return Err(problem::csv_malformed(
+                path,
+                self.end,
+                "this row has more than 256 MiB",
+                help,
+            ));
+        }
+        Ok(found > 0)
+    }
+
+    /// Takes the byte order mark from the first line.
+    fn mark(&mut self, path: &Path) -> Result<(), Problem> {
+        if self.raw.starts_with(&[0xff, 0xfe]) || self.raw.starts_with(&[0xfe, 0xff]) {
+            let why = "the file is UTF-16 text";
+            return Err(problem::csv_malformed(path, 1, why, "save it as UTF-8"));
+        }
+        if self.raw.starts_with(&[0xef, 0xbb, 0xbf]) {
+            self.raw.drain(..3);
+        }
+        Ok(())
+    }
+
+    /// Finds the cells of a row without quotes.
+    fn split(&mut self) {
+        self.cells.clear();
+        let mut start = 0;
+        for (at, &byte) in self.raw.iter().enumerate() {
+            if byte == b',' {
+                self.cells.push(start..at);
+                start = at + 1;
+            }
+        }
+        self.cells.push(start..self.raw.len());
+    }
+
+    /// Copies the texts of cells, some of which are quoted; false if the row goes on in the next line.
+    fn unquote(&mut self) -> bool {
+        self.cells.clear();
+        self.unquoted.clear();
+        let mut rest = self.raw.as_slice();
+        loop {
+            let start = self.unquoted.len();
+            let cell = rest.trim_ascii_start();
+            let mut was_quoted = false;
+            if let Some(mut quoted) = cell.strip_prefix(b"\"") {
+                loop {
+                    let Some(at) = quoted.iter().position(|&byte| byte == b'"') else {
+                        return false;
+                    };
+                    self.unquoted.extend(&quoted[..at]);
+                    quoted = &quoted[at + 1..];
+                    let Some(after) = quoted.strip_prefix(b"\"") else {
+                        break;
+                    };
+                    self.unquoted.push(b'"');
+                    quoted = after;
+                }
+                rest = quoted;
+                was_quoted = true;
+            }
+            // After a closing quote any text up to the comma belongs to the cell, so that it is not lost.
+            let comma = rest.iter().position(|&byte| byte == b',');
+            let tail = &rest[..comma.unwrap_or(rest.len())];
+            let tail = if was_quoted { tail.trim_ascii() } else { tail };
+            self.unquoted.extend(tail);
+            self.cells.push(start..self.unquoted.len());
+            match comma {
+                Some(comma) => rest = &rest[comma + 1..],
+                None => return true,
+            }
+        }
+    }
+
+    /// How many cells the row has.
+    pub(crate) fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The text of a cell, without white space around it; empty if there is none.
+    pub(crate) fn cell(&self, column: usize) -> &[u8] {
+        let text = if self.is_quoted {
+            &self.unquoted
+        } else {
+            &self.raw
+        };
+        self.cells
+            .get(column)
+            .map_or(&[], |cell| text[cell.clone()].trim_ascii())
+    }
+
+    /// The number of the row's first line, from 1.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The number of its last line.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{env, fs, process};
+
+    /// The rows of a text: first line, last line, cells.
+    fn rows(name: &str, text: &str) -> Vec<(u64, u64, Vec<String>)> {
+        let path = env::temp_dir().join(format!("simc-lines-{}-{name}.csv", process::id()));
+        fs::write(&path, text).expect("a temporary file can be written");
+        let mut lines = Lines::open(&path).expect("it exists");
+        let mut rows = Vec::new();
+        while lines.advance(&path).expect("it is well-formed") {
+            let cells = (0..lines.cells())
+                .map(|at| String::from_utf8_lossy(lines.cell(at)).into_owned())
+                .collect();
+            rows.push((lines.start(), lines.end(), cells));
+        }
+        fs::remove_file(&path).expect("it was written");
+        rows
+    }
+
+    #[test]
+    fn lines_are_numbered_whatever_ends_them() {
+        let expected = [
+            (1, 1, vec!["a".to_owned(), "b".to_owned()]),
+            (3, 3, vec!["1".to_owned(), String::new()]),
+        ];
+        assert_eq!(rows("lf", "a,b\n\n1,\n"), expected);
+        assert_eq!(rows("crlf", "\u{feff}a, b\r\n\r\n1,\r\n\r\n"), expected);
+        assert_eq!(rows("end", "a,b\n \n 1 ,"), expected);
+    }
+
+    #[test]
+    fn quoted_cells_hold_anything() {
+        let found = rows("quotes", "\"a\"\"b\", \"x,\ny\" ,c\r\n\"1\"2,3,\"\"\n");
+        assert_eq!(
+            found[0],
+            (
+                1,
+                2,
+                vec!["a\"b".to_owned(), "x,\ny".to_owned(), "c".to_owned()]
+            )
+        );
+        assert_eq!(
+            found[1],
+            (3, 3, vec!["12".to_owned(), "3".to_owned(), String::new()])
+        );
+    }
+}
