@@ -91,8 +91,11 @@ impl Lowerer<'_> {
         // The body of one function may be open several times, but never within itself.
         let locals = self.locals.clone();
         let frame = self.frame.take();
+        // Written out or not, a function leaves its indices to be clamped.
+        let conditional = std::mem::replace(&mut self.conditional, true);
         self.locals.extend(bound);
         let result = run(self);
+        self.conditional = conditional;
         self.frame = frame;
         self.locals = locals;
         result
