@@ -79,7 +79,6 @@ pub struct Struct {
 pub struct Enum {
     pub name: String,
     pub variants: Vec<String>,
-    pub span: Span,
 }
 
 /// `param`

@@ -303,75 +303,75 @@ impl Error {
 
     /// How to mend it, where that is known.
     pub fn help(&self) -> Option<String> {
-        match self {
-            Error::Compile { .. } | Error::CountOutOfRange { .. } | Error::Cancelled => None,
+        Some(match self {
+            Error::Compile { .. } | Error::CountOutOfRange { .. } | Error::Cancelled => {
+                return None;
+            }
             Error::UnknownName {
                 role,
                 nearest,
                 known,
                 ..
-            } => Some(match nearest {
+            } => match nearest {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None if known.is_empty() => format!("the model has no {role} at all"),
                 None => format!("the model has {}", quoted(known)),
-            }),
+            },
             Error::WrongType { expected, .. } => {
-                Some(format!("give or ask for {}", scalar_name(*expected)))
+                format!("give or ask for {}", scalar_name(*expected))
             }
-            Error::NotRepresentable { expected, .. } => Some(what_fits(*expected).to_owned()),
+            Error::NotRepresentable { expected, .. } => what_fits(*expected).to_owned(),
             Error::WrongShape { .. } => {
-                Some("values lie row by row: the last dimension varies fastest".to_owned())
+                "values lie row by row: the last dimension varies fastest".to_owned()
             }
-            Error::OutOfRange { name, .. } => Some(format!(
-                "give another value, or widen the range of `{name}` in the model"
-            )),
-            Error::NotANumber { name } => Some(format!("give `{name}` a number")),
-            Error::UnknownVariant { variants, .. } => Some(format!(
-                "the variants are {}, numbered from 0",
-                quoted(variants)
-            )),
-            Error::Missing { needs, .. } => Some(format!("give it {needs}")),
-            Error::MissingCount { what } => Some(format!(
-                "give a number of {what}, or write `{what} 1_000` into the model"
-            )),
+            Error::OutOfRange { name, .. } => {
+                format!("give another value, or widen the range of `{name}` in the model")
+            }
+            Error::NotANumber { name } => format!("give `{name}` a number"),
+            Error::UnknownVariant { variants, .. } => {
+                format!("the variants are {}, numbered from 0", quoted(variants))
+            }
+            Error::Missing { needs, .. } => format!("give it {needs}"),
+            Error::MissingCount { what } => {
+                format!("give a number of {what}, or write `{what} 1_000` into the model")
+            }
             Error::TableTooShort { .. } => {
-                Some("give a longer table, or run fewer steps or agents".to_owned())
+                "give a longer table, or run fewer steps or agents".to_owned()
             }
             Error::StatesNotKept { .. } => {
-                Some("leave out `keep_states(false)`, or make the state an output".to_owned())
+                "leave out `keep_states(false)`, or make the state an output".to_owned()
             }
-            Error::HostMemory { .. } => Some(
-                "run fewer agents at a time: `first_agent` continues where a run ended".to_owned(),
-            ),
-            Error::NoAdapter { .. } => Some(
-                "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver"
-                    .to_owned(),
-            ),
+            Error::HostMemory { .. } => {
+                "run fewer agents at a time: `first_agent` continues where a run ended".to_owned()
+            }
+            Error::NoAdapter { .. } => {
+                "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".to_owned()
+            }
             Error::DeviceRefused { .. } => {
-                Some("close other programs that use the GPU, or run on the CPU backend".to_owned())
+                "close other programs that use the GPU, or run on the CPU backend".to_owned()
             }
             Error::AdapterLimit { .. } => {
-                Some("run on the CPU backend, which has no such limit".to_owned())
+                "run on the CPU backend, which has no such limit".to_owned()
             }
-            Error::GpuMemory { .. } => Some(
-                "run fewer agents at a time, smaller tables, or on the CPU backend".to_owned(),
-            ),
-            Error::KernelRefused { .. } => Some(
+            Error::GpuMemory { .. } => {
+                "run fewer agents at a time, smaller tables, or on the CPU backend".to_owned()
+            }
+            Error::KernelRefused { .. } => {
                 "this is a bug of the compiler, not of the model: please report it with the model, \
                  this message and the adapter's name; the CPU backend runs the model meanwhile"
-                    .to_owned(),
-            ),
-            Error::DeviceLost { .. } => Some(
+                    .to_owned()
+            }
+            Error::DeviceLost { .. } => {
                 "run again; if it happens again, run fewer steps per dispatch or on the CPU backend"
-                    .to_owned(),
-            ),
-            Error::WrongStepCount { .. } | Error::LoopCutShort { .. } => Some(
+                    .to_owned()
+            }
+            Error::WrongStepCount { .. } | Error::LoopCutShort { .. } => {
                 "no result of this run is right, so none is given; run on the CPU backend or on \
                  another adapter"
-                    .to_owned(),
-            ),
-            Error::Device { .. } => Some("run on the CPU backend or on another adapter".to_owned()),
-        }
+                    .to_owned()
+            }
+            Error::Device { .. } => "run on the CPU backend or on another adapter".to_owned(),
+        })
     }
 
     /// The long text of `simc explain` for this error's code; empty for a diagnostic of the compiler, which

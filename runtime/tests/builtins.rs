@@ -96,7 +96,7 @@ fn derivatives_are_slopes() {
             .expect("it runs");
         let mut compared = 0;
         for k in 0..pure.derivative.len() {
-            for p in 0..POINTS.len() {
+            for (p, point) in POINTS.iter().enumerate() {
                 let one = |name: &str| {
                     run.output::<f32>(&format!("{name}_{k}_{p}"))
                         .expect("a float")[0]
@@ -109,7 +109,7 @@ fn derivatives_are_slopes() {
                         "{}: slope {slope}, rise {rise} by {} at {:?}",
                         row.name,
                         row.params[k],
-                        POINTS[p]
+                        point
                     );
                 }
             }
@@ -117,6 +117,9 @@ fn derivatives_are_slopes() {
         assert!(compared > 0, "{}: no point in its domain", row.name);
     }
 }
+
+/// Takes a float of some kind from a sequence of words.
+type Next = fn(&mut Words) -> f32;
 
 /// A cheap sequence of words, well mixed.
 struct Words(u32);
@@ -222,7 +225,7 @@ fn model() -> Simulation {
     }
     let mut words = Words(1);
     let mut model = compile(&source).agents(SAMPLES as u32);
-    let floats = |words: &mut Words, count: usize, f: fn(&mut Words) -> f32| -> Vec<f32> {
+    let floats = |words: &mut Words, count: usize, f: Next| -> Vec<f32> {
         (0..count * SAMPLES).map(|_| f(words)).collect()
     };
     let few = |words: &mut Words| words.next() >> (words.next() % 32);
@@ -231,7 +234,7 @@ fn model() -> Simulation {
             let values = floats(&mut words, n + 2, |w| w.within(2.0));
             model = model.input(&format!("{ty}_{k}"), values).expect("fits");
         }
-        let kinds: [(&str, fn(&mut Words) -> f32); 3] = [
+        let kinds: [(&str, Next); 3] = [
             ("small", |w| w.within(2.0)),
             ("angle", |w| w.within(100.0)),
             ("wide", Words::wide),

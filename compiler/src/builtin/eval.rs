@@ -2,7 +2,7 @@
 //!
 //! Every function is total over well-typed operands. Arithmetic on `f32` is IEEE 754, rounded to nearest
 //! after each operation and never fused; integers wrap. Ill-typed operands are a bug of the compiler and
-//! reach [`ill_typed`].
+//! reach `ill_typed`.
 
 use crate::ir::{BinaryOp, Type, UnaryOp, Value};
 

@@ -66,6 +66,19 @@ impl Checker<'_> {
         }
     }
 
+    /// The variable that an index, a field or a swizzle belongs to in the end.
+    fn root_of(&self, target: ExprId) -> ExprId {
+        let mut root = target;
+        loop {
+            root = match &self.model[root].kind {
+                ExprKind::Index(base, _)
+                | ExprKind::Field(base, _)
+                | ExprKind::Swizzle(base, _) => *base,
+                _ => return root,
+            };
+        }
+    }
+
     /// May this expression be assigned? Complains if not.
     fn assignable(&mut self, target: ExprId, written: &ast::Expr) -> bool {
         if let ExprKind::Swizzle(_, components) = &self.model[target].kind {
@@ -78,77 +91,61 @@ impl Checker<'_> {
                 return false;
             }
         }
-        let mut root = target;
-        loop {
-            root = match &self.model[root].kind {
-                ExprKind::Index(base, _)
-                | ExprKind::Field(base, _)
-                | ExprKind::Swizzle(base, _) => *base,
-                _ => break,
-            };
-        }
+        let root = self.root_of(target);
         let name = root_name(written);
-        let (what, declared, help): (&str, Option<Span>, Option<&str>) = match &self.model[root]
-            .kind
-        {
-            ExprKind::Local(id) => {
-                let local = &self.model[*id];
-                match local.kind {
-                    LocalKind::Var => return true,
-                    LocalKind::Let => ("a `let`", Some(local.span), Some("declare it with `var`")),
-                    LocalKind::Index => ("the index of a loop", Some(local.span), None),
-                    LocalKind::Param => (
-                        "a parameter of a function",
-                        Some(local.span),
-                        Some("copy it into a variable: `var x = …`"),
-                    ),
-                    LocalKind::Step => ("the index of the step", Some(local.span), None),
+        let (what, declared, help): (&str, Option<Span>, Option<&str>) =
+            match &self.model[root].kind {
+                ExprKind::Local(id) => {
+                    let local = &self.model[*id];
+                    let Some((what, help)) = fixed_local(local.kind) else {
+                        return true;
+                    };
+                    (what, Some(local.span), help)
                 }
-            }
-            ExprKind::State(id) => {
-                let declared = self.model[*id].span;
-                if self.in_integrate {
-                    self.report(catalog::control::not_in_integrate(
-                        "an assignment to a state",
-                        written.span,
-                    ));
+                ExprKind::State(id) => {
+                    let declared = self.model[*id].span;
+                    if self.in_integrate {
+                        self.report(catalog::control::not_in_integrate(
+                            "an assignment to a state",
+                            written.span,
+                        ));
+                        return false;
+                    }
+                    if matches!(self.place, Place::Init | Place::Step | Place::Finish) {
+                        return true;
+                    }
+                    (
+                        "a state, and states change only in `init`, `step` and `finish`",
+                        Some(declared),
+                        None,
+                    )
+                }
+                ExprKind::Param(id) => (
+                    "a param",
+                    Some(self.model[*id].span),
+                    Some("declare a `state` for what changes in a run"),
+                ),
+                ExprKind::Input(id) => (
+                    "an input",
+                    Some(self.model[*id].span),
+                    Some("declare a `state` that starts with it"),
+                ),
+                ExprKind::Data(id) => ("read-only data", Some(self.model[*id].span), None),
+                ExprKind::Launch(_) => ("set at launch", None, None),
+                ExprKind::Constant(_)
+                    if matches!(
+                        written.kind,
+                        ast::ExprKind::Name(_) | ast::ExprKind::Index(..)
+                    ) =>
+                {
+                    let declared = self.globals.get(name).map(|(_, span)| *span);
+                    ("a constant", declared, Some("declare a `var` or a `state`"))
+                }
+                _ => {
+                    self.report(catalog::control::not_a_place(written.span));
                     return false;
                 }
-                if matches!(self.place, Place::Init | Place::Step | Place::Finish) {
-                    return true;
-                }
-                (
-                    "a state, and states change only in `init`, `step` and `finish`",
-                    Some(declared),
-                    None,
-                )
-            }
-            ExprKind::Param(id) => (
-                "a param",
-                Some(self.model[*id].span),
-                Some("declare a `state` for what changes in a run"),
-            ),
-            ExprKind::Input(id) => (
-                "an input",
-                Some(self.model[*id].span),
-                Some("declare a `state` that starts with it"),
-            ),
-            ExprKind::Data(id) => ("read-only data", Some(self.model[*id].span), None),
-            ExprKind::Launch(_) => ("set at launch", None, None),
-            ExprKind::Constant(_)
-                if matches!(
-                    written.kind,
-                    ast::ExprKind::Name(_) | ast::ExprKind::Index(..)
-                ) =>
-            {
-                let declared = self.globals.get(name).map(|(_, span)| *span);
-                ("a constant", declared, Some("declare a `var` or a `state`"))
-            }
-            _ => {
-                self.report(catalog::control::not_a_place(written.span));
-                return false;
-            }
-        };
+            };
         self.report(catalog::control::cannot_assign(
             name,
             what,
@@ -157,6 +154,20 @@ impl Checker<'_> {
             help,
         ));
         false
+    }
+}
+
+/// What a local is that cannot be assigned, and how to do without; none for a `var`.
+fn fixed_local(kind: LocalKind) -> Option<(&'static str, Option<&'static str>)> {
+    match kind {
+        LocalKind::Var => None,
+        LocalKind::Let => Some(("a `let`", Some("declare it with `var`"))),
+        LocalKind::Index => Some(("the index of a loop", None)),
+        LocalKind::Param => Some((
+            "a parameter of a function",
+            Some("copy it into a variable: `var x = …`"),
+        )),
+        LocalKind::Step => Some(("the index of the step", None)),
     }
 }
 

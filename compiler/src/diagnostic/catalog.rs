@@ -18,8 +18,9 @@ macro_rules! catalog {
         $(
             $(#[doc = $doc])+
             pub fn $name($($arg: $ty),*) -> $crate::diagnostic::Diagnostic {
-                // A closure, so that a body may return early.
-                let mut diagnostic = (move || -> $crate::diagnostic::Diagnostic { $body })();
+                // A function of its own, so that a body may return early.
+                fn build($($arg: $ty),*) -> $crate::diagnostic::Diagnostic $body
+                let mut diagnostic = build($($arg),*);
                 diagnostic.code = stringify!($code);
                 diagnostic.slug = stringify!($name);
                 diagnostic

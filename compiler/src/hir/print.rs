@@ -2,11 +2,11 @@
 //! `simc build --emit hir`.
 
 use super::{
-    Block, Comprehension, Constant, Expr, ExprId, ExprKind, InputSource, LocalId, Method, Model,
-    Stmt, StmtKind, Type,
+    Arm, Block, Comprehension, Constant, Expr, ExprId, ExprKind, InputSource, LocalId, Method,
+    Model, Stmt, StmtKind, Type,
 };
 use crate::ir::{Launch, Value};
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 
 /// The whole model.
 pub fn print(model: &Model) -> String {
@@ -42,6 +42,30 @@ impl Printer<'_> {
                 self.line(&format!("{word} {count}"));
             }
         }
+        self.types();
+        self.launch_values();
+        for item in &model.states {
+            self.line(&format!(
+                "state {}: {} = {}",
+                item.name,
+                self.ty(&item.ty),
+                self.expr(item.init)
+            ));
+        }
+        self.functions();
+        self.blocks();
+        for item in &model.outputs {
+            self.line(&format!(
+                "output {}: {} = {}",
+                item.name,
+                self.ty(&item.ty),
+                self.expr(item.value)
+            ));
+        }
+    }
+
+    fn types(&mut self) {
+        let model = self.model;
         for item in &model.structs {
             let fields: Vec<String> = item
                 .fields
@@ -57,6 +81,10 @@ impl Printer<'_> {
                 item.variants.join(", ")
             ));
         }
+    }
+
+    fn launch_values(&mut self) {
+        let model = self.model;
         for item in &model.params {
             let default = item
                 .default
@@ -86,15 +114,10 @@ impl Printer<'_> {
                 self.ty(&item.ty)
             ));
         }
-        for item in &model.states {
-            self.line(&format!(
-                "state {}: {} = {}",
-                item.name,
-                self.ty(&item.ty),
-                self.expr(item.init)
-            ));
-        }
-        for item in &model.functions {
+    }
+
+    fn functions(&mut self) {
+        for item in &self.model.functions {
             let params: Vec<String> = item.params.iter().map(|&param| self.typed(param)).collect();
             let draws = if item.draws { " // draws" } else { "" };
             self.line(&format!(
@@ -106,6 +129,10 @@ impl Printer<'_> {
             self.body(&item.body);
             self.line("}");
         }
+    }
+
+    fn blocks(&mut self) {
+        let model = self.model;
         model.init.iter().for_each(|body| self.headed("init", body));
         for block in &model.step {
             let head = block.index.map_or("step".to_string(), |index| {
@@ -117,14 +144,6 @@ impl Printer<'_> {
             .finish
             .iter()
             .for_each(|body| self.headed("finish", body));
-        for item in &model.outputs {
-            self.line(&format!(
-                "output {}: {} = {}",
-                item.name,
-                self.ty(&item.ty),
-                self.expr(item.value)
-            ));
-        }
     }
 
     fn headed(&mut self, head: &str, body: &Block) {
@@ -172,18 +191,7 @@ impl Printer<'_> {
             StmtKind::If {
                 branches,
                 otherwise,
-            } => {
-                for (k, (condition, body)) in branches.iter().enumerate() {
-                    let word = if k == 0 { "if" } else { "} else if" };
-                    self.line(&format!("{word} {} {{", self.expr(*condition)));
-                    self.body(body);
-                }
-                if let Some(body) = otherwise {
-                    self.line("} else {");
-                    self.body(body);
-                }
-                self.line("}");
-            }
+            } => self.if_stmt(branches, otherwise.as_ref()),
             StmtKind::For {
                 index,
                 start,
@@ -210,21 +218,7 @@ impl Printer<'_> {
                 );
                 self.headed(&head, body);
             }
-            StmtKind::Match { value, arms } => {
-                self.line(&format!("match {} {{", self.expr(*value)));
-                self.indent += 1;
-                for arm in arms {
-                    let patterns: Vec<String> = arm.patterns.iter().map(constant).collect();
-                    let head = if patterns.is_empty() {
-                        "_".to_string()
-                    } else {
-                        patterns.join(" | ")
-                    };
-                    self.headed(&format!("{head} =>"), &arm.body);
-                }
-                self.indent -= 1;
-                self.line("}");
-            }
+            StmtKind::Match { value, arms } => self.match_stmt(*value, arms),
             StmtKind::Return(value) => self.line(&format!("return {}", self.expr(*value))),
             StmtKind::Break => self.line("break"),
             StmtKind::Continue => self.line("continue"),
@@ -245,6 +239,35 @@ impl Printer<'_> {
             }
             StmtKind::Block(body) => self.headed("", body),
         }
+    }
+
+    fn if_stmt(&mut self, branches: &[(ExprId, Block)], otherwise: Option<&Block>) {
+        for (k, (condition, body)) in branches.iter().enumerate() {
+            let word = if k == 0 { "if" } else { "} else if" };
+            self.line(&format!("{word} {} {{", self.expr(*condition)));
+            self.body(body);
+        }
+        if let Some(body) = otherwise {
+            self.line("} else {");
+            self.body(body);
+        }
+        self.line("}");
+    }
+
+    fn match_stmt(&mut self, value: ExprId, arms: &[Arm]) {
+        self.line(&format!("match {} {{", self.expr(value)));
+        self.indent += 1;
+        for arm in arms {
+            let patterns: Vec<String> = arm.patterns.iter().map(constant).collect();
+            let head = if patterns.is_empty() {
+                "_".to_string()
+            } else {
+                patterns.join(" | ")
+            };
+            self.headed(&format!("{head} =>"), &arm.body);
+        }
+        self.indent -= 1;
+        self.line("}");
     }
 
     fn exprs(&self, ids: &[ExprId]) -> String {
@@ -279,13 +302,7 @@ impl Printer<'_> {
             ExprKind::Data(data) => model[*data].name.clone(),
             ExprKind::Input(input) => model[*input].name.clone(),
             ExprKind::State(state) => model[*state].name.clone(),
-            ExprKind::Launch(launch) => match launch {
-                Launch::Agent => "agent",
-                Launch::Agents => "agents",
-                Launch::Steps => "steps",
-                Launch::Step => "t",
-            }
-            .to_string(),
+            ExprKind::Launch(launch) => launch_name(*launch).to_string(),
             ExprKind::Rows(data) => format!("len({})", model[*data].name),
             ExprKind::Unary(op, operand) => format!("{}{}", op.text(), self.expr(*operand)),
             ExprKind::Binary(op, a, b) => {
@@ -296,24 +313,12 @@ impl Printer<'_> {
                 format!("bitcast<{}>({})", self.ty(&expr.ty), self.expr(*value))
             }
             ExprKind::Builtin(id, args) => format!("{}({})", id.row().name, self.exprs(args)),
-            ExprKind::Draw(draw, args) => format!(
-                "{}({})",
-                format!("{draw:?}").to_lowercase(),
-                self.exprs(args)
-            ),
+            ExprKind::Draw(draw, args) => format!("{}({})", lower_case(draw), self.exprs(args)),
             ExprKind::FoldArray(fold, array) => {
-                format!(
-                    "{}({})",
-                    format!("{fold:?}").to_lowercase(),
-                    self.expr(*array)
-                )
+                format!("{}({})", lower_case(fold), self.expr(*array))
             }
             ExprKind::Fold(fold, over) => {
-                format!(
-                    "{}({})",
-                    format!("{fold:?}").to_lowercase(),
-                    self.comprehension(over)
-                )
+                format!("{}({})", lower_case(fold), self.comprehension(over))
             }
             ExprKind::Call(function, args) => {
                 format!("{}({})", model[*function].name, self.exprs(args))
@@ -335,22 +340,38 @@ impl Printer<'_> {
             ExprKind::If {
                 branches,
                 otherwise,
-            } => {
-                let branches: Vec<String> = branches
-                    .iter()
-                    .map(|(condition, value)| {
-                        format!(
-                            "if {} {{ {} }} else ",
-                            self.expr(*condition),
-                            self.expr(*value)
-                        )
-                    })
-                    .collect();
-                format!("{}{{ {} }}", branches.concat(), self.expr(*otherwise))
-            }
+            } => self.if_value(branches, *otherwise),
             ExprKind::Error => "?".to_string(),
         }
     }
+
+    fn if_value(&self, branches: &[(ExprId, ExprId)], otherwise: ExprId) -> String {
+        let branches: Vec<String> = branches
+            .iter()
+            .map(|(condition, value)| {
+                format!(
+                    "if {} {{ {} }} else ",
+                    self.expr(*condition),
+                    self.expr(*value)
+                )
+            })
+            .collect();
+        format!("{}{{ {} }}", branches.concat(), self.expr(otherwise))
+    }
+}
+
+fn launch_name(launch: Launch) -> &'static str {
+    match launch {
+        Launch::Agent => "agent",
+        Launch::Agents => "agents",
+        Launch::Steps => "steps",
+        Launch::Step => "t",
+    }
+}
+
+/// A draw or a fold as the language writes it.
+fn lower_case(variant: &impl Debug) -> String {
+    format!("{variant:?}").to_lowercase()
 }
 
 fn constant(value: &Constant) -> String {

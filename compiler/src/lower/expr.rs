@@ -52,18 +52,12 @@ impl Lowerer<'_> {
             }
             ExprKind::Binary(op, a, b) => self.operator(*op, *a, *b),
             ExprKind::Convert(value) => {
-                let value = self.scalar(*value);
-                self.add(Expr::Convert {
-                    to: self.value_type(id),
-                    value,
-                })
+                let (to, value) = (self.value_type(id), self.scalar(*value));
+                self.add(Expr::Convert { to, value })
             }
             ExprKind::Bitcast(value) => {
-                let value = self.scalar(*value);
-                self.add(Expr::Bitcast {
-                    to: self.value_type(id),
-                    value,
-                })
+                let (to, value) = (self.value_type(id), self.scalar(*value));
+                self.add(Expr::Bitcast { to, value })
             }
             ExprKind::Builtin(builtin, args) => self.builtin_call(*builtin, args),
             ExprKind::Draw(draw, args) => self.draw(*draw, args),
@@ -72,11 +66,8 @@ impl Lowerer<'_> {
             ExprKind::Call(function, args) => self.call_value(*function, args),
             ExprKind::Compose(parts) => self.compose(parts),
             ExprKind::Splat(value) => {
-                let value = self.scalar(*value);
-                self.add(Expr::Splat {
-                    ty: self.value_type(id),
-                    value,
-                })
+                let (ty, value) = (self.value_type(id), self.scalar(*value));
+                self.add(Expr::Splat { ty, value })
             }
             ExprKind::Swizzle(vector, components) => {
                 let vector = self.scalar(*vector);

@@ -5,7 +5,7 @@ use super::{
     place::{Leaf, LeafType, Place, leaf_name, leaves},
 };
 use crate::{
-    hir::{self, Constant, InputSource, Type},
+    hir::{Constant, InputSource, Type},
     ir::{self, Len, Var, VarId, VarKind},
     manifest::{self, Field, Manifest, Scalar, Source, header},
     span::Span,
@@ -26,6 +26,14 @@ struct Declared<'a> {
 impl Lowerer<'_> {
     /// Variables for everything that comes in or goes out.
     pub(super) fn declare_roots(&mut self) {
+        self.declare_params();
+        self.declare_data();
+        self.declare_inputs();
+        self.declare_states();
+        self.declare_outputs();
+    }
+
+    fn declare_params(&mut self) {
         let model = self.model;
         let open = model
             .data
@@ -52,8 +60,11 @@ impl Lowerer<'_> {
             });
             self.params.push(place);
         }
+    }
+
+    fn declare_data(&mut self) {
         let mut binding = FIRST_DATA_BINDING;
-        for data in &model.data {
+        for data in &self.model.data {
             let declared = Declared {
                 name: &data.name,
                 doc: &data.doc,
@@ -66,59 +77,49 @@ impl Lowerer<'_> {
             });
             self.data.push(place);
         }
-        let rows = |model: &hir::Model| {
-            let inputs = model.inputs.iter().map(|item| {
-                (
-                    item.name.clone(),
-                    item.doc.clone(),
-                    item.ty.clone(),
-                    item.span,
-                    VarKind::Input,
-                )
-            });
-            let states = model.states.iter().map(|item| {
-                (
-                    item.name.clone(),
-                    item.doc.clone(),
-                    item.ty.clone(),
-                    item.span,
-                    VarKind::State,
-                )
-            });
-            let outputs = model.outputs.iter().map(|item| {
-                (
-                    item.name.clone(),
-                    item.doc.clone(),
-                    item.ty.clone(),
-                    item.span,
-                    VarKind::Output,
-                )
-            });
-            inputs.chain(states).chain(outputs).collect::<Vec<_>>()
-        };
-        let (mut input, mut state, mut output) = (0, 0, 0);
-        for (name, doc, ty, span, kind) in rows(model) {
-            let next = match kind {
-                VarKind::Input => &mut input,
-                VarKind::State => &mut state,
-                _ => &mut output,
-            };
+    }
+
+    fn declare_inputs(&mut self) {
+        let mut word = 0;
+        for input in &self.model.inputs {
             let declared = Declared {
-                name: &name,
-                doc: &doc,
-                ty: &ty,
-                span,
+                name: &input.name,
+                doc: &input.doc,
+                ty: &input.ty,
+                span: input.span,
             };
-            let place = self.root(&declared, kind, &mut |leaf| {
-                let at = *next;
-                *next += words(leaf);
-                at
+            let place = self.root(&declared, VarKind::Input, &mut |leaf| take(&mut word, leaf));
+            self.inputs.push(place);
+        }
+    }
+
+    fn declare_states(&mut self) {
+        let mut word = 0;
+        for state in &self.model.states {
+            let declared = Declared {
+                name: &state.name,
+                doc: &state.doc,
+                ty: &state.ty,
+                span: state.span,
+            };
+            let place = self.root(&declared, VarKind::State, &mut |leaf| take(&mut word, leaf));
+            self.states.push(place);
+        }
+    }
+
+    fn declare_outputs(&mut self) {
+        let mut word = 0;
+        for output in &self.model.outputs {
+            let declared = Declared {
+                name: &output.name,
+                doc: &output.doc,
+                ty: &output.ty,
+                span: output.span,
+            };
+            let place = self.root(&declared, VarKind::Output, &mut |leaf| {
+                take(&mut word, leaf)
             });
-            match kind {
-                VarKind::Input => self.inputs.push(place),
-                VarKind::State => self.states.push(place),
-                _ => self.outputs.push(place),
-            }
+            self.outputs.push(place);
         }
     }
 
@@ -328,4 +329,11 @@ fn alignment(leaf: &LeafType) -> u32 {
         ir::Type::Vec3 | ir::Type::Vec4 => 4,
         ir::Type::F32 | ir::Type::I32 | ir::Type::U32 | ir::Type::Bool => 1,
     }
+}
+
+/// The next free word for a leaf that lies right behind the last one.
+fn take(word: &mut u32, leaf: &LeafType) -> u32 {
+    let at = *word;
+    *word += words(leaf);
+    at
 }

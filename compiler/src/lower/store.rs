@@ -41,7 +41,7 @@ impl Lowerer<'_> {
                     self.store_into(&place.field(model, k as u32), field);
                 }
             }
-            ExprKind::Constant(constant) => self.store_constant(place, constant, &model[id].ty, id),
+            ExprKind::Constant(constant) => self.store_constant(place, constant, &model[id].ty),
             ExprKind::If {
                 branches,
                 otherwise,
@@ -96,7 +96,7 @@ impl Lowerer<'_> {
         self.locals.insert(local, place);
     }
 
-    fn store_constant(&mut self, place: &Place, constant: &Constant, ty: &Type, id: hir::ExprId) {
+    fn store_constant(&mut self, place: &Place, constant: &Constant, ty: &Type) {
         match (constant, ty) {
             (Constant::Many(values), Type::Array(element, length)) => {
                 if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
@@ -106,7 +106,6 @@ impl Lowerer<'_> {
                             &place.at(Index::Variable(index)),
                             &values[0],
                             element,
-                            id,
                         );
                     });
                 }
@@ -115,13 +114,13 @@ impl Lowerer<'_> {
                     return self.copy(place, &from);
                 }
                 for (k, value) in values.iter().enumerate() {
-                    self.store_constant(&place.at(Index::Constant(k as u32)), value, element, id);
+                    self.store_constant(&place.at(Index::Constant(k as u32)), value, element);
                 }
             }
             (Constant::Many(values), Type::Struct(item)) => {
                 let model = self.model;
                 for (k, (value, (_, ty))) in values.iter().zip(&model[*item].fields).enumerate() {
-                    self.store_constant(&place.field(model, k as u32), value, ty, id);
+                    self.store_constant(&place.field(model, k as u32), value, ty);
                 }
             }
             _ => {

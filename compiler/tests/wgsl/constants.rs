@@ -116,8 +116,8 @@ impl Sheet {
     }
 
     fn check(mut self) {
-        for k in 0..TYPES.len() {
-            let value = self.literal(Value::zero(TYPES[k]));
+        for (k, ty) in TYPES.into_iter().enumerate() {
+            let value = self.literal(Value::zero(ty));
             let var = self.states[k];
             self.build.program.init.push(Stmt::Assign { var, value });
         }

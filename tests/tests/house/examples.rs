@@ -84,7 +84,7 @@ fn simulation(source: &str, case: &Value, backend: Backend) -> Outcome<Simulatio
     }
     for (name, value) in case["data"].as_object().into_iter().flatten() {
         let file = value.as_str().ok_or("data is no file")?;
-        sim = sim.data(name, &Table::read(&format!("data/{file}"))?.values(name))?;
+        sim = sim.data(name, Table::read(&format!("data/{file}"))?.values(name))?;
     }
     Ok(sim)
 }
@@ -331,12 +331,12 @@ fn portfolio() {
             .map(|h| (hash32(h + 0x4444_0000) & 15) as i32)
             .collect();
         let run = simulation(&read("portfolio.sim")?, case, backend)?
-            .data("signals", &signals())?
+            .data("signals", signals())?
             .data("apex", &apex)?
-            .input("w1", &weights(agents, 0, 128))?
-            .input("b1", &weights(agents, 128, 144))?
-            .input("w2", &weights(agents, 144, 240))?
-            .input("b2", &weights(agents, 240, 246))?
+            .input("w1", weights(agents, 0, 128))?
+            .input("b1", weights(agents, 128, 144))?
+            .input("w2", weights(agents, 144, 240))?
+            .input("b2", weights(agents, 240, 246))?
             .run()?;
         let score = output(&run, "score")?;
         let (got, exact) = (moments(&score).0, float(case, "mean_score")?);

@@ -69,7 +69,8 @@ fn random_models_agree() {
     let mut complaints = Vec::new();
     for seed in first..first + count {
         let source = generate::model(seed);
-        let outcome = std::panic::catch_unwind(|| difference(&source)).unwrap_or_else(|_| Err("a panic".into()));
+        let outcome = std::panic::catch_unwind(|| difference(&source))
+            .unwrap_or_else(|_| Err("a panic".into()));
         if let Err(complaint) = outcome {
             complaints.push(format!("seed {seed}: {complaint}\n{source}"));
             if complaints.len() >= 5 {

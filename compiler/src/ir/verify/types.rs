@@ -120,17 +120,19 @@ impl Verifier<'_> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
-            Expr::RandomWord { number } => {
-                let fine = match self.section {
-                    Section::Init | Section::Step | Section::Finish | Section::Default(_) => true,
-                    Section::Prologue | Section::Function(_) => false,
-                };
-                self.require(fine, "a draw where nothing may be drawn")?;
-                let fine = self.ty(*number) == Type::U32;
-                self.require(fine, "the number of a draw is no u32")?;
-                Ok(Type::U32)
-            }
+            Expr::RandomWord { number } => self.random_word(*number),
         }
+    }
+
+    fn random_word(&self, number: ExprId) -> Result<Type, String> {
+        let fine = match self.section {
+            Section::Init | Section::Step | Section::Finish | Section::Default(_) => true,
+            Section::Prologue | Section::Function(_) => false,
+        };
+        self.require(fine, "a draw where nothing may be drawn")?;
+        let fine = self.ty(number) == Type::U32;
+        self.require(fine, "the number of a draw is no u32")?;
+        Ok(Type::U32)
     }
 
     /// May this section read the variable?

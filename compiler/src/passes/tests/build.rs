@@ -63,10 +63,6 @@ impl Builder {
         self.program.add(expr, own())
     }
 
-    pub(super) fn f(&mut self, x: f32) -> ExprId {
-        self.add(Expr::Literal(Value::F32(x)))
-    }
-
     pub(super) fn i(&mut self, x: i32) -> ExprId {
         self.add(Expr::Literal(Value::I32(x)))
     }

@@ -1,0 +1,131 @@
+//! Folds over arrays and comprehensions.
+
+use crate::{
+    builtin::{BuiltinId, Fold},
+    check::{Checker, Place},
+    diagnostic::catalog,
+    hir::{ExprId, ExprKind, Type},
+    ir,
+    span::Span,
+    syntax::ast,
+};
+
+impl Checker<'_> {
+    /// `sum(array)`
+    pub(super) fn fold_array(
+        &mut self,
+        fold: Fold,
+        callee: &ast::Name,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> ExprId {
+        if !self.count(
+            &callee.text,
+            "one array or comprehension",
+            args.len() == 1,
+            args.len(),
+            span,
+        ) {
+            return self.error(span);
+        }
+        let id = self.expr(&args[0], None);
+        let id = self.concrete(id);
+        let element = match self.ty(id) {
+            Type::Array(element, _) | Type::Open(element) => (**element).clone(),
+            Type::Error => return self.error(span),
+            other => {
+                let (found, place) = (self.show(other), self.expr_span(id));
+                self.report(catalog::types::bad_argument(
+                    &callee.text,
+                    "values",
+                    "an array or a comprehension",
+                    &found,
+                    place,
+                ));
+                return self.error(span);
+            }
+        };
+        let Some(result) = self.fold_type(fold, &element, &callee.text, id) else {
+            return self.error(span);
+        };
+        self.node(ExprKind::FoldArray(fold, id), result, span)
+    }
+
+    /// `sum(for i in 0..n if c: e)`
+    pub(in crate::check) fn fold(
+        &mut self,
+        callee: &ast::Name,
+        over: &ast::Comprehension,
+        want: Option<&Type>,
+        span: Span,
+    ) -> ExprId {
+        let Some(fold) = Fold::of(&callee.text) else {
+            if BuiltinId::find(&callee.text).is_some()
+                || self.globals.contains_key(callee.text.as_str())
+            {
+                let report = catalog::types::bad_argument(
+                    &callee.text,
+                    "argument",
+                    "values, not",
+                    "a comprehension",
+                    over.value.span,
+                );
+                self.report(report);
+                return self.error(span);
+            }
+            return self.unknown_function(callee, span);
+        };
+        let want = match fold {
+            Fold::Sum | Fold::Product | Fold::Min | Fold::Max => want.cloned(),
+            Fold::Mean => Some(Type::F32),
+            Fold::Any | Fold::All => Some(Type::BOOL),
+            Fold::Count | Fold::ArgMin | Fold::ArgMax => None,
+        };
+        if self.place == Place::Constant {
+            return self.not_constant(span);
+        }
+        let comprehension = self.comprehension(over, want.as_ref());
+        let element = self.ty(comprehension.value).clone();
+        if element.has_error()
+            || self.is_error(comprehension.start)
+            || self.is_error(comprehension.end)
+        {
+            return self.error(span);
+        }
+        let Some(result) = self.fold_type(fold, &element, &callee.text, comprehension.value) else {
+            return self.error(span);
+        };
+        self.node(ExprKind::Fold(fold, Box::new(comprehension)), result, span)
+    }
+
+    fn fold_type(&mut self, fold: Fold, element: &Type, callee: &str, id: ExprId) -> Option<Type> {
+        let value = match element {
+            Type::Value(value) => Some(*value),
+            _ => None,
+        };
+        let number = value.filter(|ty| *ty != ir::Type::Bool);
+        let scalar = number.filter(|ty| !ty.is_vector());
+        let (needed, result) = match fold {
+            Fold::Sum => ("numbers or vectors", number.map(Type::Value)),
+            Fold::Product => ("numbers", scalar.map(Type::Value)),
+            Fold::Min | Fold::Max => ("numbers", scalar.map(Type::Value)),
+            Fold::Mean => (
+                "`f32`s or vectors",
+                number.filter(|ty| ty.is_float()).map(Type::Value),
+            ),
+            Fold::Any | Fold::All => ("`bool`s", (*element == Type::BOOL).then_some(Type::BOOL)),
+            Fold::Count => (
+                "`bool`s or numbers",
+                value.filter(|ty| !ty.is_vector()).map(|_| Type::I32),
+            ),
+            Fold::ArgMin | Fold::ArgMax => ("numbers", scalar.map(|_| Type::I32)),
+        };
+        if result.is_none() && !element.has_error() {
+            let (found, span) = (self.show(element), self.expr_span(id));
+            self.report(catalog::types::bad_argument(
+                callee, "values", needed, &found, span,
+            ));
+        }
+        result
+    }
+}

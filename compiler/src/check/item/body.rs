@@ -1,0 +1,191 @@
+//! What runs: states, functions, blocks and outputs.
+
+use crate::{
+    check::{Binding, Checker, Global, Place, flow},
+    diagnostic::catalog,
+    hir::{Function, FunctionId, LocalKind, Output, State, StepBlock, Type},
+    span::Span,
+    syntax::ast,
+};
+use std::collections::HashMap;
+
+impl Checker<'_> {
+    pub(in crate::check) fn check_states(&mut self) {
+        for item in self.items() {
+            let ast::ItemKind::State { name, ty, value } = &item.kind else {
+                continue;
+            };
+            let init = self.at_place(Place::StateInit, |checker| {
+                checker.typed_value(&name.text, ty.as_ref(), value)
+            });
+            let ty = self.ty(init).clone();
+            self.model.states.push(State {
+                name: name.text.clone(),
+                doc: item.doc.clone(),
+                ty,
+                init,
+                span: name.span,
+            });
+        }
+    }
+
+    /// The types of all functions, before any body.
+    pub(in crate::check) fn check_signatures(&mut self) {
+        for item in self.function_items.clone() {
+            let ast::ItemKind::Fn(function) = &item.kind else {
+                continue;
+            };
+            let id = FunctionId(self.model.functions.len() as u32);
+            let (params, result) = self.at_place(Place::Function(id), |checker| {
+                let params = function
+                    .params
+                    .iter()
+                    .map(|param| {
+                        let ty = checker.resolve_type(&param.ty, false);
+                        checker.declare(&param.name, ty, LocalKind::Param)
+                    })
+                    .collect();
+                let result = match &function.result {
+                    Some(ty) => checker.resolve_type(ty, false),
+                    None => {
+                        checker.report(catalog::control::function_without_result(
+                            &function.name.text,
+                            function.name.span,
+                        ));
+                        Type::Error
+                    }
+                };
+                (params, result)
+            });
+            self.model.functions.push(Function {
+                name: function.name.text.clone(),
+                doc: item.doc.clone(),
+                params,
+                result,
+                body: Vec::new(),
+                draws: false,
+                reads_inputs: false,
+                span: function.name.span,
+            });
+        }
+    }
+
+    pub(in crate::check) fn check_functions(&mut self) {
+        for (index, item) in self.function_items.clone().into_iter().enumerate() {
+            let ast::ItemKind::Fn(function) = &item.kind else {
+                continue;
+            };
+            let id = FunctionId(index as u32);
+            let Some(params) = self
+                .model
+                .functions
+                .get(index)
+                .map(|function| function.params.clone())
+            else {
+                continue;
+            };
+            let body = self.at_place(Place::Function(id), |checker| {
+                for (param, local) in function.params.iter().zip(params) {
+                    let scope = checker
+                        .scopes
+                        .last_mut()
+                        .expect("`at_place` has opened a scope");
+                    scope.insert(
+                        param.name.text.clone(),
+                        (Binding::Local(local), param.name.span),
+                    );
+                }
+                checker.block(&function.body)
+            });
+            if !flow::returns(&body) && function.result.is_some() && !ends_in_error(&function.body)
+            {
+                let end = function.body.span.end as usize;
+                let span = Span::new(end.saturating_sub(1), end);
+                self.report(catalog::control::missing_return(&function.name.text, span));
+            }
+            self.model.functions[index].body = body;
+        }
+    }
+
+    pub(in crate::check) fn check_blocks(&mut self) {
+        for item in self.items() {
+            match &item.kind {
+                ast::ItemKind::Init(body) => {
+                    let body = self.at_place(Place::Init, |checker| checker.block(body));
+                    self.model.init.push(body);
+                }
+                ast::ItemKind::Step { index, body } => {
+                    let block = self.at_place(Place::Step, |checker| {
+                        let index = index
+                            .as_ref()
+                            .map(|name| checker.declare(name, Type::I32, LocalKind::Step));
+                        StepBlock {
+                            index,
+                            body: checker.block(body),
+                        }
+                    });
+                    self.model.step.push(block);
+                }
+                ast::ItemKind::Finish(body) => {
+                    let body = self.at_place(Place::Finish, |checker| checker.block(body));
+                    self.model.finish.push(body);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(in crate::check) fn check_outputs(&mut self) {
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        for item in self.items() {
+            let ast::ItemKind::Output { name, ty, value } = &item.kind else {
+                continue;
+            };
+            if let Some(first) = seen.insert(&name.text, name.span) {
+                self.report(catalog::names::duplicate_declaration(
+                    &name.text, name.span, first,
+                ));
+            }
+            let own;
+            let value = match value {
+                Some(value) => value,
+                None => {
+                    if !matches!(
+                        self.globals.get(name.text.as_str()),
+                        Some((Global::State(_) | Global::Broken, _))
+                    ) {
+                        self.report(catalog::model::output_without_state(&name.text, name.span));
+                        continue;
+                    }
+                    own = ast::Expr {
+                        kind: ast::ExprKind::Name(name.text.clone()),
+                        span: name.span,
+                        depth: 1,
+                    };
+                    &own
+                }
+            };
+            let value = self.at_place(Place::Output, |checker| {
+                checker.typed_value(&name.text, ty.as_ref(), value)
+            });
+            let ty = self.ty(value).clone();
+            self.model.outputs.push(Output {
+                name: name.text.clone(),
+                doc: item.doc.clone(),
+                ty,
+                value,
+                span: name.span,
+            });
+        }
+    }
+}
+
+fn ends_in_error(block: &ast::Block) -> bool {
+    block
+        .stmts
+        .iter()
+        .any(|stmt| matches!(stmt.kind, ast::StmtKind::Error | ast::StmtKind::Return(_)))
+        && block.stmts.last().is_some_and(|stmt| {
+            matches!(stmt.kind, ast::StmtKind::Error | ast::StmtKind::Return(_))
+        })
+}

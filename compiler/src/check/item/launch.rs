@@ -1,0 +1,230 @@
+//! What a launch sets: params, data and inputs.
+
+use super::POISSON;
+use crate::{
+    check::{Checker, Place},
+    diagnostic::catalog,
+    hir::{Constant, Data, ExprId, ExprKind, Input, InputSource, Param, Type},
+    ir,
+    syntax::ast,
+};
+
+impl Checker<'_> {
+    pub(in crate::check) fn check_params(&mut self) {
+        for item in self.items() {
+            let ast::ItemKind::Param {
+                name,
+                ty,
+                value,
+                range,
+            } = &item.kind
+            else {
+                continue;
+            };
+            let (ty, default) = self.at_place(Place::Constant, |checker| match (ty, value) {
+                (_, Some(value)) => {
+                    let id = checker.typed_value(&name.text, ty.as_ref(), value);
+                    let known = checker.constant(id).cloned();
+                    if known.is_none() && !checker.is_error(id) {
+                        checker.report(catalog::constants::not_constant(
+                            "the default of a param",
+                            value.span,
+                        ));
+                    }
+                    (checker.ty(id).clone(), known)
+                }
+                (Some(ty), None) => (checker.resolve_type(ty, false), None),
+                (None, None) => {
+                    checker.report(catalog::types::missing_type(
+                        "a param without a default",
+                        name.span,
+                    ));
+                    (Type::Error, None)
+                }
+            });
+            let range = range.as_ref().and_then(|range| {
+                self.param_range(name, &ty, value.as_ref(), default.as_ref(), range)
+            });
+            self.model.params.push(Param {
+                name: name.text.clone(),
+                doc: item.doc.clone(),
+                ty,
+                default,
+                range,
+                span: name.span,
+            });
+        }
+    }
+
+    fn param_range(
+        &mut self,
+        name: &ast::Name,
+        ty: &Type,
+        value: Option<&ast::Expr>,
+        default: Option<&Constant>,
+        range: &ast::Range,
+    ) -> Option<[f64; 2]> {
+        let mut scalar = ty.clone();
+        while let Type::Array(element, _) = scalar {
+            scalar = (*element).clone();
+        }
+        let number = matches!(&scalar, Type::Value(value) if *value != ir::Type::Bool);
+        if !number {
+            if !scalar.has_error() {
+                let report =
+                    catalog::model::range_on(&self.show(ty), range.start.span.to(range.end.span));
+                self.report(report);
+            }
+            return None;
+        }
+        let want = Type::Value(scalar.value().map_or(ir::Type::F32, ir::Type::scalar));
+        let mut ends = [0.0; 2];
+        for (end, expr) in ends.iter_mut().zip([&range.start, &range.end]) {
+            let id = self.at_place(Place::Constant, |checker| {
+                checker.expr_of(expr, &want, "an end of the range")
+            });
+            *end = self.constant(id).and_then(Constant::as_number)?;
+        }
+        let span = range.start.span.to(range.end.span);
+        if ends[1] <= ends[0] {
+            self.report(catalog::model::bad_range(ends[0], ends[1], span));
+            return None;
+        }
+        if let (Some(value), Some(default)) = (value, default) {
+            let mut numbers = Vec::new();
+            flatten_numbers(default, &mut numbers);
+            if let Some(wrong) = numbers
+                .into_iter()
+                .find(|number| !(ends[0]..=ends[1]).contains(number))
+            {
+                let report = catalog::model::default_outside_range(
+                    &name.text, wrong, ends[0], ends[1], value.span, span,
+                );
+                self.report(report);
+            }
+        }
+        Some(ends)
+    }
+
+    pub(in crate::check) fn check_data(&mut self) {
+        for item in self.items() {
+            let ast::ItemKind::Data { name, ty } = &item.kind else {
+                continue;
+            };
+            let ty = self.at_place(Place::Constant, |checker| checker.resolve_type(ty, true));
+            self.model.data.push(Data {
+                name: name.text.clone(),
+                doc: item.doc.clone(),
+                ty,
+                span: name.span,
+            });
+        }
+    }
+
+    pub(in crate::check) fn check_inputs(&mut self) {
+        for item in self.items() {
+            let ast::ItemKind::Input { name, ty, source } = &item.kind else {
+                continue;
+            };
+            let written = ty.as_ref().map(|ty| {
+                self.at_place(Place::Constant, |checker| checker.resolve_type(ty, false))
+            });
+            let (ty, source) = match source {
+                ast::InputSource::Required => match written {
+                    Some(ty) => (ty, InputSource::Required),
+                    None => {
+                        self.report(catalog::types::missing_type(
+                            "an input without a default",
+                            name.span,
+                        ));
+                        (Type::Error, InputSource::Required)
+                    }
+                },
+                ast::InputSource::Default(value) => {
+                    let id = self.at_place(Place::InputDefault, |checker| match &written {
+                        Some(want) => checker.default_of(value, want),
+                        None => checker.typed_value(&name.text, None, value),
+                    });
+                    (
+                        written.unwrap_or_else(|| self.ty(id).clone()),
+                        InputSource::Default(id),
+                    )
+                }
+                ast::InputSource::Drawn(value) => self.drawn_input(value, written),
+            };
+            self.model.inputs.push(Input {
+                name: name.text.clone(),
+                doc: item.doc.clone(),
+                ty,
+                source,
+                span: name.span,
+            });
+        }
+    }
+
+    /// A default of the input's type, or one value for all elements.
+    fn default_of(&mut self, value: &ast::Expr, want: &Type) -> ExprId {
+        let id = self.expr(value, Some(want));
+        let scalar = element_scalar(want);
+        let single = matches!(self.ty(id), Type::AbstractInt | Type::AbstractFloat)
+            || *self.ty(id) == scalar;
+        if single && matches!(want, Type::Array(..)) {
+            return self.coerce(id, &scalar, "the default", None);
+        }
+        self.coerce(id, want, "the default", None)
+    }
+
+    fn drawn_input(&mut self, value: &ast::Expr, written: Option<Type>) -> (Type, InputSource) {
+        let id = self.at_place(Place::InputDraw, |checker| {
+            let want = written.as_ref().map(element_scalar);
+            checker.expr(value, want.as_ref())
+        });
+        if self.is_error(id) {
+            return (written.unwrap_or(Type::Error), InputSource::Required);
+        }
+        let draws = match &self.model[id].kind {
+            ExprKind::Draw(..) => true,
+            ExprKind::Call(function, _) => self.model[*function].name == POISSON,
+            _ => false,
+        };
+        if !draws {
+            self.report(catalog::model::not_a_distribution(value.span));
+            return (written.unwrap_or(Type::Error), InputSource::Required);
+        }
+        let own = self.ty(id).clone();
+        let ty = written.unwrap_or_else(|| own.clone());
+        let scalar = element_scalar(&ty);
+        let floats = matches!(&scalar, Type::Value(value) if value.is_vector()) && own == Type::F32;
+        if scalar != own && !floats && !ty.has_error() {
+            let report = catalog::types::mismatched_types(
+                "the distribution of this input",
+                &self.show(&scalar),
+                &self.show(&own),
+                value.span,
+                None,
+            );
+            self.report(report);
+        }
+        (ty, InputSource::Drawn(id))
+    }
+}
+
+/// The innermost element type of nested arrays.
+fn element_scalar(ty: &Type) -> Type {
+    match ty {
+        Type::Array(element, _) => element_scalar(element),
+        other => other.clone(),
+    }
+}
+
+fn flatten_numbers(constant: &Constant, numbers: &mut Vec<f64>) {
+    match constant {
+        Constant::Many(values) => values
+            .iter()
+            .for_each(|value| flatten_numbers(value, numbers)),
+        Constant::Value(value) if value.ty().is_float() => {
+            numbers.extend(value.floats().iter().map(|float| f64::from(*float)));
+        }
+        other => numbers.extend(other.as_number()),
+    }
+}

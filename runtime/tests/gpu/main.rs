@@ -1,0 +1,7 @@
+//! The GPU backend, driven through the public interface with a hand-written kernel.
+//!
+//! Where there is no adapter these tests say so and pass; with `SIM_REQUIRE_GPU=1` they fail.
+
+mod launch;
+mod runs;
+mod walk;

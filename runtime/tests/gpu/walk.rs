@@ -1,0 +1,159 @@
+//! The walk: a kernel written by hand, its manifest, its values, and the same walk on the host.
+
+use sim_compiler::{
+    artifact::Artifact,
+    ir::Program,
+    manifest::{
+        Counter, Data, Field, Input, Manifest, Param, Requirement, Scalar, Source, VERSION,
+    },
+    random::Generator,
+};
+use sim_runtime::{Backend, Run, Simulation, adapters};
+
+pub const KERNEL: &str = include_str!("walk.wgsl");
+pub const ROWS: usize = 400;
+
+fn field(name: &str, scalar: Scalar, shape: &[u32], word: u32) -> Field {
+    Field {
+        name: name.to_owned(),
+        doc: String::new(),
+        scalar,
+        shape: shape.to_vec(),
+        components: 1,
+        variants: Vec::new(),
+        word,
+    }
+}
+
+fn vector(field: Field, components: u32) -> Field {
+    Field {
+        components,
+        ..field
+    }
+}
+
+fn param(field: Field, default: u32, range: Option<[f64; 2]>) -> Param {
+    Param {
+        default: Some(vec![default; field.words() as usize]),
+        field,
+        range,
+    }
+}
+
+fn manifest(inner_rounds: Option<u64>) -> Manifest {
+    Manifest {
+        version: VERSION,
+        doc: String::new(),
+        generator: Generator::default().name().to_owned(),
+        agents: None,
+        steps: Some(100),
+        has_step: true,
+        params: vec![
+            param(
+                field("drift", Scalar::F32, &[], 10),
+                0.01_f32.to_bits(),
+                Some([0.01, 2.0]),
+            ),
+            param(field("turns", Scalar::I32, &[], 11), 3, None),
+            param(field("offsets", Scalar::F32, &[4], 12), 0, None),
+        ],
+        data: vec![Data {
+            field: field("table", Scalar::F32, &[0, 2], 0),
+            binding: 5,
+            rows_word: Some(9),
+        }],
+        inputs: vec![Input {
+            field: field("start", Scalar::F32, &[], 0),
+            source: Source::Required,
+        }],
+        states: vec![
+            field("x", Scalar::F32, &[], 0),
+            field("wheel", Scalar::U32, &[], 1),
+        ],
+        outputs: vec![
+            field("end", Scalar::F32, &[], 0),
+            vector(field("trail", Scalar::F32, &[], 1), 3),
+            field("who", Scalar::I32, &[], 4),
+            field("high", Scalar::Bool, &[], 5),
+            field("wheel", Scalar::U32, &[], 6),
+        ],
+        requirements: vec![Requirement {
+            data: "table".to_owned(),
+            counts: Counter::Step,
+            offset: 0,
+            span: [0, 0],
+        }],
+        uniform_words: 16,
+        input_words: 4,
+        state_words: 2,
+        output_words: 7,
+        workgroup_size: 64,
+        inner_rounds,
+    }
+}
+
+pub fn artifact(inner_rounds: Option<u64>) -> Artifact {
+    Artifact {
+        manifest: manifest(inner_rounds),
+        program: Program::default(),
+        wgsl: KERNEL.to_owned(),
+        generator: Generator::default(),
+    }
+}
+
+pub fn table() -> Vec<f32> {
+    (0..2 * ROWS).map(|k| (k % 7) as f32 * 0.01).collect()
+}
+
+pub fn starts(agents: u32, first: u32) -> Vec<f32> {
+    (first..first + agents)
+        .map(|agent| agent as f32 * 0.125)
+        .collect()
+}
+
+/// A walk of `agents` on the best adapter, or none where a machine has no adapter.
+pub fn walk(agents: u32) -> Option<Simulation> {
+    walk_with(agents, artifact(None))
+}
+
+pub fn walk_with(agents: u32, artifact: Artifact) -> Option<Simulation> {
+    if adapters().is_empty() {
+        let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
+        assert!(!required, "SIM_REQUIRE_GPU=1, but there is no adapter");
+        eprintln!("SKIPPED: this machine has no adapter, not even a software one");
+        return None;
+    }
+    Some(
+        Simulation::from_artifact(artifact)
+            .backend(Backend::Gpu)
+            .agents(agents)
+            .data("table", table())
+            .and_then(|simulation| simulation.input("start", starts(agents, 0)))
+            .expect("these are legal values"),
+    )
+}
+
+/// The same walk on the host: end, steps run and whether it stopped.
+pub fn expected(agent: u32, start: f32, steps: u32) -> (f32, u32, bool) {
+    let table = table();
+    let mut x = start;
+    for t in 0..steps as usize {
+        x += 0.01 + table[2 * t + 1] + 0.001 * agent as f32;
+        if x > 100.0 {
+            return (x, t as u32 + 1, true);
+        }
+    }
+    (x, steps, false)
+}
+
+pub fn same(a: &Run, b: &Run) {
+    let words = |run: &Run| -> Vec<Vec<u32>> {
+        run.outputs()
+            .iter()
+            .chain(run.states())
+            .map(|column| column.values.words())
+            .collect()
+    };
+    assert_eq!(words(a), words(b));
+    assert!(a.steps().eq(b.steps()) && a.stopped().eq(b.stopped()));
+}
