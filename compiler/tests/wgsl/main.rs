@@ -129,9 +129,3 @@ fn kernels_are_the_same_from_build_to_build() {
         assert_eq!(first, kernel(random::program(seed), generator));
     }
 }
-
-impl build::Builder {
-    fn f(&mut self, x: f32) -> ir::ExprId {
-        self.add(ir::Expr::Literal(ir::Value::F32(x)))
-    }
-}

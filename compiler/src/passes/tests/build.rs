@@ -101,4 +101,7 @@ impl Builder {
             body,
         }
     }
+    pub(super) fn f(&mut self, x: f32) -> ExprId {
+        self.add(Expr::Literal(Value::F32(x)))
+    }
 }
