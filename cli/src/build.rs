@@ -1,7 +1,8 @@
 //! `simc build`: a model's kernel and manifest, or what the compiler made of it on the way.
 
 use crate::{
-    failure::Failure, output::replace, problem, source::Source, terminal, translate::Kernel,
+    failure::Failure, generator::Generator, output::replace, problem, source::Source, terminal,
+    translate::Kernel,
 };
 use clap::error::ErrorKind;
 use sim_compiler::{Stage, artifact::Artifact};
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// What to write; may be given several times, or as a list with commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     emit: Vec<Emit>,
+    /// Random generator of the kernel.
+    #[arg(long, value_enum, default_value = "keyed-hash")]
+    generator: Generator,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -91,7 +95,7 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
         emits = vec![Emit::Wgsl, Emit::Manifest];
     }
     let source = Source::read(&args.file)?;
-    let mut compiled = Compiled::new(&source);
+    let mut compiled = Compiled::new(&source, args.generator);
     let mut files = Vec::new();
     for emit in emits {
         files.push((emit, compiled.bytes(emit)?));
@@ -133,14 +137,16 @@ fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> R
 /// A model as far as it had to be compiled.
 struct Compiled<'a> {
     source: &'a Source,
+    generator: Generator,
     artifact: Option<Artifact>,
     kernel: Option<Kernel>,
 }
 
 impl<'a> Compiled<'a> {
-    fn new(source: &'a Source) -> Compiled<'a> {
+    fn new(source: &'a Source, generator: Generator) -> Compiled<'a> {
         Compiled {
             source,
+            generator,
             artifact: None,
             kernel: None,
         }
@@ -174,9 +180,7 @@ impl<'a> Compiled<'a> {
 
     fn artifact(&mut self) -> Result<&Artifact, Failure> {
         if self.artifact.is_none() {
-            let compiled = sim_compiler::compile(&self.source.text);
-            let artifact = compiled.map_err(|diagnostics| self.source.failure(diagnostics))?;
-            self.artifact = Some(artifact);
+            self.artifact = Some(self.generator.compile(self.source)?);
         }
         Ok(self.artifact.as_ref().expect("it was just compiled"))
     }

@@ -9,6 +9,7 @@ mod build;
 mod check;
 mod explain;
 mod failure;
+mod generator;
 mod interrupt;
 mod launch;
 mod number;

@@ -2,6 +2,7 @@
 
 use crate::{
     failure::Failure,
+    generator::Generator,
     interrupt,
     launch::{self, Assignment},
     number,
@@ -39,6 +40,9 @@ pub(crate) struct Args {
     /// Seed of all random draws.
     #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true, default_value = "0")]
     seed: u64,
+    /// Random generator.
+    #[arg(long, value_enum, default_value = "keyed-hash")]
+    generator: Generator,
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
@@ -90,8 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let target = args.output.as_deref().map(Target::check).transpose()?;
     let source = Source::read(&args.file)?;
     let started = Instant::now();
-    let artifact =
-        sim_compiler::compile(&source.text).map_err(|diagnostics| source.failure(diagnostics))?;
+    let artifact = args.generator.compile(&source)?;
     let compile_seconds = started.elapsed().as_secs_f64();
     if target.is_some() && artifact.manifest.outputs.is_empty() {
         return Err(problem::no_outputs().into());

@@ -182,10 +182,12 @@ impl Summary {
                 duration(self.run_seconds)
             ),
         );
-        line(
-            "speed",
-            format!("{} agent-steps/s", rate(self.agent_steps_per_second.0)),
-        );
+        if self.agent_steps > 0 {
+            line(
+                "speed",
+                format!("{} agent-steps/s", rate(self.agent_steps_per_second.0)),
+            );
+        }
         for path in &self.written {
             line("written", path.display().to_string());
         }

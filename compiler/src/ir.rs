@@ -101,7 +101,7 @@ pub struct Var {
     /// elements following one another. For `Param`: the same in the uniform block, see `manifest`. For
     /// `Data`: the number of its binding. For others 0.
     pub word: u32,
-    /// Its declaration.
+    /// Its declaration; empty for what the compiler made, whose name passes may drop.
     pub span: Span,
 }
 

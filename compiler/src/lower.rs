@@ -221,10 +221,17 @@ impl<'a> Lowerer<'a> {
         })
     }
 
+    /// A variable that the model does not declare: its span is empty, so that passes may drop its name.
+    fn made(&mut self, name: &str, ty: ir::Type, kind: VarKind) -> VarId {
+        let var = self.variable(name, ty, Len::One, kind);
+        self.program.vars[var.0 as usize].span = Span::default();
+        var
+    }
+
     /// Names a value, so that it can be used more than once.
     fn bind(&mut self, name: &str, value: ExprId) -> VarId {
         let ty = self.program.type_of(value);
-        let var = self.variable(name, ty, Len::One, VarKind::Let);
+        let var = self.made(name, ty, VarKind::Let);
         if let Some(range) = self.range(value) {
             self.ranges.insert(var, range);
         }
@@ -235,7 +242,7 @@ impl<'a> Lowerer<'a> {
     /// Declares a local variable of one value.
     fn local(&mut self, name: &str, value: ExprId) -> VarId {
         let ty = self.program.type_of(value);
-        let var = self.variable(name, ty, Len::One, VarKind::Local);
+        let var = self.made(name, ty, VarKind::Local);
         self.emit(Stmt::Var {
             var,
             value: Some(value),

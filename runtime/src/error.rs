@@ -312,11 +312,7 @@ impl Error {
                 nearest,
                 known,
                 ..
-            } => match nearest {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None if known.is_empty() => format!("the model has no {role} at all"),
-                None => format!("the model has {}", quoted(known)),
-            },
+            } => known_names(*role, nearest.as_deref(), known),
             Error::WrongType { expected, .. } => {
                 format!("give or ask for {}", scalar_name(*expected))
             }
@@ -392,6 +388,15 @@ pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
         Scalar::I32 => "i32",
         Scalar::U32 => "u32",
         Scalar::Bool => "bool",
+    }
+}
+
+/// What the model has in place of a name that it does not have.
+fn known_names(role: Role, nearest: Option<&str>, known: &[String]) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => format!("the model has no {role} at all"),
+        None => format!("the model has {}", quoted(known)),
     }
 }
 

@@ -24,6 +24,7 @@ pub mod cpu;
 mod error;
 mod gpu;
 mod interpreter;
+mod memory;
 mod run;
 mod simulation;
 

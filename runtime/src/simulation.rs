@@ -5,7 +5,7 @@ use crate::{
     control::{Control, Tuning},
     error::{Error, Role},
     gpu::{self, Raw, Session},
-    interpreter,
+    interpreter, memory,
     run::{Column, Device, Report, Run},
 };
 use sim_compiler::{
@@ -277,6 +277,7 @@ impl Simulation {
                 launch
             }
         };
+        memory::check(&self.artifact.manifest, launch.agents, self.keep_states)?;
         // The engine is put back only after a good run: one that failed may be broken.
         let (mut engine, reason) = match warm.engine.take() {
             Some(engine) => engine,

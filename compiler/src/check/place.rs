@@ -81,15 +81,11 @@ impl Checker<'_> {
 
     /// May this expression be assigned? Complains if not.
     fn assignable(&mut self, target: ExprId, written: &ast::Expr) -> bool {
-        if let ExprKind::Swizzle(_, components) = &self.model[target].kind {
-            let mut seen = [false; 4];
-            if components
-                .iter()
-                .any(|&k| std::mem::replace(&mut seen[k as usize], true))
-            {
-                self.report(catalog::types::bad_swizzle_target(written.span));
-                return false;
-            }
+        if let ExprKind::Swizzle(_, components) = &self.model[target].kind
+            && repeats(components)
+        {
+            self.report(catalog::types::bad_swizzle_target(written.span));
+            return false;
         }
         let root = self.root_of(target);
         let name = root_name(written);
@@ -114,11 +110,8 @@ impl Checker<'_> {
                     if matches!(self.place, Place::Init | Place::Step | Place::Finish) {
                         return true;
                     }
-                    (
-                        "a state, and states change only in `init`, `step` and `finish`",
-                        Some(declared),
-                        None,
-                    )
+                    let what = "a state, and states change only in `init`, `step` and `finish`";
+                    (what, Some(declared), None)
                 }
                 ExprKind::Param(id) => (
                     "a param",
@@ -155,6 +148,14 @@ impl Checker<'_> {
         ));
         false
     }
+}
+
+/// Does a swizzle name a component twice?
+fn repeats(components: &[u8]) -> bool {
+    let mut seen = [false; 4];
+    components
+        .iter()
+        .any(|&k| std::mem::replace(&mut seen[k as usize], true))
 }
 
 /// What a local is that cannot be assigned, and how to do without; none for a `var`.

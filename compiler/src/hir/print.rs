@@ -224,18 +224,12 @@ impl Printer<'_> {
             StmtKind::Continue => self.line("continue"),
             StmtKind::Stop => self.line("stop"),
             StmtKind::Integrate { method, dt, body } => {
-                let name = Method::ALL
-                    .iter()
-                    .find(|(_, known)| known == method)
-                    .map_or("?", |(name, _)| name);
-                self.headed(&format!("integrate {name}({})", self.expr(*dt)), body);
+                let head = format!("integrate {}({})", method_name(*method), self.expr(*dt));
+                self.headed(&head, body);
             }
             StmtKind::Equation { state, value } => {
-                self.line(&format!(
-                    "{}' = {}",
-                    self.model[*state].name,
-                    self.expr(*value)
-                ));
+                let name = &self.model[*state].name;
+                self.line(&format!("{name}' = {}", self.expr(*value)));
             }
             StmtKind::Block(body) => self.headed("", body),
         }
@@ -358,6 +352,13 @@ impl Printer<'_> {
             .collect();
         format!("{}{{ {} }}", branches.concat(), self.expr(otherwise))
     }
+}
+
+fn method_name(method: Method) -> &'static str {
+    Method::ALL
+        .iter()
+        .find(|(_, known)| *known == method)
+        .map_or("?", |(name, _)| name)
 }
 
 fn launch_name(launch: Launch) -> &'static str {

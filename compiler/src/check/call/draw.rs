@@ -33,20 +33,7 @@ impl Checker<'_> {
         args: &[ast::Expr],
         span: Span,
     ) -> ExprId {
-        let (needed, ok, result) = match draw {
-            Draw::Random => ("no arguments", args.is_empty(), Type::F32),
-            Draw::Uniform => ("two arguments", args.len() == 2, Type::F32),
-            Draw::Normal => (
-                "no or two arguments",
-                args.is_empty() || args.len() == 2,
-                Type::F32,
-            ),
-            Draw::Exponential => ("one argument", args.len() == 1, Type::F32),
-            Draw::Bernoulli => ("one argument", args.len() == 1, Type::BOOL),
-            Draw::RandInt => ("two arguments", args.len() == 2, Type::I32),
-            Draw::Poisson => ("one argument", args.len() == 1, Type::I32),
-            Draw::Categorical => ("one argument", args.len() == 1, Type::I32),
-        };
+        let (needed, ok, result) = signature(draw, args.len());
         if let Some(place) = self.no_draws() {
             self.report(catalog::control::draw_not_allowed(
                 &callee.text,
@@ -128,5 +115,19 @@ impl Checker<'_> {
                 self.error(span)
             }
         }
+    }
+}
+
+/// How many arguments a draw takes in words, whether so many will do, and the type of what it gives.
+fn signature(draw: Draw, count: usize) -> (&'static str, bool, Type) {
+    match draw {
+        Draw::Random => ("no arguments", count == 0, Type::F32),
+        Draw::Uniform => ("two arguments", count == 2, Type::F32),
+        Draw::Normal => ("no or two arguments", count == 0 || count == 2, Type::F32),
+        Draw::Exponential => ("one argument", count == 1, Type::F32),
+        Draw::Bernoulli => ("one argument", count == 1, Type::BOOL),
+        Draw::RandInt => ("two arguments", count == 2, Type::I32),
+        Draw::Poisson => ("one argument", count == 1, Type::I32),
+        Draw::Categorical => ("one argument", count == 1, Type::I32),
     }
 }

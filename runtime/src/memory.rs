@@ -1,0 +1,30 @@
+//! Whether results will fit the machine's memory. Linux hands out memory that it does not have and ends
+//! the process later, so asking the allocator is not enough.
+
+use crate::error::Error;
+use sim_compiler::manifest::Manifest;
+
+/// Refuses a run whose results cannot fit into what is available now.
+///
+/// # Errors
+/// [`Error::HostMemory`]
+pub(crate) fn check(manifest: &Manifest, agents: u32, keep_states: bool) -> Result<(), Error> {
+    let states = if keep_states { manifest.state_words } else { 0 };
+    // Once as they come from the backend, once by name; and the progress of each agent.
+    let words = 2 * (u64::from(manifest.output_words) + u64::from(states)) + 1;
+    let bytes = 4 * words * u64::from(agents);
+    match available() {
+        Some(available) if bytes > available => Err(Error::HostMemory { bytes }),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that programs can still have, where the system says so.
+fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
