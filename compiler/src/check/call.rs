@@ -145,7 +145,9 @@ impl Checker<'_> {
             })
             .collect();
         match self.constants(&ids) {
-            Some(values) => self.constant_node(Constant::Many(values.into()), Type::Struct(id), span),
+            Some(values) => {
+                self.constant_node(Constant::Many(values.into()), Type::Struct(id), span)
+            }
             None => self.node(ExprKind::Compose(ids), Type::Struct(id), span),
         }
     }

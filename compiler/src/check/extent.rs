@@ -45,7 +45,10 @@ impl Checker<'_> {
         }
         self.constant_numbers = self.constant_numbers.saturating_add(numbers);
         if self.constant_numbers > MAX_CONSTANT_NUMBERS {
-            self.report(catalog::constants::constants_too_large(MAX_CONSTANT_NUMBERS, span));
+            self.report(catalog::constants::constants_too_large(
+                MAX_CONSTANT_NUMBERS,
+                span,
+            ));
             return false;
         }
         true
@@ -57,7 +60,9 @@ impl Checker<'_> {
         for start in 0..counts.len() {
             let mut stack = vec![start];
             while let Some(&index) = stack.last() {
-                let missing = self.structs_in(index).find(|&inner| counts[inner].is_none());
+                let missing = self
+                    .structs_in(index)
+                    .find(|&inner| counts[inner].is_none());
                 if let Some(inner) = missing {
                     stack.push(inner);
                     continue;
@@ -100,9 +105,7 @@ impl Checker<'_> {
     /// Makes all fields fit everywhere, after a complaint about a struct that cannot be walked.
     pub(super) fn break_structs(&mut self) {
         for item in &mut self.model.structs {
-            item.fields
-                .iter_mut()
-                .for_each(|(_, ty)| *ty = Type::Error);
+            item.fields.iter_mut().for_each(|(_, ty)| *ty = Type::Error);
         }
     }
 

@@ -123,7 +123,10 @@ impl Checker<'_> {
             ));
             return None;
         }
-        if !self.afford((end - start).max(0) as u64, inner.range.start.span.to(inner.range.end.span)) {
+        if !self.afford(
+            (end - start).max(0) as u64,
+            inner.range.start.span.to(inner.range.end.span),
+        ) {
             return None;
         }
         let mut values = Vec::new();
