@@ -8,6 +8,7 @@
 mod call;
 mod constant;
 mod expr;
+mod extent;
 mod flow;
 mod integrate;
 mod item;
@@ -119,6 +120,8 @@ struct CallSite {
     span: Span,
     /// Why the callee must not draw here, if it must not.
     forbids_draw: Option<&'static str>,
+    /// In the default of an input, where neither inputs nor tables can be read.
+    before_launch: bool,
 }
 
 struct Checker<'a> {
@@ -137,6 +140,8 @@ struct Checker<'a> {
     loops: u32,
     in_integrate: bool,
     calls: Vec<CallSite>,
+    /// Numbers of constants computed so far.
+    constant_numbers: u64,
 }
 
 impl<'a> Checker<'a> {
@@ -159,6 +164,7 @@ impl<'a> Checker<'a> {
             loops: 0,
             in_integrate: false,
             calls: Vec::new(),
+            constant_numbers: 0,
         }
     }
 

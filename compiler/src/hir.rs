@@ -153,7 +153,27 @@ pub struct Function {
     pub draws: bool,
     /// Itself or a function that it calls reads an input.
     pub reads_inputs: bool,
+    /// Itself or a function that it calls reads a table.
+    pub reads_data: bool,
     pub span: Span,
+}
+
+/// Parameters that a function of a kernel may have, by WGSL.
+const MAX_PARAMETERS: usize = 255;
+
+impl Function {
+    /// Is its body written out where it is called? The IR's functions are pure and of scalars and vectors,
+    /// and WGSL's have at most so many parameters.
+    pub fn is_written_out(&self, model: &Model) -> bool {
+        self.draws
+            || self.reads_inputs
+            || self.params.len() > MAX_PARAMETERS
+            || self.result.value().is_none()
+            || self
+                .params
+                .iter()
+                .any(|&param| model[param].ty.value().is_none())
+    }
 }
 
 /// `step`

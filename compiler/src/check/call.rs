@@ -145,7 +145,9 @@ impl Checker<'_> {
             })
             .collect();
         match self.constants(&ids) {
-            Some(values) => self.constant_node(Constant::Many(values), Type::Struct(id), span),
+            Some(values) => {
+                self.constant_node(Constant::Many(values.into()), Type::Struct(id), span)
+            }
             None => self.node(ExprKind::Compose(ids), Type::Struct(id), span),
         }
     }
@@ -177,6 +179,7 @@ impl Checker<'_> {
             callee: id,
             span: callee.span,
             forbids_draw: self.no_draws(),
+            before_launch: matches!(self.place, Place::InputDefault | Place::InputDraw),
         });
         if args.len() != params.len() {
             let needed = plural(params.len());

@@ -5,7 +5,7 @@ mod access;
 mod comprehension;
 mod name;
 
-use super::Checker;
+use super::{Checker, Place, extent::MAX_FOLDED_NUMBERS};
 use crate::{
     diagnostic::catalog,
     hir::{Constant, ExprId, ExprKind, Type},
@@ -90,9 +90,12 @@ impl Checker<'_> {
             .map(|element| self.expr(element, want.as_ref()))
             .collect();
         let element = self.common(&mut ids, want.as_ref(), "the elements of an array");
+        if ids.iter().any(|&id| self.is_error(id)) {
+            return self.error(span);
+        }
         let ty = Type::Array(Rc::new(element), ids.len() as u32);
         match self.constants(&ids) {
-            Some(values) => self.constant_node(Constant::Many(values), ty, span),
+            Some(values) => self.constant_node(Constant::Many(values.into()), ty, span),
             None => self.node(ExprKind::Array(ids), ty, span),
         }
     }
@@ -115,12 +118,15 @@ impl Checker<'_> {
         let constant = self.constant(id).cloned();
         if let Some(constant) = constant {
             let ty = Type::Array(Rc::new(self.ty(id).clone()), length);
-            if length <= 1 << 16 {
-                return self.constant_node(
-                    Constant::Many(vec![constant; length as usize]),
-                    ty,
-                    span,
-                );
+            let small = self.numbers(&ty) <= MAX_FOLDED_NUMBERS;
+            if self.place == Place::Constant && !small {
+                let numbers = self.numbers(&ty);
+                self.afford(numbers, span);
+                return self.error(span);
+            }
+            if small {
+                let values = std::iter::repeat_n(constant, length as usize);
+                return self.constant_node(Constant::Many(values.collect()), ty, span);
             }
         }
         let id = self.concrete(id);

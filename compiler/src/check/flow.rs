@@ -3,7 +3,7 @@
 use super::{CallSite, Checker};
 use crate::{
     diagnostic::catalog,
-    hir::{FunctionId, Stmt, StmtKind},
+    hir::{self, FunctionId, Stmt, StmtKind},
     span::Span,
 };
 
@@ -54,7 +54,18 @@ impl Checker<'_> {
                 let name = self.model[call.callee].name.clone();
                 self.report(catalog::control::draw_not_allowed(&name, place, call.span));
             }
+            let callee = &self.model[call.callee];
+            if call.before_launch && (callee.reads_inputs || callee.reads_data) {
+                let report = catalog::names::not_available_here(
+                    &callee.name,
+                    "this function reads inputs or tables",
+                    "the default of an input",
+                    call.span,
+                );
+                self.report(report);
+            }
         }
+        self.check_written_out(&edges);
     }
 
     /// Complains of every circle of calls; true if there is one. An explicit stack, since the chain of
@@ -110,14 +121,16 @@ impl Checker<'_> {
             let mut changed = false;
             for (caller, callees) in edges.iter().enumerate() {
                 for (callee, _) in callees {
-                    let (draws, reads) = {
-                        let callee = &self.model[*callee];
-                        (callee.draws, callee.reads_inputs)
+                    let effects = |function: &hir::Function| {
+                        [function.draws, function.reads_inputs, function.reads_data]
                     };
+                    let inner = effects(&self.model[*callee]);
                     let caller = &mut self.model.functions[caller];
-                    changed |= (draws && !caller.draws) || (reads && !caller.reads_inputs);
-                    caller.draws |= draws;
-                    caller.reads_inputs |= reads;
+                    let before = effects(caller);
+                    caller.draws |= inner[0];
+                    caller.reads_inputs |= inner[1];
+                    caller.reads_data |= inner[2];
+                    changed |= effects(caller) != before;
                 }
             }
             if !changed {

@@ -22,10 +22,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         if !matches!(self.place, Place::Init | Place::Step | Place::Finish) {
-            self.report(catalog::control::not_in_integrate(
-                "`integrate` in a function; states are advanced in `step`, not",
-                span,
-            ));
+            self.report(catalog::control::integrate_in_function(span));
             return None;
         }
         let known = Method::ALL
@@ -57,6 +54,7 @@ impl<'a> Checker<'a> {
         let mut stmts = Vec::new();
         let mut seen: HashMap<StateId, Span> = HashMap::new();
         let mut written = false;
+        let before = self.diagnostics.len();
         // Statements between equations are checked one by one, so that their names stay in scope.
         for stmt in &body.stmts {
             match &stmt.kind {
@@ -74,7 +72,8 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        if !written {
+        // An equation in a nested block was complained of.
+        if !written && self.diagnostics.len() == before {
             self.report(catalog::control::nothing_to_integrate(body.span));
         }
         stmts

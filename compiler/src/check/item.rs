@@ -180,9 +180,9 @@ impl<'a> Checker<'a> {
             .iter()
             .any(|report| report.slug == "recursive_struct")
         {
-            for item in &mut self.model.structs {
-                item.fields.iter_mut().for_each(|(_, ty)| *ty = Type::Error);
-            }
+            self.break_structs();
+        } else {
+            self.check_fields();
         }
     }
 

@@ -277,6 +277,7 @@ impl Checker<'_> {
             ty = ty.default_concrete();
         }
         let mut first: Option<ExprId> = None;
+        let mut complained = false;
         for id in ids.iter_mut() {
             let own = self.ty(*id).clone();
             if own == ty || own.has_error() {
@@ -289,6 +290,11 @@ impl Checker<'_> {
             {
                 *id = adapted;
                 first = first.or(Some(*id));
+                continue;
+            }
+            if std::mem::replace(&mut complained, true) {
+                let span = self.expr_span(*id);
+                *id = self.error(span);
                 continue;
             }
             let (span, from) = (

@@ -117,7 +117,7 @@ pub enum Constant {
     /// Of a machine type or an enum.
     Value(ir::Value),
     /// An array, or a struct's fields in order.
-    Many(Vec<Constant>),
+    Many(Rc<[Constant]>),
 }
 
 impl Constant {

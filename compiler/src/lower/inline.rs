@@ -54,14 +54,7 @@ impl Lowerer<'_> {
     }
 
     fn is_inlined(&self, id: hir::FunctionId) -> bool {
-        let function = &self.model[id];
-        function.draws
-            || function.reads_inputs
-            || !self.is_value(&function.result)
-            || function
-                .params
-                .iter()
-                .any(|&param| !self.is_value(&self.model[param].ty))
+        self.model[id].is_written_out(self.model)
     }
 
     /// Binds the parameters of a function that is being inlined and runs `run` in its scope.

@@ -81,6 +81,7 @@ impl Checker<'_> {
                 callee: id,
                 span,
                 forbids_draw: None,
+                before_launch: false,
             });
             return self.node(ExprKind::Call(id, ids), result, span);
         }

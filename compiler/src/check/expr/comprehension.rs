@@ -36,7 +36,7 @@ impl Checker<'_> {
             let element = self.common(&mut values, want.as_ref(), "the elements of an array");
             let ty = Type::Array(Rc::new(element), values.len() as u32);
             return match self.constants(&values) {
-                Some(values) => self.constant_node(Constant::Many(values), ty, span),
+                Some(values) => self.constant_node(Constant::Many(values.into()), ty, span),
                 None => self.not_constant(span),
             };
         }
@@ -121,6 +121,12 @@ impl Checker<'_> {
                 &(end - start).to_string(),
                 inner.range.end.span,
             ));
+            return None;
+        }
+        if !self.afford(
+            (end - start).max(0) as u64,
+            inner.range.start.span.to(inner.range.end.span),
+        ) {
             return None;
         }
         let mut values = Vec::new();

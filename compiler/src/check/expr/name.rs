@@ -4,7 +4,7 @@ use crate::{
     builtin::BuiltinId,
     check::{Binding, Checker, ConstState, Global, Place, suggest::nearest},
     diagnostic::catalog,
-    hir::{Constant, ExprId, ExprKind, InputId, LocalId, LocalKind, StateId, Type},
+    hir::{Constant, DataId, ExprId, ExprKind, InputId, LocalId, LocalKind, StateId, Type},
     ir::{Launch, Value},
     span::Span,
     syntax::ast,
@@ -152,14 +152,8 @@ impl Checker<'_> {
                 }
                 None => self.not_constant(span),
             },
-            Global::Data(id) => match self.model.data.get(id.0 as usize) {
-                Some(data) => {
-                    let ty = data.ty.clone();
-                    self.node(ExprKind::Data(id), ty, span)
-                }
-                None => self.not_constant(span),
-            },
-            Global::Input(id) => self.input(id, name, declared, span),
+            Global::Data(id) => self.data(id, name, span),
+            Global::Input(id) => self.input(id, name, span),
             Global::State(id) => self.state(id, name, declared, span),
             Global::Const(_)
             | Global::Function(_)
@@ -169,7 +163,27 @@ impl Checker<'_> {
         }
     }
 
-    fn input(&mut self, id: InputId, name: &str, declared: Span, span: Span) -> ExprId {
+    fn data(&mut self, id: DataId, name: &str, span: Span) -> ExprId {
+        if matches!(self.place, Place::InputDefault | Place::InputDraw) {
+            self.report(catalog::names::not_available_here(
+                name,
+                "a table: inputs are set before any table is read",
+                self.place.describe(),
+                span,
+            ));
+            return self.error(span);
+        }
+        let Some(data) = self.model.data.get(id.0 as usize) else {
+            return self.not_constant(span);
+        };
+        let ty = data.ty.clone();
+        if let Place::Function(function) = self.place {
+            self.model.functions[function.0 as usize].reads_data = true;
+        }
+        self.node(ExprKind::Data(id), ty, span)
+    }
+
+    fn input(&mut self, id: InputId, name: &str, span: Span) -> ExprId {
         if matches!(self.place, Place::InputDefault | Place::InputDraw) {
             self.report(catalog::names::not_available_here(
                 name,
@@ -179,9 +193,9 @@ impl Checker<'_> {
             ));
             return self.error(span);
         }
+        // Only `len` in a constant comes here before the inputs are known.
         let Some(input) = self.model.inputs.get(id.0 as usize) else {
-            self.report(catalog::names::use_before_declaration(name, span, declared));
-            return self.error(span);
+            return self.not_constant(span);
         };
         let ty = input.ty.clone();
         if let Place::Function(function) = self.place {
@@ -210,10 +224,11 @@ impl Checker<'_> {
                 let ty = state.ty.clone();
                 self.node(ExprKind::State(id), ty, span)
             }
-            None => {
+            None if self.place == Place::StateInit => {
                 self.report(catalog::names::use_before_declaration(name, span, declared));
                 self.error(span)
             }
+            None => self.not_constant(span),
         }
     }
 
@@ -253,6 +268,7 @@ impl Checker<'_> {
         // A constant sees no names of the block that happens to use it first.
         let scopes = std::mem::take(&mut self.scopes);
         let later = std::mem::take(&mut self.later);
+        let nodes = self.model.exprs.len();
         let id = self.at_place(Place::Constant, |checker| {
             let want = ty.as_ref().map(|ty| checker.resolve_type(ty, false));
             match &want {
@@ -262,15 +278,17 @@ impl Checker<'_> {
         });
         self.scopes = scopes;
         self.later = later;
-        if self.is_error(id) {
-            return None;
-        }
-        match self.constant(id).cloned() {
-            Some(constant) => Some((constant, self.ty(id).clone())),
-            None => {
+        let failed = self.is_error(id);
+        let (constant, ty) = (self.constant(id).cloned(), self.ty(id).clone());
+        // The nodes of a comprehension's rounds are many, and nobody reads them again.
+        self.model.exprs.truncate(nodes);
+        match constant {
+            Some(constant) if !failed => Some((constant, ty)),
+            None if !failed => {
                 self.report(catalog::constants::not_constant("a `const`", value.span));
                 None
             }
+            _ => None,
         }
     }
 }

@@ -65,6 +65,7 @@ impl Checker<'_> {
                 body: Vec::new(),
                 draws: false,
                 reads_inputs: false,
+                reads_data: false,
                 span: function.name.span,
             });
         }

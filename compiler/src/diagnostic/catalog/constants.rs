@@ -54,6 +54,15 @@ catalog! {
             .help("use constants for both ends; `if` can choose the value inside")
     }
 
+    /// Constants that take too many numbers to compute.
+    ///
+    /// The compiler computes constants while it reads the model. Large tables belong into `data`.
+    E0510 constants_too_large(limit: u64, span: Span) {
+        Diagnostic::new("the constants of this model are too large")
+            .at(span, format!("goes beyond {limit} numbers in all"))
+            .help("read large tables as `data`, or compute them in `init`")
+    }
+
     /// A range that ends before it begins.
     E0509 empty_range(start: i64, end: i64, span: Span) {
         Diagnostic::new(format!("the range {start}..{end} is empty")).at(span, "has no element")

@@ -158,6 +158,14 @@ catalog! {
             .help("write the type of the result: `fn name(…) -> f32 { … }`")
     }
 
+    /// `integrate` in a function.
+    ///
+    /// States are advanced in `init`, `step` and `finish`; a function sees none.
+    E0423 integrate_in_function(span: Span) {
+        Diagnostic::new("`integrate` in a function").at(span, "a function has no states to advance")
+            .help("write it in `step`, and call the function for the right-hand sides")
+    }
+
     /// A filter in a comprehension that builds an array: the array's length would not be known.
     E0422 filter_in_array(span: Span) {
         Diagnostic::new("an array comprehension cannot filter").at(span, "the length would depend on it")

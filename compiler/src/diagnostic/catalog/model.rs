@@ -74,4 +74,21 @@ catalog! {
     E0611 too_large(what: &str, words: u64, span: Span) {
         Diagnostic::new(format!("{what} would take {words} words per agent")).at(span, "at most 16,777,216 are possible")
     }
+
+    /// A struct with too many fields, those of its fields included.
+    E0612 too_many_fields(name: &str, fields: u64, limit: u64, span: Span) {
+        Diagnostic::new(format!("struct `{name}` has {fields} fields in all"))
+            .at(span, format!("at most {limit} are possible"))
+            .help("use arrays for values of one kind")
+    }
+
+    /// Calls that take too much code.
+    ///
+    /// Functions that draw, read inputs, or take or give arrays or structs are written out where they are
+    /// called. When they call one another several times, the code grows as a power of their number.
+    E0613 too_much_code(name: &str, limit: u64, span: Span) {
+        Diagnostic::new(format!("calls such as this one of `{name}` take too much code"))
+            .at(span, format!("more than {limit} calls are written out in all"))
+            .help("call it once and name its result, or call it in a loop")
+    }
 }
