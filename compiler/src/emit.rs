@@ -4,5 +4,4 @@ pub mod limits;
 mod usage;
 mod wgsl;
 
-pub use limits::private_bytes;
 pub use wgsl::wgsl;

@@ -159,7 +159,7 @@ pub struct Function {
 }
 
 /// Parameters that a function of a kernel may have, by WGSL.
-const MAX_PARAMETERS: usize = 255;
+const MAX_PARAMETERS: usize = crate::emit::limits::PARAMETERS_MAX as usize;
 
 impl Function {
     /// Is its body written out where it is called? The IR's functions are pure and of scalars and vectors,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! [`compile`] is that line as code. `syntax` and `check` make all the diagnostics there are, but for the
-//! last one, which only the optimised program can tell: whether an agent's arrays fit a GPU.
+//! last ones, which only the optimised program can tell: whether it fits a GPU.
 
 pub mod artifact;
 pub mod builtin;
@@ -73,7 +73,7 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
     if options.optimise {
         passes::optimise(&mut program);
     }
-    size::check_private(&program)?;
+    size::check_program(&program)?;
     manifest.generator = options.generator.name().to_string();
     manifest.inner_rounds = ir::rounds::inner_rounds(&program);
     let wgsl = emit::wgsl(&program, &manifest, options.generator);

@@ -1,19 +1,17 @@
 //! Does a model fit? Params into a uniform block, rows into buffers, an agent's arrays into private
-//! memory.
+//! memory, blocks and functions into what WGSL guarantees.
 
 use crate::{
     diagnostic::{Diagnostic, catalog},
-    emit,
+    emit::limits,
     hir::{Model, Type},
-    ir::{Len, Program, VarKind},
+    ir::Program,
 };
 
 /// The uniform block that every WebGPU device has.
 const UNIFORM_BYTES: u64 = 65_536;
 /// More words per agent than this are no agent.
 const ROW_WORDS: u64 = 1 << 24;
-/// WGSL guarantees so much for the variables of a function, and as much again for private ones.
-const PRIVATE_BYTES: u32 = 8_192;
 
 /// Complaints about declarations that are too large, before anything is laid out.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
@@ -98,27 +96,28 @@ fn words(model: &Model, ty: &Type) -> u64 {
     }
 }
 
-/// Refuses a program whose arrays do not fit private memory.
-pub(crate) fn check_private(program: &Program) -> Result<(), Vec<Diagnostic>> {
-    let bytes = emit::private_bytes(program);
-    if bytes <= PRIVATE_BYTES {
-        return Ok(());
+/// Complaints about an optimised program that is beyond what WGSL guarantees.
+pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    if let Some(&first) = limits::place(program).unplaced.first() {
+        let bytes = u64::from(limits::private_bytes(program));
+        found.push(catalog::model::too_much_memory(bytes, program[first].span));
     }
-    let arrays = program
-        .vars
-        .iter()
-        .filter_map(|var| match (var.kind, var.len) {
-            (VarKind::Local | VarKind::State | VarKind::Constant, Len::Fixed(length)) => {
-                Some((length as usize * var.ty.components(), var.span))
-            }
-            _ => None,
-        });
-    let span = arrays
-        .max_by_key(|(words, _)| *words)
-        .map(|(_, span)| span)
-        .unwrap_or_default();
-    Err(vec![catalog::model::too_much_memory(
-        u64::from(bytes),
-        span,
-    )])
+    if let Some((levels, head)) = limits::deepest(program)
+        && levels > limits::NESTING_MAX
+    {
+        let span = program.span(head);
+        found.push(catalog::model::blocks_too_deep(
+            levels,
+            limits::NESTING_MAX,
+            span,
+        ));
+    }
+    if limits::members(program) > limits::MEMBERS_MAX
+        && let Some(&last) = program.params.last()
+    {
+        let count = program.params.len();
+        found.push(catalog::model::too_many_members(count, program[last].span));
+    }
+    if found.is_empty() { Ok(()) } else { Err(found) }
 }

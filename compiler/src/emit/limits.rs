@@ -2,7 +2,10 @@
 //! kernel is written.
 
 use super::usage::usage;
-use crate::ir::{Block, Len, Program, Stmt, Type, VarId, VarKind};
+use crate::{
+    ir::{Block, ExprId, Len, Program, Stmt, Type, VarId, VarKind},
+    manifest::header,
+};
 
 /// Bytes of function-scope variables that WGSL guarantees: 8,192, less what the kernel declares itself.
 const FUNCTION_BYTES: u32 = 8_192 - 256;
@@ -69,6 +72,11 @@ pub fn private_bytes(program: &Program) -> u32 {
 /// How many blocks of the model lie within one another at most; the arms of an `else if` chain count as
 /// one. At most [`NESTING_MAX`] are safe.
 pub fn nesting(program: &Program) -> u32 {
+    deepest(program).map_or(0, |(levels, _)| levels)
+}
+
+/// [`nesting`], and the condition or first bound of the innermost block there; none without any block.
+pub(crate) fn deepest(program: &Program) -> Option<(u32, ExprId)> {
     let bodies = [
         &program.init,
         &program.prologue,
@@ -79,21 +87,33 @@ pub fn nesting(program: &Program) -> u32 {
     bodies
         .into_iter()
         .chain(functions)
-        .map(depth)
-        .max()
-        .unwrap_or(0)
+        .filter_map(|block| depth(block))
+        .max_by_key(|(levels, _)| *levels)
 }
 
-fn depth(block: &Block) -> u32 {
-    let depth = |block| stacker::maybe_grow(32 << 10, 1 << 20, || depth(block));
+fn depth(block: &Block) -> Option<(u32, ExprId)> {
+    let inside = |block, head| {
+        let inner = stacker::maybe_grow(32 << 10, 1 << 20, || depth(block));
+        inner.map_or((1, head), |(levels, head)| (levels + 1, head))
+    };
     block
         .iter()
-        .map(|stmt| match stmt {
-            Stmt::For { body, .. } => 1 + depth(body),
-            Stmt::If { accept, reject, .. } => {
-                let chained = matches!(reject.as_slice(), [Stmt::If { .. }]);
-                let other = depth(reject) + u32::from(!chained);
-                other.max(1 + depth(accept))
+        .filter_map(|stmt| match stmt {
+            Stmt::For { start, body, .. } => Some(inside(body, *start)),
+            Stmt::If {
+                condition,
+                accept,
+                reject,
+            } => {
+                let (mut levels, head) = inside(reject, *condition);
+                // A chain goes on at the level where it began.
+                levels -= u32::from(matches!(reject.as_slice(), [Stmt::If { .. }]));
+                let first = inside(accept, *condition);
+                Some(if levels > first.0 {
+                    (levels, head)
+                } else {
+                    first
+                })
             }
             Stmt::Let { .. }
             | Stmt::Var { .. }
@@ -102,10 +122,33 @@ fn depth(block: &Block) -> u32 {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Return(_) => 0,
+            | Stmt::Return(_) => None,
         })
-        .max()
-        .unwrap_or(0)
+        .max_by_key(|(levels, _)| *levels)
+}
+
+/// Members of the uniform block, its header and its padding included.
+pub(crate) fn members(program: &Program) -> u32 {
+    let rows = program
+        .data
+        .iter()
+        .filter(|&&table| matches!(program[table].len, Len::Open { .. }))
+        .count() as u32;
+    let params = program.params.len() as u32;
+    let mut next = header::END + rows;
+    let mut padding = 0;
+    for &param in &program.params {
+        let var = &program[param];
+        padding += var.word.saturating_sub(next);
+        let components = var.ty.components() as u32;
+        next = var.word
+            + match var.len {
+                Len::One => components,
+                Len::Fixed(n) | Len::Open { stride: n } => (n * components).next_multiple_of(4),
+            };
+    }
+    // No member of the header is smaller than a word.
+    header::END + rows + params + padding
 }
 
 fn variables(program: &Program) -> Vec<VarId> {

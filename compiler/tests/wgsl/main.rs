@@ -7,6 +7,7 @@ mod forms;
 mod limits;
 #[path = "../../src/passes/tests/random.rs"]
 mod random;
+mod source;
 mod validate;
 
 // The builders are those of the passes' tests, which name the crate's rooms.

@@ -48,14 +48,15 @@ catalog! {
             .help("declare large tables as `data`")
     }
 
-    /// More private memory than a GPU gives an agent.
+    /// More memory than a GPU gives an agent.
     ///
-    /// Arrays that are indexed with values known only at run time live in private memory, of which WGSL
-    /// guarantees 8,192 bytes. Arrays indexed by constants (also in small loops, which are unrolled) cost
-    /// none, and inputs and data are read in place.
+    /// Arrays that are indexed with values known only at run time live in the memory of the kernel's
+    /// function or in private memory. WGSL guarantees 8,192 bytes of each, and an array lies in one of them
+    /// as a whole. Arrays indexed by constants (also in small loops, which are unrolled) cost no more than
+    /// their elements, and inputs and data are read in place.
     E0608 too_much_memory(bytes: u64, span: Span) {
-        Diagnostic::new(format!("the arrays of one agent take {bytes} bytes"))
-            .at(span, "8,192 bytes are available in all; this is the largest")
+        Diagnostic::new(format!("the variables of one agent take {bytes} bytes"))
+            .at(span, "no room is left for this one: there are two regions of 8,192 bytes")
             .help("make arrays smaller, or read large ones as `input` or `data`")
     }
 
@@ -90,5 +91,25 @@ catalog! {
         Diagnostic::new(format!("calls such as this one of `{name}` take too much code"))
             .at(span, format!("more than {limit} calls are written out in all"))
             .help("call it once and name its result, or call it in a loop")
+    }
+
+    /// Blocks within blocks beyond what shader compilers take.
+    ///
+    /// Counted after functions are inlined and what never runs is gone; the arms of an `else if` chain count
+    /// as one level.
+    E0614 blocks_too_deep(levels: u32, most: u32, span: Span) {
+        Diagnostic::new(format!("blocks lie {levels} levels within one another"))
+            .at(span, format!("at most {most} levels are possible"))
+            .help("move inner blocks into functions, or join conditions with `&&`")
+    }
+
+    /// More params than members in a uniform block.
+    ///
+    /// A uniform block has 1,023 members in WGSL. Every param is one, and every field of a struct, but an
+    /// array is one as a whole; a few are the compiler's own.
+    E0615 too_many_members(count: usize, span: Span) {
+        Diagnostic::new(format!("the model has {count} params"))
+            .at(span, "about 1,000 are possible")
+            .help("put params that belong together into an array")
     }
 }
