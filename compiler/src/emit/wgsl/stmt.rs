@@ -20,10 +20,13 @@ impl Writer<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> bool {
         match stmt {
-            Stmt::Let { var, value } => {
-                self.cut(*value);
-                self.declaration("let ", *var, *value);
-            }
+            Stmt::Let { var, value } => match self.part_of_row(*var, *value) {
+                Some(part) => self.var_names[var.0 as usize] = part,
+                None => {
+                    self.cut(*value);
+                    self.declaration("let ", *var, *value);
+                }
+            },
             Stmt::Var { var, value } => self.var(*var, *value),
             Stmt::Assign { var, value } => {
                 self.cut(*value);

@@ -4,6 +4,9 @@ use super::{Writer, literal, operator::Level};
 use crate::ir::{Expr, ExprId, Len, Type, Value, VarId, VarKind};
 use std::collections::BTreeMap;
 
+/// Words of inputs that are read by names of their own.
+const NAMED_WORDS: u32 = 64;
+
 /// `vec3u` for 3.
 pub(super) fn unsigned(components: u32) -> &'static str {
     match components {
@@ -187,6 +190,27 @@ impl Writer<'_> {
             self.push(&format!("{}({})", unsigned(components), parts.join(", ")));
         }
         self.push(")");
+    }
+
+    /// What stands for a `let` of the compiler's own that names one word of a row, where inputs are many:
+    /// a line for each would cost validators more time than all that is computed with them.
+    pub(super) fn part_of_row(&self, id: VarId, value: ExprId) -> Option<String> {
+        let program = self.program;
+        let Expr::Element { array, index } = program[value] else {
+            return None;
+        };
+        let (var, Expr::Literal(Value::I32(k))) = (&program[array], &program[index]) else {
+            return None;
+        };
+        let plain = var.kind == VarKind::Input && var.ty == Type::F32 && self.floats.inputs;
+        let own = program[id].span.start == program[id].span.end;
+        if !plain || !own || self.manifest.input_words <= NAMED_WORDS {
+            return None;
+        }
+        let word = var.word + *k as u32;
+        let name = self.row_names.get(&(word / 4))?;
+        let first = (word % 4) as usize;
+        Some(dotted(name, &"xyzw"[first..=first]))
     }
 
     /// The index of one of the agent's rows in `inputs`.
