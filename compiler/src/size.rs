@@ -13,6 +13,10 @@ const UNIFORM_BYTES: u64 = 65_536;
 /// More words per agent than this are no agent.
 const ROW_WORDS: u64 = 1 << 24;
 
+/// Levels of blocks that are accepted. Up to [`limits::NESTING_MAX`] every program is valid for naga and
+/// tint whatever its blocks hold; models with plain blocks go on to be valid up to here.
+const BLOCK_LEVELS: u32 = 56;
+
 /// Complaints about declarations that are too large, before anything is laid out.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -104,14 +108,10 @@ pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
         found.push(catalog::model::too_much_memory(bytes, program[first].span));
     }
     if let Some((levels, head)) = limits::deepest(program)
-        && levels > limits::NESTING_MAX
+        && levels > BLOCK_LEVELS
     {
         let span = program.span(head);
-        found.push(catalog::model::blocks_too_deep(
-            levels,
-            limits::NESTING_MAX,
-            span,
-        ));
+        found.push(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span));
     }
     if limits::members(program) > limits::MEMBERS_MAX
         && let Some(&last) = program.params.last()
