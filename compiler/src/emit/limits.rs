@@ -87,7 +87,7 @@ pub(crate) fn deepest(program: &Program) -> Option<(u32, ExprId)> {
     bodies
         .into_iter()
         .chain(functions)
-        .filter_map(|block| depth(block))
+        .filter_map(depth)
         .max_by_key(|(levels, _)| *levels)
 }
 
