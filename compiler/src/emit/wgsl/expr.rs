@@ -81,7 +81,10 @@ impl<'a> Writer<'a> {
 
     /// Writes an argument: `f(a < b, c > d)` would begin like a list of templates.
     pub(super) fn argument(&mut self, id: ExprId, last: bool) {
-        let less = matches!(self.program[id], Expr::Binary(BinaryOp::Less, ..));
+        let less = matches!(
+            self.program[id],
+            Expr::Binary(BinaryOp::Less | BinaryOp::And | BinaryOp::Or, ..)
+        );
         let least = if less && !last {
             Level::Primary
         } else {
