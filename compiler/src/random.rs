@@ -12,8 +12,8 @@
 //! The choice of the default generator, its cost and its test reports are in
 //! `docs/random.md`.
 
-mod keyed_hash;
-mod philox;
+pub mod keyed_hash;
+pub mod philox;
 
 /// The pseudo-step of the draws in `input` distributions.
 pub const INPUT_STEP: u32 = 0xFFFF_FFFD;
@@ -53,6 +53,7 @@ impl Generator {
     }
 
     /// The key of one agent's stream under `seed`: computed once per agent.
+    #[inline(always)]
     pub fn agent_key(self, seed: u64, agent: u32) -> Key {
         match self {
             Self::KeyedHash => widen(keyed_hash::agent_key(halves(seed), agent)),
@@ -64,6 +65,7 @@ impl Generator {
     ///
     /// `step` is the index of a step, or one of the pseudo-steps
     /// [`INPUT_STEP`], [`INIT_STEP`] and [`FINISH_STEP`].
+    #[inline(always)]
     pub fn step_key(self, agent_key: Key, step: u32) -> Key {
         match self {
             Self::KeyedHash => widen(keyed_hash::step_key(narrow(agent_key), step)),
@@ -73,6 +75,7 @@ impl Generator {
 
     /// Word number `n` of the step whose [`Generator::step_key`] is `key`:
     /// uniform over all 32-bit integers.
+    #[inline(always)]
     pub fn word(self, key: Key, n: u32) -> u32 {
         match self {
             Self::KeyedHash => keyed_hash::word(narrow(key), n),
@@ -81,6 +84,7 @@ impl Generator {
     }
 
     /// Word number `n` of `agent` in `step` under `seed`, in one call.
+    #[inline(always)]
     pub fn draw(self, seed: u64, agent: u32, step: u32, n: u32) -> u32 {
         self.word(self.step_key(self.agent_key(seed, agent), step), n)
     }
@@ -109,18 +113,23 @@ impl Generator {
 
 /// The uniform number in [0, 1) that a word stands for: its top 24 bits, in
 /// units of 2^-24. Exact, and never 1.0.
+#[inline(always)]
 pub fn unit(word: u32) -> f32 {
     (word >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
-fn halves(seed: u64) -> [u32; 2] {
+/// The low and the high word of a seed.
+#[inline(always)]
+pub fn halves(seed: u64) -> [u32; 2] {
     [seed as u32, (seed >> 32) as u32]
 }
 
+#[inline(always)]
 fn widen([k0, k1]: [u32; 2]) -> Key {
     [k0, k1, 0, 0]
 }
 
+#[inline(always)]
 fn narrow([k0, k1, _, _]: Key) -> [u32; 2] {
     [k0, k1]
 }

@@ -4,6 +4,7 @@
 //! after each operation and never fused; integers wrap. Ill-typed operands are a bug of the compiler and
 //! reach `ill_typed`.
 
+use super::math::operator;
 use crate::ir::{BinaryOp, Type, UnaryOp, Value};
 
 /// `op operand`.
@@ -28,20 +29,14 @@ pub fn binary(op: BinaryOp, a: Value, b: Value) -> Value {
         (Value::I32(a), Value::I32(b)) => signed(op, a, b),
         (Value::U32(a), Value::U32(b)) => unsigned(op, a, b),
         (Value::I32(a), Value::U32(b)) if op == BinaryOp::ShiftLeft => {
-            Value::I32(a.wrapping_shl(b))
+            Value::I32(operator::shift_left_i32(a, b))
         }
         (Value::I32(a), Value::U32(b)) if op == BinaryOp::ShiftRight => {
-            Value::I32(a.wrapping_shr(b))
+            Value::I32(operator::shift_right_i32(a, b))
         }
         (Value::Bool(a), Value::Bool(b)) => booleans(op, a, b),
         _ => vectors(op, a, b),
     }
-}
-
-/// WGSL's formula taken literally, one rounding an operation: unlike C's `fmod` it is inexact for large
-/// quotients and NaN for an infinite divisor, as on GPUs.
-fn remainder(a: f32, b: f32) -> f32 {
-    a - b * (a / b).trunc()
 }
 
 /// `+ - * / %` of vectors, or of a vector and a float.
@@ -51,7 +46,7 @@ fn vectors(op: BinaryOp, a: Value, b: Value) -> Value {
         BinaryOp::Subtract => zip(a, b, |a, b| a - b),
         BinaryOp::Multiply => zip(a, b, |a, b| a * b),
         BinaryOp::Divide => zip(a, b, |a, b| a / b),
-        BinaryOp::Remainder => zip(a, b, remainder),
+        BinaryOp::Remainder => zip(a, b, operator::remainder),
         BinaryOp::Equal
         | BinaryOp::NotEqual
         | BinaryOp::Less
@@ -75,7 +70,7 @@ fn floats(op: BinaryOp, a: f32, b: f32) -> Value {
         BinaryOp::Subtract => Value::F32(a - b),
         BinaryOp::Multiply => Value::F32(a * b),
         BinaryOp::Divide => Value::F32(a / b),
-        BinaryOp::Remainder => Value::F32(remainder(a, b)),
+        BinaryOp::Remainder => Value::F32(operator::remainder(a, b)),
         BinaryOp::Equal => Value::Bool(a == b),
         BinaryOp::NotEqual => Value::Bool(a != b),
         BinaryOp::Less => Value::Bool(a < b),
@@ -122,10 +117,8 @@ fn signed(op: BinaryOp, a: i32, b: i32) -> Value {
         BinaryOp::Add => a.wrapping_add(b),
         BinaryOp::Subtract => a.wrapping_sub(b),
         BinaryOp::Multiply => a.wrapping_mul(b),
-        BinaryOp::Divide if b == 0 => a,
-        BinaryOp::Divide => a.wrapping_div(b),
-        BinaryOp::Remainder if b == 0 => 0,
-        BinaryOp::Remainder => a.wrapping_rem(b),
+        BinaryOp::Divide => operator::divide_i32(a, b),
+        BinaryOp::Remainder => operator::remainder_i32(a, b),
         BinaryOp::BitAnd => a & b,
         BinaryOp::BitOr => a | b,
         BinaryOp::BitXor => a ^ b,
@@ -151,13 +144,13 @@ fn unsigned(op: BinaryOp, a: u32, b: u32) -> Value {
         BinaryOp::Add => a.wrapping_add(b),
         BinaryOp::Subtract => a.wrapping_sub(b),
         BinaryOp::Multiply => a.wrapping_mul(b),
-        BinaryOp::Divide => a.checked_div(b).unwrap_or(a),
-        BinaryOp::Remainder => a.checked_rem(b).unwrap_or(0),
+        BinaryOp::Divide => operator::divide_u32(a, b),
+        BinaryOp::Remainder => operator::remainder_u32(a, b),
         BinaryOp::BitAnd => a & b,
         BinaryOp::BitOr => a | b,
         BinaryOp::BitXor => a ^ b,
-        BinaryOp::ShiftLeft => a.wrapping_shl(b),
-        BinaryOp::ShiftRight => a.wrapping_shr(b),
+        BinaryOp::ShiftLeft => operator::shift_left(a, b),
+        BinaryOp::ShiftRight => operator::shift_right(a, b),
         BinaryOp::Equal
         | BinaryOp::NotEqual
         | BinaryOp::Less
@@ -196,28 +189,24 @@ fn booleans(op: BinaryOp, a: bool, b: bool) -> Value {
     })
 }
 
-/// A conversion between scalar types by value.
-///
-/// To an integer a float truncates and saturates at the type's last value that is a float, too
-/// (2147483520 for `i32`, 4294967040 for `u32`: WGSL, "Floating Point Conversion"); NaN gives 0. An
-/// integer becomes the nearest float, ties to even; integers keep their bits. Of numbers only zeros are
-/// false (NaN is true), and `true` is 1.
+/// A conversion between scalar types by value, see [`operator`]. Of numbers only zeros are false (NaN is
+/// true), and `true` is 1.
 pub fn convert(to: Type, value: Value) -> Value {
     match (to, value) {
         (Type::F32, Value::F32(_))
         | (Type::I32, Value::I32(_))
         | (Type::U32, Value::U32(_))
         | (Type::Bool, Value::Bool(_)) => value,
-        (Type::F32, Value::I32(x)) => Value::F32(x as f32),
-        (Type::F32, Value::U32(x)) => Value::F32(x as f32),
-        (Type::F32, Value::Bool(x)) => Value::F32(f32::from(x)),
-        (Type::I32, Value::F32(x)) => Value::I32(at_most(x, 2_147_483_520.0) as i32),
+        (Type::F32, Value::I32(x)) => Value::F32(operator::i32_to_f32(x)),
+        (Type::F32, Value::U32(x)) => Value::F32(operator::u32_to_f32(x)),
+        (Type::F32, Value::Bool(x)) => Value::F32(operator::bool_to_f32(x)),
+        (Type::I32, Value::F32(x)) => Value::I32(operator::f32_to_i32(x)),
         (Type::I32, Value::U32(x)) => Value::I32(x as i32),
         (Type::I32, Value::Bool(x)) => Value::I32(i32::from(x)),
-        (Type::U32, Value::F32(x)) => Value::U32(at_most(x, 4_294_967_040.0) as u32),
+        (Type::U32, Value::F32(x)) => Value::U32(operator::f32_to_u32(x)),
         (Type::U32, Value::I32(x)) => Value::U32(x as u32),
         (Type::U32, Value::Bool(x)) => Value::U32(u32::from(x)),
-        (Type::Bool, Value::F32(x)) => Value::Bool(x != 0.0),
+        (Type::Bool, Value::F32(x)) => Value::Bool(operator::f32_to_bool(x)),
         (Type::Bool, Value::I32(x)) => Value::Bool(x != 0),
         (Type::Bool, Value::U32(x)) => Value::Bool(x != 0),
         (Type::Vec2 | Type::Vec3 | Type::Vec4, _)
@@ -225,17 +214,11 @@ pub fn convert(to: Type, value: Value) -> Value {
     }
 }
 
-/// `x` or `last`, whichever is less; NaN stays.
-fn at_most(x: f32, last: f32) -> f32 {
-    if x > last { last } else { x }
-}
-
 /// The same 32 bits as another scalar type. Every NaN has the bits `0x7fc00000` here, because processors
 /// disagree about the bits of the NaNs that they make.
 pub fn bitcast(to: Type, value: Value) -> Value {
     let bits = match value {
-        Value::F32(x) if x.is_nan() => 0x7fc0_0000,
-        Value::F32(x) => x.to_bits(),
+        Value::F32(x) => operator::f32_to_bits(x),
         Value::I32(x) => x as u32,
         Value::U32(x) => x,
         Value::Bool(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => {

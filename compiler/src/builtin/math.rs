@@ -22,8 +22,11 @@
 //! | `softplus` | 0.6 | all |
 //! | `exp2 log2 pow tan asin acos atan atan2 sinh cosh asinh acosh atanh erf` | 0.51 | all |
 
+pub mod arithmetic;
+pub mod bits;
 pub mod exponential;
 pub mod hyperbolic;
+pub mod operator;
 pub mod primary;
 pub mod reduction;
 pub mod special;
@@ -33,7 +36,7 @@ pub mod wide;
 pub use exponential::{exp2, log2, pow};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh};
 pub use primary::{cos, exp, log, sin, tanh};
-pub use special::{erf, sigmoid, softplus};
+pub use special::{erf, normal_from, sigmoid, softplus};
 pub use trigonometric::{acos, asin, atan, atan2, tan};
 
 #[cfg(test)]

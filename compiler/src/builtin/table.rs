@@ -10,7 +10,7 @@ mod trigonometry;
 mod trigonometry_text;
 mod vector;
 
-use super::eval::{ill_typed, zip};
+use super::eval::ill_typed;
 use super::{Builtin, Class, Pure, Slot, Tolerance, Wgsl};
 use crate::ir::Value;
 
@@ -85,47 +85,6 @@ const INTEGER_1: Pure = Pure {
     class: Class::Integer,
     ..BLANK
 };
-
-/// A float as a value.
-fn f(x: f32) -> Value {
-    Value::F32(x)
-}
-
-fn add(a: f32, b: f32) -> f32 {
-    a + b
-}
-
-fn mul(a: f32, b: f32) -> f32 {
-    a * b
-}
-
-/// The smaller of two floats, the first of equals, and the other one if one is NaN.
-fn smaller(a: f32, b: f32) -> f32 {
-    if b < a || a.is_nan() { b } else { a }
-}
-
-/// The larger of two floats, the first of equals, and the other one if one is NaN.
-fn larger(a: f32, b: f32) -> f32 {
-    if b > a || a.is_nan() { b } else { a }
-}
-
-/// The smaller of two numbers, component by component.
-fn least(a: Value, b: Value) -> Value {
-    match (a, b) {
-        (Value::I32(a), Value::I32(b)) => Value::I32(a.min(b)),
-        (Value::U32(a), Value::U32(b)) => Value::U32(a.min(b)),
-        _ => zip(a, b, smaller),
-    }
-}
-
-/// The larger of two numbers, component by component.
-fn greatest(a: Value, b: Value) -> Value {
-    match (a, b) {
-        (Value::I32(a), Value::I32(b)) => Value::I32(a.max(b)),
-        (Value::U32(a), Value::U32(b)) => Value::U32(a.max(b)),
-        _ => zip(a, b, larger),
-    }
-}
 
 /// A function of three floats, component by component.
 fn zip3(a: Value, b: Value, c: Value, f: impl Fn(f32, f32, f32) -> f32) -> Value {

@@ -26,7 +26,8 @@ pub(super) const WGSL: &str = include_str!("keyed_hash.wgsl");
 
 /// Four Feistel rounds with [`word`] as the round function: for one seed a
 /// permutation of 64-bit blocks, so that no two agents share a key.
-pub(super) fn agent_key([s0, s1]: [u32; 2], agent: u32) -> [u32; 2] {
+#[inline(always)]
+pub fn agent_key([s0, s1]: [u32; 2], agent: u32) -> [u32; 2] {
     let round = |i: u32, half: u32| {
         let seed = [
             s0.wrapping_add(i.wrapping_mul(STEP_WEYL)),
@@ -44,7 +45,8 @@ pub(super) fn agent_key([s0, s1]: [u32; 2], agent: u32) -> [u32; 2] {
 
 /// One round for the first word; the second, a Weyl sequence in the step,
 /// keeps the keys of all steps of an agent distinct.
-pub(super) fn step_key([k0, k1]: [u32; 2], step: u32) -> [u32; 2] {
+#[inline(always)]
+pub fn step_key([k0, k1]: [u32; 2], step: u32) -> [u32; 2] {
     let x = step.wrapping_mul(STEP_WEYL).wrapping_add(k0);
     [
         (x ^ (x >> 16)).wrapping_mul(ROUND_1).wrapping_add(k1),
@@ -52,7 +54,9 @@ pub(super) fn step_key([k0, k1]: [u32; 2], step: u32) -> [u32; 2] {
     ]
 }
 
-pub(super) fn word([k0, k1]: [u32; 2], n: u32) -> u32 {
+/// Word number `n` of the step with this key.
+#[inline(always)]
+pub fn word([k0, k1]: [u32; 2], n: u32) -> u32 {
     let mut x = n.wrapping_mul(WORD_WEYL).wrapping_add(k0) ^ k1;
     x ^= x >> 17;
     x = quadratic(x, ROUND_1).wrapping_add(k1);
@@ -62,6 +66,7 @@ pub(super) fn word([k0, k1]: [u32; 2], n: u32) -> u32 {
 }
 
 /// x(2x + c) modulo 2^32: a permutation of the 32-bit integers for odd `c`.
+#[inline(always)]
 fn quadratic(x: u32, c: u32) -> u32 {
     x.wrapping_mul(x.wrapping_mul(2).wrapping_add(c))
 }

@@ -17,20 +17,30 @@ const ROUNDS: u32 = 10;
 /// The WGSL text; [`super::Generator::wgsl`] says what it declares.
 pub(super) const WGSL: &str = include_str!("philox.wgsl");
 
-pub(super) fn agent_key([s0, s1]: [u32; 2], agent: u32) -> Key {
+/// The agent's part of the counter, behind the key.
+#[inline(always)]
+pub fn agent_key([s0, s1]: [u32; 2], agent: u32) -> Key {
     [s0, s1, agent, 0]
 }
 
-pub(super) fn step_key([s0, s1, agent, _]: Key, step: u32) -> Key {
+/// The counter's words that stay throughout a step, behind the key.
+#[inline(always)]
+pub fn step_key([s0, s1, agent, _]: Key, step: u32) -> Key {
     [s0, s1, agent, step]
 }
 
-pub(super) fn word([s0, s1, agent, step]: Key, n: u32) -> u32 {
-    block([n / 4, step, agent, 0], [s0, s1])[(n % 4) as usize]
+/// Word number `n` of the step with this key.
+#[inline(always)]
+pub fn word([s0, s1, agent, step]: Key, n: u32) -> u32 {
+    let [x0, x1, x2, x3] = block([n / 4, step, agent, 0], [s0, s1]);
+    // Not an index: vector lanes have selects only.
+    let (even, odd) = if n & 2 == 0 { (x0, x1) } else { (x2, x3) };
+    if n & 1 == 0 { even } else { odd }
 }
 
 /// The four words of one counter.
-pub(super) fn block(counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+#[inline(always)]
+pub fn block(counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     let mut x = counter;
     for _ in 0..ROUNDS {
         let (lo0, hi0) = full_product(MULTIPLIERS[0], x[0]);
@@ -45,6 +55,7 @@ pub(super) fn block(counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 }
 
 /// The low and the high word of a 64-bit product.
+#[inline(always)]
 fn full_product(a: u32, b: u32) -> (u32, u32) {
     let product = u64::from(a) * u64::from(b);
     (product as u32, (product >> 32) as u32)

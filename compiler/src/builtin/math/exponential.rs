@@ -3,11 +3,13 @@
 use super::wide;
 
 /// 2^x.
+#[inline(always)]
 pub fn exp2(x: f32) -> f32 {
     wide::exp2(f64::from(x)) as f32
 }
 
 /// The binary logarithm; NaN below zero, minus infinity at zero.
+#[inline(always)]
 pub fn log2(x: f32) -> f32 {
     if x > f32::MAX || x.is_nan() {
         x
@@ -24,6 +26,7 @@ pub fn log2(x: f32) -> f32 {
 /// for integer exponents, x^0 = 1^y = 1 even for NaN.
 ///
 /// WGSL's own `pow` leaves negative bases undefined; this is the meaning on every backend.
+#[inline(always)]
 pub fn pow(x: f32, y: f32) -> f32 {
     if y == 0.0 || x == 1.0 {
         return 1.0;

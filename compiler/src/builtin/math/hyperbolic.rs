@@ -4,6 +4,7 @@
 use super::wide;
 
 /// Hyperbolic sine.
+#[inline(always)]
 pub fn sinh(x: f32) -> f32 {
     let x = f64::from(x);
     if x.abs() < 0.125 {
@@ -16,12 +17,14 @@ pub fn sinh(x: f32) -> f32 {
 }
 
 /// Hyperbolic cosine.
+#[inline(always)]
 pub fn cosh(x: f32) -> f32 {
     let e = wide::exp(f64::from(x));
     (0.5 * (e + 1.0 / e)) as f32
 }
 
 /// Inverse hyperbolic sine.
+#[inline(always)]
 pub fn asinh(x: f32) -> f32 {
     if !x.is_finite() {
         return x;
@@ -37,6 +40,7 @@ pub fn asinh(x: f32) -> f32 {
 }
 
 /// Inverse hyperbolic cosine, at least 0; NaN below 1.
+#[inline(always)]
 pub fn acosh(x: f32) -> f32 {
     if x > f32::MAX {
         return x;
@@ -50,6 +54,7 @@ pub fn acosh(x: f32) -> f32 {
 }
 
 /// Inverse hyperbolic tangent; infinite at ±1, NaN beyond.
+#[inline(always)]
 pub fn atanh(x: f32) -> f32 {
     let size = f64::from(x.abs());
     let value = if size < 0.03125 {

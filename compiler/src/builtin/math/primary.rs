@@ -18,11 +18,13 @@ const HALF_PI: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
 const LN_2: [f32; 2] = [std::f32::consts::LN_2, -1.904_654_2e-9];
 
 /// `c[0] + c[1] x + c[2] x² + …` by Horner's rule, fused.
+#[inline(always)]
 fn polynomial<const N: usize>(x: f32, c: [f32; N]) -> f32 {
     c.iter().rev().fold(0.0, |sum, &c| sum.mul_add(x, c))
 }
 
 /// The nearest multiple of π/2, as a count and what is left, for |x| <= [`LARGE`].
+#[inline(always)]
 fn reduce(x: f32) -> (i32, f32) {
     let n = x.mul_add(std::f32::consts::FRAC_2_PI, ROUND) - ROUND;
     let r = n.mul_add(-HALF_PI[0], x);
@@ -32,6 +34,7 @@ fn reduce(x: f32) -> (i32, f32) {
 }
 
 /// Sine for |r| <= π/4 and a little more.
+#[inline(always)]
 fn sin_kernel(r: f32) -> f32 {
     let r2 = r * r;
     let p = polynomial(r2, [-0.166_666_55, 0.008_332_158, -0.000_195_149_58]);
@@ -39,6 +42,7 @@ fn sin_kernel(r: f32) -> f32 {
 }
 
 /// Cosine for |r| <= π/4 and a little more.
+#[inline(always)]
 fn cos_kernel(r: f32) -> f32 {
     let r2 = r * r;
     let p = polynomial(r2, [0.041_666_646, -0.001_388_731_3, 2.443_278_6e-5]);
@@ -46,6 +50,7 @@ fn cos_kernel(r: f32) -> f32 {
 }
 
 /// Sine of the angle that is `quarter` right angles and `r` more.
+#[inline(always)]
 fn sin_of(quarter: i32, r: f32) -> f32 {
     let value = if quarter & 1 == 0 {
         sin_kernel(r)
@@ -56,6 +61,7 @@ fn sin_of(quarter: i32, r: f32) -> f32 {
 }
 
 /// Sine of an angle in radians; NaN for infinities.
+#[inline(always)]
 pub fn sin(x: f32) -> f32 {
     if x.abs() <= LARGE {
         let (quarter, r) = reduce(x);
@@ -66,6 +72,7 @@ pub fn sin(x: f32) -> f32 {
 }
 
 /// Cosine of an angle in radians; NaN for infinities.
+#[inline(always)]
 pub fn cos(x: f32) -> f32 {
     if x.abs() <= LARGE {
         let (quarter, r) = reduce(x);
@@ -76,11 +83,13 @@ pub fn cos(x: f32) -> f32 {
 }
 
 /// 2^n for n in -126..=127.
+#[inline(always)]
 fn power_of_two(n: i32) -> f32 {
     f32::from_bits(((n + 127) as u32) << 23)
 }
 
 /// e^x; infinite above 88.72, denormal below -87.33, 0 below -103.97.
+#[inline(always)]
 pub fn exp(x: f32) -> f32 {
     // Past these bounds the result is 0 or infinite anyway; NaN passes both tests.
     let x = if x < -105.0 { -105.0 } else { x };
@@ -107,6 +116,7 @@ pub fn exp(x: f32) -> f32 {
 }
 
 /// The natural logarithm; NaN below zero, minus infinity at zero.
+#[inline(always)]
 pub fn log(x: f32) -> f32 {
     if x > f32::MAX || x.is_nan() {
         return x;
@@ -151,6 +161,7 @@ pub fn log(x: f32) -> f32 {
 }
 
 /// Hyperbolic tangent, a quotient of polynomials.
+#[inline(always)]
 pub fn tanh(x: f32) -> f32 {
     // From 9.02 on the result rounds to 1; NaN passes both tests.
     let x = if x < -9.02 { -9.02 } else { x };

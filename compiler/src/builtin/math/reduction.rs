@@ -18,6 +18,7 @@ const HALF_PI_LOW: f64 = 6.077_100_506_506_192e-11;
 
 /// How many right angles (modulo 4) are nearest to `x`, and the rest in radians, at most π/4 in
 /// magnitude and good to 2^-40 of itself. The rest is NaN unless `x` is finite.
+#[inline(always)]
 pub fn quadrant(x: f32) -> (i32, f64) {
     if !x.is_finite() {
         return (0, f64::NAN);

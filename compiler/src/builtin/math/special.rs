@@ -1,14 +1,16 @@
-//! Functions that are no one's standard library: `sigmoid`, `softplus`, `erf`.
+//! Functions that are no one's standard library: `sigmoid`, `softplus`, `erf`, `normal_from`.
 
 use super::{primary, wide};
 
 /// The logistic function 1 / (1 + e^-x), from e^-|x|, which does not overflow.
+#[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
     let e = primary::exp(-x.abs());
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }
 
 /// ln(1 + e^x), in the form that neither overflows nor cancels: max(x, 0) + ln(1 + e^-|x|).
+#[inline(always)]
 pub fn softplus(x: f32) -> f32 {
     let e = wide::exp(-f64::from(x.abs()));
     let tail = if e >= 1e-8 { wide::log(1.0 + e) } else { e };
@@ -16,6 +18,7 @@ pub fn softplus(x: f32) -> f32 {
 }
 
 /// The error function 2/√π ∫₀ˣ e^(-t²) dt.
+#[inline(always)]
 pub fn erf(x: f32) -> f32 {
     let size = f64::from(x.abs());
     let value = if size < 1.0 {
@@ -29,6 +32,17 @@ pub fn erf(x: f32) -> f32 {
         1.0
     };
     value.copysign(f64::from(x)) as f32
+}
+
+/// √(-2 ln u) cos θ with u = (a + ½) / 2^32 in (0, 1] and θ = π b / 2^31 in [-π, π], `b` taken as signed
+/// (G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958). All 32
+/// bits of `a` count, so that the tails reach to 6.76, and u is never 0.
+#[inline(always)]
+pub fn normal_from(a: u32, b: u32) -> f32 {
+    const UNIT: f32 = 1.0 / 4_294_967_296.0;
+    let u = a as f32 * UNIT + 0.5 * UNIT;
+    let angle = (b as i32) as f32 * (std::f32::consts::PI / 2_147_483_648.0);
+    (-2.0 * primary::log(u)).sqrt() * primary::cos(angle)
 }
 
 /// The Taylor coefficients of √π/2 erf(x)/x in x².

@@ -4,12 +4,14 @@ use super::{reduction, wide};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Tangent of an angle in radians; NaN for infinities.
+#[inline(always)]
 pub fn tan(x: f32) -> f32 {
     let (quarter, r) = reduction::quadrant(x);
     (wide::sin_of(quarter, r) / wide::sin_of(quarter + 1, r)) as f32
 }
 
 /// Arc sine in [-π/2, π/2]; NaN outside [-1, 1].
+#[inline(always)]
 pub fn asin(x: f32) -> f32 {
     let x = f64::from(x);
     // The quotient is infinite at ±1, whose arc tangent is right; NaN outside.
@@ -22,6 +24,7 @@ pub fn asin(x: f32) -> f32 {
 }
 
 /// Arc cosine in [0, π]; NaN outside [-1, 1].
+#[inline(always)]
 pub fn acos(x: f32) -> f32 {
     let x = f64::from(x);
     let half = ((1.0 - x) / (1.0 + x)).sqrt();
@@ -33,6 +36,7 @@ pub fn acos(x: f32) -> f32 {
 }
 
 /// Arc tangent in [-π/2, π/2].
+#[inline(always)]
 pub fn atan(x: f32) -> f32 {
     if x.is_nan() {
         x
@@ -42,6 +46,7 @@ pub fn atan(x: f32) -> f32 {
 }
 
 /// The angle of the point (x, y) in [-π, π], with IEEE 754's rules for zeros and infinities.
+#[inline(always)]
 pub fn atan2(y: f32, x: f32) -> f32 {
     if x.is_nan() || y.is_nan() {
         return f32::NAN;

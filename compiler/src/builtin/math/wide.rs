@@ -10,16 +10,19 @@ const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// `sum of c[k] x^k`, by Horner's rule.
+#[inline(always)]
 pub(super) fn polynomial(x: f64, c: &[f64]) -> f64 {
     c.iter().rev().fold(0.0, |sum, &c| sum * x + c)
 }
 
 /// 2^n for n in -1022..=1023.
+#[inline(always)]
 fn power_of_two(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }
 
 /// e^r for |r| <= 0.35, the Taylor series.
+#[inline(always)]
 fn exp_kernel(r: f64) -> f64 {
     const C: [f64; 13] = [
         1.0,
@@ -40,6 +43,7 @@ fn exp_kernel(r: f64) -> f64 {
 }
 
 /// e^x; 0 below -700 and infinite above 700, which no `f32` tells apart.
+#[inline(always)]
 pub fn exp(x: f64) -> f64 {
     if x > 700.0 {
         return f64::INFINITY;
@@ -52,6 +56,7 @@ pub fn exp(x: f64) -> f64 {
 }
 
 /// 2^x; 0 below -1000 and infinite above 1000, which no `f32` tells apart. Exact for integers.
+#[inline(always)]
 pub fn exp2(x: f64) -> f64 {
     if x > 1000.0 {
         return f64::INFINITY;
@@ -64,6 +69,7 @@ pub fn exp2(x: f64) -> f64 {
 }
 
 /// The exponent and the logarithm of the mantissa in [√½, √2) of a positive normal number.
+#[inline(always)]
 fn log_parts(x: f64) -> (f64, f64) {
     const ROOT_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
     const MANTISSA: u64 = (1 << 52) - 1;
@@ -88,18 +94,21 @@ fn log_parts(x: f64) -> (f64, f64) {
 }
 
 /// The natural logarithm of a positive, finite, normal number.
+#[inline(always)]
 pub fn log(x: f64) -> f64 {
     let (e, log_m) = log_parts(x);
     e * LN_2_HIGH + (e * LN_2_LOW + log_m)
 }
 
 /// The binary logarithm of a positive, finite, normal number. Exact for powers of two.
+#[inline(always)]
 pub fn log2(x: f64) -> f64 {
     let (e, log_m) = log_parts(x);
     e + log_m * LOG2_E
 }
 
 /// Sine of `quarter` right angles and `r` more, |r| <= π/4.
+#[inline(always)]
 pub fn sin_of(quarter: i32, r: f64) -> f64 {
     let value = if quarter & 1 == 0 {
         sin_kernel(r)
@@ -110,6 +119,7 @@ pub fn sin_of(quarter: i32, r: f64) -> f64 {
 }
 
 /// Sine for |r| <= π/4, the Taylor series.
+#[inline(always)]
 fn sin_kernel(r: f64) -> f64 {
     const C: [f64; 8] = [
         1.0,
@@ -125,6 +135,7 @@ fn sin_kernel(r: f64) -> f64 {
 }
 
 /// Cosine for |r| <= π/4, the Taylor series.
+#[inline(always)]
 fn cos_kernel(r: f64) -> f64 {
     const C: [f64; 9] = [
         1.0,
@@ -141,6 +152,7 @@ fn cos_kernel(r: f64) -> f64 {
 }
 
 /// Arc tangent, for any `x` but NaN.
+#[inline(always)]
 pub fn atan(x: f64) -> f64 {
     let size = x.abs();
     // atan a = π/2 - atan 1/a, and atan a = π/4 + atan((a - 1)/(a + 1)): what is left is below tan π/8.
@@ -155,6 +167,7 @@ pub fn atan(x: f64) -> f64 {
 }
 
 /// Arc tangent for |t| <= tan π/8, the Taylor series.
+#[inline(always)]
 fn atan_kernel(t: f64) -> f64 {
     const C: [f64; 18] = [
         1.0,

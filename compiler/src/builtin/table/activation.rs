@@ -1,6 +1,6 @@
 //! Activation functions and their kin, component by component.
 
-use super::{FLOAT_1, f, greatest};
+use super::FLOAT_1;
 use crate::builtin::{Area, Builtin, Meaning, Pure, Tolerance, Wgsl, eval::map, math};
 
 /// The rows, by name.
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Activation,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| greatest(a[0], f(0.0)),
+            eval: |a| map(a[0], math::arithmetic::relu),
             wgsl: Wgsl::Helper {
                 name: "rectify",
                 text: RECTIFY,

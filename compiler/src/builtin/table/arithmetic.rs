@@ -1,9 +1,10 @@
 //! Arithmetic of numbers, component by component.
 
-use super::{FLOAT_1, FLOAT_2, FLOAT_3, add, f, greatest, larger, least, mul, smaller, zip3};
+use super::{FLOAT_1, FLOAT_2, FLOAT_3, zip3};
 use crate::builtin::{
     Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl,
     eval::{self, float_of, ill_typed, map, zip},
+    math::arithmetic as scalar,
 };
 use crate::ir::Value;
 
@@ -30,7 +31,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| map(a[0], f32::ceil),
+            eval: |a| map(a[0], scalar::ceil),
             wgsl: Wgsl::Native("ceil"),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
@@ -47,7 +48,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Numeric,
             params: &[Slot::T, Slot::T, Slot::T],
             result: Slot::T,
-            eval: |a| least(greatest(a[0], a[1]), a[2]),
+            eval: clamp,
             wgsl: Wgsl::Expression("min(max({0}, {1}), {2})"),
             derivative: &[
                 "select(0.0, 1.0, x > low && x < high)",
@@ -64,7 +65,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| map(a[0], f32::floor),
+            eval: |a| map(a[0], scalar::floor),
             wgsl: Wgsl::Native("floor"),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
@@ -78,7 +79,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["a", "b", "c"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| zip3(a[0], a[1], a[2], f32::mul_add),
+            eval: |a| zip3(a[0], a[1], a[2], scalar::fma),
             wgsl: Wgsl::Native("fma"),
             derivative: &["b", "a", "1.0"],
             tolerance: Tolerance::Mixed {
@@ -95,7 +96,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| map(a[0], |x| x - x.floor()),
+            eval: |a| map(a[0], scalar::fract),
             wgsl: Wgsl::Native("fract"),
             derivative: &["1.0"],
             tolerance: Tolerance::Exact,
@@ -132,7 +133,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Numeric,
             params: &[Slot::T, Slot::T],
             result: Slot::T,
-            eval: |a| greatest(a[0], a[1]),
+            eval: max,
             wgsl: Wgsl::Native("max"),
             derivative: &["select(0.0, 1.0, a >= b)", "select(0.0, 1.0, b > a)"],
             tolerance: Tolerance::Exact,
@@ -148,7 +149,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Numeric,
             params: &[Slot::T, Slot::T],
             result: Slot::T,
-            eval: |a| least(a[0], a[1]),
+            eval: min,
             wgsl: Wgsl::Native("min"),
             derivative: &["select(0.0, 1.0, a <= b)", "select(0.0, 1.0, b < a)"],
             tolerance: Tolerance::Exact,
@@ -165,11 +166,8 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::T, Slot::T, Slot::Component],
             result: Slot::T,
             eval: |a| {
-                zip(
-                    zip(a[0], f(1.0 - float_of(a[2])), mul),
-                    zip(a[1], a[2], mul),
-                    add,
-                )
+                let t = float_of(a[2]);
+                zip(a[0], a[1], |a, b| scalar::mix(a, b, t))
             },
             wgsl: Wgsl::Native("mix"),
             derivative: &["1.0 - t", "t", "b - a"],
@@ -186,7 +184,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| map(a[0], f32::round_ties_even),
+            eval: |a| map(a[0], scalar::round),
             wgsl: Wgsl::Native("round"),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
@@ -200,7 +198,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| least(greatest(a[0], f(0.0)), f(1.0)),
+            eval: |a| map(a[0], scalar::saturate),
             wgsl: Wgsl::Native("saturate"),
             derivative: &["select(0.0, 1.0, x > 0.0 && x < 1.0)"],
             tolerance: Tolerance::Exact,
@@ -250,7 +248,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["low", "high", "x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| zip3(a[0], a[1], a[2], smoothstep),
+            eval: |a| zip3(a[0], a[1], a[2], scalar::smoothstep),
             wgsl: Wgsl::Helper {
                 name: "smooth_step",
                 text: SMOOTH_STEP,
@@ -275,7 +273,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["edge", "x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| zip(a[0], a[1], |edge, x| if x < edge { 0.0 } else { 1.0 }),
+            eval: |a| zip(a[0], a[1], scalar::step),
             wgsl: Wgsl::Helper {
                 name: "unit_step",
                 text: UNIT_STEP,
@@ -293,7 +291,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| map(a[0], f32::trunc),
+            eval: |a| map(a[0], scalar::trunc),
             wgsl: Wgsl::Native("trunc"),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
@@ -327,36 +325,52 @@ fn unit_step(edge: f32, x: f32) -> f32 {
 
 fn abs(a: &[Value]) -> Value {
     match a[0] {
-        Value::I32(x) => Value::I32(x.wrapping_abs()),
+        Value::I32(x) => Value::I32(scalar::abs_i32(x)),
         Value::U32(_) => a[0],
-        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => map(a[0], f32::abs),
+        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => map(a[0], scalar::abs),
         Value::Bool(_) => ill_typed("number"),
+    }
+}
+
+fn clamp(a: &[Value]) -> Value {
+    match (a[0], a[1], a[2]) {
+        (Value::I32(x), Value::I32(low), Value::I32(high)) => {
+            Value::I32(scalar::clamp_i32(x, low, high))
+        }
+        (Value::U32(x), Value::U32(low), Value::U32(high)) => {
+            Value::U32(scalar::clamp_u32(x, low, high))
+        }
+        (x, low, high) => zip3(x, low, high, scalar::clamp),
+    }
+}
+
+fn max(a: &[Value]) -> Value {
+    match (a[0], a[1]) {
+        (Value::I32(a), Value::I32(b)) => Value::I32(scalar::max_i32(a, b)),
+        (Value::U32(a), Value::U32(b)) => Value::U32(scalar::max_u32(a, b)),
+        (a, b) => zip(a, b, scalar::max),
+    }
+}
+
+fn min(a: &[Value]) -> Value {
+    match (a[0], a[1]) {
+        (Value::I32(a), Value::I32(b)) => Value::I32(scalar::min_i32(a, b)),
+        (Value::U32(a), Value::U32(b)) => Value::U32(scalar::min_u32(a, b)),
+        (a, b) => zip(a, b, scalar::min),
     }
 }
 
 fn sign(a: &[Value]) -> Value {
     match a[0] {
-        Value::I32(x) => Value::I32(x.signum()),
-        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => {
-            map(a[0], |x| f32::from(x > 0.0) - f32::from(x < 0.0))
-        }
+        Value::I32(x) => Value::I32(scalar::sign_i32(x)),
+        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => map(a[0], scalar::sign),
         Value::U32(_) | Value::Bool(_) => ill_typed("number"),
     }
 }
 
-/// `x` times a power of two, rounded once: the product is exact in `f64`.
 fn ldexp(a: &[Value]) -> Value {
     match (a[0], a[1]) {
-        (Value::F32(x), Value::I32(exponent)) => {
-            let exponent = exponent.clamp(-300, 300);
-            let power = f64::from_bits(((exponent + 1023) as u64) << 52);
-            f((f64::from(x) * power) as f32)
-        }
+        (Value::F32(x), Value::I32(exponent)) => Value::F32(scalar::ldexp(x, exponent)),
         _ => ill_typed("argument of `ldexp`"),
     }
-}
-
-fn smoothstep(low: f32, high: f32, x: f32) -> f32 {
-    let t = smaller(larger((x - low) / (high - low), 0.0), 1.0);
-    t * t * (3.0 - 2.0 * t)
 }

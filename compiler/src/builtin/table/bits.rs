@@ -1,7 +1,10 @@
 //! Functions of the bits of integers.
 
 use super::INTEGER_1;
-use crate::builtin::{Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl, eval::ill_typed};
+use crate::builtin::{
+    Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl, eval::ill_typed,
+    math::bits as scalar,
+};
 use crate::ir::Value;
 
 /// The rows, by name.
@@ -11,7 +14,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| bits(a[0], u32::leading_zeros),
+            eval: |a| bits(a[0], scalar::count_leading_zeros),
             wgsl: Wgsl::Native("countLeadingZeros"),
             derivative: &[],
             tolerance: Tolerance::Exact,
@@ -25,7 +28,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| bits(a[0], u32::count_ones),
+            eval: |a| bits(a[0], scalar::count_one_bits),
             wgsl: Wgsl::Native("countOneBits"),
             derivative: &[],
             tolerance: Tolerance::Exact,
@@ -39,7 +42,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| bits(a[0], u32::trailing_zeros),
+            eval: |a| bits(a[0], scalar::count_trailing_zeros),
             wgsl: Wgsl::Native("countTrailingZeros"),
             derivative: &[],
             tolerance: Tolerance::Exact,
@@ -87,7 +90,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| bits(a[0], first_trailing_bit),
+            eval: |a| bits(a[0], scalar::first_trailing_bit),
             wgsl: Wgsl::Native("firstTrailingBit"),
             derivative: &[],
             tolerance: Tolerance::Exact,
@@ -141,7 +144,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| bits(a[0], u32::reverse_bits),
+            eval: |a| bits(a[0], scalar::reverse_bits),
             wgsl: Wgsl::Native("reverseBits"),
             derivative: &[],
             tolerance: Tolerance::Exact,
@@ -200,36 +203,21 @@ fn word(a: Value) -> u32 {
 }
 
 fn first_leading_bit(a: &[Value]) -> Value {
-    let place = |x: u32| x.checked_ilog2().unwrap_or(u32::MAX);
     match a[0] {
-        Value::I32(x) if x < 0 => Value::I32(place(!x as u32) as i32),
-        other => bits(other, place),
+        Value::I32(x) => Value::I32(scalar::first_leading_bit_i32(x)),
+        other => bits(other, scalar::first_leading_bit),
     }
 }
 
-fn first_trailing_bit(x: u32) -> u32 {
-    if x == 0 { u32::MAX } else { x.trailing_zeros() }
-}
-
-/// Where a field of `count` bits from `offset` on lies: its first bit, and a mask of as many ones.
-fn field(offset: u32, count: u32) -> (u32, u32) {
-    let offset = offset.min(32);
-    let count = count.min(32 - offset);
-    // Through 64 bits, for a field of 32.
-    (offset, ((1_u64 << count) - 1) as u32)
-}
-
 fn extract_bits(a: &[Value]) -> Value {
-    let (offset, mask) = field(word(a[1]), word(a[2]));
-    Value::U32(word(a[0]).checked_shr(offset).unwrap_or(0) & mask)
+    Value::U32(scalar::extract_bits(word(a[0]), word(a[1]), word(a[2])))
 }
 
 fn insert_bits(a: &[Value]) -> Value {
-    let (offset, mask) = field(word(a[2]), word(a[3]));
-    let place = |x: u32| x.checked_shl(offset).unwrap_or(0);
-    Value::U32((word(a[0]) & !place(mask)) | place(word(a[1]) & mask))
+    let [x, new_bits, offset, count] = [a[0], a[1], a[2], a[3]].map(word);
+    Value::U32(scalar::insert_bits(x, new_bits, offset, count))
 }
 
 fn mul_high(a: &[Value]) -> Value {
-    Value::U32(((u64::from(word(a[0])) * u64::from(word(a[1]))) >> 32) as u32)
+    Value::U32(scalar::mul_high(word(a[0]), word(a[1])))
 }

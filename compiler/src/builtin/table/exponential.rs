@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| map(a[0], |x| (1.0 / f64::from(x).sqrt()) as f32),
+            eval: |a| map(a[0], math::arithmetic::inverse_sqrt),
             wgsl: Wgsl::Native("inverseSqrt"),
             derivative: &["-0.5 * inverseSqrt(x) / x"],
             tolerance: Tolerance::Ulp(4.0),
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| map(a[0], f32::sqrt),
+            eval: |a| map(a[0], math::arithmetic::sqrt),
             wgsl: Wgsl::Native("sqrt"),
             derivative: &["0.5 / sqrt(x)"],
             tolerance: Tolerance::Ulp(3.0),

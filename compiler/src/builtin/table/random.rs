@@ -1,6 +1,5 @@
 //! Random draws, and the pure functions that make numbers of random words.
 
-use super::larger;
 use crate::builtin::{
     Area, Builtin, Class, Draw, Meaning, Pure, Slot, Tolerance, Wgsl, eval::ill_typed, math,
 };
@@ -147,13 +146,6 @@ fn unit(a: &[Value]) -> Value {
     Value::F32(random::unit(word(a[0])))
 }
 
-/// √(-2 ln u) cos θ with u = (a + ½) / 2^32 in (0, 1] and θ = π b / 2^31 in [-π, π], `b` taken as signed
-/// (G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958). All 32
-/// bits of `a` count, so that the tails reach to 6.76, and u is never 0.
 fn normal_from(a: &[Value]) -> Value {
-    const UNIT: f32 = 1.0 / 4_294_967_296.0;
-    let u = word(a[0]) as f32 * UNIT + 0.5 * UNIT;
-    let angle = (word(a[1]) as i32) as f32 * (std::f32::consts::PI / 2_147_483_648.0);
-    let radius = larger(-2.0 * math::log(u), 0.0).sqrt();
-    Value::F32(radius * math::cos(angle))
+    Value::F32(math::normal_from(word(a[0]), word(a[1])))
 }

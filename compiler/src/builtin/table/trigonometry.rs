@@ -1,16 +1,11 @@
 //! Trigonometric and hyperbolic functions, component by component.
 
-use super::{FLOAT_1, FLOAT_2, f, mul, trigonometry_text::*};
+use super::{FLOAT_1, FLOAT_2, trigonometry_text::*};
 use crate::builtin::{
     Area, Builtin, Meaning, Pure, Tolerance, Wgsl,
     eval::{map, zip},
     math,
 };
-
-/// 180/π.
-const DEGREES: f32 = 57.295_78;
-/// π/180.
-const RADIANS: f32 = 0.017_453_292;
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -201,7 +196,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Trigonometry,
         params: &["angle"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| zip(a[0], f(DEGREES), mul),
+            eval: |a| map(a[0], math::arithmetic::degrees),
             wgsl: Wgsl::Native("degrees"),
             derivative: &["57.29577951308232"],
             tolerance: Tolerance::Ulp(3.0),
@@ -215,7 +210,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Trigonometry,
         params: &["angle"],
         meaning: Meaning::Pure(Pure {
-            eval: |a| zip(a[0], f(RADIANS), mul),
+            eval: |a| map(a[0], math::arithmetic::radians),
             wgsl: Wgsl::Native("radians"),
             derivative: &["0.017453292519943295"],
             tolerance: Tolerance::Ulp(3.0),

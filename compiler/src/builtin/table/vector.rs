@@ -1,6 +1,5 @@
 //! Functions of vectors as a whole. Sums run from the first component to the last.
 
-use super::{f, mul};
 use crate::builtin::{
     Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl,
     eval::{float_of, ill_typed, map, zip},
@@ -36,7 +35,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Float,
             params: &[Slot::T, Slot::T],
             result: Slot::Component,
-            eval: |a| f(length(zip(a[0], a[1], |x, y| x - y))),
+            eval: |a| Value::F32(length(zip(a[0], a[1], |x, y| x - y))),
             wgsl: Wgsl::Native("distance"),
             derivative: &["(a - b) / distance(a, b)", "(b - a) / distance(a, b)"],
             tolerance: Tolerance::Mixed {
@@ -55,7 +54,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Vector,
             params: &[Slot::T, Slot::T],
             result: Slot::Component,
-            eval: |a| f(dot(a[0], a[1])),
+            eval: |a| Value::F32(dot(a[0], a[1])),
             wgsl: Wgsl::Native("dot"),
             derivative: &["b", "a"],
             tolerance: Tolerance::Mixed {
@@ -90,7 +89,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Float,
             params: &[Slot::T],
             result: Slot::Component,
-            eval: |a| f(length(a[0])),
+            eval: |a| Value::F32(length(a[0])),
             wgsl: Wgsl::Native("length"),
             derivative: &["v / length(v)"],
             tolerance: Tolerance::Mixed {
@@ -109,7 +108,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Vector,
             params: &[Slot::T],
             result: Slot::T,
-            eval: |a| zip(a[0], f(length(a[0])), |x, length| x / length),
+            eval: |a| zip(a[0], Value::F32(length(a[0])), |x, length| x / length),
             wgsl: Wgsl::Native("normalize"),
             derivative: &[],
             tolerance: Tolerance::Mixed {
@@ -161,7 +160,7 @@ pub(super) const ROWS: &[Builtin] = &[
 ];
 
 fn dot(a: Value, b: Value) -> f32 {
-    let products = zip(a, b, mul);
+    let products = zip(a, b, |x, y| x * y);
     let (first, rest) = products.floats().split_first().expect("a vector");
     rest.iter().fold(*first, |sum, x| sum + x)
 }
