@@ -78,6 +78,8 @@ enum Backend {
     Gpu,
     /// The processor's cores.
     Cpu,
+    /// The reference interpreter, which is slow: the meaning of the language.
+    Reference,
 }
 
 impl From<Backend> for sim_runtime::Backend {
@@ -86,6 +88,7 @@ impl From<Backend> for sim_runtime::Backend {
             Backend::Auto => sim_runtime::Backend::Auto,
             Backend::Gpu => sim_runtime::Backend::Gpu,
             Backend::Cpu => sim_runtime::Backend::Cpu,
+            Backend::Reference => sim_runtime::Backend::Reference,
         }
     }
 }

@@ -76,7 +76,8 @@ impl Summary {
     pub(crate) fn of(run: &Run, compile_seconds: f64) -> Summary {
         let report: &Report = run.report();
         let (backend, adapter) = match &report.backend {
-            Device::Cpu => ("cpu", None),
+            Device::Cpu(_) => ("cpu", None),
+            Device::Reference => ("reference", None),
             Device::Gpu(adapter) => (
                 "gpu",
                 Some(Adapter {

@@ -8,10 +8,7 @@ pub(crate) use array::describe;
 pub use array::{Array, Number};
 pub(crate) use names::unknown;
 
-use crate::{
-    error::{Error, Role},
-    interpreter,
-};
+use crate::error::{Error, Role};
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Counter, Field, Input, Manifest, Param, Scalar, Source, header},
@@ -54,8 +51,41 @@ pub(crate) struct Launch {
     pub(crate) uniform: Vec<u32>,
     /// The tables' words, in the manifest's order.
     pub(crate) data: Vec<Arc<[u32]>>,
-    /// One padded row per agent.
+    /// One padded row per agent; empty if no input is given.
     pub(crate) inputs: Vec<u32>,
+    /// By word of a row: is it given?
+    pub(crate) given: Vec<bool>,
+    /// The numbers of the program's `input_defaults` that compute what is not given.
+    pub(crate) absent: Vec<usize>,
+}
+
+impl Launch {
+    /// Writes the words that the caller gave over rows that the model computed: it computes whole structs,
+    /// of which only some fields may be absent.
+    pub(crate) fn overwrite_given(&self, rows: &mut [u32]) {
+        let stride = self.given.len().max(1);
+        for (row, given) in rows.chunks_mut(stride).zip(self.inputs.chunks(stride)) {
+            for ((word, &value), &is_given) in row.iter_mut().zip(given).zip(&self.given) {
+                if is_given {
+                    *word = value;
+                }
+            }
+        }
+    }
+
+    /// The words of the program's tables. It may have fewer than the manifest: a pass may have dropped the
+    /// last use of one.
+    pub(crate) fn tables(&self, artifact: &Artifact) -> Vec<&[u32]> {
+        let program = &artifact.program;
+        (program.data.iter())
+            .map(|&table| {
+                let binding = program[table].word;
+                let tables = &artifact.manifest.data;
+                let place = tables.iter().position(|data| data.binding == binding);
+                place.map_or(&[][..], |place| &self.data[place][..])
+            })
+            .collect()
+    }
 }
 
 /// Checks and lays out everything.
@@ -111,6 +141,8 @@ fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
         uniform: Vec::new(),
         data: Vec::new(),
         inputs: Vec::new(),
+        given: vec![false; manifest.input_words as usize],
+        absent: Vec::new(),
     })
 }
 
@@ -237,7 +269,6 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
     if row == 0 {
         return Ok(());
     }
-    launch.inputs = zeroed(launch.agents as usize * row)?;
     let given = |input: &Input| settings.inputs.get(&input.field.name);
     let absent: Vec<&Input> = manifest
         .inputs
@@ -253,8 +284,17 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
             Source::Default | Source::Drawn => {}
         }
     }
-    if !absent.is_empty() {
-        interpreter::fill_absent_inputs(artifact, launch, &absent)?;
+    launch.absent = (artifact.program.input_defaults.iter().enumerate())
+        .filter(|(_, default)| {
+            absent.iter().any(|input| {
+                let rest = input.field.name.strip_prefix(default.input.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        })
+        .map(|(number, _)| number)
+        .collect();
+    if absent.len() < manifest.inputs.len() {
+        launch.inputs = zeroed(launch.agents as usize * row)?;
     }
     for input in &manifest.inputs {
         if let Some(array) = given(input) {
@@ -274,6 +314,7 @@ fn place_input(input: &Input, array: &Array, row: usize, launch: &mut Launch) ->
     let field = &input.field;
     let width = field.words() as usize;
     let first = field.word as usize;
+    launch.given[first..first + width].fill(true);
     if array.is_single() && width == 1 {
         let word = array.words_for(Role::Input, field)?[0];
         for line in launch.inputs.chunks_exact_mut(row) {

@@ -9,6 +9,7 @@
 mod drive;
 mod machine;
 mod plan;
+pub mod vector;
 
 pub use drive::{Agents, Cancelled, Control};
 pub use machine::Machine;

@@ -145,6 +145,12 @@ pub enum Error {
         /// The state's name.
         name: String,
     },
+    /// The processor lacks the vector instructions that were asked for.
+    #[error("this processor has no {name} instructions")]
+    NoSuchInstructions {
+        /// The instruction set.
+        name: &'static str,
+    },
     /// The results do not fit into this machine's memory.
     #[error("the results need {bytes} bytes of memory, which this machine does not have")]
     HostMemory {
@@ -289,6 +295,7 @@ impl Error {
             Error::StatesNotKept { .. } => "E0712",
             Error::HostMemory { .. } => "E0713",
             Error::Cancelled => "E0714",
+            Error::NoSuchInstructions { .. } => "E0715",
             Error::NoAdapter { .. } => "E0801",
             Error::DeviceRefused { .. } => "E0802",
             Error::AdapterLimit { .. } => "E0803",
@@ -336,6 +343,9 @@ impl Error {
             }
             Error::StatesNotKept { .. } => {
                 "leave out `keep_states(false)`, or make the state an output".to_owned()
+            }
+            Error::NoSuchInstructions { .. } => {
+                "leave the instruction set to the runtime, which takes the best there is".to_owned()
             }
             Error::HostMemory { .. } => {
                 "run fewer agents at a time: `first_agent` continues where a run ended".to_owned()

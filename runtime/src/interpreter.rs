@@ -1,5 +1,4 @@
-//! The way from a launch to the CPU interpreter: the CPU backend, and the inputs that the launch leaves to
-//! the model.
+//! The way from a launch to the reference interpreter.
 
 use crate::{
     bind::{Launch, zeroed},
@@ -7,46 +6,13 @@ use crate::{
     cpu::{self, Agents, Interpreter},
     error::Error,
     gpu::Raw,
+    watch::watched,
 };
 use rayon::prelude::*;
-use sim_compiler::{
-    artifact::Artifact,
-    manifest::{Field, Input},
-};
-use std::{mem, sync::atomic::Ordering, thread, time::Duration};
+use sim_compiler::{artifact::Artifact, manifest::Field};
 
-/// How often a run looks whether it was cancelled, and says how far it is.
-const WATCH: Duration = Duration::from_millis(20);
 /// Agents that one task of the rearrangement handles.
 const BLOCK: usize = 4096;
-
-/// Computes the rows of inputs that the caller did not give. Where only some fields of a struct are absent,
-/// the given ones are computed too, for the caller to overwrite.
-pub(crate) fn fill_absent_inputs(
-    artifact: &Artifact,
-    launch: &mut Launch,
-    absent: &[&Input],
-) -> Result<(), Error> {
-    let mut agents = Agents {
-        first: launch.first_agent,
-        count: launch.agents,
-        inputs: mem::take(&mut launch.inputs),
-        ..Agents::default()
-    };
-    with_interpreter(artifact, launch, |interpreter| {
-        for (number, default) in artifact.program.input_defaults.iter().enumerate() {
-            let fills = |input: &&Input| {
-                let rest = input.field.name.strip_prefix(default.input.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
-            if absent.iter().any(fills) {
-                interpreter.input_default(&mut agents, number);
-            }
-        }
-    });
-    launch.inputs = agents.inputs;
-    Ok(())
-}
 
 /// Runs all agents on all cores.
 pub(crate) fn run(
@@ -60,13 +26,22 @@ pub(crate) fn run(
     let mut agents = Agents {
         first: launch.first_agent,
         count: launch.agents,
-        inputs: launch.inputs.clone(),
+        inputs: match launch.inputs.is_empty() {
+            true => zeroed(count * manifest.input_words as usize)?,
+            false => launch.inputs.clone(),
+        },
         states: zeroed(count * manifest.state_words as usize)?,
         outputs: zeroed(count * manifest.output_words as usize)?,
         progress: zeroed(count)?,
     };
     with_interpreter(artifact, launch, |interpreter| {
-        watched(interpreter, &mut agents, launch.steps, control)
+        for &number in &launch.absent {
+            interpreter.input_default(&mut agents, number);
+        }
+        launch.overwrite_given(&mut agents.inputs);
+        watched(launch.agents, launch.steps, control, |inner| {
+            interpreter.run(&mut agents, 0..launch.steps, inner)
+        })
     })?;
     let rows = |fields: &[Field], words: &[u32], stride: u32| -> Result<Vec<Vec<u32>>, Error> {
         fields
@@ -85,47 +60,27 @@ pub(crate) fn run(
     })
 }
 
-/// Runs all steps while another thread watches the caller's wishes.
-fn watched(
-    interpreter: &Interpreter<'_>,
-    agents: &mut Agents,
-    steps: u32,
-    control: Control<'_>,
-) -> Result<(), Error> {
-    control.check()?;
-    let inner = cpu::Control::default();
-    let total = u64::from(agents.count) * u64::from(steps);
-    let done = || {
-        let agents = inner.agents_done.load(Ordering::Relaxed);
-        control.report(agents * u64::from(steps), total);
+/// The launch with every row of inputs there, those that the model computes too.
+pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<Launch, Error> {
+    let stride = artifact.manifest.input_words as usize;
+    let mut agents = Agents {
+        first: launch.first_agent,
+        count: launch.agents,
+        inputs: zeroed(launch.agents as usize * stride)?,
+        ..Agents::default()
     };
-    if control.cancel.is_none() && control.progress.is_none() {
-        return interpreter
-            .run(agents, 0..steps, &inner)
-            .map_err(|cpu::Cancelled| Error::Cancelled);
-    }
-    let watcher = thread::current();
-    let result = thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let result = interpreter.run(agents, 0..steps, &inner);
-            watcher.unpark();
-            result
-        });
-        while !worker.is_finished() {
-            thread::park_timeout(WATCH);
-            if control.check().is_err() {
-                inner.cancel.store(true, Ordering::Relaxed);
-            }
-            done();
+    with_interpreter(artifact, launch, |interpreter| {
+        for &number in &launch.absent {
+            interpreter.input_default(&mut agents, number);
         }
-        worker.join()
     });
-    match result {
-        Ok(result) => result.map_err(|cpu::Cancelled| Error::Cancelled)?,
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
-    done();
-    Ok(())
+    launch.overwrite_given(&mut agents.inputs);
+    Ok(Launch {
+        inputs: agents.inputs,
+        absent: Vec::new(),
+        given: vec![true; stride],
+        ..launch.clone()
+    })
 }
 
 /// Gives `act` an interpreter for the launch.
@@ -135,17 +90,7 @@ fn with_interpreter<T>(
     act: impl FnOnce(&Interpreter<'_>) -> T,
 ) -> T {
     let program = &artifact.program;
-    // The program may have fewer tables than the manifest: a pass may have dropped the last use of one.
-    let data: Vec<&[u32]> = program
-        .data
-        .iter()
-        .map(|&table| {
-            let binding = program[table].word;
-            let tables = &artifact.manifest.data;
-            let place = tables.iter().position(|data| data.binding == binding);
-            place.map_or(&[][..], |place| &launch.data[place][..])
-        })
-        .collect();
+    let data = launch.tables(artifact);
     let interpreter = cpu::Launch {
         program,
         manifest: &artifact.manifest,

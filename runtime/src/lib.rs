@@ -15,8 +15,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `gpu`
-//! and `interpreter` (over `cpu`) run it, `run` is what comes out, `error` is everything that can go wrong.
+//! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `gpu`,
+//! `vectors` and `interpreter` (both over `cpu`) run it, `run` is what comes out, `error` is everything that
+//! can go wrong.
 
 mod bind;
 mod control;
@@ -27,9 +28,12 @@ mod interpreter;
 mod memory;
 mod run;
 mod simulation;
+mod vectors;
+mod watch;
 
 pub use bind::{Array, MOST_AGENTS, MOST_STEPS, Number};
 pub use control::{Control, Tuning};
+pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
 pub use gpu::{AdapterKind, AdapterSummary, adapters};
 pub use run::{Column, Device, Element, Report, Run, Values};

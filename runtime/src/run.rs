@@ -3,6 +3,7 @@
 
 use crate::{
     bind::{dims, unknown},
+    cpu::vector::Isa,
     error::{Error, Role},
     gpu::AdapterSummary,
 };
@@ -76,8 +77,10 @@ pub struct Report {
 /// What ran a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Device {
-    /// The interpreter, on all cores.
-    Cpu,
+    /// All cores, with this instruction set.
+    Cpu(Isa),
+    /// The reference interpreter, on all cores.
+    Reference,
     /// An adapter, which may be software.
     Gpu(AdapterSummary),
 }

@@ -4,9 +4,11 @@ use crate::{
     bind::{Array, Launch, Settings, bind, param_words, unknown},
     control::{Control, Tuning},
     error::{Error, Role},
+    cpu::vector::{self, Isa, Program},
     gpu::{self, Raw, Session},
     interpreter, memory,
     run::{Column, Device, Report, Run},
+    vectors,
 };
 use sim_compiler::{
     artifact::Artifact,
@@ -25,8 +27,11 @@ pub enum Backend {
     Auto,
     /// On the best adapter, a software one if there is no other.
     Gpu,
-    /// On the processor's cores.
+    /// On the processor's cores, with its vector instructions.
     Cpu,
+    /// On the reference interpreter: slow, and the meaning of the language. It gives what `Cpu` gives, to
+    /// the bit.
+    Reference,
 }
 
 /// A compiled model with the values of its launch.
@@ -43,6 +48,7 @@ pub struct Simulation {
     settings: Settings,
     backend: Backend,
     adapter: Option<String>,
+    instruction_set: Option<Isa>,
     tuning: Tuning,
     keep_states: bool,
     warm: Mutex<Warm>,
@@ -57,7 +63,8 @@ struct Warm {
 
 /// What runs the model, once that is decided.
 enum Engine {
-    Cpu,
+    Reference,
+    Vector(Box<Program>),
     Gpu(Box<Session>),
 }
 
@@ -91,6 +98,7 @@ impl Simulation {
             settings: Settings::default(),
             backend: Backend::Auto,
             adapter: None,
+            instruction_set: None,
             tuning: Tuning::default(),
             keep_states: true,
             warm: Mutex::default(),
@@ -175,6 +183,14 @@ impl Simulation {
     pub fn adapter(mut self, name: &str) -> Simulation {
         self.adapter = Some(name.to_owned());
         self.backend = Backend::Gpu;
+        self.cooled()
+    }
+
+    /// The vector instructions of [`Backend::Cpu`]; otherwise the best that the processor has. They change
+    /// no result.
+    #[must_use]
+    pub fn instruction_set(mut self, isa: Isa) -> Simulation {
+        self.instruction_set = Some(isa);
         self.cooled()
     }
 
@@ -283,10 +299,23 @@ impl Simulation {
             Some(engine) => engine,
             None => self.start()?,
         };
+        let launch = match &engine {
+            Engine::Gpu(_) if !launch.absent.is_empty() => {
+                let launch = Arc::new(self.with_all_inputs(&launch)?);
+                warm.launch = Some(Arc::clone(&launch));
+                launch
+            }
+            _ => launch,
+        };
         let prepare_seconds = started.elapsed().as_secs_f64();
         let started = Instant::now();
         let raw = match &mut engine {
-            Engine::Cpu => interpreter::run(&self.artifact, &launch, self.keep_states, *control),
+            Engine::Reference => {
+                interpreter::run(&self.artifact, &launch, self.keep_states, *control)
+            }
+            Engine::Vector(program) => {
+                vectors::run(program, &self.artifact, &launch, self.keep_states, *control)
+            }
             Engine::Gpu(session) => session.run(&launch, self.keep_states, *control),
         };
         let raw = match raw {
@@ -298,7 +327,8 @@ impl Simulation {
         };
         let report = Report {
             backend: match &engine {
-                Engine::Cpu => Device::Cpu,
+                Engine::Reference => Device::Reference,
+                Engine::Vector(program) => Device::Cpu(program.isa()),
                 Engine::Gpu(session) => Device::Gpu(session.adapter().clone()),
             },
             reason: reason.clone(),
@@ -324,7 +354,11 @@ impl Simulation {
                 .map(|session| Engine::Gpu(Box::new(session)))
         };
         match self.backend {
-            Backend::Cpu => Ok((Engine::Cpu, "the CPU was asked for".to_owned())),
+            Backend::Reference => {
+                let reason = "the reference interpreter was asked for";
+                Ok((Engine::Reference, reason.to_owned()))
+            }
+            Backend::Cpu => self.on_cpu("the CPU was asked for".to_owned()),
             Backend::Gpu => {
                 let reason = match &self.adapter {
                     Some(name) => format!("an adapter called `{name}` was asked for"),
@@ -333,15 +367,45 @@ impl Simulation {
                 Ok((open(&gpu::best(self.adapter.as_deref())?)?, reason))
             }
             Backend::Auto => match gpu::best_gpu() {
-                Err(reason) => Ok((Engine::Cpu, reason)),
+                Err(reason) => self.on_cpu(reason),
                 Ok(adapter) => match open(&adapter) {
                     Ok(engine) => Ok((engine, "a GPU was found".to_owned())),
                     Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
-                        Ok((Engine::Cpu, error.to_string()))
+                        self.on_cpu(error.to_string())
                     }
                     Err(other) => Err(other),
                 },
             },
+        }
+    }
+
+    /// The vector machine, or the reference interpreter for a model that is too large for it.
+    fn on_cpu(&self, reason: String) -> Result<(Engine, String), Error> {
+        match self.vector_program()? {
+            Ok(program) => Ok((Engine::Vector(Box::new(program)), reason)),
+            Err(too_large) => Ok((Engine::Reference, format!("{reason}; {too_large}"))),
+        }
+    }
+
+    fn vector_program(&self) -> Result<Result<Program, vector::TooLarge>, Error> {
+        let isa = self.instruction_set.unwrap_or_else(Isa::best);
+        if !isa.is_available() {
+            return Err(Error::NoSuchInstructions { name: isa.name() });
+        }
+        let artifact = &self.artifact;
+        Ok(vector::compile(
+            &artifact.program,
+            &artifact.manifest,
+            artifact.generator,
+            isa,
+        ))
+    }
+
+    /// The launch with every row of inputs there.
+    fn with_all_inputs(&self, launch: &Launch) -> Result<Launch, Error> {
+        match self.vector_program()? {
+            Ok(program) => vectors::with_all_inputs(&program, &self.artifact, launch),
+            Err(_) => interpreter::with_all_inputs(&self.artifact, launch),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Where models run in these tests: which backends there are, and one way to start a model on each.
 
 use sim_compiler::{Options, compile_with};
-use sim_runtime::{Backend, Simulation};
+use sim_runtime::{Backend, Isa, Simulation};
+use std::fmt;
 
 /// Is a GPU adapter here, real or software? Says so once if not; a failure if the environment variable
 /// `SIM_REQUIRE_GPU` is `1`.
@@ -22,35 +23,74 @@ pub fn has_gpu() -> bool {
     })
 }
 
-/// The backends that this machine has.
+/// The backends that this machine has, but for the reference interpreter.
 pub fn backends() -> Vec<Backend> {
-    if has_gpu() {
-        vec![Backend::Cpu, Backend::Gpu]
-    } else {
-        vec![Backend::Cpu]
+    let mut backends = vec![Backend::Cpu];
+    backends.extend(has_gpu().then_some(Backend::Gpu));
+    backends
+}
+
+/// A way to run a model.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// What runs it.
+    pub backend: Backend,
+    /// The instruction set, on the CPU.
+    pub isa: Option<Isa>,
+    /// Is the program optimised?
+    pub optimise: bool,
+}
+
+impl Way {
+    /// A model, compiled, ready for its launch values.
+    ///
+    /// # Errors
+    /// The compiler's messages as text.
+    pub fn simulation(&self, source: &str) -> Result<Simulation, String> {
+        let simulation = simulation(source, self.backend, self.optimise)?;
+        Ok(match self.isa {
+            Some(isa) => simulation.instruction_set(isa),
+            None => simulation,
+        })
+    }
+
+    /// Does it give what the reference interpreter gives, to the bit?
+    pub fn is_exact(&self) -> bool {
+        self.backend != Backend::Gpu
     }
 }
 
-/// Every way to run a model here: backend and whether optimised, with a name for messages.
-pub fn ways() -> Vec<(String, Backend, bool)> {
-    let mut ways = Vec::new();
-    for backend in backends() {
-        for optimise in [false, true] {
-            ways.push((
-                format!(
-                    "{backend:?}, {}",
-                    if optimise {
-                        "optimised"
-                    } else {
-                        "not optimised"
-                    }
-                ),
-                backend,
-                optimise,
-            ));
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.backend)?;
+        if let Some(isa) = self.isa {
+            write!(f, " with {isa}")?;
         }
+        f.write_str(if self.optimise {
+            ", optimised"
+        } else {
+            ", not optimised"
+        })
     }
-    ways
+}
+
+/// Every way to run a model here: the first is the reference interpreter on the program as it was lowered.
+/// With the environment variable `SIM_CPU_ONLY` those on the GPU are left out.
+pub fn ways() -> Vec<Way> {
+    let mut places = vec![(Backend::Reference, None)];
+    places.extend(Isa::available().into_iter().map(|isa| (Backend::Cpu, Some(isa))));
+    if std::env::var_os("SIM_CPU_ONLY").is_none() && has_gpu() {
+        places.push((Backend::Gpu, None));
+    }
+    (places.into_iter())
+        .flat_map(|(backend, isa)| {
+            [false, true].map(|optimise| Way {
+                backend,
+                isa,
+                optimise,
+            })
+        })
+        .collect()
 }
 
 /// A model, compiled, ready for its launch values.

@@ -96,6 +96,13 @@ const EXPLANATIONS: &[(&str, &str, &str)] = &[
         "The program that started the run cancelled it. A cancelled run has no results.",
     ),
     (
+        "E0715",
+        "no_such_instructions",
+        "The CPU backend has its loops compiled for several instruction sets (AVX-512, AVX2 with fused \
+         multiply-add, and what every processor of the kind has). A caller may ask for one of them, and this \
+         processor does not have it. The results are the same on all.",
+    ),
+    (
         "E0801",
         "no_adapter",
         "The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an \

@@ -9,3 +9,4 @@ mod random_models;
 mod run;
 mod tidy;
 mod validators;
+mod vector;

@@ -1,0 +1,454 @@
+//! From the IR to a program of the vector machine.
+//!
+//! A value is a scalar if all agents of a block share it, else a register of lanes; vectors are taken apart
+//! into their components. Expressions are evaluated for all lanes, since they are pure and total; only
+//! assignments look at which lanes are meant. Calls are inlined. See [`stmt`] for control flow and
+//! [`expr`] for what becomes of expressions.
+
+mod allocate;
+mod analysis;
+mod builtin;
+mod emit;
+mod expr;
+mod fuse;
+mod stmt;
+
+use super::{
+    isa::Isa,
+    program::{
+        Default, Instruction, Known, Program, Register, Rows, Slot, Stored, Table, Target,
+    },
+};
+use analysis::Analysis;
+use sim_compiler::{
+    ir::{self, Block, Len, Type, Value, VarId, VarKind},
+    manifest::Manifest,
+    random::Generator,
+};
+use std::collections::{HashMap, HashSet};
+use stmt::Frame;
+
+/// Programs that would grow beyond this, by calls within calls, are left to the reference interpreter.
+const MOST_INSTRUCTIONS: usize = 1 << 20;
+/// Registers that a block may have: 256 MiB of them.
+const MOST_REGISTERS: u32 = 1 << 18;
+
+/// Why there is no vector program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the model is too large for the vector machine")]
+pub struct TooLarge;
+
+/// A word of a value: shared or one per lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operand {
+    Lanes(Register),
+    Scalar(Slot),
+}
+
+/// The words of a value.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    words: [Operand; 4],
+    count: usize,
+}
+
+/// Where a variable is.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Not yet declared.
+    Nowhere,
+    /// A value that does not change.
+    Value(Parts),
+    /// Registers that are assigned; `frame` counts the frames around the declaration.
+    Registers { first: Register, frame: usize },
+    /// Scalars that are assigned.
+    Scalars(Slot),
+    /// The agents' own array, one register per word.
+    Array { first: Register, frame: usize },
+    /// A table that all agents share.
+    Table(u32),
+}
+
+/// A loop in the code, for the lifetimes of registers.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+/// A program under construction.
+struct Compiler<'p> {
+    program: &'p ir::Program,
+    analysis: Analysis,
+    isa: Isa,
+    generator: Generator,
+    uniform_words: u32,
+    code: Vec<Instruction>,
+    /// By label: where it stands.
+    labels: Vec<Target>,
+    /// The first instruction of each part, in order; allocation treats the parts one by one.
+    parts: Vec<usize>,
+    loops: Vec<Span>,
+    places: Vec<Place>,
+    frames: Vec<Frame>,
+    /// The outermost frame whose mask may have lost lanes since that was last looked at.
+    dropped_from: usize,
+    /// Arguments that wait for their call.
+    bound: Vec<(VarId, Parts)>,
+    scalars: Vec<u32>,
+    /// Constants by their word.
+    constants: HashMap<u32, Slot>,
+    tables: Vec<Table>,
+    rows: Vec<Rows>,
+    /// Params that are `bool`.
+    bools: Vec<Slot>,
+    /// By register: it keeps its place through the whole run.
+    pinned: Vec<bool>,
+    /// By register: it is assigned after it was first written.
+    mutable: Vec<bool>,
+    /// By register: a name stands for it.
+    named: Vec<bool>,
+    /// Scalars that are assigned after they were first written.
+    changing_scalars: HashSet<Slot>,
+    agent: Register,
+    keys: [Register; 2],
+    /// The key of the step, while a part that draws is compiled.
+    step_key: Option<[Register; 2]>,
+    draws: bool,
+    alive: Option<Register>,
+    too_large: bool,
+}
+
+/// Compiles a program that `ir::verify` accepts.
+///
+/// # Errors
+/// If the code or a block's registers would grow too large.
+pub fn compile(
+    program: &ir::Program,
+    manifest: &Manifest,
+    generator: Generator,
+    isa: Isa,
+) -> Result<Program, TooLarge> {
+    let mut compiler = Compiler::new(program, manifest, generator, isa);
+    compiler.declare()?;
+    let defaults = (program.input_defaults.iter())
+        .map(|default| compiler.default_input(default))
+        .collect();
+    let init = compiler.part(&program.init);
+    let stops = contains_stop(&program.step);
+    compiler.alive = stops.then(|| compiler.pin());
+    let prologue = compiler.part(&program.prologue);
+    compiler.keep(&program.prologue);
+    let alive = compiler.alive;
+    let step = compiler.part_under(alive, &program.step);
+    let finish = compiler.part(&program.finish);
+    compiler.finish(defaults, [init, prologue, step, finish])
+}
+
+impl<'p> Compiler<'p> {
+    fn new(
+        program: &'p ir::Program,
+        manifest: &Manifest,
+        generator: Generator,
+        isa: Isa,
+    ) -> Compiler<'p> {
+        let scalars = manifest.uniform_words + Known::COUNT;
+        let mut compiler = Compiler {
+            program,
+            analysis: Analysis::new(program),
+            isa,
+            generator,
+            uniform_words: manifest.uniform_words,
+            code: Vec::new(),
+            labels: Vec::new(),
+            parts: Vec::new(),
+            loops: Vec::new(),
+            places: vec![Place::Nowhere; program.vars.len()],
+            frames: Vec::new(),
+            dropped_from: usize::MAX,
+            bound: Vec::new(),
+            scalars: vec![0; scalars as usize],
+            constants: HashMap::new(),
+            tables: Vec::new(),
+            rows: Vec::new(),
+            bools: Vec::new(),
+            // Register 0 is nobody's.
+            pinned: vec![true],
+            mutable: vec![false],
+            named: vec![false],
+            changing_scalars: HashSet::new(),
+            agent: 0,
+            keys: [0; 2],
+            step_key: None,
+            draws: false,
+            alive: None,
+            too_large: false,
+        };
+        compiler.agent = compiler.pin();
+        compiler.keys = [compiler.pin(), compiler.pin()];
+        compiler
+    }
+
+    /// Gives every variable that is there from the beginning its place.
+    fn declare(&mut self) -> Result<(), TooLarge> {
+        let program = self.program;
+        for (var, elements) in &program.constants {
+            let words = elements.iter().flat_map(Value::words).collect();
+            self.places[var.0 as usize] = self.table(Table::Constant(words));
+        }
+        for &var in &program.params {
+            let first = program[var].word;
+            self.places[var.0 as usize] = match program[var].len {
+                Len::One => self.param(first, program[var].ty),
+                Len::Fixed(count) => {
+                    let count = count * program[var].ty.components() as u32;
+                    self.table(Table::Uniform { first, count })
+                }
+                Len::Open { .. } => panic!("internal error: a param of open length"),
+            };
+        }
+        for (number, &var) in program.data.iter().enumerate() {
+            self.places[var.0 as usize] = self.table(Table::Data(number));
+        }
+        let own = program.inputs.iter().chain(&program.states);
+        let own: Vec<VarId> = own.chain(&program.outputs).copied().collect();
+        let words: u64 = own.iter().map(|&var| u64::from(self.words(var))).sum();
+        if words > u64::from(MOST_REGISTERS) {
+            return Err(TooLarge);
+        }
+        for var in own {
+            self.own(var, 0);
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, table: Table) -> Place {
+        self.tables.push(table);
+        Place::Table(self.tables.len() as u32 - 1)
+    }
+
+    /// A param is the words of the uniform block themselves.
+    fn param(&mut self, first: u32, ty: Type) -> Place {
+        if ty == Type::Bool {
+            self.bools.push(first);
+        }
+        Place::Value(Parts::from_slots(first, ty.components()))
+    }
+
+    /// How many words of each agent a variable takes.
+    fn words(&self, var: VarId) -> u32 {
+        let var = &self.program[var];
+        let count = match var.len {
+            Len::One => 1,
+            Len::Fixed(count) => count,
+            Len::Open { .. } => panic!("internal error: `{}` is no table", var.name),
+        };
+        count * var.ty.components() as u32
+    }
+
+    /// Registers for a variable that has one per word.
+    fn own(&mut self, var: VarId, frame: usize) {
+        let words = self.words(var);
+        if self.pinned.len() as u64 + u64::from(words) > u64::from(MOST_REGISTERS) {
+            self.too_large = true;
+            return;
+        }
+        let first = self.pinned.len() as Register;
+        let is_array = self.program[var].len != Len::One;
+        let changes = self.program[var].kind != VarKind::Input;
+        for _ in 0..words {
+            // A local that is no array is given back after its last use.
+            let stays = is_array || self.program[var].kind != VarKind::Local;
+            self.pinned.push(stays);
+            self.mutable.push(changes);
+            self.named.push(true);
+        }
+        self.places[var.0 as usize] = match is_array {
+            true => Place::Array { first, frame },
+            false => Place::Registers { first, frame },
+        };
+    }
+
+    /// A register that keeps its place.
+    fn pin(&mut self) -> Register {
+        self.pinned.push(true);
+        self.mutable.push(true);
+        self.named.push(true);
+        self.pinned.len() as Register - 1
+    }
+
+    /// A register for a value.
+    fn temporary(&mut self) -> Register {
+        self.pinned.push(false);
+        self.mutable.push(false);
+        self.named.push(false);
+        self.pinned.len() as Register - 1
+    }
+
+    /// Keeps the registers of what the prologue named: every step reads them.
+    fn keep(&mut self, prologue: &Block) {
+        for stmt in prologue {
+            let ir::Stmt::Let { var, .. } = stmt else {
+                continue;
+            };
+            if let Place::Value(parts) = self.places[var.0 as usize] {
+                for word in parts.as_slice() {
+                    if let Operand::Lanes(register) = word {
+                        self.pinned[*register as usize] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Compiles a part of the program whose lanes all run to its end.
+    fn part(&mut self, block: &'p Block) -> Target {
+        self.part_under(None, block)
+    }
+
+    /// Compiles a part of the program that lanes may leave for good: then they leave `alive`.
+    fn part_under(&mut self, alive: Option<Register>, block: &'p Block) -> Target {
+        let entry = self.code.len();
+        self.parts.push(entry);
+        let end = self.label();
+        self.frames.push(Frame::root(alive, end));
+        self.step_key = self.draw_key(block);
+        self.block(block);
+        self.step_key = None;
+        self.frames.pop();
+        self.dropped_from = usize::MAX;
+        self.place_label(end);
+        self.code.push(Instruction::End);
+        entry as Target
+    }
+
+    fn default_input(&mut self, default: &'p ir::InputDefault) -> Default {
+        let belongs = |name: &str| {
+            name.strip_prefix(default.input.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let vars: Vec<VarId> = (self.program.inputs.iter().copied())
+            .filter(|&var| belongs(&self.program[var].name))
+            .collect();
+        Default {
+            entry: self.part(&default.body),
+            random_step: default.random_step,
+            inputs: self.stored(&vars),
+        }
+    }
+
+    /// The registers of variables and their words in storage.
+    fn stored(&self, vars: &[VarId]) -> Vec<Stored> {
+        let mut stored = Vec::new();
+        for &var in vars {
+            let (Place::Registers { first, .. } | Place::Array { first, .. }) =
+                self.places[var.0 as usize]
+            else {
+                continue;
+            };
+            for k in 0..self.words(var) {
+                stored.push(Stored {
+                    word: self.program[var].word + k,
+                    register: first + k,
+                    is_bool: self.program[var].ty == Type::Bool,
+                });
+            }
+        }
+        stored
+    }
+
+    fn finish(
+        mut self,
+        defaults: Vec<Default>,
+        [init, prologue, step, finish]: [Target; 4],
+    ) -> Result<Program, TooLarge> {
+        if self.too_large {
+            return Err(TooLarge);
+        }
+        self.resolve_labels();
+        let places = allocate::allocate(&mut self.code, &self.parts, &self.loops, &self.pinned);
+        if places.count > MOST_REGISTERS {
+            return Err(TooLarge);
+        }
+        let at = |register: Register| places.of[register as usize];
+        let moved = |mut stored: Vec<Stored>| {
+            for word in &mut stored {
+                word.register = at(word.register);
+            }
+            stored
+        };
+        let program = Program {
+            isa: self.isa,
+            generator: self.generator,
+            defaults: (defaults.into_iter())
+                .map(|default| Default {
+                    inputs: moved(default.inputs),
+                    ..default
+                })
+                .collect(),
+            init,
+            prologue,
+            step,
+            finish,
+            registers: places.count,
+            uniform_words: self.uniform_words,
+            inputs: moved(self.stored(&self.program.inputs)),
+            states: moved(self.stored(&self.program.states)),
+            outputs: moved(self.stored(&self.program.outputs)),
+            agent: at(self.agent),
+            keys: self.keys.map(at),
+            draws: self.draws,
+            alive: self.alive.map(at),
+            code: self.code,
+            scalars: self.scalars,
+            tables: self.tables,
+            rows: self.rows,
+            bools: self.bools,
+        };
+        program.check();
+        Ok(program)
+    }
+}
+
+impl Parts {
+    fn one(word: Operand) -> Parts {
+        Parts {
+            words: [word; 4],
+            count: 1,
+        }
+    }
+
+    fn from_slots(first: Slot, count: usize) -> Parts {
+        Parts {
+            words: std::array::from_fn(|k| Operand::Scalar(first + k.min(count - 1) as Slot)),
+            count,
+        }
+    }
+
+    fn from_registers(first: Register, count: usize) -> Parts {
+        Parts {
+            words: std::array::from_fn(|k| Operand::Lanes(first + k.min(count - 1) as Register)),
+            count,
+        }
+    }
+
+    fn as_slice(&self) -> &[Operand] {
+        &self.words[..self.count]
+    }
+}
+
+/// Does any path of a block end the agent's run?
+fn contains_stop(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        ir::Stmt::Stop => true,
+        ir::Stmt::If { accept, reject, .. } => contains_stop(accept) || contains_stop(reject),
+        ir::Stmt::For { body, .. } => contains_stop(body),
+        ir::Stmt::Let { .. }
+        | ir::Stmt::Var { .. }
+        | ir::Stmt::Assign { .. }
+        | ir::Stmt::AssignElement { .. }
+        | ir::Stmt::Break
+        | ir::Stmt::Continue
+        | ir::Stmt::Return(_) => false,
+    })
+}

@@ -1,0 +1,106 @@
+//! Places for registers: those that stay get one each, the others share places while they are not needed
+//! at the same time. The place that was given back last is taken first: it is the likeliest to be in the
+//! first-level cache.
+
+use super::Span;
+use crate::cpu::vector::program::{Instruction, Register};
+
+/// Where registers are.
+pub(super) struct Places {
+    /// By register of the compiler.
+    pub(super) of: Vec<Register>,
+    /// How many places there are.
+    pub(super) count: u32,
+}
+
+/// No place yet.
+const NOWHERE: Register = Register::MAX;
+
+/// Gives registers their places and writes these into the code.
+///
+/// The parts of the code begin where `parts` says; a register that is not pinned is used in one part only,
+/// and its life reaches from its first mention to its last, or to the end of a loop that it was there
+/// before and in which it is mentioned.
+pub(super) fn allocate(
+    code: &mut [Instruction],
+    parts: &[usize],
+    loops: &[Span],
+    pinned: &[bool],
+) -> Places {
+    let mut places = Places {
+        of: vec![NOWHERE; pinned.len()],
+        count: 0,
+    };
+    for (register, &pinned) in pinned.iter().enumerate() {
+        if pinned {
+            places.of[register] = places.count;
+            places.count += 1;
+        }
+    }
+    let lives = lives(code, loops, pinned.len());
+    // By instruction: the registers whose last mention it is.
+    let mut ends = vec![Vec::new(); code.len()];
+    for (register, life) in lives.iter().enumerate() {
+        if !pinned[register] && life.start <= life.end {
+            ends[life.end.min(code.len() - 1)].push(register);
+        }
+    }
+    let first_free = places.count;
+    let mut next_part = parts.iter().peekable();
+    let mut free: Vec<Register> = Vec::new();
+    let mut used = first_free;
+    for (k, instruction) in code.iter_mut().enumerate() {
+        if next_part.next_if(|&&start| start == k).is_some() {
+            free.clear();
+            used = first_free;
+        }
+        instruction.each_register(|register| {
+            let place = &mut places.of[*register as usize];
+            if *place == NOWHERE {
+                *place = free.pop().unwrap_or_else(|| {
+                    used += 1;
+                    used - 1
+                });
+            }
+            *register = *place;
+        });
+        if let Some(first) = instruction.array() {
+            *first = places.of[*first as usize];
+        }
+        places.count = places.count.max(used);
+        // The destination has its place by now, and so never that of a source.
+        free.extend(ends[k].iter().map(|&register| places.of[register]));
+    }
+    places
+}
+
+/// From its first mention to its last, by register.
+fn lives(code: &mut [Instruction], loops: &[Span], registers: usize) -> Vec<Span> {
+    let nothing = Span {
+        start: usize::MAX,
+        end: 0,
+    };
+    let mut lives = vec![nothing; registers];
+    for (k, instruction) in code.iter_mut().enumerate() {
+        instruction.each_register(|register| {
+            let life = &mut lives[*register as usize];
+            life.start = life.start.min(k);
+            life.end = k;
+        });
+    }
+    if loops.is_empty() {
+        return lives;
+    }
+    // Inner loops come before the loops around them.
+    for span in loops {
+        for instruction in &mut code[span.start..span.end] {
+            instruction.each_register(|register| {
+                let life = &mut lives[*register as usize];
+                if life.start < span.start {
+                    life.end = life.end.max(span.end - 1);
+                }
+            });
+        }
+    }
+    lives
+}

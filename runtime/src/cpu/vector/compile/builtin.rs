@@ -1,0 +1,243 @@
+//! Builtins: the operations that they are, and functions of whole vectors in terms of their components,
+//! in the order of the table's own definitions.
+
+use super::{Compiler, Operand, Parts};
+use crate::cpu::vector::op::{Code, Finish, Plain};
+use sim_compiler::{
+    ir::{Expr, ExprId, Type},
+    random::Generator,
+};
+
+impl Compiler<'_> {
+    /// A builtin of the table with a pure meaning.
+    pub(super) fn builtin(&mut self, name: &str, args: &[ExprId]) -> Parts {
+        let ty = self.analysis.ty(args[0]);
+        let varies = self.analysis.varies(args[0]);
+        match name {
+            "abs" if ty == Type::F32 && varies => {
+                return Parts::one(self.finished(Finish::Abs, args[0]));
+            }
+            "sqrt" if ty == Type::F32 && varies => {
+                return Parts::one(self.finished(Finish::Sqrt, args[0]));
+            }
+            "unit" | "normal_from" => {
+                if let Some(word) = self.draw_number(name, args) {
+                    return Parts::one(word);
+                }
+            }
+            "select" => {
+                let (reject, accept) = (self.value(args[0]), self.value(args[1]));
+                let condition = self.word(args[2]);
+                return self.zip(accept, reject, |compiler, a, b| {
+                    compiler.apply(Plain::Select, &[condition, a, b])
+                });
+            }
+            _ => {}
+        }
+        let args: Vec<Parts> = args.iter().map(|&arg| self.value(arg)).collect();
+        if let Some(parts) = self.of_vectors(name, ty, &args) {
+            return parts;
+        }
+        let plain = operation(name, ty)
+            .unwrap_or_else(|| panic!("internal error: no operation for `{name}`"));
+        let count = args.iter().map(|arg| arg.count).max().unwrap_or(1);
+        let words: Vec<Operand> = (0..count)
+            .map(|k| {
+                let operands: Vec<Operand> = args.iter().map(|arg| arg.word(k)).collect();
+                match plain {
+                    None => operands[0],
+                    Some(plain) => self.apply(plain, &operands),
+                }
+            })
+            .collect();
+        Parts::of(&words)
+    }
+
+    /// A number out of fresh words of the default generator, in one instruction.
+    fn draw_number(&mut self, name: &str, args: &[ExprId]) -> Option<Operand> {
+        if self.generator != Generator::KeyedHash {
+            return None;
+        }
+        let mut numbers = Vec::new();
+        for &arg in args {
+            match self.program[arg] {
+                Expr::RandomWord { number } => numbers.push(number),
+                _ => return None,
+            }
+        }
+        let numbers: Vec<Operand> = numbers.into_iter().map(|number| self.word(number)).collect();
+        let [a, b] = self.key();
+        Some(Operand::Lanes(match (name, &numbers[..]) {
+            ("unit", &[n]) => self.lanes(Code::Plain(Plain::DrawUnit), &[a, b, n]),
+            ("normal_from", &[n, m]) => self.lanes(Code::Plain(Plain::DrawNormal), &[a, b, n, m]),
+            _ => return None,
+        }))
+    }
+
+    fn of_vectors(&mut self, name: &str, ty: Type, args: &[Parts]) -> Option<Parts> {
+        let (sub, mul, div) = (Plain::SubF, Plain::MulF, Plain::DivF);
+        Some(match name {
+            "dot" => Parts::one(self.dot(args[0], args[1])),
+            "length" => Parts::one(self.length(args[0])),
+            "distance" => {
+                let between = self.each(sub, args[0], args[1]);
+                Parts::one(self.length(between))
+            }
+            "normalize" => {
+                let length = self.length(args[0]);
+                self.each(div, args[0], Parts::one(length))
+            }
+            "cross" => {
+                let (a, b) = (args[0].words, args[1].words);
+                let words = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| {
+                    let left = self.apply(mul, &[a[i], b[j]]);
+                    let right = self.apply(mul, &[a[j], b[i]]);
+                    self.apply(sub, &[left, right])
+                });
+                Parts::of(&words)
+            }
+            "faceForward" => {
+                let zero = Operand::Scalar(self.constant(0));
+                let dot = self.dot(args[1], args[2]);
+                let facing = self.ordered(Plain::LtF, dot, zero);
+                self.map(args[0], |compiler, word| {
+                    let back = compiler.apply(Plain::NegF, &[word]);
+                    compiler.apply(Plain::Select, &[facing, word, back])
+                })
+            }
+            "reflect" => {
+                let two = self.float(2.0);
+                let dot = self.dot(args[1], args[0]);
+                let twice = self.apply(mul, &[two, dot]);
+                let along = self.each(mul, Parts::one(twice), args[1]);
+                self.each(sub, args[0], along)
+            }
+            "refract" => self.refract(args[0], args[1], args[2].words[0]),
+            "mix" if ty.is_vector() => {
+                let one = self.float(1.0);
+                let rest = self.apply(sub, &[one, args[2].words[0]]);
+                let a = self.each(mul, args[0], Parts::one(rest));
+                let b = self.each(mul, args[1], args[2]);
+                self.each(Plain::AddF, a, b)
+            }
+            _ => return None,
+        })
+    }
+
+    fn float(&mut self, x: f32) -> Operand {
+        Operand::Scalar(self.constant(x.to_bits()))
+    }
+
+    fn each(&mut self, plain: Plain, a: Parts, b: Parts) -> Parts {
+        self.zip(a, b, |compiler, a, b| compiler.apply(plain, &[a, b]))
+    }
+
+    fn dot(&mut self, a: Parts, b: Parts) -> Operand {
+        let products = self.each(Plain::MulF, a, b);
+        let mut sum = products.words[0];
+        for &product in &products.as_slice()[1..] {
+            sum = self.apply(Plain::AddF, &[sum, product]);
+        }
+        sum
+    }
+
+    fn length(&mut self, v: Parts) -> Operand {
+        if v.count == 1 {
+            return self.apply(Plain::AbsF, &[v.words[0]]);
+        }
+        let square = self.dot(v, v);
+        self.apply(Plain::Sqrt, &[square])
+    }
+
+    fn refract(&mut self, v: Parts, normal: Parts, ratio: Operand) -> Parts {
+        let (add, sub, mul) = (Plain::AddF, Plain::SubF, Plain::MulF);
+        let (zero, one) = (self.float(0.0), self.float(1.0));
+        let cosine = self.dot(normal, v);
+        let ratio_square = self.apply(mul, &[ratio, ratio]);
+        let cosine_square = self.apply(mul, &[cosine, cosine]);
+        let sine_square = self.apply(sub, &[one, cosine_square]);
+        let product = self.apply(mul, &[ratio_square, sine_square]);
+        let k = self.apply(sub, &[one, product]);
+        let none = self.ordered(Plain::LtF, k, zero);
+        let root = self.apply(Plain::Sqrt, &[k]);
+        let scaled = self.apply(mul, &[ratio, cosine]);
+        let along = self.apply(add, &[scaled, root]);
+        let bent = self.each(mul, Parts::one(ratio), v);
+        let back = self.each(mul, Parts::one(along), normal);
+        let whole = self.each(sub, bent, back);
+        self.map(whole, |compiler, word| {
+            compiler.apply(Plain::Select, &[none, zero, word])
+        })
+    }
+}
+
+/// The operation on components that a builtin is, if there is one; within, none if it gives its argument
+/// back.
+pub(in crate::cpu::vector) fn operation(name: &str, ty: Type) -> Option<Option<Plain>> {
+    let of = |float: Plain, signed: Plain, unsigned: Plain| match ty {
+        Type::I32 => signed,
+        Type::U32 => unsigned,
+        _ => float,
+    };
+    Some(Some(match name {
+        "abs" if ty == Type::U32 => return Some(None),
+        "abs" => of(Plain::AbsF, Plain::AbsI, Plain::AbsI),
+        "ceil" => Plain::Ceil,
+        "clamp" => of(Plain::ClampF, Plain::ClampI, Plain::ClampU),
+        "floor" => Plain::Floor,
+        "fma" => Plain::Fma,
+        "fract" => Plain::Fract,
+        "ldexp" => Plain::Ldexp,
+        "max" => of(Plain::MaxF, Plain::MaxI, Plain::MaxU),
+        "min" => of(Plain::MinF, Plain::MinI, Plain::MinU),
+        "mix" => Plain::Mix,
+        "round" => Plain::Round,
+        "saturate" => Plain::Saturate,
+        "sign" => of(Plain::SignF, Plain::SignI, Plain::SignI),
+        "smoothstep" => Plain::Smoothstep,
+        "step" => Plain::Step,
+        "trunc" => Plain::Trunc,
+        "exp" => Plain::Exp,
+        "exp2" => Plain::Exp2,
+        "inverseSqrt" => Plain::InverseSqrt,
+        "log" => Plain::Log,
+        "log2" => Plain::Log2,
+        "pow" => Plain::Pow,
+        "sqrt" => Plain::Sqrt,
+        "acos" => Plain::Acos,
+        "acosh" => Plain::Acosh,
+        "asin" => Plain::Asin,
+        "asinh" => Plain::Asinh,
+        "atan" => Plain::Atan,
+        "atan2" => Plain::Atan2,
+        "atanh" => Plain::Atanh,
+        "cos" => Plain::Cos,
+        "cosh" => Plain::Cosh,
+        "degrees" => Plain::Degrees,
+        "radians" => Plain::Radians,
+        "sin" => Plain::Sin,
+        "sinh" => Plain::Sinh,
+        "tan" => Plain::Tan,
+        "tanh" => Plain::Tanh,
+        "erf" => Plain::Erf,
+        "relu" => Plain::Relu,
+        "sigmoid" => Plain::Sigmoid,
+        "softplus" => Plain::Softplus,
+        "countLeadingZeros" => Plain::CountLeadingZeros,
+        "countOneBits" => Plain::CountOneBits,
+        "countTrailingZeros" => Plain::CountTrailingZeros,
+        "extractBits" => Plain::ExtractBits,
+        "firstLeadingBit" => of(
+            Plain::FirstLeadingBitU,
+            Plain::FirstLeadingBitI,
+            Plain::FirstLeadingBitU,
+        ),
+        "firstTrailingBit" => Plain::FirstTrailingBit,
+        "insertBits" => Plain::InsertBits,
+        "mul_high" => Plain::MulHigh,
+        "reverseBits" => Plain::ReverseBits,
+        "unit" => Plain::Unit,
+        "normal_from" => Plain::NormalFrom,
+        _ => return None,
+    }))
+}

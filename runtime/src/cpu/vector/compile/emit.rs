@@ -1,0 +1,283 @@
+//! Single instructions: operands into kernels' form, scalars, labels.
+
+use super::{Compiler, MOST_INSTRUCTIONS, Operand, Parts};
+use crate::cpu::vector::{
+    op::{Code, Fused, Plain},
+    program::{Instruction, Known, Register, Slot, Target},
+};
+
+/// A place in the code that may not be known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(u32);
+
+/// A label that has no place yet.
+const NOWHERE: Target = Target::MAX;
+
+impl Compiler<'_> {
+    /// Adds an instruction, unless the program is too large already.
+    pub(super) fn push(&mut self, instruction: Instruction) {
+        if self.code.len() >= MOST_INSTRUCTIONS {
+            self.too_large = true;
+        } else {
+            self.code.push(instruction);
+        }
+    }
+
+    /// A new scalar.
+    pub(super) fn slot(&mut self) -> Slot {
+        self.scalars.push(0);
+        self.scalars.len() as Slot - 1
+    }
+
+    /// The scalar that is always this word.
+    pub(super) fn constant(&mut self, word: u32) -> Slot {
+        if let Some(&slot) = self.constants.get(&word) {
+            return slot;
+        }
+        let slot = self.slot();
+        self.scalars[slot as usize] = word;
+        self.constants.insert(word, slot);
+        slot
+    }
+
+    pub(super) fn known(&self, known: Known) -> Slot {
+        known.slot(self.uniform_words)
+    }
+
+    /// An operation on scalars.
+    pub(super) fn scalar(&mut self, plain: Plain, from: &[Slot]) -> Slot {
+        let to = self.slot();
+        self.scalar_into(to, plain, from);
+        to
+    }
+
+    pub(super) fn scalar_into(&mut self, to: Slot, plain: Plain, from: &[Slot]) {
+        self.push(Instruction::Scalar {
+            f: plain.scalar(),
+            to,
+            from: std::array::from_fn(|k| from.get(k).copied().unwrap_or(0)),
+        });
+    }
+
+    /// An operation, on scalars if all operands are.
+    pub(super) fn apply(&mut self, plain: Plain, from: &[Operand]) -> Operand {
+        let slots: Vec<Slot> = (from.iter())
+            .filter_map(|operand| match operand {
+                Operand::Scalar(slot) => Some(*slot),
+                Operand::Lanes(_) => None,
+            })
+            .collect();
+        if slots.len() == from.len() {
+            return Operand::Scalar(self.scalar(plain, &slots));
+        }
+        Operand::Lanes(self.lanes(Code::Plain(plain), from))
+    }
+
+    /// An operation on lanes with a new destination.
+    pub(super) fn lanes(&mut self, code: Code, from: &[Operand]) -> Register {
+        let to = self.temporary();
+        self.lanes_into(to, code, from);
+        to
+    }
+
+    /// An operation on lanes. Scalars that no kernel of it takes are spread first.
+    pub(super) fn lanes_into(&mut self, to: Register, code: Code, from: &[Operand]) {
+        debug_assert_eq!(code.arity(), from.len(), "{code:?}");
+        let scalars: u8 = (from.iter().enumerate())
+            .map(|(k, operand)| u8::from(matches!(operand, Operand::Scalar(_))) << k)
+            .sum();
+        // Of the sets of scalars that may stay, the largest.
+        let (kept, kernel) = (0..=scalars)
+            .rev()
+            .filter(|kept| kept & !scalars == 0)
+            .filter_map(|kept| Some((kept, code.kernel(kept, self.isa)?)))
+            .max_by_key(|(kept, _)| kept.count_ones())
+            .expect("every operation has a kernel without scalars");
+        let mut registers = [to, 0, 0, 0, 0];
+        let mut slots = [0; 4];
+        for (k, operand) in from.iter().enumerate() {
+            match *operand {
+                Operand::Scalar(slot) if kept >> k & 1 == 1 => slots[k] = slot,
+                other => registers[k + 1] = self.register(other),
+            }
+        }
+        self.push(Instruction::Lanes {
+            code,
+            kernel,
+            registers,
+            slots,
+        });
+    }
+
+    /// The operand in a register.
+    pub(super) fn register(&mut self, operand: Operand) -> Register {
+        match operand {
+            Operand::Lanes(register) => register,
+            Operand::Scalar(from) => {
+                let to = self.temporary();
+                self.push(Instruction::Spread { to, from });
+                to
+            }
+        }
+    }
+
+    /// The operand in a register or scalar that nothing else writes.
+    pub(super) fn settled(&mut self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Lanes(from) if self.mutable[from as usize] => {
+                let to = self.temporary();
+                self.push(Instruction::Copy { to, from });
+                Operand::Lanes(to)
+            }
+            Operand::Scalar(from) if self.changing_scalars.contains(&from) => {
+                Operand::Scalar(self.scalar(Plain::Same, &[from]))
+            }
+            other => other,
+        }
+    }
+
+    /// A value that a name may stand for: nothing else writes its words.
+    pub(super) fn name(&mut self, mut parts: Parts) -> Parts {
+        for k in 0..parts.count {
+            parts.words[k] = self.settled(parts.words[k]);
+            if let Operand::Lanes(register) = parts.words[k] {
+                self.named[register as usize] = true;
+            }
+        }
+        parts
+    }
+
+    /// Writes an operand into a register, in all lanes. If the operand is the value that the last
+    /// instruction made, that instruction writes it there itself.
+    pub(super) fn move_into(&mut self, to: Register, operand: Operand) {
+        let from = match operand {
+            Operand::Scalar(from) => return self.push(Instruction::Spread { to, from }),
+            Operand::Lanes(from) if from == to => return,
+            Operand::Lanes(from) => from,
+        };
+        let fresh = !self.named[from as usize] && !self.mutable[from as usize] && !self.label_here();
+        if fresh && let Some(last) = self.code.last_mut() {
+            match last {
+                Instruction::Lanes {
+                    code, registers, ..
+                } if registers[0] == from
+                    && !code.reads_destination()
+                    && !registers[1..].contains(&to) =>
+                {
+                    registers[0] = to;
+                    return;
+                }
+                Instruction::Spread { to: made, .. } | Instruction::Gather { to: made, .. }
+                    if *made == from =>
+                {
+                    *made = to;
+                    return;
+                }
+                _ => {}
+            }
+        }
+        if fresh && self.update_in_place(to, from) {
+            return;
+        }
+        self.push(Instruction::Copy { to, from });
+    }
+
+    /// `x = x · a` and `x = x + a * b`, whose value the last instruction made for itself, without a copy.
+    fn update_in_place(&mut self, to: Register, from: Register) -> bool {
+        use Instruction::Lanes;
+        let Some(&Lanes {
+            code,
+            registers,
+            slots,
+            ..
+        }) = self.code.last()
+        else {
+            return false;
+        };
+        if registers[0] != from {
+            return false;
+        }
+        let operand = |k: usize| match registers[k + 1] {
+            0 => Operand::Scalar(slots[k]),
+            register => Operand::Lanes(register),
+        };
+        let Some((code, operands)) = super::fuse::in_place(code, to, [0, 1, 2].map(operand)) else {
+            return false;
+        };
+        self.code.pop();
+        self.lanes_into(to, Code::Fused(code), &operands);
+        true
+    }
+
+    /// The lanes where both masks hold; none stands for all lanes.
+    pub(super) fn both(&mut self, mask: Option<Register>, more: Operand) -> Register {
+        let more = self.register(more);
+        match mask {
+            None => more,
+            Some(mask) => self.lanes(
+                Code::Plain(Plain::And),
+                &[Operand::Lanes(mask), Operand::Lanes(more)],
+            ),
+        }
+    }
+
+    /// Takes lanes out of a mask.
+    pub(super) fn drop_lanes(&mut self, mask: Register, gone: Register) {
+        if mask == gone {
+            let none = self.constant(0);
+            self.push(Instruction::Spread {
+                to: mask,
+                from: none,
+            });
+        } else {
+            self.lanes_into(mask, Code::Fused(Fused::Drop), &[Operand::Lanes(gone)]);
+        }
+    }
+
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(NOWHERE);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// The label stands before the next instruction.
+    pub(super) fn place_label(&mut self, label: Label) {
+        self.labels[label.0 as usize] = self.code.len() as Target;
+    }
+
+    /// Does a label stand before the next instruction?
+    fn label_here(&self) -> bool {
+        let here = self.code.len() as Target;
+        self.labels.iter().rev().take(8).any(|&place| place == here)
+    }
+
+    pub(super) fn jump(&mut self, label: Label) {
+        self.push(Instruction::Jump(label.0));
+    }
+
+    /// Jumps to code that is there already.
+    pub(super) fn jump_back(&mut self, to: usize) {
+        self.labels.push(to as Target);
+        self.push(Instruction::Jump(self.labels.len() as u32 - 1));
+    }
+
+    pub(super) fn jump_if_zero(&mut self, slot: Slot, label: Label) {
+        self.push(Instruction::JumpIfZero { slot, to: label.0 });
+    }
+
+    pub(super) fn jump_if_none(&mut self, mask: Register, label: Label) {
+        self.push(Instruction::JumpIfNone { mask, to: label.0 });
+    }
+
+    /// Puts places for labels.
+    pub(super) fn resolve_labels(&mut self) {
+        let places = &self.labels;
+        for instruction in &mut self.code {
+            match instruction {
+                Instruction::Jump(to)
+                | Instruction::JumpIfZero { to, .. }
+                | Instruction::JumpIfNone { to, .. } => *to = places[*to as usize],
+                _ => {}
+            }
+        }
+    }
+}

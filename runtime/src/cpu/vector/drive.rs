@@ -1,0 +1,222 @@
+//! Runs a population on all cores: tasks of some blocks each, every task with its own part of the results.
+
+use super::{
+    LANES, Machine, Program, Values,
+    kernel::GROUP,
+    program::Stored,
+};
+use crate::cpu::{Cancelled, Control};
+use rayon::prelude::*;
+use sim_compiler::manifest::Field;
+use std::sync::atomic::Ordering;
+
+/// Tasks per thread, so that threads end at about the same time.
+const TASKS: usize = 16;
+
+/// What to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The compiled model.
+    pub program: &'a Program,
+    /// The values of the launch.
+    pub values: Values<'a>,
+    /// The number of the first agent within the population.
+    pub first: u32,
+    /// How many agents, at least one.
+    pub agents: u32,
+    /// Rows of the inputs that the launch gives, one agent after another; may be empty if none are given.
+    pub inputs: &'a [u32],
+    /// Words per row.
+    pub input_words: usize,
+    /// By word of a row: is it given?
+    pub given: &'a [bool],
+    /// The numbers of the inputs that the model computes.
+    pub absent: &'a [usize],
+}
+
+/// A field of all agents: `width` words each, one agent after another.
+#[derive(Debug)]
+pub struct Column<'a> {
+    /// The field's first word in an agent's row.
+    pub word: u32,
+    /// Its words.
+    pub width: usize,
+    /// All agents' words.
+    pub words: &'a mut [u32],
+}
+
+impl<'a> Column<'a> {
+    /// Columns over the words of fields.
+    pub fn of(fields: &[Field], words: &'a mut [Vec<u32>]) -> Vec<Column<'a>> {
+        (fields.iter().zip(words))
+            .map(|(field, words)| Column {
+                word: field.word,
+                width: field.words() as usize,
+                words,
+            })
+            .collect()
+    }
+
+    fn split_off(&mut self, agents: usize) -> Column<'a> {
+        let (now, rest) = std::mem::take(&mut self.words).split_at_mut(agents * self.width);
+        self.words = rest;
+        Column {
+            words: now,
+            ..*self
+        }
+    }
+}
+
+/// Where the results go.
+#[derive(Debug)]
+pub struct Results<'a> {
+    /// The outputs.
+    pub outputs: Vec<Column<'a>>,
+    /// The final states, if they are wanted.
+    pub states: Vec<Column<'a>>,
+    /// How far each agent came, see [`crate::cpu::Progress::word`].
+    pub progress: &'a mut [u32],
+}
+
+/// Some blocks of the population.
+struct Task<'a> {
+    first: u32,
+    inputs: &'a [u32],
+    results: Results<'a>,
+}
+
+/// Runs all agents through all steps.
+///
+/// # Errors
+/// If the run was cancelled; the results are then incomplete.
+pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(), Cancelled> {
+    let block = block_size(job.agents as usize);
+    let tasks = tasks(job, results, block);
+    tasks.into_par_iter().try_for_each_init(
+        || Machine::new(job.program, &job.values, control),
+        |machine, task| run_task(job, machine, task, block, control),
+    )
+}
+
+/// Writes the rows of inputs that the launch leaves to the model: `input_words` for each agent.
+///
+/// # Errors
+/// If the run was cancelled.
+pub fn fill_inputs(job: &Job<'_>, rows: &mut [u32], control: &Control) -> Result<(), Cancelled> {
+    let stride = job.input_words;
+    (rows.par_chunks_mut(stride * LANES).enumerate()).try_for_each_init(
+        || Machine::new(job.program, &job.values, control),
+        |machine, (block, rows)| {
+            let count = rows.len() / stride;
+            machine.begin(job.first + (block * LANES) as u32, count);
+            for &number in job.absent {
+                machine.default_input(number)?;
+                for stored in &job.program.defaults[number].inputs {
+                    machine.store(stored, &mut rows[stored.word as usize..], stride, count);
+                }
+            }
+            Ok(())
+        },
+    )
+}
+
+/// Agents per block: as many as fit, but enough blocks for all threads.
+fn block_size(agents: usize) -> usize {
+    let threads = rayon::current_num_threads();
+    let blocks = agents.div_ceil(LANES);
+    // With few blocks, the last ones would leave threads idle.
+    let blocks = match blocks < 4 * threads {
+        true => blocks.next_multiple_of(threads),
+        false => blocks,
+    };
+    agents.div_ceil(blocks).next_multiple_of(GROUP).min(LANES)
+}
+
+fn tasks<'a>(job: &Job<'a>, mut rest: Results<'a>, block: usize) -> Vec<Task<'a>> {
+    let agents = job.agents as usize;
+    let blocks = agents.div_ceil(block);
+    let blocks_each = blocks.div_ceil(TASKS * rayon::current_num_threads()).max(1);
+    let each = blocks_each * block;
+    let mut tasks = Vec::new();
+    let mut begun = 0;
+    while begun < agents {
+        let count = each.min(agents - begun);
+        let split = |columns: &mut Vec<Column<'a>>| {
+            columns.iter_mut().map(|it| it.split_off(count)).collect()
+        };
+        let (progress, later) = std::mem::take(&mut rest.progress).split_at_mut(count);
+        rest.progress = later;
+        let inputs = match job.inputs {
+            [] => job.inputs,
+            rows => &rows[begun * job.input_words..][..count * job.input_words],
+        };
+        tasks.push(Task {
+            first: job.first + begun as u32,
+            inputs,
+            results: Results {
+                outputs: split(&mut rest.outputs),
+                states: split(&mut rest.states),
+                progress,
+            },
+        });
+        begun += count;
+    }
+    tasks
+}
+
+fn run_task(
+    job: &Job<'_>,
+    machine: &mut Machine<'_>,
+    task: Task<'_>,
+    block: usize,
+    control: &Control,
+) -> Result<(), Cancelled> {
+    let Task {
+        first,
+        inputs,
+        mut results,
+    } = task;
+    let program = job.program;
+    let given: Vec<Stored> = (program.inputs.iter().copied())
+        .filter(|stored| job.given[stored.word as usize])
+        .collect();
+    let mut inputs = inputs.chunks(block * job.input_words.max(1));
+    let mut done = 0;
+    while !results.progress.is_empty() {
+        if control.cancel.load(Ordering::Relaxed) {
+            return Err(Cancelled);
+        }
+        let count = block.min(results.progress.len());
+        machine.begin(first + done, count);
+        for &number in job.absent {
+            machine.default_input(number)?;
+        }
+        if let Some(rows) = inputs.next() {
+            machine.load(&given, rows, job.input_words);
+        }
+        machine.run(0..job.values.steps)?;
+        for column in &mut results.outputs {
+            store(machine, &program.outputs, column.split_off(count), count);
+        }
+        for column in &mut results.states {
+            store(machine, &program.states, column.split_off(count), count);
+        }
+        let (progress, later) = std::mem::take(&mut results.progress).split_at_mut(count);
+        results.progress = later;
+        for (word, lane) in progress.iter_mut().zip(machine.progress()) {
+            *word = lane.word();
+        }
+        control.agents_done.fetch_add(count as u64, Ordering::Relaxed);
+        done += count as u32;
+    }
+    Ok(())
+}
+
+/// Stores a field of a block.
+fn store(machine: &Machine<'_>, all: &[Stored], column: Column<'_>, count: usize) {
+    let words = column.word..column.word + column.width as u32;
+    for stored in all.iter().filter(|stored| words.contains(&stored.word)) {
+        let first = (stored.word - column.word) as usize;
+        machine.store(stored, &mut column.words[first..], column.width, count);
+    }
+}

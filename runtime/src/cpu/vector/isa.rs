@@ -1,0 +1,73 @@
+//! The instruction sets that the lane loops are compiled for.
+
+use std::fmt;
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// 512-bit vectors: AVX-512 F, BW, CD, DQ and VL.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    /// 256-bit vectors and fused multiply–add.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// What every processor of the target has: SSE2, NEON, or plain code.
+    Portable,
+}
+
+impl Isa {
+    /// Those that this processor has, the fastest first.
+    pub fn available() -> Vec<Isa> {
+        let mut found = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let bits = is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
+            let avx2 =
+                bits && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx512 = avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512cd")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            if avx512 {
+                found.push(Isa::Avx512);
+            }
+            if avx2 {
+                found.push(Isa::Avx2);
+            }
+        }
+        found.push(Isa::Portable);
+        found
+    }
+
+    /// Does this processor have it?
+    pub fn is_available(self) -> bool {
+        Isa::available().contains(&self)
+    }
+
+    /// The fastest that this processor has.
+    pub fn best() -> Isa {
+        Isa::available()[0]
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => "avx2",
+            Isa::Portable => "portable",
+        }
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

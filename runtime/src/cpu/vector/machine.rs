@@ -1,0 +1,452 @@
+//! The machine: registers of one block of agents, and the loop that runs instructions over them.
+//!
+//! # The unsafe code
+//! This file has all of the vector machine's unsafe code, in two places.
+//!
+//! * `Registers::kernel` gives a kernel a mutable reference to its destination and shared ones to its
+//!   sources. [`Program::check`] has made sure that all are inside and that no source is the destination;
+//!   a machine never lives without a checked program, and its registers are as many as the program says.
+//! * The call of a kernel needs the instruction set that it was compiled for; [`Program::check`] has asked
+//!   the processor.
+
+use super::{
+    kernel::{Call, GROUP, LANES, Lanes},
+    program::{Instruction, Known, Own, Program, Register, Slot, Stored, Table, Target},
+};
+use crate::cpu::{Cancelled, Control, Progress};
+use sim_compiler::random::{FINISH_STEP, Generator, INIT_STEP};
+use std::{ops::Range, sync::atomic::Ordering};
+
+/// How many jumps backwards pass between two looks at the caller's wish to cancel.
+const ROUNDS: u32 = 64;
+
+/// The values of one launch, beside the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a> {
+    /// The seed of all draws.
+    pub seed: u64,
+    /// What the model calls `agents`.
+    pub population: u32,
+    /// What the model calls `steps`.
+    pub steps: u32,
+    /// The words of the kernel's uniform block.
+    pub uniform: &'a [u32],
+    /// The words of each table of `program.data`.
+    pub data: &'a [&'a [u32]],
+}
+
+/// Runs blocks of agents, one after another.
+pub struct Machine<'a> {
+    program: &'a Program,
+    registers: Registers,
+    scalars: Vec<u32>,
+    tables: Vec<&'a [u32]>,
+    steps: u32,
+    /// Lanes that are run.
+    count: usize,
+    progress: Box<[Progress; LANES]>,
+    control: &'a Control,
+    rounds: u32,
+}
+
+/// The registers of a block.
+struct Registers(Vec<Lanes>);
+
+/// A row per agent of a block.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    /// The words, one agent after another.
+    pub words: &'a mut [u32],
+    /// Words per agent.
+    pub stride: usize,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine for one launch.
+    pub fn new(program: &'a Program, values: &Values<'a>, control: &'a Control) -> Machine<'a> {
+        let mut scalars = program.scalars.clone();
+        let uniform = program.uniform_words as usize;
+        scalars[..uniform].copy_from_slice(&values.uniform[..uniform]);
+        for &slot in &program.bools {
+            let word = &mut scalars[slot as usize];
+            *word = if *word == 0 { 0 } else { u32::MAX };
+        }
+        let tables = (program.tables.iter())
+            .map(|table| match table {
+                Table::Data(number) => values.data[*number],
+                Table::Uniform { first, count } => {
+                    &values.uniform[*first as usize..][..*count as usize]
+                }
+                Table::Constant(words) => &words[..],
+            })
+            .collect();
+        let mut machine = Machine {
+            program,
+            registers: Registers(vec![Lanes([0; LANES]); program.registers as usize]),
+            scalars,
+            tables,
+            steps: values.steps,
+            count: LANES,
+            progress: Box::new([Progress::default(); LANES]),
+            control,
+            rounds: 0,
+        };
+        machine.set(Known::Agents, values.population);
+        machine.set(Known::Steps, values.steps);
+        machine.set(Known::SeedLow, values.seed as u32);
+        machine.set(Known::SeedHigh, (values.seed >> 32) as u32);
+        for rows in &program.rows {
+            let count = values.data[rows.data].len() / rows.row_words as usize;
+            machine.scalars[rows.slot as usize] = count as u32;
+        }
+        machine
+    }
+
+    /// Begins with the block of agents `first..first + count`, at most [`LANES`] of them.
+    pub fn begin(&mut self, first: u32, count: usize) {
+        // Lanes beyond the last agent do what it does.
+        self.count = count.next_multiple_of(GROUP).min(LANES);
+        let last = count as u32 - 1;
+        let agents = &mut self.registers.0[self.program.agent as usize].0;
+        for (lane, agent) in agents.iter_mut().enumerate() {
+            *agent = first + last.min(lane as u32);
+        }
+        if self.program.draws && self.program.generator == Generator::KeyedHash {
+            self.agent_keys();
+        }
+    }
+
+    /// Loads the agents' rows.
+    pub fn load(&mut self, stored: &[Stored], rows: &[u32], stride: usize) {
+        if stored.is_empty() {
+            return;
+        }
+        let last = rows.len() / stride - 1;
+        for word in stored {
+            let register = &mut self.registers.0[word.register as usize].0;
+            for (lane, value) in register[..self.count].iter_mut().enumerate() {
+                let stored = rows[lane.min(last) * stride + word.word as usize];
+                *value = match word.is_bool {
+                    true if stored != 0 => u32::MAX,
+                    _ => stored,
+                };
+            }
+        }
+    }
+
+    /// Stores a word of each of `count` agents into every `stride`-th of `words`.
+    pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize, count: usize) {
+        let register = &self.registers.0[stored.register as usize].0;
+        for (place, &value) in words.iter_mut().step_by(stride).zip(&register[..count]) {
+            *place = match stored.is_bool {
+                true => value & 1,
+                false => value,
+            };
+        }
+    }
+
+    /// Computes an input that the launch leaves to the model.
+    ///
+    /// # Errors
+    /// If the run was cancelled.
+    pub fn default_input(&mut self, number: usize) -> Result<(), Cancelled> {
+        let program = self.program;
+        let default = &program.defaults[number];
+        self.clear(&default.inputs);
+        self.part(default.entry, default.random_step)
+    }
+
+    /// Runs the block over a range of steps: from birth if it begins at 0, to the outputs if it ends with
+    /// the run. The inputs are there, and the states unless it begins at 0.
+    ///
+    /// # Errors
+    /// If the run was cancelled.
+    pub fn run(&mut self, steps: Range<u32>) -> Result<(), Cancelled> {
+        let program = self.program;
+        if steps.start == 0 {
+            self.progress.fill(Progress::default());
+            self.clear(&program.states);
+            self.part(program.init, INIT_STEP)?;
+        }
+        if let Some(alive) = program.alive {
+            let alive = &mut self.registers.0[alive as usize].0;
+            for (lane, progress) in alive.iter_mut().zip(self.progress.iter()) {
+                *lane = if progress.stopped { 0 } else { u32::MAX };
+            }
+        }
+        self.part(program.prologue, INIT_STEP)?;
+        for step in steps.clone() {
+            if program.alive.is_some_and(|alive| !self.any(alive)) {
+                break;
+            }
+            self.look()?;
+            self.set(Known::Step, step);
+            self.part(program.step, step)?;
+        }
+        let ran = steps.len() as u32;
+        for progress in self.progress.iter_mut().filter(|lane| !lane.stopped) {
+            progress.steps += ran;
+        }
+        if steps.end == self.steps {
+            self.clear(&program.outputs);
+            self.part(program.finish, FINISH_STEP)?;
+        }
+        Ok(())
+    }
+
+    /// How far each lane has come.
+    pub fn progress(&mut self) -> &mut [Progress; LANES] {
+        &mut self.progress
+    }
+
+    fn set(&mut self, known: Known, value: u32) {
+        let slot = known.slot(self.program.uniform_words);
+        self.scalars[slot as usize] = value;
+    }
+
+    fn clear(&mut self, stored: &[Stored]) {
+        for word in stored {
+            self.registers.0[word.register as usize].0.fill(0);
+        }
+    }
+
+    fn agent_keys(&mut self) {
+        use super::op::Plain;
+        let [low, high] = [Known::SeedLow, Known::SeedHigh]
+            .map(|known| known.slot(self.program.uniform_words));
+        for (key, plain) in [Plain::AgentKey0, Plain::AgentKey1].into_iter().enumerate() {
+            let code = super::op::Code::Plain(plain);
+            // The seed's words are the second and third operands.
+            let kernel = code.kernel(6, self.program.isa).expect("a kernel for keys");
+            self.lanes(
+                kernel,
+                &[self.program.keys[key], self.program.agent, 0, 0, 0],
+                &[0, low, high, 0],
+            );
+        }
+    }
+
+    fn look(&mut self) -> Result<(), Cancelled> {
+        match self.control.cancel.load(Ordering::Relaxed) {
+            true => Err(Cancelled),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs a part of the program with the draws of that step.
+    fn part(&mut self, entry: Target, random_step: u32) -> Result<(), Cancelled> {
+        self.set(Known::RandomStep, random_step);
+        let code = &self.program.code[..];
+        let mut next = entry as usize;
+        loop {
+            let instruction = &code[next];
+            next += 1;
+            match instruction {
+                Instruction::Lanes {
+                    kernel,
+                    registers,
+                    slots,
+                    ..
+                } => self.lanes(*kernel, registers, slots),
+                Instruction::Scalar { f, to, from } => {
+                    let from = from.map(|slot| self.scalars[slot as usize]);
+                    self.scalars[*to as usize] = f(from);
+                }
+                Instruction::Jump(to) => {
+                    if (*to as usize) < next {
+                        self.rounds = self.rounds.wrapping_add(1);
+                        if self.rounds.is_multiple_of(ROUNDS) {
+                            self.look()?;
+                        }
+                    }
+                    next = *to as usize;
+                }
+                Instruction::JumpIfZero { slot, to } => {
+                    if self.scalars[*slot as usize] == 0 {
+                        next = *to as usize;
+                    }
+                }
+                Instruction::JumpIfNone { mask, to } => {
+                    if !self.any(*mask) {
+                        next = *to as usize;
+                    }
+                }
+                Instruction::End => return Ok(()),
+                other => self.other(other),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn lanes(
+        &mut self,
+        kernel: super::kernel::Kernel,
+        registers: &[Register; 5],
+        slots: &[Slot; 4],
+    ) {
+        let call = Call {
+            scalars: &self.scalars,
+            slots,
+            count: self.count,
+        };
+        self.registers.kernel(kernel, registers, &call);
+    }
+
+    /// The instructions that are not worth a place in the inner loop.
+    fn other(&mut self, instruction: &Instruction) {
+        match *instruction {
+            Instruction::Spread { to, from } => {
+                let value = self.scalars[from as usize];
+                self.registers.0[to as usize].0[..self.count].fill(value);
+            }
+            Instruction::Copy { to, from } => {
+                let [to, from] = self.registers.two(to, from);
+                to.0[..self.count].copy_from_slice(&from.0[..self.count]);
+            }
+            Instruction::Clear { first, count } => {
+                let range = first as usize..(first + count) as usize;
+                for register in &mut self.registers.0[range] {
+                    register.0.fill(0);
+                }
+            }
+            Instruction::LoadScalar {
+                to,
+                table,
+                index,
+                part,
+            } => {
+                let table = self.tables[table as usize];
+                let index = self.scalars[index as usize] as i32;
+                self.scalars[to as usize] = element(table, index, part);
+            }
+            Instruction::Gather {
+                to,
+                table,
+                index,
+                part,
+            } => {
+                let table = self.tables[table as usize];
+                let [to, index] = self.registers.two(to, index);
+                for (to, &index) in to.0.iter_mut().zip(&index.0[..self.count]) {
+                    *to = element(table, index as i32, part);
+                }
+            }
+            Instruction::Pick { to, array, index } => {
+                let from = array.register(self.scalars[index as usize]);
+                let [to, from] = self.registers.two(to, from);
+                to.0[..self.count].copy_from_slice(&from.0[..self.count]);
+            }
+            Instruction::PickLanes { to, array, index } => {
+                for lane in 0..self.count {
+                    let from = array.register(self.registers.0[index as usize].0[lane]);
+                    let value = self.registers.0[from as usize].0[lane];
+                    self.registers.0[to as usize].0[lane] = value;
+                }
+            }
+            Instruction::Put {
+                array,
+                index,
+                from,
+                mask,
+            } => {
+                let to = array.register(self.scalars[index as usize]);
+                for lane in 0..self.count {
+                    if mask == 0 || self.registers.0[mask as usize].0[lane] != 0 {
+                        let value = self.registers.0[from as usize].0[lane];
+                        self.registers.0[to as usize].0[lane] = value;
+                    }
+                }
+            }
+            Instruction::PutLanes {
+                array,
+                index,
+                from,
+                mask,
+            } => {
+                for lane in 0..self.count {
+                    if mask == 0 || self.registers.0[mask as usize].0[lane] != 0 {
+                        let to = array.register(self.registers.0[index as usize].0[lane]);
+                        let value = self.registers.0[from as usize].0[lane];
+                        self.registers.0[to as usize].0[lane] = value;
+                    }
+                }
+            }
+            Instruction::Stop { mask } => self.stop(mask),
+            Instruction::Lanes { .. }
+            | Instruction::Scalar { .. }
+            | Instruction::Jump(_)
+            | Instruction::JumpIfZero { .. }
+            | Instruction::JumpIfNone { .. }
+            | Instruction::End => unreachable!("the inner loop runs these"),
+        }
+    }
+
+    fn stop(&mut self, mask: Register) {
+        let slot = Known::Step.slot(self.program.uniform_words);
+        let step = self.scalars[slot as usize];
+        for (lane, progress) in self.progress.iter_mut().enumerate() {
+            let mask = mask == 0 || self.registers.0[mask as usize].0[lane] != 0;
+            if mask && !progress.stopped {
+                *progress = Progress {
+                    steps: step + 1,
+                    stopped: true,
+                };
+            }
+        }
+    }
+
+    /// Is any lane of a register true?
+    fn any(&self, mask: Register) -> bool {
+        let mask = &self.registers.0[mask as usize].0[..self.count];
+        mask.chunks(GROUP)
+            .any(|lanes| lanes.iter().fold(0, |any, lane| any | lane) != 0)
+    }
+}
+
+impl Registers {
+    /// Runs a kernel.
+    #[inline(always)]
+    fn kernel(
+        &mut self,
+        kernel: super::kernel::Kernel,
+        &[to, a, b, c, e]: &[Register; 5],
+        call: &Call<'_>,
+    ) {
+        debug_assert!([to, a, b, c, e].iter().all(|&k| (k as usize) < self.0.len()));
+        debug_assert!(![a, b, c, e].contains(&to));
+        let base = self.0.as_mut_ptr();
+        // SAFETY: see the head of this file.
+        unsafe {
+            kernel(
+                &mut *base.add(to as usize),
+                &*base.add(a as usize),
+                &*base.add(b as usize),
+                &*base.add(c as usize),
+                &*base.add(e as usize),
+                call,
+            );
+        }
+    }
+
+    /// Two different registers.
+    fn two(&mut self, to: Register, from: Register) -> [&mut Lanes; 2] {
+        self.0
+            .get_disjoint_mut([to as usize, from as usize])
+            .expect("two different registers")
+    }
+}
+
+impl Own {
+    /// The register of an element; the nearest one for lanes that do not run here, whose index is any.
+    fn register(&self, index: u32) -> Register {
+        let index = (index as i32).clamp(0, self.length as i32 - 1) as u32;
+        self.first + index * self.stride + self.part
+    }
+}
+
+/// A word of an element; of the nearest one for lanes that do not run here.
+fn element(table: &[u32], index: i32, (stride, part): (u32, u32)) -> u32 {
+    let last = table.len() / stride as usize - 1;
+    let index = (index.max(0) as usize).min(last);
+    table[index * stride as usize + part as usize]
+}

@@ -1,0 +1,238 @@
+//! The operations of the vector machine: each is the scalar function that defines it for one agent, over
+//! 32-bit words. Kernels and the scalar unit are made of the same functions, and so is the reference
+//! interpreter: that is why they agree to the bit.
+//!
+//! A `bool` is all ones or all zeros here, which is what vector comparisons give and vector selections
+//! take; only storage has 1 and 0.
+
+mod fused;
+mod table;
+
+pub use fused::{Finish, Fused, Term, Test};
+pub use table::Plain;
+
+use super::{
+    isa::Isa,
+    kernel::{Kernel, kernel},
+};
+
+/// An operation on words. Operands that it does not take are ignored.
+pub trait Op {
+    /// Are there rare first operands that [`Op::apply`] is not for? Only of operations with one operand.
+    const HAS_RARE: bool = false;
+
+    /// The new value of the destination, whose old value is `d`. Straight-line code, so that LLVM can make
+    /// vectors of it.
+    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32;
+
+    /// Is this operand one that only [`Op::apply_rare`] is right for?
+    fn is_rare(_a: u32) -> bool {
+        false
+    }
+
+    /// The value for a rare operand.
+    fn apply_rare(a: u32) -> u32 {
+        a
+    }
+}
+
+/// Types that fit in a word.
+pub trait Word: Copy {
+    /// From its word.
+    fn of(word: u32) -> Self;
+    /// Its word.
+    fn word(self) -> u32;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn of(word: u32) -> u32 {
+        word
+    }
+    #[inline(always)]
+    fn word(self) -> u32 {
+        self
+    }
+}
+
+impl Word for i32 {
+    #[inline(always)]
+    fn of(word: u32) -> i32 {
+        word as i32
+    }
+    #[inline(always)]
+    fn word(self) -> u32 {
+        self as u32
+    }
+}
+
+impl Word for f32 {
+    #[inline(always)]
+    fn of(word: u32) -> f32 {
+        f32::from_bits(word)
+    }
+    #[inline(always)]
+    fn word(self) -> u32 {
+        self.to_bits()
+    }
+}
+
+impl Word for bool {
+    /// By the sign bit, which is what a blend instruction looks at.
+    #[inline(always)]
+    fn of(word: u32) -> bool {
+        (word as i32) < 0
+    }
+    #[inline(always)]
+    fn word(self) -> u32 {
+        if self { u32::MAX } else { 0 }
+    }
+}
+
+/// A function of the scalar unit: up to four words to one.
+pub type Scalar = fn([u32; 4]) -> u32;
+
+/// An operation by name, so that code can be made, compared and printed before its kernels are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// An operation of the language.
+    Plain(Plain),
+    /// Several operations in one instruction.
+    Fused(Fused),
+}
+
+impl Code {
+    /// How many operands it takes, 1 to 4.
+    pub fn arity(self) -> usize {
+        match self {
+            Code::Plain(plain) => plain.arity(),
+            Code::Fused(fused) => fused.arity(),
+        }
+    }
+
+    /// Does it read its destination?
+    pub fn reads_destination(self) -> bool {
+        match self {
+            Code::Plain(plain) => matches!(plain, Plain::Blend | Plain::Philox),
+            Code::Fused(fused) => fused.reads_destination(),
+        }
+    }
+
+    /// Its kernel where the operands of the set bits are scalars; none if there is no such kernel, and the
+    /// scalars have to be spread over a register first. There always is one without scalars.
+    pub fn kernel(self, scalars: u8, isa: Isa) -> Option<Kernel> {
+        match self {
+            Code::Plain(plain) => plain.kernel(scalars, isa),
+            Code::Fused(fused) => fused.kernel(scalars, isa),
+        }
+    }
+}
+
+/// The kernel of an operation with one operand.
+fn one<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    (scalars == 0).then(|| kernel::<O, 0>(isa))
+}
+
+/// The kernels of an operation with one operand, which may be a scalar.
+fn first<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        1 => Some(kernel::<O, 1>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of an operation with two operands, of which one may be a scalar.
+fn two<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        1 => Some(kernel::<O, 1>(isa)),
+        2 => Some(kernel::<O, 2>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of an operation with two operands, of which the second may be a scalar.
+fn right<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        2 => Some(kernel::<O, 2>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of an operation with three operands, of which the first two are not both scalars, nor all.
+fn three<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        1 => Some(kernel::<O, 1>(isa)),
+        2 => Some(kernel::<O, 2>(isa)),
+        4 => Some(kernel::<O, 4>(isa)),
+        5 => Some(kernel::<O, 5>(isa)),
+        6 => Some(kernel::<O, 6>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of an operation on two pairs, the second of each of which may be a scalar.
+fn pairs<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        2 => Some(kernel::<O, 2>(isa)),
+        8 => Some(kernel::<O, 8>(isa)),
+        10 => Some(kernel::<O, 10>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of an operation with three operands, of which the third may be a scalar.
+fn third<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        4 => Some(kernel::<O, 4>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of an operation with four operands, of which the last two may both be scalars.
+fn last_two<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        12 => Some(kernel::<O, 12>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of Philox: the seed's two words may be scalars, and the number then, too.
+fn philox<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        6 => Some(kernel::<O, 6>(isa)),
+        14 => Some(kernel::<O, 14>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of a choice by a comparison: the second, third and fourth operands may be scalars.
+fn choice<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        2 => Some(kernel::<O, 2>(isa)),
+        4 => Some(kernel::<O, 4>(isa)),
+        6 => Some(kernel::<O, 6>(isa)),
+        8 => Some(kernel::<O, 8>(isa)),
+        10 => Some(kernel::<O, 10>(isa)),
+        12 => Some(kernel::<O, 12>(isa)),
+        14 => Some(kernel::<O, 14>(isa)),
+        _ => None,
+    }
+}
+
+/// The kernels of an agent's key: the two words of the seed may be scalars.
+fn seeds<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+    match scalars {
+        0 => Some(kernel::<O, 0>(isa)),
+        6 => Some(kernel::<O, 6>(isa)),
+        _ => None,
+    }
+}

@@ -1,0 +1,48 @@
+//! Runs on the CPU, watched: another thread looks at the caller's wishes meanwhile.
+
+use crate::{control::Control, cpu, error::Error};
+use std::{sync::atomic::Ordering, thread, time::Duration};
+
+/// How often a run looks whether it was cancelled, and says how far it is.
+const WATCH: Duration = Duration::from_millis(20);
+
+/// Runs `work` while another thread watches the caller's wishes.
+pub(crate) fn watched(
+    agents: u32,
+    steps: u32,
+    control: Control<'_>,
+    work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled> + Send,
+) -> Result<(), Error> {
+    control.check()?;
+    let inner = cpu::Control::default();
+    let total = u64::from(agents) * u64::from(steps);
+    let done = || {
+        let agents = inner.agents_done.load(Ordering::Relaxed);
+        control.report(agents * u64::from(steps), total);
+    };
+    if control.cancel.is_none() && control.progress.is_none() {
+        return work(&inner).map_err(|cpu::Cancelled| Error::Cancelled);
+    }
+    let watcher = thread::current();
+    let result = thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let result = work(&inner);
+            watcher.unpark();
+            result
+        });
+        while !worker.is_finished() {
+            thread::park_timeout(WATCH);
+            if control.check().is_err() {
+                inner.cancel.store(true, Ordering::Relaxed);
+            }
+            done();
+        }
+        worker.join()
+    });
+    match result {
+        Ok(result) => result.map_err(|cpu::Cancelled| Error::Cancelled)?,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+    done();
+    Ok(())
+}

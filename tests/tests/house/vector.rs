@@ -1,0 +1,137 @@
+//! The vector machine gives what the reference interpreter gives, to the bit, on every instruction set that
+//! this machine has, for every model in the repository.
+
+use super::files;
+use sim_compiler::manifest::{Field, Scalar, Source};
+use sim_runtime::{Array, Column, Isa, Run, Simulation};
+use sim_tests::launch::{Way, ways};
+
+/// More than a block of the vector machine, and no multiple of anything.
+const AGENTS: u32 = 301;
+const MOST_STEPS: u32 = 40;
+
+/// Some values for a field, the same on every call: small, of both signs.
+fn values(field: &Field, count: usize) -> Array {
+    let word = |k: usize| (k as u32).wrapping_mul(0x9E37_79B9) ^ 0x5bd1_e995;
+    let float = |k: usize| (word(k) >> 8) as f32 / 8_388_608.0 - 1.0;
+    match field.scalar {
+        Scalar::F32 => (0..count).map(float).collect::<Vec<f32>>().into(),
+        Scalar::I32 => (0..count)
+            .map(|k| (word(k) >> 28) as i32 - 8)
+            .collect::<Vec<i32>>()
+            .into(),
+        Scalar::U32 => (0..count)
+            .map(|k| word(k) >> 30)
+            .collect::<Vec<u32>>()
+            .into(),
+        Scalar::Bool => (0..count)
+            .map(|k| word(k) >> 31 == 0)
+            .collect::<Vec<bool>>()
+            .into(),
+    }
+}
+
+/// The model with every value that it lacks, for a small population and few steps.
+fn filled(simulation: Simulation) -> Result<Simulation, String> {
+    let manifest = simulation.manifest().clone();
+    let steps = manifest.steps.unwrap_or(MOST_STEPS).min(MOST_STEPS);
+    let mut simulation = simulation.agents(AGENTS).steps(steps).seed(5);
+    let told = |error: sim_runtime::Error| error.to_string();
+    for param in &manifest.params {
+        if param.default.is_none() {
+            let value = match param.range {
+                Some([first, last]) => 0.5 * (first + last),
+                None => 0.5,
+            };
+            let count = param.field.words() as usize;
+            let value: Array = match (param.field.scalar, count) {
+                (Scalar::F32, 1) => (value as f32).into(),
+                _ => values(&param.field, count),
+            };
+            simulation = simulation.param(&param.field.name, value).map_err(told)?;
+        }
+    }
+    for table in &manifest.data {
+        let words: u32 = match table.field.shape.first() {
+            Some(0) => AGENTS * table.field.shape[1..].iter().product::<u32>().max(1),
+            _ => table.field.shape.iter().product::<u32>().max(1),
+        };
+        let count = words as usize * table.field.components as usize;
+        let name = &table.field.name;
+        simulation = simulation
+            .data(name, values(&table.field, count))
+            .map_err(told)?;
+    }
+    for input in &manifest.inputs {
+        if input.source == Source::Required {
+            let count = AGENTS as usize * input.field.words() as usize;
+            let name = &input.field.name;
+            simulation = simulation
+                .input(name, values(&input.field, count))
+                .map_err(told)?;
+        }
+    }
+    Ok(simulation)
+}
+
+/// Every word of a run, by name; NaN of any payload is one value.
+fn words(run: &Run) -> Vec<(String, Vec<u32>)> {
+    let plain = |column: &Column| {
+        let float = column.field.scalar == Scalar::F32;
+        let words = column.values.words().into_iter();
+        let words = words.map(|word| match float && f32::from_bits(word).is_nan() {
+            true => f32::NAN.to_bits(),
+            false => word,
+        });
+        (column.field.name.clone(), words.collect())
+    };
+    let mut all: Vec<(String, Vec<u32>)> = run.outputs().iter().map(plain).collect();
+    all.extend(run.states().iter().map(plain));
+    all.push(("steps".to_owned(), run.steps().collect()));
+    all
+}
+
+fn results(source: &str, way: &Way) -> Result<Vec<(String, Vec<u32>)>, String> {
+    let run = filled(way.simulation(source)?)?.run();
+    Ok(words(&run.map_err(|error| error.to_string())?))
+}
+
+#[test]
+fn every_model_gives_the_same_bits_on_every_instruction_set() {
+    let names: Vec<&str> = Isa::available().into_iter().map(Isa::name).collect();
+    println!("instruction sets here: {}", names.join(", "));
+    let ways: Vec<Way> = ways().into_iter().filter(Way::is_exact).collect();
+    let mut complaints = Vec::new();
+    let mut compared = 0;
+    for folder in ["lang-examples", "tests/language", "tests/run"] {
+        for (name, source) in files::models(folder) {
+            let expected = match results(&source, &ways[0]) {
+                Ok(expected) => expected,
+                Err(complaint) => {
+                    complaints.push(format!("{name}: {complaint}"));
+                    continue;
+                }
+            };
+            for way in &ways[1..] {
+                compared += 1;
+                match results(&source, way) {
+                    Err(complaint) => complaints.push(format!("{name} ({way}): {complaint}")),
+                    Ok(got) => {
+                        let wrong = expected.iter().zip(&got).find(|(a, b)| a != b);
+                        if let Some(((what, expected), (_, got))) = wrong {
+                            let at = expected.iter().zip(got).position(|(a, b)| a != b);
+                            let at = at.unwrap_or(expected.len().min(got.len()));
+                            complaints.push(format!(
+                                "{name} ({way}): `{what}` at {at} is {:x?}, by the reference {:x?}",
+                                got.get(at),
+                                expected.get(at)
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{compared} runs compared");
+    files::report("models differ", complaints);
+}
