@@ -108,6 +108,8 @@ struct Compiler<'p> {
     mutable: Vec<bool>,
     /// By register: a name stands for it.
     named: Vec<bool>,
+    /// Angles whose sine or cosine this stretch of straight code has: where, by their register.
+    angles: HashMap<Register, usize>,
     /// Scalars that are assigned after they were first written.
     changing_scalars: HashSet<Slot>,
     agent: Register,
@@ -176,6 +178,7 @@ impl<'p> Compiler<'p> {
             pinned: vec![true],
             mutable: vec![false],
             named: vec![false],
+            angles: HashMap::new(),
             changing_scalars: HashSet::new(),
             agent: 0,
             keys: [0; 2],
@@ -366,7 +369,9 @@ impl<'p> Compiler<'p> {
             return Err(TooLarge);
         }
         self.resolve_labels();
-        let places = allocate::allocate(&mut self.code, &self.parts, &self.loops, &self.pinned);
+        let hot = step as usize..finish as usize;
+        let places =
+            allocate::allocate(&mut self.code, &self.parts, &self.loops, &self.pinned, hot);
         if places.count > MOST_REGISTERS {
             return Err(TooLarge);
         }

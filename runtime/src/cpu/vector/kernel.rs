@@ -4,19 +4,41 @@
 //! The loops are plain Rust that LLVM vectorises; no operation is written twice. Rust never contracts or
 //! reassociates floating-point arithmetic, so every instruction set gives the same bits.
 
-use super::{isa::Isa, op::Op};
+use super::{
+    isa::Isa,
+    op::{Cos, Op, Sin},
+};
 
 /// Agents of a full block. Measured against 64, 128 and 512: below, the cost of starting an instruction
 /// shows; above, a block's registers leave the first-level cache.
 pub const LANES: usize = 256;
 
-/// The number of lanes that are run is a multiple of this: two vectors of the widest instruction set.
+/// The number of lanes that are run is a multiple of this: two vectors of the widest instruction set, so
+/// that no loop has a remainder. The loops stay small: unrolled ones are no faster by themselves, and all
+/// together they no longer fit into the processor's cache for instructions.
 pub const GROUP: usize = 32;
 
 /// A register: 32 bits of each agent of a block.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Lanes(pub [u32; LANES]);
+pub struct Lanes([u32; LANES]);
+
+impl Lanes {
+    /// All lanes zero.
+    pub const ZERO: Lanes = Lanes([0; LANES]);
+
+    /// The lanes one after another.
+    #[inline(always)]
+    pub fn all(&self) -> &[u32] {
+        &self.0
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn all_mut(&mut self) -> &mut [u32] {
+        &mut self.0
+    }
+}
 
 /// What an instruction knows beside its registers.
 #[derive(Clone, Copy)]
@@ -35,6 +57,24 @@ pub struct Call<'a> {
 /// # Safety
 /// The processor must have the instruction set for which the kernel was chosen.
 pub type Kernel = unsafe fn(&mut Lanes, &Lanes, &Lanes, &Lanes, &Lanes, &Call<'_>);
+
+/// Runs the instruction with two destinations: the sine and the cosine of an angle, which share most of their
+/// work.
+///
+/// # Safety
+/// As of a [`Kernel`].
+pub type TwinKernel = unsafe fn(&mut Lanes, &mut Lanes, &Lanes, usize);
+
+/// The kernel of sine and cosine.
+pub fn sine_and_cosine(isa: Isa) -> TwinKernel {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => avx512_twin,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => avx2_twin,
+        Isa::Portable => run_twin,
+    }
+}
 
 /// The kernel of an operation whose operand `k` is a scalar where bit `k` of `SCALARS` is set.
 pub fn kernel<O: Op, const SCALARS: u8>(isa: Isa) -> Kernel {
@@ -71,6 +111,18 @@ fn avx2<O: Op, const SCALARS: u8>(
     call: &Call<'_>,
 ) {
     run::<O, SCALARS>(d, a, b, c, e, call);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn avx512_twin(sine: &mut Lanes, cosine: &mut Lanes, a: &Lanes, count: usize) {
+    run_twin(sine, cosine, a, count);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn avx2_twin(sine: &mut Lanes, cosine: &mut Lanes, a: &Lanes, count: usize) {
+    run_twin(sine, cosine, a, count);
 }
 
 fn portable<O: Op, const SCALARS: u8>(
@@ -113,17 +165,35 @@ fn run<O: Op, const SCALARS: u8>(
             pick(3, e, lane),
         );
     }
-    if O::HAS_RARE {
-        let mut rare = 0;
-        for lane in 0..count {
-            rare |= u32::from(O::is_rare(a.0[lane]));
-        }
-        if rare != 0 {
-            for lane in 0..count {
-                if O::is_rare(a.0[lane]) {
-                    d.0[lane] = O::apply_rare(a.0[lane]);
-                }
-            }
+    if O::HAS_RARE && any_rare::<O>(&a.0[..count]) {
+        mend_rare::<O>(&mut d.0[..count], &a.0[..count]);
+    }
+}
+
+#[inline(always)]
+fn run_twin(sine: &mut Lanes, cosine: &mut Lanes, a: &Lanes, count: usize) {
+    let count = (count & !(GROUP - 1)).min(LANES);
+    for lane in 0..count {
+        sine.0[lane] = Sin::apply(0, a.0[lane], 0, 0, 0);
+        cosine.0[lane] = Cos::apply(0, a.0[lane], 0, 0, 0);
+    }
+    if any_rare::<Sin>(&a.0[..count]) {
+        mend_rare::<Sin>(&mut sine.0[..count], &a.0[..count]);
+        mend_rare::<Cos>(&mut cosine.0[..count], &a.0[..count]);
+    }
+}
+
+#[inline(always)]
+fn any_rare<O: Op>(a: &[u32]) -> bool {
+    a.iter().fold(0, |any, &a| any | u32::from(O::is_rare(a))) != 0
+}
+
+/// Does rare operands again.
+#[inline(always)]
+fn mend_rare<O: Op>(d: &mut [u32], a: &[u32]) {
+    for (d, &a) in d.iter_mut().zip(a) {
+        if O::is_rare(a) {
+            *d = O::apply_rare(a);
         }
     }
 }

@@ -52,15 +52,6 @@ pub struct Machine<'a> {
 /// The registers of a block.
 struct Registers(Vec<Lanes>);
 
-/// A row per agent of a block.
-#[derive(Debug)]
-pub struct Rows<'a> {
-    /// The words, one agent after another.
-    pub words: &'a mut [u32],
-    /// Words per agent.
-    pub stride: usize,
-}
-
 impl<'a> Machine<'a> {
     /// A machine for one launch.
     pub fn new(program: &'a Program, values: &Values<'a>, control: &'a Control) -> Machine<'a> {
@@ -82,7 +73,7 @@ impl<'a> Machine<'a> {
             .collect();
         let mut machine = Machine {
             program,
-            registers: Registers(vec![Lanes([0; LANES]); program.registers as usize]),
+            registers: Registers(vec![Lanes::ZERO; program.registers as usize]),
             scalars,
             tables,
             steps: values.steps,
@@ -107,7 +98,7 @@ impl<'a> Machine<'a> {
         // Lanes beyond the last agent do what it does.
         self.count = count.next_multiple_of(GROUP).min(LANES);
         let last = count as u32 - 1;
-        let agents = &mut self.registers.0[self.program.agent as usize].0;
+        let agents = self.registers.0[self.program.agent as usize].all_mut();
         for (lane, agent) in agents.iter_mut().enumerate() {
             *agent = first + last.min(lane as u32);
         }
@@ -123,7 +114,7 @@ impl<'a> Machine<'a> {
         }
         let last = rows.len() / stride - 1;
         for word in stored {
-            let register = &mut self.registers.0[word.register as usize].0;
+            let register = self.registers.0[word.register as usize].all_mut();
             for (lane, value) in register[..self.count].iter_mut().enumerate() {
                 let stored = rows[lane.min(last) * stride + word.word as usize];
                 *value = match word.is_bool {
@@ -136,7 +127,7 @@ impl<'a> Machine<'a> {
 
     /// Stores a word of each of `count` agents into every `stride`-th of `words`.
     pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize, count: usize) {
-        let register = &self.registers.0[stored.register as usize].0;
+        let register = self.registers.0[stored.register as usize].all();
         for (place, &value) in words.iter_mut().step_by(stride).zip(&register[..count]) {
             *place = match stored.is_bool {
                 true => value & 1,
@@ -169,7 +160,7 @@ impl<'a> Machine<'a> {
             self.part(program.init, INIT_STEP)?;
         }
         if let Some(alive) = program.alive {
-            let alive = &mut self.registers.0[alive as usize].0;
+            let alive = self.registers.0[alive as usize].all_mut();
             for (lane, progress) in alive.iter_mut().zip(self.progress.iter()) {
                 *lane = if progress.stopped { 0 } else { u32::MAX };
             }
@@ -206,7 +197,7 @@ impl<'a> Machine<'a> {
 
     fn clear(&mut self, stored: &[Stored]) {
         for word in stored {
-            self.registers.0[word.register as usize].0.fill(0);
+            self.registers.0[word.register as usize].all_mut().fill(0);
         }
     }
 
@@ -248,9 +239,25 @@ impl<'a> Machine<'a> {
                     slots,
                     ..
                 } => self.lanes(*kernel, registers, slots),
+                Instruction::SineAndCosine {
+                    kernel,
+                    sine,
+                    cosine,
+                    from,
+                } => {
+                    let [sine, cosine, from] = self.registers.three([*sine, *cosine, *from]);
+                    // SAFETY: see the head of this file.
+                    unsafe { kernel(sine, cosine, from, self.count) }
+                }
                 Instruction::Scalar { f, to, from } => {
-                    let from = from.map(|slot| self.scalars[slot as usize]);
-                    self.scalars[*to as usize] = f(from);
+                    let &[a, b, c, e] = from;
+                    let value = f([
+                        self.scalars[a as usize],
+                        self.scalars[b as usize],
+                        self.scalars[c as usize],
+                        self.scalars[e as usize],
+                    ]);
+                    self.scalars[*to as usize] = value;
                 }
                 Instruction::Jump(to) => {
                     if (*to as usize) < next {
@@ -295,18 +302,14 @@ impl<'a> Machine<'a> {
     /// The instructions that are not worth a place in the inner loop.
     fn other(&mut self, instruction: &Instruction) {
         match *instruction {
-            Instruction::Spread { to, from } => {
-                let value = self.scalars[from as usize];
-                self.registers.0[to as usize].0[..self.count].fill(value);
-            }
             Instruction::Copy { to, from } => {
                 let [to, from] = self.registers.two(to, from);
-                to.0[..self.count].copy_from_slice(&from.0[..self.count]);
+                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
             }
             Instruction::Clear { first, count } => {
                 let range = first as usize..(first + count) as usize;
                 for register in &mut self.registers.0[range] {
-                    register.0.fill(0);
+                    register.all_mut().fill(0);
                 }
             }
             Instruction::LoadScalar {
@@ -327,20 +330,20 @@ impl<'a> Machine<'a> {
             } => {
                 let table = self.tables[table as usize];
                 let [to, index] = self.registers.two(to, index);
-                for (to, &index) in to.0.iter_mut().zip(&index.0[..self.count]) {
+                for (to, &index) in to.all_mut().iter_mut().zip(&index.all()[..self.count]) {
                     *to = element(table, index as i32, part);
                 }
             }
             Instruction::Pick { to, array, index } => {
                 let from = array.register(self.scalars[index as usize]);
                 let [to, from] = self.registers.two(to, from);
-                to.0[..self.count].copy_from_slice(&from.0[..self.count]);
+                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
             }
             Instruction::PickLanes { to, array, index } => {
                 for lane in 0..self.count {
-                    let from = array.register(self.registers.0[index as usize].0[lane]);
-                    let value = self.registers.0[from as usize].0[lane];
-                    self.registers.0[to as usize].0[lane] = value;
+                    let from = array.register(self.registers.0[index as usize].all()[lane]);
+                    let value = self.registers.0[from as usize].all()[lane];
+                    self.registers.0[to as usize].all_mut()[lane] = value;
                 }
             }
             Instruction::Put {
@@ -351,9 +354,9 @@ impl<'a> Machine<'a> {
             } => {
                 let to = array.register(self.scalars[index as usize]);
                 for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].0[lane] != 0 {
-                        let value = self.registers.0[from as usize].0[lane];
-                        self.registers.0[to as usize].0[lane] = value;
+                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
+                        let value = self.registers.0[from as usize].all()[lane];
+                        self.registers.0[to as usize].all_mut()[lane] = value;
                     }
                 }
             }
@@ -364,15 +367,16 @@ impl<'a> Machine<'a> {
                 mask,
             } => {
                 for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].0[lane] != 0 {
-                        let to = array.register(self.registers.0[index as usize].0[lane]);
-                        let value = self.registers.0[from as usize].0[lane];
-                        self.registers.0[to as usize].0[lane] = value;
+                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
+                        let to = array.register(self.registers.0[index as usize].all()[lane]);
+                        let value = self.registers.0[from as usize].all()[lane];
+                        self.registers.0[to as usize].all_mut()[lane] = value;
                     }
                 }
             }
             Instruction::Stop { mask } => self.stop(mask),
             Instruction::Lanes { .. }
+            | Instruction::SineAndCosine { .. }
             | Instruction::Scalar { .. }
             | Instruction::Jump(_)
             | Instruction::JumpIfZero { .. }
@@ -385,7 +389,7 @@ impl<'a> Machine<'a> {
         let slot = Known::Step.slot(self.program.uniform_words);
         let step = self.scalars[slot as usize];
         for (lane, progress) in self.progress.iter_mut().enumerate() {
-            let mask = mask == 0 || self.registers.0[mask as usize].0[lane] != 0;
+            let mask = mask == 0 || self.registers.0[mask as usize].all()[lane] != 0;
             if mask && !progress.stopped {
                 *progress = Progress {
                     steps: step + 1,
@@ -397,7 +401,7 @@ impl<'a> Machine<'a> {
 
     /// Is any lane of a register true?
     fn any(&self, mask: Register) -> bool {
-        let mask = &self.registers.0[mask as usize].0[..self.count];
+        let mask = &self.registers.0[mask as usize].all()[..self.count];
         mask.chunks(GROUP)
             .any(|lanes| lanes.iter().fold(0, |any, lane| any | lane) != 0)
     }
@@ -428,6 +432,13 @@ impl Registers {
         }
     }
 
+    /// Three different registers.
+    fn three(&mut self, registers: [Register; 3]) -> [&mut Lanes; 3] {
+        self.0
+            .get_disjoint_mut(registers.map(|register| register as usize))
+            .expect("three different registers")
+    }
+
     /// Two different registers.
     fn two(&mut self, to: Register, from: Register) -> [&mut Lanes; 2] {
         self.0
@@ -449,4 +460,44 @@ fn element(table: &[u32], index: i32, (stride, part): (u32, u32)) -> u32 {
     let last = table.len() / stride as usize - 1;
     let index = (index.max(0) as usize).min(last);
     table[index * stride as usize + part as usize]
+}
+
+impl Machine<'_> {
+    #[doc(hidden)]
+    pub fn profile(&mut self) {
+        let code = &self.program.code[self.program.step as usize..self.program.finish as usize];
+        let mut rows = std::collections::BTreeMap::<String, (usize, f64)>::new();
+        for i in code {
+            let (name, t) = match i {
+                Instruction::Lanes { code, kernel, registers, slots } => {
+                    let t = std::time::Instant::now();
+                    for _ in 0..1000 { self.lanes(*kernel, registers, slots); }
+                    let m: String = (0..4).map(|k| if k >= code.arity() {'-'} else if registers[k+1]==0 {'s'} else {'r'}).collect();
+                    (format!("{code:?} {m}"), t.elapsed().as_secs_f64())
+                }
+                Instruction::SineAndCosine { kernel, sine, cosine, from } => {
+                    let t = std::time::Instant::now();
+                    for _ in 0..1000 {
+                    let [sine, cosine, from] = self.registers.three([*sine, *cosine, *from]);
+                    unsafe { kernel(sine, cosine, from, self.count) } }
+                    ("SinCos".to_string(), t.elapsed().as_secs_f64())
+                }
+                Instruction::Copy{..} => {
+                    let t = std::time::Instant::now();
+                    for _ in 0..1000 { self.other(i); }
+                    ("Copy".to_string(), t.elapsed().as_secs_f64())
+                }
+                Instruction::Scalar{..} => ("Scalar".into(), 0.0),
+                Instruction::LoadScalar{..} => ("LoadScalar".into(), 0.0),
+                Instruction::JumpIfNone{..} => ("JumpIfNone".into(), 0.0),
+                _ => ("other".into(), 0.0),
+            };
+            let e = rows.entry(name).or_default(); e.0 += 1; e.1 += t * 1e6;
+        }
+        let mut rows: Vec<_> = rows.into_iter().collect();
+        rows.sort_by(|a, b| b.1.1.total_cmp(&a.1.1));
+        let total: f64 = rows.iter().map(|r| r.1.1).sum();
+        for (n, (c, t)) in &rows { println!("{n:50} x{c:4}  {t:9.1} ns  {:7.2} ns each", t / *c as f64); }
+        println!("total {total:.0} ns per block step; {} registers; {:.1} M agent-steps/s", self.program.registers, 256e3/total);
+    }
 }

@@ -9,7 +9,7 @@ mod fused;
 mod table;
 
 pub use fused::{Finish, Fused, Term, Test};
-pub use table::Plain;
+pub use table::{Cos, Plain, Sin};
 
 use super::{
     isa::Isa,

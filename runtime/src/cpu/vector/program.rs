@@ -4,7 +4,7 @@
 
 use super::{
     isa::Isa,
-    kernel::Kernel,
+    kernel::{Kernel, TwinKernel},
     op::{Code, Scalar},
 };
 use sim_compiler::random::Generator;
@@ -58,6 +58,17 @@ pub enum Instruction {
         /// By source: which scalar it is, where it is one.
         slots: [Slot; 4],
     },
+    /// The sine and the cosine of a register.
+    SineAndCosine {
+        /// The loop.
+        kernel: TwinKernel,
+        /// The destination of the sine.
+        sine: Register,
+        /// The destination of the cosine, another one.
+        cosine: Register,
+        /// The angle, a third one.
+        from: Register,
+    },
     /// A scalar from up to four scalars.
     Scalar {
         /// What it does.
@@ -66,13 +77,6 @@ pub enum Instruction {
         to: Slot,
         /// The sources; those that it does not take are any.
         from: [Slot; 4],
-    },
-    /// Spreads a scalar over a register.
-    Spread {
-        /// The destination.
-        to: Register,
-        /// The scalar.
-        from: Slot,
     },
     /// Copies a register.
     Copy {
@@ -292,7 +296,14 @@ impl Instruction {
                 from.iter_mut().for_each(&mut f);
                 f(to);
             }
-            Instruction::Spread { to, .. } | Instruction::Pick { to, .. } => f(to),
+            Instruction::SineAndCosine {
+                sine, cosine, from, ..
+            } => {
+                f(from);
+                f(sine);
+                f(cosine);
+            }
+            Instruction::Pick { to, .. } => f(to),
             Instruction::Copy { to, from }
             | Instruction::Gather {
                 to, index: from, ..
@@ -321,6 +332,18 @@ impl Instruction {
             | Instruction::Jump(_)
             | Instruction::JumpIfZero { .. }
             | Instruction::End => {}
+        }
+    }
+
+    /// How many registers the array has that it names; 0 if it names none.
+    pub(super) fn array_words(&self) -> u32 {
+        match self {
+            Instruction::Pick { array, .. }
+            | Instruction::PickLanes { array, .. }
+            | Instruction::Put { array, .. }
+            | Instruction::PutLanes { array, .. } => array.length * array.stride,
+            Instruction::Clear { count, .. } => *count,
+            _ => 0,
         }
     }
 
@@ -387,13 +410,17 @@ impl Program {
                     }
                     slots.iter().copied().for_each(slot);
                 }
+                Instruction::SineAndCosine {
+                    sine, cosine, from, ..
+                } => {
+                    written(*sine);
+                    written(*cosine);
+                    inside(*from);
+                    assert!(sine != cosine && sine != from && cosine != from);
+                }
                 Instruction::Scalar { to, from, .. } => {
                     slot(*to);
                     from.iter().copied().for_each(slot);
-                }
-                Instruction::Spread { to, from } => {
-                    written(*to);
-                    slot(*from);
                 }
                 Instruction::Copy { to, from } => {
                     written(*to);
@@ -489,7 +516,9 @@ impl Program {
             .chain(&self.states)
             .chain(&self.outputs)
             .for_each(|stored| written(stored.register));
-        [self.agent, self.keys[0], self.keys[1]].map(written);
+        [self.agent, self.keys[0], self.keys[1]]
+            .into_iter()
+            .for_each(written);
         self.alive.into_iter().for_each(written);
     }
 }

@@ -4,6 +4,7 @@
 
 use super::Span;
 use crate::cpu::vector::program::{Instruction, Register};
+use std::ops::Range;
 
 /// Where registers are.
 pub(super) struct Places {
@@ -26,17 +27,9 @@ pub(super) fn allocate(
     parts: &[usize],
     loops: &[Span],
     pinned: &[bool],
+    hot: Range<usize>,
 ) -> Places {
-    let mut places = Places {
-        of: vec![NOWHERE; pinned.len()],
-        count: 0,
-    };
-    for (register, &pinned) in pinned.iter().enumerate() {
-        if pinned {
-            places.of[register] = places.count;
-            places.count += 1;
-        }
-    }
+    let mut places = place_pinned(code, pinned, hot);
     let lives = lives(code, loops, pinned.len());
     // By instruction: the registers whose last mention it is.
     let mut ends = vec![Vec::new(); code.len()];
@@ -71,6 +64,50 @@ pub(super) fn allocate(
         // The destination has its place by now, and so never that of a source.
         free.extend(ends[k].iter().map(|&register| places.of[register]));
     }
+    places
+}
+
+/// Places for the registers that stay, in the order in which the hot part of the code mentions them, so that
+/// the processor sees them coming. Arrays that are indexed at run time stay whole.
+fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) -> Places {
+    let mut places = Places {
+        of: vec![NOWHERE; pinned.len()],
+        count: 0,
+    };
+    let mut whole = vec![0; pinned.len()];
+    for instruction in code.iter_mut() {
+        let words = instruction.array_words();
+        if let Some(first) = instruction.array() {
+            let place = &mut whole[*first as usize];
+            *place = words.max(*place);
+        }
+    }
+    let mut place = |first: usize, count: usize| {
+        for of in &mut places.of[first..first + count] {
+            *of = places.count;
+            places.count += 1;
+        }
+    };
+    // Nobody's register is the first, and arrays come next.
+    place(0, 1);
+    let mut placed = vec![false; pinned.len()];
+    placed[0] = true;
+    for (first, &words) in whole.iter().enumerate() {
+        if words > 0 && !placed[first] {
+            place(first, words as usize);
+            placed[first..first + words as usize].fill(true);
+        }
+    }
+    let mut one = |register: usize| {
+        if pinned[register] && !placed[register] {
+            placed[register] = true;
+            place(register, 1);
+        }
+    };
+    for instruction in &mut code[hot] {
+        instruction.each_register(|register| one(*register as usize));
+    }
+    (0..pinned.len()).for_each(one);
     places
 }
 

@@ -45,8 +45,14 @@ impl Compiler<'_> {
             .map(|k| {
                 let operands: Vec<Operand> = args.iter().map(|arg| arg.word(k)).collect();
                 match plain {
+
                     None => operands[0],
-                    Some(plain) => self.apply(plain, &operands),
+                    Some(plain) => match (plain, operands[0]) {
+                        (Plain::Sin | Plain::Cos, Operand::Lanes(from)) => {
+                            Operand::Lanes(self.sine(plain, from))
+                        }
+                        _ => self.apply(plain, &operands),
+                    },
                 }
             })
             .collect();

@@ -2,6 +2,7 @@
 
 use super::{Compiler, MOST_INSTRUCTIONS, Operand, Parts};
 use crate::cpu::vector::{
+    kernel::sine_and_cosine,
     op::{Code, Fused, Plain},
     program::{Instruction, Known, Register, Slot, Target},
 };
@@ -15,7 +16,21 @@ const NOWHERE: Target = Target::MAX;
 
 impl Compiler<'_> {
     /// Adds an instruction, unless the program is too large already.
-    pub(super) fn push(&mut self, instruction: Instruction) {
+    pub(super) fn push(&mut self, mut instruction: Instruction) {
+        match &mut instruction {
+            Instruction::Jump(_)
+            | Instruction::JumpIfZero { .. }
+            | Instruction::JumpIfNone { .. }
+            | Instruction::Put { .. }
+            | Instruction::PutLanes { .. }
+            | Instruction::Clear { .. } => self.angles.clear(),
+            // The destination comes last.
+            other => {
+                let mut last = 0;
+                other.each_register(|register| last = *register);
+                self.angles.remove(&last);
+            }
+        }
         if self.code.len() >= MOST_INSTRUCTIONS {
             self.too_large = true;
         } else {
@@ -109,13 +124,48 @@ impl Compiler<'_> {
         });
     }
 
+    /// Writes a scalar into all lanes.
+    pub(super) fn spread(&mut self, to: Register, from: Slot) {
+        self.lanes_into(to, Code::Plain(Plain::Same), &[Operand::Scalar(from)]);
+    }
+
+    /// The sine or cosine of a register. Where this stretch of code has the other one already, one
+    /// instruction makes both.
+    pub(super) fn sine(&mut self, plain: Plain, from: Register) -> Register {
+        if let Some(&at) = self.angles.get(&from)
+            && let Instruction::Lanes {
+                code: Code::Plain(other),
+                registers,
+                ..
+            } = self.code[at]
+            && other != plain
+        {
+            let to = self.temporary();
+            let (sine, cosine) = match plain {
+                Plain::Sin => (to, registers[0]),
+                _ => (registers[0], to),
+            };
+            self.code[at] = Instruction::SineAndCosine {
+                kernel: sine_and_cosine(self.isa),
+                sine,
+                cosine,
+                from,
+            };
+            self.angles.remove(&from);
+            return to;
+        }
+        let to = self.lanes(Code::Plain(plain), &[Operand::Lanes(from)]);
+        self.angles.insert(from, self.code.len() - 1);
+        to
+    }
+
     /// The operand in a register.
     pub(super) fn register(&mut self, operand: Operand) -> Register {
         match operand {
             Operand::Lanes(register) => register,
             Operand::Scalar(from) => {
                 let to = self.temporary();
-                self.push(Instruction::Spread { to, from });
+                self.spread(to, from);
                 to
             }
         }
@@ -151,7 +201,7 @@ impl Compiler<'_> {
     /// instruction made, that instruction writes it there itself.
     pub(super) fn move_into(&mut self, to: Register, operand: Operand) {
         let from = match operand {
-            Operand::Scalar(from) => return self.push(Instruction::Spread { to, from }),
+            Operand::Scalar(from) => return self.spread(to, from),
             Operand::Lanes(from) if from == to => return,
             Operand::Lanes(from) => from,
         };
@@ -165,12 +215,13 @@ impl Compiler<'_> {
                     && !registers[1..].contains(&to) =>
                 {
                     registers[0] = to;
+                    self.angles.remove(&to);
                     return;
                 }
-                Instruction::Spread { to: made, .. } | Instruction::Gather { to: made, .. }
-                    if *made == from =>
+                Instruction::Gather { to: made, .. } if *made == from =>
                 {
                     *made = to;
+                    self.angles.remove(&to);
                     return;
                 }
                 _ => {}
@@ -209,26 +260,11 @@ impl Compiler<'_> {
         true
     }
 
-    /// The lanes where both masks hold; none stands for all lanes.
-    pub(super) fn both(&mut self, mask: Option<Register>, more: Operand) -> Register {
-        let more = self.register(more);
-        match mask {
-            None => more,
-            Some(mask) => self.lanes(
-                Code::Plain(Plain::And),
-                &[Operand::Lanes(mask), Operand::Lanes(more)],
-            ),
-        }
-    }
-
     /// Takes lanes out of a mask.
     pub(super) fn drop_lanes(&mut self, mask: Register, gone: Register) {
         if mask == gone {
             let none = self.constant(0);
-            self.push(Instruction::Spread {
-                to: mask,
-                from: none,
-            });
+            self.spread(mask, none);
         } else {
             self.lanes_into(mask, Code::Fused(Fused::Drop), &[Operand::Lanes(gone)]);
         }
@@ -241,6 +277,7 @@ impl Compiler<'_> {
 
     /// The label stands before the next instruction.
     pub(super) fn place_label(&mut self, label: Label) {
+        self.angles.clear();
         self.labels[label.0 as usize] = self.code.len() as Target;
     }
 

@@ -335,7 +335,7 @@ impl Compiler<'_> {
                     .map(|known| self.known(known));
                 let to = self.temporary();
                 // The kernel finds the step where it leaves the word.
-                self.push(Instruction::Spread { to, from: step });
+                self.spread(to, step);
                 let from = [
                     Operand::Lanes(self.agent),
                     Operand::Scalar(low),

@@ -412,7 +412,7 @@ impl<'p> Compiler<'p> {
             let counter = self.temporary();
             self.mutable[counter as usize] = true;
             match start {
-                Operand::Scalar(from) => self.push(Instruction::Spread { to: counter, from }),
+                Operand::Scalar(from) => self.spread(counter, from),
                 Operand::Lanes(from) => self.push(Instruction::Copy { to: counter, from }),
             }
             self.places[index.0 as usize] = Place::Registers {
@@ -484,7 +484,7 @@ impl<'p> Compiler<'p> {
             Some(from) => self.push(Instruction::Copy { to, from }),
             None => {
                 let from = self.constant(u32::MAX);
-                self.push(Instruction::Spread { to, from });
+                self.spread(to, from);
             }
         }
         to
@@ -518,10 +518,7 @@ impl<'p> Compiler<'p> {
         let zero = self.constant(0);
         for k in 0..count as Register {
             self.mutable[(first + k) as usize] = true;
-            self.push(Instruction::Spread {
-                to: first + k,
-                from: zero,
-            });
+            self.spread(first + k, zero);
         }
         let end = self.label();
         let mask = returns_early(&function.body).then(|| self.own_mask());

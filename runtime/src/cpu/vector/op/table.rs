@@ -1,7 +1,7 @@
 //! The operations of the language: operators, conversions, builtins, random words and the machine's own
 //! few, each with its meaning and the kernels that it has.
 
-use super::{Op, Scalar, Word, last_two, one, philox, right, seeds, third, three, two};
+use super::{Op, Scalar, Word, first, last_two, one, philox, right, seeds, third, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};
 use sim_compiler::builtin::math::{self, arithmetic, bits, operator};
 use sim_compiler::random;
@@ -84,7 +84,7 @@ operations! {{
     two DivF(a: f32, b: f32) = a / b;
     two RemF(a: f32, b: f32) = operator::remainder(a, b);
     one NegF(a: f32) = -a;
-    one Same(a: u32) = a;
+    first Same(a: u32) = a;
     right EqF(a: f32, b: f32) = a == b;
     right NeF(a: f32, b: f32) = a != b;
     right LtF(a: f32, b: f32) = a < b;
@@ -214,9 +214,9 @@ operations! {{
 }}
 
 /// Sine, whose large arguments take the long way.
-pub(super) struct Sin;
+pub struct Sin;
 /// Cosine, likewise.
-pub(super) struct Cos;
+pub struct Cos;
 /// Tangent, likewise.
 pub(super) struct Tan;
 
@@ -252,7 +252,8 @@ pub(super) struct Blend;
 impl Op for Blend {
     #[inline(always)]
     fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
-        if bool::of(a) { b } else { d }
+        // With bits, since a condition would become a conditional store.
+        d ^ ((d ^ b) & a)
     }
 }
 
