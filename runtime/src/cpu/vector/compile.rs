@@ -396,6 +396,7 @@ impl<'p> Compiler<'p> {
             step,
             finish,
             registers: places.count,
+            staying: places.staying,
             uniform_words: self.uniform_words,
             inputs: moved(self.stored(&self.program.inputs)),
             states: moved(self.stored(&self.program.states)),

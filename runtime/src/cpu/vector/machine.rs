@@ -20,6 +20,9 @@ use std::{ops::Range, sync::atomic::Ordering};
 /// How many jumps backwards pass between two looks at the caller's wish to cancel.
 const ROUNDS: u32 = 64;
 
+/// How many steps pass between two counts of the lanes that still run.
+const GATHER_EVERY: u32 = 8;
+
 /// The values of one launch, beside the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
@@ -44,6 +47,12 @@ pub struct Machine<'a> {
     steps: u32,
     /// Lanes that are run.
     count: usize,
+    /// Lanes of the block, stopped ones too.
+    all: usize,
+    /// By lane: which agent of the block it has; none has moved unless `moved`.
+    order: [u16; LANES],
+    moved: bool,
+    /// By agent of the block.
     progress: Box<[Progress; LANES]>,
     control: &'a Control,
     rounds: u32,
@@ -78,6 +87,9 @@ impl<'a> Machine<'a> {
             tables,
             steps: values.steps,
             count: LANES,
+            all: LANES,
+            order: [0; LANES],
+            moved: false,
             progress: Box::new([Progress::default(); LANES]),
             control,
             rounds: 0,
@@ -96,7 +108,10 @@ impl<'a> Machine<'a> {
     /// Begins with the block of agents `first..first + count`, at most [`LANES`] of them.
     pub fn begin(&mut self, first: u32, count: usize) {
         // Lanes beyond the last agent do what it does.
-        self.count = count.next_multiple_of(GROUP).min(LANES);
+        self.all = count.next_multiple_of(GROUP).min(LANES);
+        self.count = self.all;
+        self.order = std::array::from_fn(|lane| lane as u16);
+        self.moved = false;
         let last = count as u32 - 1;
         let agents = self.registers.0[self.program.agent as usize].all_mut();
         for (lane, agent) in agents.iter_mut().enumerate() {
@@ -128,11 +143,18 @@ impl<'a> Machine<'a> {
     /// Stores a word of each of `count` agents into every `stride`-th of `words`.
     pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize, count: usize) {
         let register = self.registers.0[stored.register as usize].all();
-        for (place, &value) in words.iter_mut().step_by(stride).zip(&register[..count]) {
-            *place = match stored.is_bool {
-                true => value & 1,
-                false => value,
-            };
+        let stored = |value: u32| if stored.is_bool { value & 1 } else { value };
+        if self.moved {
+            for (&agent, &value) in self.order.iter().zip(&register[..self.all]) {
+                // Lanes beyond the last agent have nobody's values.
+                if usize::from(agent) < count {
+                    words[usize::from(agent) * stride] = stored(value);
+                }
+            }
+        } else {
+            for (place, &value) in words.iter_mut().step_by(stride).zip(&register[..count]) {
+                *place = stored(value);
+            }
         }
     }
 
@@ -161,19 +183,26 @@ impl<'a> Machine<'a> {
         }
         if let Some(alive) = program.alive {
             let alive = self.registers.0[alive as usize].all_mut();
-            for (lane, progress) in alive.iter_mut().zip(self.progress.iter()) {
-                *lane = if progress.stopped { 0 } else { u32::MAX };
+            for (lane, &agent) in alive.iter_mut().zip(&self.order) {
+                let stopped = self.progress[usize::from(agent)].stopped;
+                *lane = if stopped { 0 } else { u32::MAX };
             }
         }
         self.part(program.prologue, INIT_STEP)?;
         for step in steps.clone() {
-            if program.alive.is_some_and(|alive| !self.any(alive)) {
-                break;
+            if let Some(alive) = program.alive {
+                if step.is_multiple_of(GATHER_EVERY) {
+                    self.gather_running(alive);
+                }
+                if !self.any(alive) {
+                    break;
+                }
             }
             self.look()?;
             self.set(Known::Step, step);
             self.part(program.step, step)?;
         }
+        self.count = self.all;
         let ran = steps.len() as u32;
         for progress in self.progress.iter_mut().filter(|lane| !lane.stopped) {
             progress.steps += ran;
@@ -188,6 +217,34 @@ impl<'a> Machine<'a> {
     /// How far each lane has come.
     pub fn progress(&mut self) -> &mut [Progress; LANES] {
         &mut self.progress
+    }
+
+    /// Brings the lanes that still run together where that leaves at most half of them to be run: an
+    /// episode's length differs from agent to agent. Stopped lanes move behind them, with all that lives from
+    /// step to step.
+    fn gather_running(&mut self, alive: Register) {
+        let lanes = &self.registers.0[alive as usize].all()[..self.count];
+        let running = lanes.iter().filter(|&&lane| lane != 0).count();
+        let needed = running.next_multiple_of(GROUP);
+        if needed * 2 > self.count {
+            return;
+        }
+        let (mut running, stopped): (Vec<usize>, Vec<usize>) =
+            (0..self.count).partition(|&lane| lanes[lane] != 0);
+        running.extend(stopped);
+        let mut old = [0; LANES];
+        for register in &mut self.registers.0[1..self.program.staying as usize] {
+            old.copy_from_slice(register.all());
+            for (new, &from) in register.all_mut().iter_mut().zip(&running) {
+                *new = old[from];
+            }
+        }
+        let order = self.order;
+        for (new, &from) in self.order.iter_mut().zip(&running) {
+            *new = order[from];
+        }
+        self.count = needed;
+        self.moved = true;
     }
 
     fn set(&mut self, known: Known, value: u32) {
@@ -388,8 +445,9 @@ impl<'a> Machine<'a> {
     fn stop(&mut self, mask: Register) {
         let slot = Known::Step.slot(self.program.uniform_words);
         let step = self.scalars[slot as usize];
-        for (lane, progress) in self.progress.iter_mut().enumerate() {
+        for lane in 0..self.count {
             let mask = mask == 0 || self.registers.0[mask as usize].all()[lane] != 0;
+            let progress = &mut self.progress[usize::from(self.order[lane])];
             if mask && !progress.stopped {
                 *progress = Progress {
                     steps: step + 1,

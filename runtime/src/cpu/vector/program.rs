@@ -255,6 +255,8 @@ pub struct Program {
     pub(super) finish: Target,
     /// How many registers a block has.
     pub(super) registers: u32,
+    /// The first so many hold what lives from step to step.
+    pub(super) staying: u32,
     /// The scalars as they are before the launch sets its own.
     pub(super) scalars: Vec<u32>,
     /// The words of the uniform block, which are the first scalars.
@@ -504,6 +506,7 @@ impl Program {
                 Instruction::End => {}
             }
         }
+        assert!(self.staying <= self.registers);
         assert!(matches!(self.code.last(), Some(Instruction::End)));
         let defaults = self.defaults.iter().map(|default| default.entry);
         [self.init, self.prologue, self.step, self.finish]

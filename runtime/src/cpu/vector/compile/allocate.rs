@@ -12,6 +12,8 @@ pub(super) struct Places {
     pub(super) of: Vec<Register>,
     /// How many places there are.
     pub(super) count: u32,
+    /// The first so many are those of registers that stay.
+    pub(super) staying: u32,
 }
 
 /// No place yet.
@@ -73,6 +75,7 @@ fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) ->
     let mut places = Places {
         of: vec![NOWHERE; pinned.len()],
         count: 0,
+        staying: 0,
     };
     let mut whole = vec![0; pinned.len()];
     for instruction in code.iter_mut() {
@@ -108,6 +111,7 @@ fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) ->
         instruction.each_register(|register| one(*register as usize));
     }
     (0..pinned.len()).for_each(one);
+    places.staying = places.count;
     places
 }
 
