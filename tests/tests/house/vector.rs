@@ -2,7 +2,7 @@
 //! this machine has, for every model in the repository.
 
 use super::files;
-use sim_compiler::manifest::{Field, Scalar, Source};
+use sim_compiler::manifest::{Counter, Field, Scalar, Source};
 use sim_runtime::{Array, Column, Isa, Run, Simulation};
 use sim_tests::launch::{Way, ways};
 
@@ -35,7 +35,17 @@ fn values(field: &Field, count: usize) -> Array {
 fn filled(simulation: Simulation) -> Result<Simulation, String> {
     let manifest = simulation.manifest().clone();
     let steps = manifest.steps.unwrap_or(MOST_STEPS).min(MOST_STEPS);
-    let mut simulation = simulation.agents(AGENTS).steps(steps).seed(5);
+    // A table of fixed length that is indexed by the agent ends the population.
+    let longest = |name: &str| {
+        let table = manifest.data.iter().find(|table| table.field.name == name);
+        table.and_then(|table| table.field.shape.first().copied())
+    };
+    let agents = (manifest.requirements.iter())
+        .filter(|requirement| requirement.counts == Counter::Agent)
+        .filter_map(|requirement| longest(&requirement.data))
+        .filter(|&rows| rows > 0)
+        .fold(AGENTS, u32::min);
+    let mut simulation = simulation.agents(agents).steps(steps).seed(5);
     let told = |error: sim_runtime::Error| error.to_string();
     for param in &manifest.params {
         if param.default.is_none() {
@@ -64,7 +74,7 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
     }
     for input in &manifest.inputs {
         if input.source == Source::Required {
-            let count = AGENTS as usize * input.field.words() as usize;
+            let count = agents as usize * input.field.words() as usize;
             let name = &input.field.name;
             simulation = simulation
                 .input(name, values(&input.field, count))
