@@ -68,10 +68,16 @@ pub fn fract(x: f32) -> f32 {
     x - x.floor()
 }
 
-/// `inverseSqrt`, rounded from `f64`.
+/// `inverseSqrt`: one Newton step from 1/√x, whose residue 1 - x y² is computed with products kept whole.
 #[inline(always)]
 pub fn inverse_sqrt(x: f32) -> f32 {
-    (1.0 / f64::from(x).sqrt()) as f32
+    let y = 1.0 / x.sqrt();
+    let high = x * y;
+    let low = x.mul_add(y, -high);
+    let residue = (-low).mul_add(y, (-high).mul_add(y, 1.0));
+    let better = (0.5 * y).mul_add(residue, y);
+    // Zeros and infinity: 0 · ∞ above.
+    if better.is_nan() { y } else { better }
 }
 
 /// `ldexp`: `x` times a power of two, rounded once, since the product is exact in `f64`.

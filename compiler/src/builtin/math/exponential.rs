@@ -5,21 +5,20 @@ use super::wide;
 /// 2^x.
 #[inline(always)]
 pub fn exp2(x: f32) -> f32 {
-    wide::exp2(f64::from(x)) as f32
+    wide::exp2(f64::from(bounded(x))) as f32
+}
+
+/// `x` between bounds past which 2^x is 0 or infinite; NaN stays.
+#[inline(always)]
+fn bounded(x: f32) -> f32 {
+    let x = if x < -200.0 { -200.0 } else { x };
+    if x > 200.0 { 200.0 } else { x }
 }
 
 /// The binary logarithm; NaN below zero, minus infinity at zero.
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
-    if x > f32::MAX || x.is_nan() {
-        x
-    } else if x > 0.0 {
-        wide::log2(f64::from(x)) as f32
-    } else if x == 0.0 {
-        f32::NEG_INFINITY
-    } else {
-        f32::NAN
-    }
+    super::primary::log_corners(x, wide::log2(f64::from(x)) as f32)
 }
 
 /// x to the power y, with the special values of IEEE 754-2019 §9.2.1 `pow`: a negative base has a result
@@ -28,38 +27,32 @@ pub fn log2(x: f32) -> f32 {
 /// WGSL's own `pow` leaves negative bases undefined; this is the meaning on every backend.
 #[inline(always)]
 pub fn pow(x: f32, y: f32) -> f32 {
-    if y == 0.0 || x == 1.0 {
-        return 1.0;
-    }
-    if x.is_nan() || y.is_nan() {
-        return f32::NAN;
-    }
     let size = x.abs();
+    // Exponent 0 of the base 0 gives NaN here, and 1 in the end.
+    let log = wide::log2(f64::from(size));
+    let log = if size < f32::INFINITY {
+        log
+    } else {
+        f64::from(size)
+    };
+    let log = if size == 0.0 { f64::NEG_INFINITY } else { log };
+    let power = f64::from(y) * log;
+    let power = if power < -200.0 { -200.0 } else { power };
+    let power = if power > 200.0 { 200.0 } else { power };
+    let magnitude = wide::exp2(power) as f32;
+
     let whole = y.trunc() == y;
     // Floats from 2^24 on are even.
-    let odd = whole && y.abs() < 16_777_216.0 && (y as i32) & 1 == 1;
-    let magnitude = if y.is_infinite() {
-        if size == 1.0 {
-            1.0
-        } else if (size > 1.0) == (y > 0.0) {
-            f32::INFINITY
-        } else {
-            0.0
-        }
-    } else if size == 0.0 || size.is_infinite() {
-        if (size > 1.0) == (y > 0.0) {
-            f32::INFINITY
-        } else {
-            0.0
-        }
-    } else if x < 0.0 && !whole {
-        return f32::NAN;
+    let half = 0.5 * y;
+    let odd = whole & (half.trunc() != half);
+    let sign = if odd { x.to_bits() & (1 << 31) } else { 0 };
+    let value = f32::from_bits(magnitude.to_bits() ^ sign);
+    let value = if (x < 0.0) & (x > f32::NEG_INFINITY) & !whole {
+        f32::NAN
     } else {
-        wide::exp2(f64::from(y) * wide::log2(f64::from(size))) as f32
+        value
     };
-    if odd && x.is_sign_negative() {
-        -magnitude
-    } else {
-        magnitude
-    }
+    // (-1)^±∞ is 1, though the product above is NaN.
+    let one = (y == 0.0) | (x == 1.0) | ((x == -1.0) & (y.abs() == f32::INFINITY));
+    if one { 1.0 } else { value }
 }

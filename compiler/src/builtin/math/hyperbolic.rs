@@ -1,71 +1,66 @@
-//! Hyperbolic functions and their inverses, through `f64`; near zero, where the closed forms cancel, by
-//! their series.
+//! Hyperbolic functions and their inverses, through `f64`, in forms that keep the precision of small
+//! arguments.
 
 use super::wide;
+use std::f64::consts::LN_2;
+
+/// |x|, at most a bound past which `sinh` and `cosh` are infinite; NaN stays.
+#[inline(always)]
+fn bounded(x: f32) -> f64 {
+    let size = x.abs();
+    f64::from(if size > 100.0 { 100.0 } else { size })
+}
 
 /// Hyperbolic sine.
 #[inline(always)]
 pub fn sinh(x: f32) -> f32 {
-    let x = f64::from(x);
-    if x.abs() < 0.125 {
-        let x2 = x * x;
-        let p = [1.0, 1.0 / 6.0, 1.0 / 120.0, 1.0 / 5_040.0, 1.0 / 362_880.0];
-        return (x * wide::polynomial(x2, &p)) as f32;
-    }
-    let e = wide::exp(x);
-    (0.5 * (e - 1.0 / e)) as f32
+    (wide::sinh_cosh(bounded(x)).0 as f32).copysign(x)
 }
 
 /// Hyperbolic cosine.
 #[inline(always)]
 pub fn cosh(x: f32) -> f32 {
-    let e = wide::exp(f64::from(x));
-    (0.5 * (e + 1.0 / e)) as f32
+    wide::sinh_cosh(bounded(x)).1 as f32
+}
+
+/// ln v for v >= 1, given (v - 1)/(v + 1) as `num` / `den` in a form that keeps the precision of v near 1.
+#[inline(always)]
+fn log_near_1(v: f64, num: f64, den: f64) -> f64 {
+    let (e, m) = wide::split(v);
+    let num = if e == 0.0 { num } else { m - 1.0 };
+    let den = if e == 0.0 { den } else { m + 1.0 };
+    e * LN_2 + wide::log_of_ratio(num / den)
 }
 
 /// Inverse hyperbolic sine.
 #[inline(always)]
 pub fn asinh(x: f32) -> f32 {
-    if !x.is_finite() {
-        return x;
-    }
     let size = f64::from(x.abs());
-    let value = if size < 0.03125 {
-        let p = [1.0, -1.0 / 6.0, 3.0 / 40.0, -15.0 / 336.0];
-        size * wide::polynomial(size * size, &p)
-    } else {
-        wide::log(size + (size * size + 1.0).sqrt())
-    };
-    value.copysign(f64::from(x)) as f32
+    let root = (size * size + 1.0).sqrt();
+    let value = log_near_1(size + root, size, root + 1.0) as f32;
+    let value = value.copysign(x);
+    if x.abs() < f32::INFINITY { value } else { x }
 }
 
 /// Inverse hyperbolic cosine, at least 0; NaN below 1.
 #[inline(always)]
 pub fn acosh(x: f32) -> f32 {
-    if x > f32::MAX {
-        return x;
-    }
-    if x >= 1.0 {
-        let x = f64::from(x);
-        wide::log(x + ((x - 1.0) * (x + 1.0)).sqrt()) as f32
-    } else {
-        f32::NAN
-    }
+    let wide = f64::from(x);
+    let value = wide::log(wide + ((wide - 1.0) * (wide + 1.0)).sqrt()) as f32;
+    let value = if x < f32::INFINITY { value } else { x };
+    if x >= 1.0 { value } else { f32::NAN }
 }
 
 /// Inverse hyperbolic tangent; infinite at ±1, NaN beyond.
 #[inline(always)]
 pub fn atanh(x: f32) -> f32 {
     let size = f64::from(x.abs());
-    let value = if size < 0.03125 {
-        let p = [1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0];
-        size * wide::polynomial(size * size, &p)
-    } else if size < 1.0 {
-        0.5 * wide::log((1.0 + size) / (1.0 - size))
-    } else if size == 1.0 {
-        f64::INFINITY
+    let value = (0.5 * log_near_1((1.0 + size) / (1.0 - size), size, 1.0)) as f32;
+    let edge = if x.abs() == 1.0 {
+        f32::INFINITY
     } else {
-        f64::NAN
+        f32::NAN
     };
-    value.copysign(f64::from(x)) as f32
+    let value = if x.abs() < 1.0 { value } else { edge };
+    value.copysign(x)
 }

@@ -80,13 +80,13 @@ pub fn shift_right_i32(a: i32, b: u32) -> i32 {
 /// float, too (WGSL, "Floating Point Conversion"); 0 for NaN.
 #[inline(always)]
 pub fn f32_to_i32(x: f32) -> i32 {
-    at_most(x, 2_147_483_520.0) as i32
+    whole_between(x, -2_147_483_648.0, 2_147_483_520.0) as i32
 }
 
 /// `u32(x)` of a float: truncated, between 0 and 4294967040; 0 for NaN.
 #[inline(always)]
 pub fn f32_to_u32(x: f32) -> u32 {
-    at_most(x, 4_294_967_040.0) as u32
+    whole_between(x, 0.0, 4_294_967_040.0)
 }
 
 /// `f32(x)` of an `i32`: the nearest, ties to even.
@@ -120,8 +120,12 @@ pub fn f32_to_bits(x: f32) -> u32 {
     if x.is_nan() { NAN_BITS } else { x.to_bits() }
 }
 
-/// `x` or `last`, whichever is less; NaN stays.
+/// The bits of the integer that `x` truncates to, but for the bounds; 0 for NaN. By [`low_word`], since the
+/// language's own saturating conversion does not become vector instructions.
 #[inline(always)]
-fn at_most(x: f32, last: f32) -> f32 {
-    if x > last { last } else { x }
+fn whole_between(x: f32, first: f32, last: f32) -> u32 {
+    let x = if x > last { last } else { x };
+    let x = if x < first { first } else { x };
+    let x = if x.is_nan() { 0.0 } else { x };
+    low_word(f64::from(x.trunc()))
 }

@@ -1,15 +1,18 @@
-//! `sin cos exp log tanh`: minimax polynomials in `f32` with explicit fused multiply–adds.
+//! `sin cos exp log tanh`: least-maximum polynomials in `f32` with explicit fused multiply–adds.
 //!
-//! Each is straight-line code over the range that simulations live in; what a vector backend must treat
-//! apart is named: [`LARGE`] arguments of `sin` and `cos`.
+//! Each is branch-free but for angles that [need a wide reduction](needs_wide_reduction).
 
 use super::{reduction, wide};
 
-/// Beyond this magnitude `sin` and `cos` leave the `f32` path for [`reduction::quadrant`].
+/// Beyond this magnitude `sin`, `cos` and `tan` leave their fast path for [`reduction::large`].
 pub const LARGE: f32 = 100_000.0;
 
-/// Adding and subtracting 1.5 · 2^23 rounds to the nearest integer, ties to even, for |x| < 2^22.
+/// Adding and subtracting 1.5 · 2^23 rounds to the nearest integer, ties to even, for |x| < 2^22; the lowest
+/// bits of the sum are the integer's.
 const ROUND: f32 = 12_582_912.0;
+
+/// The sign bit.
+const SIGN: u32 = 1 << 31;
 
 /// π/2 as a sum of three floats.
 const HALF_PI: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
@@ -20,81 +23,115 @@ const LN_2: [f32; 2] = [std::f32::consts::LN_2, -1.904_654_2e-9];
 /// `c[0] + c[1] x + c[2] x² + …` by Horner's rule, fused.
 #[inline(always)]
 fn polynomial<const N: usize>(x: f32, c: [f32; N]) -> f32 {
-    c.iter().rev().fold(0.0, |sum, &c| sum.mul_add(x, c))
+    let mut sum = c[N - 1];
+    let mut k = N - 1;
+    while k > 0 {
+        k -= 1;
+        sum = sum.mul_add(x, c[k]);
+    }
+    sum
 }
 
-/// The nearest multiple of π/2, as a count and what is left, for |x| <= [`LARGE`].
+/// Is the angle so large that [`sin_fast`], [`cos_fast`] and [`super::tan_fast`] do not hold? Infinities may
+/// go either way, NaN needs none.
 #[inline(always)]
-fn reduce(x: f32) -> (i32, f32) {
-    let n = x.mul_add(std::f32::consts::FRAC_2_PI, ROUND) - ROUND;
+pub fn needs_wide_reduction(x: f32) -> bool {
+    x.abs() > LARGE
+}
+
+/// The nearest multiple of π/2, as a count whose lowest bits matter and what is left, for |x| <= [`LARGE`].
+#[inline(always)]
+fn reduce(x: f32) -> (u32, f32) {
+    let sum = x.mul_add(std::f32::consts::FRAC_2_PI, ROUND);
+    let n = sum - ROUND;
     let r = n.mul_add(-HALF_PI[0], x);
     let r = n.mul_add(-HALF_PI[1], r);
     let r = n.mul_add(-HALF_PI[2], r);
-    (n as i32, r)
+    (sum.to_bits(), r)
 }
 
-/// Sine for |r| <= π/4 and a little more.
+/// Sine of the angle that is `quarter` right angles and `r` more, |r| <= π/4 and a little more, with the
+/// sign bit of `flip` turned into it.
 #[inline(always)]
-fn sin_kernel(r: f32) -> f32 {
+fn sin_of(quarter: u32, r: f32, flip: u32) -> f32 {
     let r2 = r * r;
     let p = polynomial(r2, [-0.166_666_55, 0.008_332_158, -0.000_195_149_58]);
-    (r2 * r).mul_add(p, r)
-}
-
-/// Cosine for |r| <= π/4 and a little more.
-#[inline(always)]
-fn cos_kernel(r: f32) -> f32 {
-    let r2 = r * r;
+    let sin = (r2 * r).mul_add(p, r);
     let p = polynomial(r2, [0.041_666_646, -0.001_388_731_3, 2.443_278_6e-5]);
-    (r2 * r2).mul_add(p, r2.mul_add(-0.5, 1.0))
-}
-
-/// Sine of the angle that is `quarter` right angles and `r` more.
-#[inline(always)]
-fn sin_of(quarter: i32, r: f32) -> f32 {
-    let value = if quarter & 1 == 0 {
-        sin_kernel(r)
-    } else {
-        cos_kernel(r)
-    };
-    if quarter & 2 == 0 { value } else { -value }
+    let cos = (r2 * r2).mul_add(p, r2.mul_add(-0.5, 1.0));
+    let value = if quarter & 1 == 0 { sin } else { cos };
+    f32::from_bits(value.to_bits() ^ (((quarter << 30) ^ flip) & SIGN))
 }
 
 /// Sine of an angle in radians; NaN for infinities.
 #[inline(always)]
 pub fn sin(x: f32) -> f32 {
-    if x.abs() <= LARGE {
-        let (quarter, r) = reduce(x);
-        return sin_of(quarter, r);
+    if needs_wide_reduction(x) {
+        sin_large(x, 0)
+    } else {
+        sin_fast(x)
     }
-    let (quarter, r) = reduction::quadrant(x);
-    wide::sin_of(quarter, r) as f32
 }
 
 /// Cosine of an angle in radians; NaN for infinities.
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
-    if x.abs() <= LARGE {
-        let (quarter, r) = reduce(x);
-        return sin_of(quarter.wrapping_add(1), r);
+    if needs_wide_reduction(x) {
+        sin_large(x, 1)
+    } else {
+        cos_fast(x)
     }
-    let (quarter, r) = reduction::quadrant(x);
-    wide::sin_of(quarter + 1, r) as f32
+}
+
+/// [`sin`] for |x| <= [`LARGE`], branch-free.
+#[inline(always)]
+pub fn sin_fast(x: f32) -> f32 {
+    // Of the magnitude: zeros keep their signs.
+    let (quarter, r) = reduce(x.abs());
+    sin_of(quarter, r, x.to_bits())
+}
+
+/// [`cos`] for |x| <= [`LARGE`], branch-free.
+#[inline(always)]
+pub fn cos_fast(x: f32) -> f32 {
+    let (quarter, r) = reduce(x);
+    sin_of(quarter.wrapping_add(1), r, 0)
+}
+
+/// Sine of a large angle and `more` right angles.
+#[cold]
+#[inline(never)]
+fn sin_large(x: f32, more: u32) -> f32 {
+    let (quarter, r) = reduction::large(x);
+    let quarter = quarter.wrapping_add(more);
+    let value = if quarter & 1 == 0 {
+        wide::sin_kernel(r)
+    } else {
+        wide::cos_kernel(r)
+    };
+    (if quarter & 2 == 0 { value } else { -value }) as f32
 }
 
 /// 2^n for n in -126..=127.
 #[inline(always)]
 fn power_of_two(n: i32) -> f32 {
-    f32::from_bits(((n + 127) as u32) << 23)
+    f32::from_bits((n.wrapping_add(127) as u32) << 23)
 }
 
 /// e^x; infinite above 88.72, denormal below -87.33, 0 below -103.97.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    // Past these bounds the result is 0 or infinite anyway; NaN passes both tests.
+    // Past this bound the result is infinite anyway; NaN stays.
+    exp_of_negative(if x > 90.0 { 90.0 } else { x })
+}
+
+/// [`exp`] for x up to 90.
+#[inline(always)]
+pub(super) fn exp_of_negative(x: f32) -> f32 {
+    // Past this bound the result is 0 anyway; NaN stays.
     let x = if x < -105.0 { -105.0 } else { x };
-    let x = if x > 90.0 { 90.0 } else { x };
-    let n = x.mul_add(std::f32::consts::LOG2_E, ROUND) - ROUND;
+    let sum = x.mul_add(std::f32::consts::LOG2_E, ROUND);
+    let n = sum - ROUND;
     let r = n.mul_add(-LN_2[0], x);
     let r = n.mul_add(-LN_2[1], r);
     let p = polynomial(
@@ -110,36 +147,45 @@ pub fn exp(x: f32) -> f32 {
         ],
     );
     // 2^n in two factors: one alone would leave the exponent's range where the result does not.
-    let n = n as i32;
+    let n = (sum.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
     let half = n >> 1;
-    p * power_of_two(half) * power_of_two(n - half)
+    p * power_of_two(half) * power_of_two(n.wrapping_sub(half))
 }
 
 /// The natural logarithm; NaN below zero, minus infinity at zero.
 #[inline(always)]
 pub fn log(x: f32) -> f32 {
-    if x > f32::MAX || x.is_nan() {
-        return x;
-    }
-    if x <= 0.0 {
-        return if x == 0.0 {
-            f32::NEG_INFINITY
-        } else {
-            f32::NAN
-        };
-    }
-    let denormal = x < f32::MIN_POSITIVE;
-    let (x, shift) = if denormal {
-        (x * 8_388_608.0, 23)
+    // Denormals are scaled up by arithmetic: two selections by one condition made LLVM double the rest.
+    let shift = 23 * i32::from(x < f32::MIN_POSITIVE);
+    log_corners(x, log_scaled(x * power_of_two(shift), shift))
+}
+
+/// [`log`] for positive, finite, normal numbers.
+#[inline(always)]
+pub(super) fn log_normal(x: f32) -> f32 {
+    log_scaled(x, 0)
+}
+
+/// A logarithm of `x`: `value` if `x` is positive and finite, else what IEEE 754 has there.
+#[inline(always)]
+pub(super) fn log_corners(x: f32, value: f32) -> f32 {
+    let value = if x < f32::INFINITY { value } else { x };
+    let corner = if x == 0.0 {
+        f32::NEG_INFINITY
     } else {
-        (x, 0)
+        f32::NAN
     };
+    if x > 0.0 { value } else { corner }
+}
+
+/// ln(x / 2^shift) for a positive, finite, normal number.
+#[inline(always)]
+fn log_scaled(x: f32, shift: i32) -> f32 {
+    const ROOT_HALF: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
     // The mantissa in [√½, √2): the exponent counts from there.
-    let bits = x
-        .to_bits()
-        .wrapping_sub(std::f32::consts::FRAC_1_SQRT_2.to_bits());
+    let bits = x.to_bits().wrapping_sub(ROOT_HALF);
     let exponent = (bits as i32) >> 23;
-    let m = f32::from_bits((bits & 0x007f_ffff) + std::f32::consts::FRAC_1_SQRT_2.to_bits());
+    let m = f32::from_bits((bits & 0x007f_ffff) + ROOT_HALF);
     let e = (exponent - shift) as f32;
     let f = m - 1.0;
     let p = polynomial(

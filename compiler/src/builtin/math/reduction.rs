@@ -1,4 +1,4 @@
-//! Angles of any size, brought to within π/4 of a multiple of π/2.
+//! Large angles, brought to within π/4 of a multiple of π/2.
 
 /// The bits of 2/π after the binary point, 32 to a word.
 const TWO_OVER_PI: [u32; 7] = [
@@ -11,35 +11,25 @@ const TWO_OVER_PI: [u32; 7] = [
     0xFE51_63AB,
 ];
 
-/// The upper 33 bits of π/2, so that its product with a 20-bit count is exact.
-const HALF_PI_HIGH: f64 = 1.570_796_326_734_125_6;
-/// π/2 less [`HALF_PI_HIGH`].
-const HALF_PI_LOW: f64 = 6.077_100_506_506_192e-11;
-
-/// How many right angles (modulo 4) are nearest to `x`, and the rest in radians, at most π/4 in
-/// magnitude and good to 2^-40 of itself. The rest is NaN unless `x` is finite.
-#[inline(always)]
-pub fn quadrant(x: f32) -> (i32, f64) {
+/// How many right angles (its lowest two bits count) are nearest to `x`, and the rest in radians, at most
+/// π/4 in magnitude and good to 2^-40 of itself, for |x| > [`super::primary::LARGE`]. The rest is NaN for
+/// infinities and NaN.
+pub fn large(x: f32) -> (u32, f64) {
     if !x.is_finite() {
         return (0, f64::NAN);
     }
-    if x.abs() <= super::primary::LARGE {
-        let wide = f64::from(x);
-        let n = (wide * std::f64::consts::FRAC_2_PI).round_ties_even();
-        return (n as i32 & 3, (wide - n * HALF_PI_HIGH) - n * HALF_PI_LOW);
-    }
-    let (quarter, r) = large(x.abs());
+    let (quarter, r) = reduce(x.abs());
     if x < 0.0 {
-        (-quarter, -r)
+        (quarter.wrapping_neg(), -r)
     } else {
         (quarter, r)
     }
 }
 
-/// [`quadrant`] for finite x > [`super::primary::LARGE`], after Payne and Hanek ("Radian reduction for trigonometric
-/// functions", SIGNUM Newsletter 18, 1983): of the product of `x` and 2/π only the bits that are neither
-/// multiples of 4 nor too small to matter.
-fn large(x: f32) -> (i32, f64) {
+/// [`large`] for finite x > [`super::primary::LARGE`], after Payne and Hanek ("Radian reduction for
+/// trigonometric functions", SIGNUM Newsletter 18, 1983): of the product of `x` and 2/π only the bits that
+/// are neither multiples of 4 nor too small to matter.
+fn reduce(x: f32) -> (u32, f64) {
     let mantissa = (x.to_bits() & 0x007f_ffff | 0x0080_0000) as u128;
     let exponent = (x.to_bits() >> 23) as i32 - 150;
     // Bit k of 2/π (from 1) weighs 2^(exponent - k) times the integer mantissa.
@@ -51,7 +41,7 @@ fn large(x: f32) -> (i32, f64) {
     let window = words << (skip % 32) >> 32;
     let product = mantissa * window;
     let fraction_bits = 96 - (exponent - skip);
-    let quarter = (product >> fraction_bits) as i32 & 3;
+    let quarter = (product >> fraction_bits) as u32 & 3;
     let fraction = (product & ((1 << fraction_bits) - 1)) as i128;
     let half = 1 << (fraction_bits - 1);
     let (quarter, fraction) = if fraction < half {

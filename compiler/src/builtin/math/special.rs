@@ -5,33 +5,60 @@ use super::{primary, wide};
 /// The logistic function 1 / (1 + e^-x), from e^-|x|, which does not overflow.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
-    let e = primary::exp(-x.abs());
-    (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+    let e = primary::exp_of_negative(-x.abs());
+    let num = if x < 0.0 { e } else { 1.0 };
+    num / (1.0 + e)
 }
 
 /// ln(1 + e^x), in the form that neither overflows nor cancels: max(x, 0) + ln(1 + e^-|x|).
 #[inline(always)]
 pub fn softplus(x: f32) -> f32 {
-    let e = wide::exp(-f64::from(x.abs()));
-    let tail = if e >= 1e-8 { wide::log(1.0 + e) } else { e };
-    (f64::from(x).max(0.0) + tail) as f32
+    let size = x.abs();
+    let size = if size > 150.0 { 150.0 } else { size };
+    let tail = wide::log_1_plus(wide::exp(-f64::from(size)));
+    // NaN is in the tail.
+    let base = if x > 0.0 { x } else { 0.0 };
+    (f64::from(base) + tail) as f32
 }
 
-/// The error function 2/√π ∫₀ˣ e^(-t²) dt.
+/// The error function 2/√π ∫₀ˣ e^(-t²) dt: below 1 a polynomial for erf x / x, above one for
+/// e^(x²) (1 - erf x).
 #[inline(always)]
 pub fn erf(x: f32) -> f32 {
-    let size = f64::from(x.abs());
-    let value = if size < 1.0 {
-        size * wide::polynomial(size * size, &SERIES) * std::f64::consts::FRAC_2_SQRT_PI
-    } else if size < 4.0 {
-        let t = 1.0 / (size + 2.0);
-        1.0 - wide::exp(-size * size) * wide::polynomial(t, &SCALED_COMPLEMENT)
-    } else if x.is_nan() {
-        f64::NAN
-    } else {
-        1.0
-    };
-    value.copysign(f64::from(x)) as f32
+    // From 4 on the result rounds to 1; NaN stays.
+    let size = x.abs();
+    let near = size < 1.0;
+    let size = f64::from(if size > 4.0 { 4.0 } else { size });
+    let square = size * size;
+    let inner = size
+        * wide::polynomial(
+            square,
+            [
+                1.128_379_167_058_030_5,
+                -0.376_126_384_345_857_8,
+                0.112_837_819_732_337_6,
+                -0.026_865_400_012_617_398,
+                0.005_220_946_024_194_722,
+                -0.000_848_285_944_570_977_9,
+                0.000_112_574_178_533_161_71,
+                -9.643_774_893_854_778e-6,
+            ],
+        );
+    let scaled_complement = wide::polynomial(
+        1.0 / (size + 2.0),
+        [
+            0.002_093_905_313_620_556_2,
+            0.513_726_213_458_159,
+            1.636_492_289_722_029_8,
+            -0.743_255_920_288_702_8,
+            10.776_217_981_309_058,
+            -8.197_294_476_599_01,
+            0.464_456_109_175_106_7,
+        ],
+    );
+    let outer = 1.0 - wide::exp(-square) * scaled_complement;
+    let value = if near { inner } else { outer };
+    (value as f32).copysign(x)
 }
 
 /// √(-2 ln u) cos θ with u = (a + ½) / 2^32 in (0, 1] and θ = π b / 2^31 in [-π, π], `b` taken as signed
@@ -42,40 +69,5 @@ pub fn normal_from(a: u32, b: u32) -> f32 {
     const UNIT: f32 = 1.0 / 4_294_967_296.0;
     let u = a as f32 * UNIT + 0.5 * UNIT;
     let angle = (b as i32) as f32 * (std::f32::consts::PI / 2_147_483_648.0);
-    (-2.0 * primary::log(u)).sqrt() * primary::cos(angle)
+    (-2.0 * primary::log_normal(u)).sqrt() * primary::cos_fast(angle)
 }
-
-/// The Taylor coefficients of √π/2 erf(x)/x in x².
-const SERIES: [f64; 17] = [
-    1.0,
-    -1.0 / 3.0,
-    1.0 / 10.0,
-    -1.0 / 42.0,
-    1.0 / 216.0,
-    -1.0 / 1_320.0,
-    1.0 / 9_360.0,
-    -1.0 / 75_600.0,
-    1.0 / 685_440.0,
-    -1.0 / 6_894_720.0,
-    1.0 / 76_204_800.0,
-    -1.0 / 918_086_400.0,
-    1.0 / 11_975_040_000.0,
-    -1.0 / 168_129_561_600.0,
-    1.0 / 2_528_170_444_800.0,
-    -1.0 / 40_537_905_408_000.0,
-    1.0 / 690_452_066_304_000.0,
-];
-
-/// A least-maximum fit of e^(x²) (1 - erf x) by a polynomial in 1/(x + 2) for x in [1, 4], good to 2e-12.
-const SCALED_COMPLEMENT: [f64; 10] = [
-    8.057_060_209_374_502e-06,
-    0.563_746_522_260_539_5,
-    1.139_040_253_535_677,
-    1.826_117_123_579_584_6,
-    4.149_934_603_054_779_5,
-    -5.271_786_208_245_52,
-    31.570_711_114_962_28,
-    -88.916_121_494_972_24,
-    101.681_334_432_737_96,
-    -43.719_943_407_116_54,
-];

@@ -1,193 +1,260 @@
-//! Elementary functions in `f64`, good to about 1e-14 of the result: enough that rounding to `f32` is all
-//! the error that is left. Plain series after an argument reduction; no fused operations, so that they cost
-//! the same where a processor has none.
+//! Elementary functions in `f64`, good to about 4e-10 of the result: rounding to `f32` is then nearly all the
+//! error that is left. Least-maximum polynomials after an argument reduction, fitted by
+//! `scripts/math/fit.py`; no fused operations, so that they cost the same where a processor has none.
+//!
+//! All are branch-free. Exponents go in and out of numbers by integer arithmetic on their bits, since many
+//! processors lack vector conversions between `f64` and 64-bit integers.
 
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI, LN_2, LOG2_E};
 
-/// The upper 32 bits of ln 2, so that its product with an 11-bit count is exact.
-const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
-/// ln 2 less [`LN_2_HIGH`].
-const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+/// Adding and subtracting 1.5 · 2^52 rounds to the nearest integer, ties to even, for |x| < 2^51; the lowest
+/// bits of the sum are the integer's.
+const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// `sum of c[k] x^k`, by Horner's rule.
+/// The bits of 1.
+const ONE: u64 = 1.0_f64.to_bits();
+
+/// The upper 33 bits of π/2, so that its product with a 20-bit count is exact.
+const HALF_PI_HIGH: f64 = 1.570_796_326_734_125_6;
+/// π/2 less [`HALF_PI_HIGH`].
+const HALF_PI_LOW: f64 = 6.077_100_506_506_192e-11;
+
+/// `c[0] + c[1] x + c[2] x² + …` by Horner's rule.
 #[inline(always)]
-pub(super) fn polynomial(x: f64, c: &[f64]) -> f64 {
-    c.iter().rev().fold(0.0, |sum, &c| sum * x + c)
+pub(super) fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
+    let mut sum = c[N - 1];
+    let mut k = N - 1;
+    while k > 0 {
+        k -= 1;
+        sum = sum * x + c[k];
+    }
+    sum
 }
 
-/// 2^n for n in -1022..=1023.
+/// The nearest integer, and a number whose lowest bits are that integer's.
 #[inline(always)]
-fn power_of_two(n: i32) -> f64 {
-    f64::from_bits(((n + 1023) as u64) << 52)
+fn nearest(x: f64) -> (f64, u64) {
+    let sum = x + ROUND;
+    (sum - ROUND, sum.to_bits())
 }
 
-/// e^r for |r| <= 0.35, the Taylor series.
+/// `x` times 2^n, where the lowest 12 bits of `n` count and the result is a normal number.
 #[inline(always)]
-fn exp_kernel(r: f64) -> f64 {
-    const C: [f64; 13] = [
-        1.0,
-        1.0,
-        1.0 / 2.0,
-        1.0 / 6.0,
-        1.0 / 24.0,
-        1.0 / 120.0,
-        1.0 / 720.0,
-        1.0 / 5_040.0,
-        1.0 / 40_320.0,
-        1.0 / 362_880.0,
-        1.0 / 3_628_800.0,
-        1.0 / 39_916_800.0,
-        1.0 / 479_001_600.0,
-    ];
-    polynomial(r, &C)
+fn scale(x: f64, n: u64) -> f64 {
+    f64::from_bits(x.to_bits().wrapping_add(n << 52))
 }
 
-/// e^x; 0 below -700 and infinite above 700, which no `f32` tells apart.
+/// e^x for |x| <= 700.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
-    if x > 700.0 {
-        return f64::INFINITY;
-    }
-    if x < -700.0 {
-        return 0.0;
-    }
-    let n = (x * LOG2_E).round_ties_even();
-    exp_kernel((x - n * LN_2_HIGH) - n * LN_2_LOW) * power_of_two(n as i32)
+    let (n, bits) = nearest(x * LOG2_E);
+    let e = polynomial(
+        x - n * LN_2,
+        [
+            1.0,
+            1.000_000_004_699_250_5,
+            0.500_000_004_680_888_9,
+            0.166_666_351_538_568_8,
+            0.041_666_354_025_886_96,
+            0.008_338_570_851_128_994,
+            0.001_394_030_167_055_725_5,
+            0.000_173_669_369_272_597_8,
+        ],
+    );
+    scale(e, bits)
 }
 
-/// 2^x; 0 below -1000 and infinite above 1000, which no `f32` tells apart. Exact for integers.
+/// 2^x for |x| <= 1000. Exact for integers.
 #[inline(always)]
 pub fn exp2(x: f64) -> f64 {
-    if x > 1000.0 {
-        return f64::INFINITY;
-    }
-    if x < -1000.0 {
-        return 0.0;
-    }
-    let n = x.round_ties_even();
-    exp_kernel((x - n) * LN_2) * power_of_two(n as i32)
+    let (n, bits) = nearest(x);
+    let e = polynomial(
+        x - n,
+        [
+            1.0,
+            0.693_147_183_817_217_6,
+            0.240_226_509_208_047_94,
+            0.055_504_003_719_397_274,
+            0.009_618_056_939_162_088,
+            0.001_334_193_831_594_588_8,
+            0.000_154_605_499_562_044_44,
+            1.335_062_073_183_889_1e-5,
+        ],
+    );
+    scale(e, bits)
 }
 
-/// The exponent and the logarithm of the mantissa in [√½, √2) of a positive normal number.
+/// sinh x and cosh x for 0 <= x <= 700, by the addition theorems from the count of ln 2 nearest to x, whose
+/// functions are sums of powers of 2. Small x keep their precision.
 #[inline(always)]
-fn log_parts(x: f64) -> (f64, f64) {
-    const ROOT_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
+pub fn sinh_cosh(x: f64) -> (f64, f64) {
+    let (n, bits) = nearest(x * LOG2_E);
+    let r = x - n * LN_2;
+    let r2 = r * r;
+    let sinh = r * polynomial(
+        r2,
+        [
+            1.0,
+            0.166_666_667_540_352_25,
+            0.008_333_289_096_819_475,
+            0.000_199_048_745_407_829_4,
+        ],
+    );
+    let cosh = polynomial(
+        r2,
+        [
+            1.0,
+            0.500_000_007_785_610_9,
+            0.041_666_270_547_708_34,
+            0.001_394_602_176_336_636,
+        ],
+    );
+    let half_up = scale(0.5, bits);
+    let half_down = scale(0.5, bits.wrapping_neg());
+    let (s, c) = (half_up - half_down, half_up + half_down);
+    (s * cosh + c * sinh, c * cosh + s * sinh)
+}
+
+/// A positive, finite, normal number as 2^e m: e, and m in [√½, √2).
+#[inline(always)]
+pub fn split(x: f64) -> (f64, f64) {
+    const ROOT_HALF: u64 = FRAC_1_SQRT_2.to_bits();
     const MANTISSA: u64 = (1 << 52) - 1;
-    const C: [f64; 10] = [
-        1.0,
-        1.0 / 3.0,
-        1.0 / 5.0,
-        1.0 / 7.0,
-        1.0 / 9.0,
-        1.0 / 11.0,
-        1.0 / 13.0,
-        1.0 / 15.0,
-        1.0 / 17.0,
-        1.0 / 19.0,
-    ];
-    let bits = x.to_bits().wrapping_sub(ROOT_HALF);
-    let exponent = (bits as i64) >> 52;
-    let f = f64::from_bits((bits & MANTISSA) + ROOT_HALF) - 1.0;
-    // ln(1 + f) = 2 artanh(f / (2 + f))
-    let s = f / (2.0 + f);
-    (exponent as f64, 2.0 * s * polynomial(s * s, &C))
+    /// 2^52, whose last bit weighs 1.
+    const UNITS: u64 = 0x4330_0000_0000_0000;
+    let bits = x.to_bits().wrapping_add(ONE - ROOT_HALF);
+    let e = f64::from_bits((bits >> 52) | UNITS) - (f64::from_bits(UNITS) + 1023.0);
+    (e, f64::from_bits((bits & MANTISSA) + ROOT_HALF))
+}
+
+/// ln((1 + s)/(1 - s)) for |s| <= (√2 - 1)/(√2 + 1): the logarithm of a number m in [√½, √2) from
+/// (m - 1)/(m + 1).
+#[inline(always)]
+pub fn log_of_ratio(s: f64) -> f64 {
+    let p = polynomial(
+        s * s,
+        [
+            1.999_999_999_999_946_7,
+            0.666_666_666_796_662,
+            0.399_999_948_685_111_6,
+            0.285_721_681_932_107_5,
+            0.221_741_827_343_820_95,
+            0.196_088_120_072_225_48,
+        ],
+    );
+    s * p
+}
+
+/// ln(1 + e) for e in [0, 1], small ones too.
+#[inline(always)]
+pub fn log_1_plus(e: f64) -> f64 {
+    let s = e / (2.0 + e);
+    let p = polynomial(
+        s * s,
+        [
+            2.000_000_000_005_027,
+            0.666_666_662_272_880_9,
+            0.400_000_625_472_864_1,
+            0.285_681_023_192_950_3,
+            0.223_058_950_980_029_9,
+            0.171_162_177_780_459_17,
+            0.218_801_765_786_197_32,
+        ],
+    );
+    s * p
 }
 
 /// The natural logarithm of a positive, finite, normal number.
 #[inline(always)]
 pub fn log(x: f64) -> f64 {
-    let (e, log_m) = log_parts(x);
-    e * LN_2_HIGH + (e * LN_2_LOW + log_m)
+    let (e, m) = split(x);
+    e * LN_2 + log_of_ratio((m - 1.0) / (m + 1.0))
 }
 
 /// The binary logarithm of a positive, finite, normal number. Exact for powers of two.
 #[inline(always)]
 pub fn log2(x: f64) -> f64 {
-    let (e, log_m) = log_parts(x);
-    e + log_m * LOG2_E
+    let (e, m) = split(x);
+    e + log_of_ratio((m - 1.0) / (m + 1.0)) * LOG2_E
 }
 
-/// Sine of `quarter` right angles and `r` more, |r| <= π/4.
+/// How many right angles are nearest to `x` (its lowest two bits count), and the rest in radians, for |x| up
+/// to 10^6.
 #[inline(always)]
-pub fn sin_of(quarter: i32, r: f64) -> f64 {
-    let value = if quarter & 1 == 0 {
-        sin_kernel(r)
-    } else {
-        cos_kernel(r)
-    };
-    if quarter & 2 == 0 { value } else { -value }
+pub fn quadrant(x: f64) -> (u32, f64) {
+    let (n, bits) = nearest(x * FRAC_2_PI);
+    (bits as u32, (x - n * HALF_PI_HIGH) - n * HALF_PI_LOW)
 }
 
-/// Sine for |r| <= π/4, the Taylor series.
+/// Sine for |r| <= π/4.
 #[inline(always)]
-fn sin_kernel(r: f64) -> f64 {
-    const C: [f64; 8] = [
-        1.0,
-        -1.0 / 6.0,
-        1.0 / 120.0,
-        -1.0 / 5_040.0,
-        1.0 / 362_880.0,
-        -1.0 / 39_916_800.0,
-        1.0 / 6_227_020_800.0,
-        -1.0 / 1_307_674_368_000.0,
-    ];
-    r * polynomial(r * r, &C)
+pub fn sin_kernel(r: f64) -> f64 {
+    let p = polynomial(
+        r * r,
+        [
+            1.0,
+            -0.166_666_666_407_905_12,
+            0.008_333_329_303_976_447,
+            -0.000_198_393_119_546_750_56,
+            2.718_118_372_969_863_3e-6,
+        ],
+    );
+    r * p
 }
 
-/// Cosine for |r| <= π/4, the Taylor series.
+/// Cosine for |r| <= π/4.
 #[inline(always)]
-fn cos_kernel(r: f64) -> f64 {
-    const C: [f64; 9] = [
-        1.0,
-        -1.0 / 2.0,
-        1.0 / 24.0,
-        -1.0 / 720.0,
-        1.0 / 40_320.0,
-        -1.0 / 3_628_800.0,
-        1.0 / 479_001_600.0,
-        -1.0 / 87_178_291_200.0,
-        1.0 / 20_922_789_888_000.0,
-    ];
-    polynomial(r * r, &C)
+pub fn cos_kernel(r: f64) -> f64 {
+    polynomial(
+        r * r,
+        [
+            1.0,
+            -0.499_999_996_943_557_7,
+            0.041_666_620_346_772_16,
+            -0.001_388_668_131_189_747,
+            2.438_353_287_151_302_8e-5,
+        ],
+    )
 }
 
-/// Arc tangent, for any `x` but NaN.
+/// Arc tangent for t in [0, 1].
 #[inline(always)]
-pub fn atan(x: f64) -> f64 {
-    let size = x.abs();
-    // atan a = π/2 - atan 1/a, and atan a = π/4 + atan((a - 1)/(a + 1)): what is left is below tan π/8.
-    let angle = if size > 2.414_213_562_373_095 {
-        FRAC_PI_2 - atan_kernel(1.0 / size)
-    } else if size > 0.414_213_562_373_095 {
-        FRAC_PI_4 + atan_kernel((size - 1.0) / (size + 1.0))
-    } else {
-        atan_kernel(size)
-    };
-    angle.copysign(x)
+pub fn atan_kernel(t: f64) -> f64 {
+    let p = polynomial(
+        t * t,
+        [
+            0.999_999_999_941_256_1,
+            -0.333_333_315_716_856_3,
+            0.199_999_121_342_182_8,
+            -0.142_839_834_330_105_83,
+            0.110_932_735_184_177_44,
+            -0.089_804_311_226_481_64,
+            0.072_463_691_433_015_08,
+            -0.054_292_551_987_519_894,
+            0.034_226_888_836_049_296,
+            -0.016_125_194_311_109_353,
+            0.004_856_825_894_575_664,
+            -0.000_685_891_705_280_703_6,
+        ],
+    );
+    t * p
 }
 
-/// Arc tangent for |t| <= tan π/8, the Taylor series.
+/// Arc sine for w in [0, 1/2].
 #[inline(always)]
-fn atan_kernel(t: f64) -> f64 {
-    const C: [f64; 18] = [
-        1.0,
-        -1.0 / 3.0,
-        1.0 / 5.0,
-        -1.0 / 7.0,
-        1.0 / 9.0,
-        -1.0 / 11.0,
-        1.0 / 13.0,
-        -1.0 / 15.0,
-        1.0 / 17.0,
-        -1.0 / 19.0,
-        1.0 / 21.0,
-        -1.0 / 23.0,
-        1.0 / 25.0,
-        -1.0 / 27.0,
-        1.0 / 29.0,
-        -1.0 / 31.0,
-        1.0 / 33.0,
-        -1.0 / 35.0,
-    ];
-    t * polynomial(t * t, &C)
+pub fn asin_kernel(w: f64) -> f64 {
+    let p = polynomial(
+        w * w,
+        [
+            1.0,
+            0.166_666_671_801_948_9,
+            0.074_999_489_029_992_83,
+            0.044_659_970_640_791_46,
+            0.030_112_544_247_249_306,
+            0.024_604_597_975_391_766,
+            0.007_509_804_331_200_138,
+            0.034_645_959_285_312_715,
+        ],
+    );
+    w * p
 }
