@@ -109,15 +109,15 @@ FITS = {
     "cos": lambda n=5: fit("cos", "f64", lambda z: mp.cos(ROOT(z)), range(n), 0, (mp.pi / 4) ** 2 * mpf("1.0001"), {0: mpf(1)}),
     # sinh r / r and cosh r in r², |r| <= ln 2 / 2
     "sinh": lambda n=4: fit("sinh", "f64", over(mp.sinh, 1), range(n), 0, (mp.log(2) / 2) ** 2 * mpf("1.0001"), {0: mpf(1)}),
-    "cosh": lambda n=5: fit("cosh", "f64", lambda z: mp.cosh(ROOT(z)), range(n), 0, (mp.log(2) / 2) ** 2 * mpf("1.0001"), {0: mpf(1)}),
+    "cosh": lambda n=4: fit("cosh", "f64", lambda z: mp.cosh(ROOT(z)), range(n), 0, (mp.log(2) / 2) ** 2 * mpf("1.0001"), {0: mpf(1)}),
     # atan t / t in t², t <= 1
-    "atan": lambda n=13: fit("atan", "f64", over(mp.atan, 1), range(n), 0, 1),
+    "atan": lambda n=12: fit("atan", "f64", over(mp.atan, 1), range(n), 0, 1),
     # asin w / w in w², w <= 1/2
-    "asin": lambda n=9: fit("asin", "f64", over(mp.asin, 1), range(n), 0, mpf(1) / 4, {0: mpf(1)}),
+    "asin": lambda n=8: fit("asin", "f64", over(mp.asin, 1), range(n), 0, mpf(1) / 4, {0: mpf(1)}),
     # erf x / x in x², x <= 1
-    "erf": lambda n=9: fit("erf", "f64", over(mp.erf, 2 / ROOT(mp.pi)), range(n), 0, 1),
+    "erf": lambda n=8: fit("erf", "f64", over(mp.erf, 2 / ROOT(mp.pi)), range(n), 0, 1),
     # e^(x²) (1 - erf x) in t = 1/(x + 2), x in [1, 4]; the error counts as one of erf
-    "erfc": lambda n=9: fit("erfc", "f64", lambda t: mp.exp((1 / t - 2) ** 2) * mp.erfc(1 / t - 2), range(n), mpf(1) / 6, mpf(1) / 3,
+    "erfc": lambda n=7: fit("erfc", "f64", lambda t: mp.exp((1 / t - 2) ** 2) * mp.erfc(1 / t - 2), range(n), mpf(1) / 6, mpf(1) / 3,
         relative=lambda t: mp.exp((1 / t - 2) ** 2) * mp.erf(1 / t - 2)),
 }
 
