@@ -1,27 +1,24 @@
-//! The project's own transcendental functions of `f32`: the same bits on every processor.
+//! The meaning of the builtins on scalars, the same bits on every processor.
 //!
-//! They use only operations that IEEE 754 rounds exactly (`+ - * /`, square root, conversions, and fused
-//! multiply–add where `mul_add` is written), so neither the processor, the compiler nor a C library has a
-//! say in the result. Two kinds of rooms:
+//! The project's own transcendental functions use only operations that IEEE 754 rounds exactly (`+ - * /`,
+//! square root, conversions, and fused multiply–add where `mul_add` is written), so neither the processor,
+//! the compiler nor a C library has a say in the result. Two kinds of rooms:
 //!
-//! * [`primary`]: `sin cos exp log tanh`, the functions of inner loops. Pure `f32` and branch-free in the
-//!   usual range, so that a backend with vector lanes gets the same bits at full width.
-//! * All others compute in `f64` by the plain series of [`wide`] and round once, which is simpler than
+//! * [`primary`]: `sin cos exp log tanh`, the functions of inner loops, in `f32`.
+//! * All others compute in `f64` by the polynomials of [`wide`] and round once, which is simpler than
 //!   error-compensated `f32` and all but correctly rounded.
 //!
-//! Largest errors, in units in the last place of the true result (`tests` measures them against the
-//! standard library's `f64` functions and fails if one grows):
+//! [`arithmetic`], [`bits`] and [`operator`] hold the rest: what the other builtins, the operators and the
+//! conversions mean.
 //!
-//! | function | ulp | over |
-//! |---|---|---|
-//! | `sin`, `cos` | 1.6 | all |
-//! | `exp` | 1.1 | all; below -87.3 the result is denormal and the unit its last bit |
-//! | `log` | 0.9 | all, denormals too |
-//! | `tanh` | 5.7 | all |
-//! | `sigmoid` | 3.0 | all |
-//! | `softplus` | 0.6 | all |
-//! | `exp2 log2 pow tan asin acos atan atan2 sinh cosh asinh acosh atanh erf` | 0.51 | all |
+//! Every function is straight-line code: values are computed and then selected, with no branch, call or
+//! table. So a loop over lanes that inlines it becomes vector instructions, and its results are those of the
+//! scalar function by construction. The one exception are angles that [`needs_wide_reduction`] tells: a loop
+//! calls [`sin_fast`], [`cos_fast`] and [`tan_fast`] and mends such lanes by [`sin`], [`cos`] and [`tan`].
+//!
+//! [`accuracy`] holds the largest errors allowed; `docs/mathematics.md` has those measured.
 
+pub mod accuracy;
 pub mod arithmetic;
 pub mod bits;
 pub mod exponential;

@@ -1,4 +1,5 @@
-//! Functions that are no one's standard library: `sigmoid`, `softplus`, `erf`, `normal_from`.
+//! Functions that are no one's standard library: `sigmoid`, `softplus`, `erf`, `normal_from`. The polynomials
+//! are fitted by `scripts/math/fit.py`.
 
 use super::{primary, wide};
 

@@ -57,7 +57,11 @@ pub fn acos(x: f32) -> f32 {
     let (outer, w) = half_angle(x);
     let angle = wide::asin_kernel(w);
     // The angle of |x|, then its mirror image.
-    let angle = if outer { 2.0 * angle } else { FRAC_PI_2 - angle };
+    let angle = if outer {
+        2.0 * angle
+    } else {
+        FRAC_PI_2 - angle
+    };
     let angle = if x < 0.0 { PI - angle } else { angle };
     angle as f32
 }
@@ -98,7 +102,7 @@ fn first_quadrant(y: f32, x: f32) -> f64 {
     let den = if steep { y } else { x };
     // 0/0 stands for 0, ∞/∞ for 1.
     let den = if den == 0.0 { 1.0 } else { den };
-    let both = num == f32::INFINITY;
+    let both = (num == f32::INFINITY) & (den == f32::INFINITY);
     let num = if both { 1.0 } else { num };
     let den = if both { 1.0 } else { den };
     let angle = wide::atan_kernel(f64::from(num) / f64::from(den));
