@@ -2,7 +2,9 @@
 //!
 //! `SIM_MODELS` says how many (default 60), `SIM_FIRST_MODEL` the first seed.
 
-use super::{files, validators::naga_complaint};
+use super::files;
+#[cfg(feature = "texts")]
+use super::validators::naga_complaint;
 use sim_runtime::{Backend, Column};
 use sim_tests::{generate, launch};
 
@@ -20,6 +22,7 @@ fn results(
     optimise: bool,
 ) -> Result<Vec<(String, Vec<u32>)>, String> {
     let simulation = launch::simulation(source, backend, optimise)?.seed(11);
+    #[cfg(feature = "texts")]
     if let Some(complaint) = naga_complaint(simulation.wgsl()) {
         return Err(format!("naga refuses the kernel: {complaint}"));
     }
