@@ -168,6 +168,9 @@ pub enum Error {
         /// Every adapter that there is.
         found: Vec<String>,
     },
+    /// A GPU was asked for, but the feature `gpu` was left out of this build.
+    #[error("this build has no GPU support")]
+    NoGpuSupport,
     /// The driver gives no device.
     #[error("the driver of {adapter} gives no device: {message}")]
     DeviceRefused {
@@ -305,6 +308,7 @@ impl Error {
             Error::WrongStepCount { .. } => "E0807",
             Error::LoopCutShort { .. } => "E0808",
             Error::Device { .. } => "E0809",
+            Error::NoGpuSupport => "E0810",
         }
     }
 
@@ -352,6 +356,9 @@ impl Error {
             }
             Error::NoAdapter { .. } => {
                 "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".to_owned()
+            }
+            Error::NoGpuSupport => {
+                "run on the CPU backend, or build with the feature `gpu`".to_owned()
             }
             Error::DeviceRefused { .. } => {
                 "close other programs that use the GPU, or run on the CPU backend".to_owned()

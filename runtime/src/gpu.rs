@@ -8,10 +8,13 @@ mod pace;
 mod plan;
 mod readback;
 
-pub use adapter::{AdapterKind, AdapterSummary, adapters};
+pub(crate) use crate::run::Raw;
+pub use adapter::adapters;
 pub(crate) use adapter::{best, best_gpu};
+pub(crate) use wgpu::Adapter;
 
 use crate::{
+    adapter::AdapterSummary,
     bind::{Launch, zeroed},
     control::{Control, Tuning},
     error::Error,
@@ -36,15 +39,6 @@ pub(crate) struct Session {
     tuning: Tuning,
 }
 
-/// What a backend gives back: rows per field, in the manifest's order.
-pub(crate) struct Raw {
-    pub(crate) outputs: Vec<Vec<u32>>,
-    pub(crate) states: Option<Vec<Vec<u32>>>,
-    pub(crate) progress: Vec<u32>,
-    pub(crate) dispatches: u64,
-    pub(crate) chunks: u32,
-}
-
 /// How the attempt to run a chunk ended.
 enum Attempt {
     /// Every agent ran all its steps.
@@ -64,14 +58,14 @@ struct Chunk {
 impl Session {
     /// Opens the adapter and builds the kernel.
     pub(crate) fn open(
-        adapter: &wgpu::Adapter,
+        adapter: &Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
     ) -> Result<Session, Error> {
         let open = OpenDevice::open(adapter)?;
         let kernel = Kernel::build(&open, &artifact)?;
         let pace = Pace::new(
-            open.adapter.kind.cuts_long_loops(),
+            adapter::cuts_long_loops(open.adapter.kind),
             artifact.manifest.inner_rounds,
             tuning.steps_per_dispatch,
         );

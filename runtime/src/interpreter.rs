@@ -5,7 +5,7 @@ use crate::{
     control::Control,
     cpu::{self, Agents, Interpreter},
     error::Error,
-    gpu::Raw,
+    run::Raw,
     watch::watched,
 };
 use rayon::prelude::*;

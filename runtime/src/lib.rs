@@ -18,11 +18,18 @@
 //! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `gpu`,
 //! `vectors` and `interpreter` (both over `cpu`) run it, `run` is what comes out, `error` is everything that
 //! can go wrong.
+//!
+//! The feature `gpu`, on by default, brings the GPU backend and wgpu. Without it the crate builds for targets
+//! that have no GPU or no threads, such as `wasm32-unknown-unknown`; [`Backend::Auto`] means the CPU there, and
+//! [`Backend::Gpu`] is an error.
 
+mod adapter;
 mod bind;
+mod clock;
 mod control;
 pub mod cpu;
 mod error;
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
 mod interpreter;
 mod memory;
@@ -31,10 +38,11 @@ mod simulation;
 mod vectors;
 mod watch;
 
+pub use adapter::{AdapterKind, AdapterSummary};
 pub use bind::{Array, MOST_AGENTS, MOST_STEPS, Number};
 pub use control::{Control, Tuning};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
-pub use gpu::{AdapterKind, AdapterSummary, adapters};
+pub use gpu::adapters;
 pub use run::{Column, Device, Element, Report, Run, Values};
 pub use simulation::{Backend, Simulation};

@@ -2,10 +2,10 @@
 //! report of how it was done.
 
 use crate::{
+    adapter::AdapterSummary,
     bind::{dims, unknown},
     cpu::vector::Isa,
     error::{Error, Role},
-    gpu::AdapterSummary,
 };
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
@@ -18,6 +18,15 @@ pub struct Run {
     pub(crate) state_names: Vec<String>,
     pub(crate) progress: Vec<u32>,
     pub(crate) report: Report,
+}
+
+/// What a backend gives back: rows per field, in the manifest's order.
+pub(crate) struct Raw {
+    pub(crate) outputs: Vec<Vec<u32>>,
+    pub(crate) states: Option<Vec<Vec<u32>>>,
+    pub(crate) progress: Vec<u32>,
+    pub(crate) dispatches: u64,
+    pub(crate) chunks: u32,
 }
 
 /// One output or state of all agents.

@@ -2,9 +2,10 @@
 
 use crate::{
     bind::{Array, Launch, Settings, bind, param_words, unknown},
+    clock::Stopwatch,
     control::{Control, Tuning},
-    error::{Error, Role},
     cpu::vector::{self, Isa, Program},
+    error::{Error, Role},
     gpu::{self, Raw, Session},
     interpreter, memory,
     run::{Column, Device, Report, Run},
@@ -14,10 +15,7 @@ use sim_compiler::{
     artifact::Artifact,
     manifest::{Field, Manifest},
 };
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where a model runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -80,13 +78,13 @@ impl Simulation {
     /// # Errors
     /// [`Error::Compile`] with the compiler's diagnostics.
     pub fn compile(source: &str) -> Result<Simulation, Error> {
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let artifact = sim_compiler::compile(source).map_err(|diagnostics| Error::Compile {
             diagnostics,
             source_text: source.to_owned(),
         })?;
         let mut simulation = Simulation::from_artifact(artifact);
-        simulation.compile_seconds = started.elapsed().as_secs_f64();
+        simulation.compile_seconds = started.seconds();
         Ok(simulation)
     }
 
@@ -282,7 +280,7 @@ impl Simulation {
     /// # Errors
     /// Any [`Error`] but [`Error::Compile`].
     pub fn run_with(&self, control: &Control<'_>) -> Result<Run, Error> {
-        let started = Instant::now();
+        let started = Stopwatch::start();
         // A panic in another thread's run leaves nothing half-done here: both fields are set whole.
         let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
         let launch = match &warm.launch {
@@ -307,8 +305,8 @@ impl Simulation {
             }
             _ => launch,
         };
-        let prepare_seconds = started.elapsed().as_secs_f64();
-        let started = Instant::now();
+        let prepare_seconds = started.seconds();
+        let started = Stopwatch::start();
         let raw = match &mut engine {
             Engine::Reference => {
                 interpreter::run(&self.artifact, &launch, self.keep_states, *control)
@@ -339,7 +337,7 @@ impl Simulation {
             seed: launch.seed,
             compile_seconds: self.compile_seconds,
             prepare_seconds,
-            run_seconds: started.elapsed().as_secs_f64(),
+            run_seconds: started.seconds(),
             dispatches: raw.dispatches,
             chunks: raw.chunks,
         };
@@ -349,7 +347,7 @@ impl Simulation {
 
     /// Decides what runs the model, and why.
     fn start(&self) -> Result<(Engine, String), Error> {
-        let open = |adapter: &wgpu::Adapter| {
+        let open = |adapter: &gpu::Adapter| {
             Session::open(adapter, Arc::clone(&self.artifact), self.tuning)
                 .map(|session| Engine::Gpu(Box::new(session)))
         };

@@ -12,7 +12,7 @@ use crate::{
         },
     },
     error::Error,
-    gpu::Raw,
+    run::Raw,
     watch::watched,
 };
 use sim_compiler::{artifact::Artifact, manifest::Field};

@@ -20,7 +20,9 @@ pub(crate) fn watched(
         let agents = inner.agents_done.load(Ordering::Relaxed);
         control.report(agents * u64::from(steps), total);
     };
-    if control.cancel.is_none() && control.progress.is_none() {
+    // Where there are no threads, nobody could watch.
+    let alone = cfg!(target_family = "wasm");
+    if alone || (control.cancel.is_none() && control.progress.is_none()) {
         return work(&inner).map_err(|cpu::Cancelled| Error::Cancelled);
     }
     let watcher = thread::current();

@@ -78,7 +78,11 @@ impl fmt::Display for Way {
 /// With the environment variable `SIM_CPU_ONLY` those on the GPU are left out.
 pub fn ways() -> Vec<Way> {
     let mut places = vec![(Backend::Reference, None)];
-    places.extend(Isa::available().into_iter().map(|isa| (Backend::Cpu, Some(isa))));
+    places.extend(
+        Isa::available()
+            .into_iter()
+            .map(|isa| (Backend::Cpu, Some(isa))),
+    );
     if std::env::var_os("SIM_CPU_ONLY").is_none() && has_gpu() {
         places.push((Backend::Gpu, None));
     }

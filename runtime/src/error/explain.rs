@@ -162,6 +162,12 @@ const EXPLANATIONS: &[(&str, &str, &str)] = &[
         "device_failed",
         "The driver reported a failure that has no name of its own; its words are in the message.",
     ),
+    (
+        "E0810",
+        "no_gpu_support",
+        "The GPU backend is the feature `gpu` of the crate `sim-runtime` and of `simc`. It is on by default; \
+         this program was built without it, and has the CPU backend only.",
+    ),
 ];
 
 #[cfg(test)]

@@ -1,69 +1,10 @@
 //! Which adapters there are, and which one a run takes.
 
-use crate::error::Error;
-use std::{fmt, sync::OnceLock};
-
-/// An adapter: a GPU, or software that acts as one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AdapterSummary {
-    /// As the driver calls it, such as `NVIDIA H200` or `llvmpipe (LLVM 15.0.6, 256 bits)`.
-    pub name: String,
-    /// What it is.
-    pub kind: AdapterKind,
-    /// The driver and its version.
-    pub driver: String,
-    /// The API that it is reached by: `vulkan`, `metal`, `dx12`.
-    pub api: &'static str,
-}
-
-/// What an adapter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AdapterKind {
-    /// A GPU with memory of its own.
-    Discrete,
-    /// A GPU that shares the processor's memory.
-    Integrated,
-    /// A GPU of the host of a virtual machine.
-    Virtual,
-    /// Unknown.
-    Other,
-    /// A driver that computes on the processor.
-    Software,
-}
-
-impl fmt::Display for AdapterKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AdapterKind::Discrete => "discrete GPU",
-            AdapterKind::Integrated => "integrated GPU",
-            AdapterKind::Virtual => "virtual GPU",
-            AdapterKind::Other => "adapter of unknown kind",
-            AdapterKind::Software => "software adapter",
-        })
-    }
-}
-
-impl fmt::Display for AdapterSummary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}, {})", self.name, self.kind, self.api)
-    }
-}
-
-impl AdapterKind {
-    /// Is it a GPU, so that `auto` may take it?
-    pub fn is_gpu(self) -> bool {
-        match self {
-            AdapterKind::Discrete | AdapterKind::Integrated | AdapterKind::Virtual => true,
-            AdapterKind::Other | AdapterKind::Software => false,
-        }
-    }
-
-    /// May its driver end loops silently after 65,535 rounds? Mesa's llvmpipe does; nothing is known of
-    /// adapters of unknown kind, so they are trusted as little.
-    pub(crate) fn cuts_long_loops(self) -> bool {
-        !self.is_gpu()
-    }
-}
+use crate::{
+    adapter::{AdapterKind, AdapterSummary},
+    error::Error,
+};
+use std::sync::OnceLock;
 
 /// Every adapter of this machine, the best first.
 pub fn adapters() -> Vec<AdapterSummary> {
@@ -102,6 +43,12 @@ pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
             found: found.iter().map(|one| summary(one).to_string()).collect(),
         }),
     }
+}
+
+/// May the driver of such an adapter end loops silently after 65,535 rounds? Mesa's llvmpipe does; nothing is
+/// known of adapters of unknown kind, so they are trusted as little.
+pub(crate) fn cuts_long_loops(kind: AdapterKind) -> bool {
+    !kind.is_gpu()
 }
 
 /// What we tell about an adapter.

@@ -1,10 +1,7 @@
 //! An open device: every call that may fail goes through [`OpenDevice::guarded`] or [`OpenDevice::wait`],
 //! which turn wgpu's errors and panics into ours.
 
-use crate::{
-    error::Error,
-    gpu::adapter::{AdapterSummary, summary},
-};
+use crate::{adapter::AdapterSummary, error::Error, gpu::adapter::summary};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},

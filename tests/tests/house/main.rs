@@ -1,12 +1,15 @@
 //! The test house: specimens, snapshots, known answers, random models, and the rules of the house itself.
 
 mod draws;
+#[cfg(feature = "texts")]
 mod errors;
 mod examples;
 mod files;
+#[cfg(feature = "texts")]
 mod language;
 mod random_models;
 mod run;
 mod tidy;
+#[cfg(feature = "texts")]
 mod validators;
 mod vector;

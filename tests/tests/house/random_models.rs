@@ -3,7 +3,9 @@
 //!
 //! `SIM_MODELS` says how many (default 60), `SIM_FIRST_MODEL` the first seed.
 
-use super::{files, validators::naga_complaint};
+use super::files;
+#[cfg(feature = "texts")]
+use super::validators::naga_complaint;
 use sim_runtime::Column;
 use sim_tests::{
     generate,
@@ -20,6 +22,7 @@ fn number(variable: &str, default: u64) -> u64 {
 /// Outputs and final states of a run, as words: NaN of any payload is one value.
 fn results(source: &str, way: &Way) -> Result<Vec<(String, Vec<u32>)>, String> {
     let simulation = way.simulation(source)?.seed(11);
+    #[cfg(feature = "texts")]
     if let Some(complaint) = naga_complaint(simulation.wgsl()) {
         return Err(format!("naga refuses the kernel: {complaint}"));
     }
@@ -41,7 +44,13 @@ fn words(column: &Column) -> Vec<u32> {
 
 /// The same where a GPU does not tell the zeros apart.
 fn alike(expected: &[u32], got: &[u32]) -> bool {
-    let plain = |&word: &u32| if word == (-0.0_f32).to_bits() { 0 } else { word };
+    let plain = |&word: &u32| {
+        if word == (-0.0_f32).to_bits() {
+            0
+        } else {
+            word
+        }
+    };
     expected.iter().map(plain).eq(got.iter().map(plain))
 }
 

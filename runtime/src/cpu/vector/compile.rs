@@ -15,9 +15,7 @@ mod stmt;
 
 use super::{
     isa::Isa,
-    program::{
-        Default, Instruction, Known, Program, Register, Rows, Slot, Stored, Table, Target,
-    },
+    program::{Default, Instruction, Known, Program, Register, Rows, Slot, Stored, Table, Target},
 };
 use analysis::Analysis;
 use sim_compiler::{

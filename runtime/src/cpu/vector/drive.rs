@@ -1,10 +1,6 @@
 //! Runs a population on all cores: tasks of some blocks each, every task with its own part of the results.
 
-use super::{
-    LANES, Machine, Program, Values,
-    kernel::GROUP,
-    program::Stored,
-};
+use super::{LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
 use crate::cpu::{Cancelled, Control};
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
@@ -206,7 +202,9 @@ fn run_task(
         for (word, lane) in progress.iter_mut().zip(machine.progress()) {
             *word = lane.word();
         }
-        control.agents_done.fetch_add(count as u64, Ordering::Relaxed);
+        control
+            .agents_done
+            .fetch_add(count as u64, Ordering::Relaxed);
         done += count as u32;
     }
     Ok(())

@@ -25,8 +25,7 @@ impl Isa {
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("lzcnt")
                 && is_x86_feature_detected!("popcnt");
-            let avx2 =
-                bits && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx2 = bits && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             let avx512 = avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")

@@ -88,7 +88,9 @@ pub fn kernel<O: Op, const SCALARS: u8>(isa: Isa) -> Kernel {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
+)]
 fn avx512<O: Op, const SCALARS: u8>(
     d: &mut Lanes,
     a: &Lanes,
@@ -114,7 +116,9 @@ fn avx2<O: Op, const SCALARS: u8>(
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
+)]
 fn avx512_twin(sine: &mut Lanes, cosine: &mut Lanes, a: &Lanes, count: usize) {
     run_twin(sine, cosine, a, count);
 }

@@ -260,8 +260,8 @@ impl<'a> Machine<'a> {
 
     fn agent_keys(&mut self) {
         use super::op::Plain;
-        let [low, high] = [Known::SeedLow, Known::SeedHigh]
-            .map(|known| known.slot(self.program.uniform_words));
+        let [low, high] =
+            [Known::SeedLow, Known::SeedHigh].map(|known| known.slot(self.program.uniform_words));
         for (key, plain) in [Plain::AgentKey0, Plain::AgentKey1].into_iter().enumerate() {
             let code = super::op::Code::Plain(plain);
             // The seed's words are the second and third operands.
@@ -474,7 +474,11 @@ impl Registers {
         &[to, a, b, c, e]: &[Register; 5],
         call: &Call<'_>,
     ) {
-        debug_assert!([to, a, b, c, e].iter().all(|&k| (k as usize) < self.0.len()));
+        debug_assert!(
+            [to, a, b, c, e]
+                .iter()
+                .all(|&k| (k as usize) < self.0.len())
+        );
         debug_assert!(![a, b, c, e].contains(&to));
         let base = self.0.as_mut_ptr();
         // SAFETY: see the head of this file.
@@ -527,35 +531,68 @@ impl Machine<'_> {
         let mut rows = std::collections::BTreeMap::<String, (usize, f64)>::new();
         for i in code {
             let (name, t) = match i {
-                Instruction::Lanes { code, kernel, registers, slots } => {
-                    let t = std::time::Instant::now();
-                    for _ in 0..1000 { self.lanes(*kernel, registers, slots); }
-                    let m: String = (0..4).map(|k| if k >= code.arity() {'-'} else if registers[k+1]==0 {'s'} else {'r'}).collect();
-                    (format!("{code:?} {m}"), t.elapsed().as_secs_f64())
-                }
-                Instruction::SineAndCosine { kernel, sine, cosine, from } => {
+                Instruction::Lanes {
+                    code,
+                    kernel,
+                    registers,
+                    slots,
+                } => {
                     let t = std::time::Instant::now();
                     for _ in 0..1000 {
-                    let [sine, cosine, from] = self.registers.three([*sine, *cosine, *from]);
-                    unsafe { kernel(sine, cosine, from, self.count) } }
+                        self.lanes(*kernel, registers, slots);
+                    }
+                    let m: String = (0..4)
+                        .map(|k| {
+                            if k >= code.arity() {
+                                '-'
+                            } else if registers[k + 1] == 0 {
+                                's'
+                            } else {
+                                'r'
+                            }
+                        })
+                        .collect();
+                    (format!("{code:?} {m}"), t.elapsed().as_secs_f64())
+                }
+                Instruction::SineAndCosine {
+                    kernel,
+                    sine,
+                    cosine,
+                    from,
+                } => {
+                    let t = std::time::Instant::now();
+                    for _ in 0..1000 {
+                        let [sine, cosine, from] = self.registers.three([*sine, *cosine, *from]);
+                        unsafe { kernel(sine, cosine, from, self.count) }
+                    }
                     ("SinCos".to_string(), t.elapsed().as_secs_f64())
                 }
-                Instruction::Copy{..} => {
+                Instruction::Copy { .. } => {
                     let t = std::time::Instant::now();
-                    for _ in 0..1000 { self.other(i); }
+                    for _ in 0..1000 {
+                        self.other(i);
+                    }
                     ("Copy".to_string(), t.elapsed().as_secs_f64())
                 }
-                Instruction::Scalar{..} => ("Scalar".into(), 0.0),
-                Instruction::LoadScalar{..} => ("LoadScalar".into(), 0.0),
-                Instruction::JumpIfNone{..} => ("JumpIfNone".into(), 0.0),
+                Instruction::Scalar { .. } => ("Scalar".into(), 0.0),
+                Instruction::LoadScalar { .. } => ("LoadScalar".into(), 0.0),
+                Instruction::JumpIfNone { .. } => ("JumpIfNone".into(), 0.0),
                 _ => ("other".into(), 0.0),
             };
-            let e = rows.entry(name).or_default(); e.0 += 1; e.1 += t * 1e6;
+            let e = rows.entry(name).or_default();
+            e.0 += 1;
+            e.1 += t * 1e6;
         }
         let mut rows: Vec<_> = rows.into_iter().collect();
         rows.sort_by(|a, b| b.1.1.total_cmp(&a.1.1));
         let total: f64 = rows.iter().map(|r| r.1.1).sum();
-        for (n, (c, t)) in &rows { println!("{n:50} x{c:4}  {t:9.1} ns  {:7.2} ns each", t / *c as f64); }
-        println!("total {total:.0} ns per block step; {} registers; {:.1} M agent-steps/s", self.program.registers, 256e3/total);
+        for (n, (c, t)) in &rows {
+            println!("{n:50} x{c:4}  {t:9.1} ns  {:7.2} ns each", t / *c as f64);
+        }
+        println!(
+            "total {total:.0} ns per block step; {} registers; {:.1} M agent-steps/s",
+            self.program.registers,
+            256e3 / total
+        );
     }
 }

@@ -396,7 +396,9 @@ impl Program {
             assert!(u64::from(array.first) + words <= u64::from(self.registers));
         };
         let not_of = |array: &Own, register: Register| {
-            assert!(register < array.first || register >= array.first + array.length * array.stride);
+            assert!(
+                register < array.first || register >= array.first + array.length * array.stride
+            );
         };
         let table = |table: u32| assert!((table as usize) < self.tables.len());
         for instruction in &self.code {

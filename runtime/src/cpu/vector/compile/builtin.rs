@@ -45,7 +45,6 @@ impl Compiler<'_> {
             .map(|k| {
                 let operands: Vec<Operand> = args.iter().map(|arg| arg.word(k)).collect();
                 match plain {
-
                     None => operands[0],
                     Some(plain) => match (plain, operands[0]) {
                         (Plain::Sin | Plain::Cos, Operand::Lanes(from)) => {
@@ -71,7 +70,10 @@ impl Compiler<'_> {
                 _ => return None,
             }
         }
-        let numbers: Vec<Operand> = numbers.into_iter().map(|number| self.word(number)).collect();
+        let numbers: Vec<Operand> = numbers
+            .into_iter()
+            .map(|number| self.word(number))
+            .collect();
         let [a, b] = self.key();
         Some(Operand::Lanes(match (name, &numbers[..]) {
             ("unit", &[n]) => self.lanes(Code::Plain(Plain::DrawUnit), &[a, b, n]),

@@ -205,7 +205,8 @@ impl Compiler<'_> {
             Operand::Lanes(from) if from == to => return,
             Operand::Lanes(from) => from,
         };
-        let fresh = !self.named[from as usize] && !self.mutable[from as usize] && !self.label_here();
+        let fresh =
+            !self.named[from as usize] && !self.mutable[from as usize] && !self.label_here();
         if fresh && let Some(last) = self.code.last_mut() {
             match last {
                 Instruction::Lanes {
@@ -218,8 +219,7 @@ impl Compiler<'_> {
                     self.angles.remove(&to);
                     return;
                 }
-                Instruction::Gather { to: made, .. } if *made == from =>
-                {
+                Instruction::Gather { to: made, .. } if *made == from => {
                     *made = to;
                     self.angles.remove(&to);
                     return;

@@ -88,7 +88,10 @@ impl Compiler<'_> {
     fn rows(&mut self, var: VarId) -> Operand {
         let table = &self.program[var];
         let Len::Open { stride } = table.len else {
-            panic!("internal error: rows of `{}`, which is no open table", table.name);
+            panic!(
+                "internal error: rows of `{}`, which is no open table",
+                table.name
+            );
         };
         let row_words = stride * table.ty.components() as u32;
         let data = (self.program.data.iter())
@@ -166,9 +169,7 @@ impl Compiler<'_> {
     /// The element that a literal index names.
     pub(super) fn literal_index(&self, index: ExprId, length: u32) -> Option<u32> {
         match self.program[index] {
-            Expr::Literal(Value::I32(k)) => {
-                u32::try_from(k).ok().filter(|&k| k < length)
-            }
+            Expr::Literal(Value::I32(k)) => u32::try_from(k).ok().filter(|&k| k < length),
             _ => None,
         }
     }

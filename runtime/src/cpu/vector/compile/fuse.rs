@@ -113,10 +113,8 @@ impl Compiler<'_> {
     }
 
     fn is_product(&self, node: ExprId) -> bool {
-        matches!(
-            self.program[node],
-            Expr::Binary(BinaryOp::Multiply, ..)
-        ) && self.analysis.varies(node)
+        matches!(self.program[node], Expr::Binary(BinaryOp::Multiply, ..))
+            && self.analysis.varies(node)
     }
 
     /// An expression as a piece: of sums, differences and products only the operands are computed.

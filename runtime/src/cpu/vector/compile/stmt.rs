@@ -140,7 +140,10 @@ impl<'p> Compiler<'p> {
             }
         };
         let varies = self.analysis.var_varies(var)
-            || parts.as_slice().iter().any(|word| matches!(word, Operand::Lanes(_)));
+            || parts
+                .as_slice()
+                .iter()
+                .any(|word| matches!(word, Operand::Lanes(_)));
         if varies {
             self.own(var, frame);
             self.write(var, &parts);
@@ -180,7 +183,10 @@ impl<'p> Compiler<'p> {
                 // A vector may be its own components in another order.
                 let slots: Vec<u32> = match slots.len() {
                     1 => slots,
-                    _ => slots.iter().map(|&slot| self.scalar(Plain::Same, &[slot])).collect(),
+                    _ => slots
+                        .iter()
+                        .map(|&slot| self.scalar(Plain::Same, &[slot]))
+                        .collect(),
                 };
                 for (k, slot) in slots.into_iter().enumerate() {
                     self.scalar_into(first + k as u32, Plain::Same, &[slot]);
@@ -323,14 +329,17 @@ impl<'p> Compiler<'p> {
         let mask = match (around, negated) {
             (None, false) => {
                 let to = self.temporary();
-                let Operand::Lanes(from) = condition else { return };
+                let Operand::Lanes(from) = condition else {
+                    return;
+                };
                 self.push(Instruction::Copy { to, from });
                 to
             }
             (None, true) => self.lanes(Code::Plain(Plain::Not), &[condition]),
-            (Some(around), false) => {
-                self.lanes(Code::Plain(Plain::And), &[Operand::Lanes(around), condition])
-            }
+            (Some(around), false) => self.lanes(
+                Code::Plain(Plain::And),
+                &[Operand::Lanes(around), condition],
+            ),
             (Some(around), true) => self.lanes(
                 Code::Plain(Plain::AndNot),
                 &[Operand::Lanes(around), condition],
@@ -355,7 +364,9 @@ impl<'p> Compiler<'p> {
         let Some(here) = self.frames.iter().rposition(|frame| frame.mask.is_some()) else {
             return;
         };
-        let Frame { kind, mask, end, .. } = self.frames[here];
+        let Frame {
+            kind, mask, end, ..
+        } = self.frames[here];
         if let Some(mask) = mask
             && here >= self.dropped_from
             && kind != Kind::Arm

@@ -225,7 +225,11 @@ struct Choose<T>(PhantomData<T>);
 impl<T: Op> Op for Choose<T> {
     #[inline(always)]
     fn apply(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        if bool::of(T::apply(0, a, b, 0, 0)) { c } else { e }
+        if bool::of(T::apply(0, a, b, 0, 0)) {
+            c
+        } else {
+            e
+        }
     }
 }
 

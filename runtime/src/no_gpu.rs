@@ -1,0 +1,60 @@
+//! What stands in for `gpu` in a build without the feature of that name: there is no adapter, and no session
+//! can be made.
+
+pub(crate) use crate::run::Raw;
+
+use crate::{
+    adapter::AdapterSummary,
+    bind::Launch,
+    control::{Control, Tuning},
+    error::Error,
+};
+use sim_compiler::artifact::Artifact;
+use std::sync::Arc;
+
+/// An adapter, of which there is none.
+pub(crate) enum Adapter {}
+
+/// A device with a kernel, of which there is none.
+pub(crate) enum Session {}
+
+/// Every adapter of this machine, the best first: none in this build, which has no GPU support.
+pub fn adapters() -> Vec<AdapterSummary> {
+    Vec::new()
+}
+
+/// Why `auto` takes no adapter.
+pub(crate) fn best_gpu() -> Result<Adapter, String> {
+    Err(Error::NoGpuSupport.to_string())
+}
+
+/// Why there is no adapter at all.
+pub(crate) fn best(_wanted: Option<&str>) -> Result<Adapter, Error> {
+    Err(Error::NoGpuSupport)
+}
+
+impl Session {
+    /// Cannot be called, since there is no adapter.
+    pub(crate) fn open(
+        adapter: &Adapter,
+        _artifact: Arc<Artifact>,
+        _tuning: Tuning,
+    ) -> Result<Session, Error> {
+        match *adapter {}
+    }
+
+    /// Cannot be called, since there is no session.
+    pub(crate) fn adapter(&self) -> &AdapterSummary {
+        match *self {}
+    }
+
+    /// Cannot be called, since there is no session.
+    pub(crate) fn run(
+        &mut self,
+        _launch: &Arc<Launch>,
+        _keep_states: bool,
+        _control: Control<'_>,
+    ) -> Result<Raw, Error> {
+        match *self {}
+    }
+}
