@@ -3,7 +3,7 @@
 //!
 //! Where there is no adapter the GPU's half is skipped, which is said; with `SIM_REQUIRE_GPU=1` it fails.
 
-use sim_runtime::{Backend, Control, Device, Error, Run, Simulation, Tuning, adapters};
+use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning, adapters};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Integers and exact arithmetic only, so that every backend must agree to the bit.
@@ -83,7 +83,8 @@ fn same(a: &Run, b: &Run) {
 #[test]
 fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
     let cpu = model().backend(Backend::Cpu).run().expect("it runs");
-    assert_eq!(cpu.report().backend, Device::Cpu);
+    assert_eq!(cpu.report().backend, Device::Cpu(Isa::best()));
+    same(&cpu, &model().backend(Backend::Reference).run().expect("it runs"));
     if !gpu() {
         return;
     }
@@ -170,7 +171,7 @@ fn the_cpu_can_be_watched_and_cancelled() {
 fn auto_takes_no_software_adapter() {
     let run = model().run().expect("it runs somewhere");
     match &run.report().backend {
-        Device::Cpu => assert!(
+        Device::Cpu(_) | Device::Reference => assert!(
             run.report().reason.contains("no GPU"),
             "{}",
             run.report().reason

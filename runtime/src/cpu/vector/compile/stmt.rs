@@ -208,6 +208,14 @@ impl<'p> Compiler<'p> {
         }
         for k in 0..parts.count {
             if let Operand::Lanes(from) = parts.words[k]
+                && parts.as_slice()[..k].contains(&parts.words[k])
+            {
+                // Two words from one register: it has to stay when the first one is written.
+                self.named[from as usize] = true;
+            }
+        }
+        for k in 0..parts.count {
+            if let Operand::Lanes(from) = parts.words[k]
                 && (first..first + parts.count as Register).contains(&from)
                 && from != first + k as Register
             {
