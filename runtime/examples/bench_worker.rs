@@ -59,7 +59,8 @@ impl Options {
 fn backend(name: &str) -> Outcome<Backend> {
     match name {
         "cpu" => Ok(Backend::Cpu),
-        _ => Err(format!("unknown backend {name}: use cpu").into()),
+        "reference" => Ok(Backend::Reference),
+        _ => Err(format!("unknown backend {name}: use cpu or reference").into()),
     }
 }
 

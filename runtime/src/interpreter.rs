@@ -3,7 +3,7 @@
 use crate::{
     bind::{Launch, zeroed},
     control::Control,
-    cpu::{self, Agents, Interpreter},
+    cpu::reference::{self, Agents, Interpreter},
     error::Error,
     run::Raw,
     watch::watched,
@@ -91,7 +91,7 @@ fn with_interpreter<T>(
 ) -> T {
     let program = &artifact.program;
     let data = launch.tables(artifact);
-    let interpreter = cpu::Launch {
+    let interpreter = reference::Launch {
         program,
         manifest: &artifact.manifest,
         generator: artifact.generator,

@@ -84,7 +84,10 @@ fn same(a: &Run, b: &Run) {
 fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
     let cpu = model().backend(Backend::Cpu).run().expect("it runs");
     assert_eq!(cpu.report().backend, Device::Cpu(Isa::best()));
-    same(&cpu, &model().backend(Backend::Reference).run().expect("it runs"));
+    same(
+        &cpu,
+        &model().backend(Backend::Reference).run().expect("it runs"),
+    );
     if !gpu() {
         return;
     }

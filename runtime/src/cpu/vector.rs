@@ -21,4 +21,7 @@ pub use compile::{TooLarge, compile};
 pub use isa::Isa;
 pub use kernel::LANES;
 pub use machine::{Machine, Values};
-pub use program::Program;
+pub use program::{Program, Stored};
+
+#[cfg(test)]
+mod tests;

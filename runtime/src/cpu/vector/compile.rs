@@ -13,6 +13,9 @@ mod expr;
 mod fuse;
 mod stmt;
 
+#[cfg(test)]
+pub(super) use builtin::operation;
+
 use super::{
     isa::Isa,
     program::{Default, Instruction, Known, Program, Register, Rows, Slot, Stored, Table, Target},
@@ -27,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 use stmt::Frame;
 
 /// Programs that would grow beyond this, by calls within calls, are left to the reference interpreter.
-const MOST_INSTRUCTIONS: usize = 1 << 20;
+const MOST_INSTRUCTIONS: usize = 1 << 18;
 /// Registers that a block may have: 256 MiB of them.
 const MOST_REGISTERS: u32 = 1 << 18;
 

@@ -373,9 +373,25 @@ impl Program {
         self.code.len()
     }
 
+    /// How many of them are loops over lanes.
+    pub fn lane_instructions(&self) -> usize {
+        let lanes = |instruction: &&Instruction| {
+            matches!(
+                instruction,
+                Instruction::Lanes { .. } | Instruction::SineAndCosine { .. }
+            )
+        };
+        self.code.iter().filter(lanes).count()
+    }
+
     /// How many registers of [`super::kernel::LANES`] words a block needs.
     pub fn registers(&self) -> u32 {
         self.registers
+    }
+
+    /// Where the words of inputs, states and outputs lie.
+    pub fn rows(&self) -> [&[Stored]; 3] {
+        [&self.inputs, &self.states, &self.outputs]
     }
 
     /// Panics unless the machine may run the program without looking: every register, scalar, table and

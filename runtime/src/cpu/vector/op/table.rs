@@ -38,9 +38,6 @@ macro_rules! operations {
         })+
 
         impl Plain {
-            /// All of them.
-            pub const ALL: &[Plain] = &[$(Plain::$name,)+ $(Plain::$also,)+];
-
             /// How many operands it takes.
             pub fn arity(self) -> usize {
                 match self {

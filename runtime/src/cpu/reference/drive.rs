@@ -1,9 +1,9 @@
 //! Runs a population on all cores.
 
-use super::{Interpreter, Progress};
+use super::{Cancelled, Control, Interpreter, Progress};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// How many agents a thread takes at a time.
 const BLOCK: usize = 64;
@@ -24,20 +24,6 @@ pub struct Agents {
     /// One for each, see [`Progress::word`].
     pub progress: Vec<u32>,
 }
-
-/// What a run shares with whoever waits for it.
-#[derive(Debug, Default)]
-pub struct Control {
-    /// Set it to end the run early.
-    pub cancel: AtomicBool,
-    /// Counts the agents that are done with the range of steps.
-    pub agents_done: AtomicU64,
-}
-
-/// The run was cancelled; the agents' rows are a mixture of before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the run was cancelled")]
-pub struct Cancelled;
 
 /// The rows of a block of agents.
 struct Rows<'a> {

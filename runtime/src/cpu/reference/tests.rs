@@ -1,10 +1,12 @@
 //! The interpreter on programs built by hand.
 
 use super::*;
+use crate::cpu::vector::{self, Isa, Values};
 use sim_compiler::builtin::BuiltinId;
 use sim_compiler::ir::{
     self, BinaryOp, Expr, ExprId, InputDefault, Len, Stmt, Type, Value, Var, VarId, VarKind,
 };
+use sim_compiler::manifest::STOPPED;
 use sim_compiler::random::{FINISH_STEP, INIT_STEP, INPUT_STEP};
 use sim_compiler::span::Span;
 
@@ -136,6 +138,61 @@ fn run_in_parts(build: &Build, steps: u32, ends: &[u32]) -> Agents {
         interpreter
             .run(&mut agents, start..end, &Control::default())
             .expect("nobody cancels");
+        start = end;
+    }
+    for isa in Isa::available() {
+        let got = on_vectors(build, &manifest, steps, ends, isa);
+        assert_eq!(got, agents, "on the vector machine with {isa}");
+    }
+    agents
+}
+
+/// The same on the vector machine: the states leave it and come back between the parts.
+fn on_vectors(build: &Build, manifest: &Manifest, steps: u32, ends: &[u32], isa: Isa) -> Agents {
+    let generator = Generator::default();
+    let program = vector::compile(&build.program, manifest, generator, isa).expect("a program");
+    let values = Values {
+        seed: 7,
+        population: 100,
+        steps,
+        uniform: &[0; 12],
+        data: &[],
+    };
+    let launch = launch(&build.program, manifest, steps).prepare();
+    let mut agents = launch.agents(0, 100);
+    let control = Control::default();
+    let mut start = 0;
+    for &end in ends {
+        let mut machine = vector::Machine::new(&program, &values, &control);
+        machine.begin(0, 100);
+        let [inputs, states, outputs] = program.rows();
+        machine.load(inputs, &agents.inputs, manifest.input_words as usize);
+        let stride = manifest.state_words as usize;
+        if start > 0 {
+            machine.load(states, &agents.states, stride);
+        }
+        for (lane, &word) in machine.progress().iter_mut().zip(&agents.progress) {
+            *lane = Progress::from_word(word);
+        }
+        machine.run(start..end).expect("nobody cancels");
+        for stored in states {
+            machine.store(
+                stored,
+                &mut agents.states[stored.word as usize..],
+                stride,
+                100,
+            );
+        }
+        if end == steps {
+            let stride = manifest.output_words as usize;
+            for stored in outputs {
+                let words = &mut agents.outputs[stored.word as usize..];
+                machine.store(stored, words, stride, 100);
+            }
+        }
+        for (word, lane) in agents.progress.iter_mut().zip(machine.progress()) {
+            *word = lane.word();
+        }
         start = end;
     }
     agents

@@ -1,8 +1,7 @@
 //! Runs one agent: statements by recursion over blocks, expressions on a stack of values.
 
 use super::{
-    Launch, Progress,
-    drive::Control,
+    Control, Launch, Progress,
     plan::{Place, Plan},
 };
 use sim_compiler::builtin::eval;

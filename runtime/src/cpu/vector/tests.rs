@@ -1,0 +1,100 @@
+//! What the compiler of the vector machine relies on.
+
+use super::{compile::operation, isa::Isa};
+use crate::cpu::vector;
+use sim_compiler::builtin::{Area, Meaning, Slot, table};
+use sim_compiler::ir::Type;
+
+#[test]
+fn every_builtin_of_components_has_an_operation() {
+    let mut missing = Vec::new();
+    for row in table::rows() {
+        let Meaning::Pure(pure) = &row.meaning else {
+            continue;
+        };
+        // Functions of whole vectors are made of other operations, and `select` is one of its own.
+        if row.area == Area::Vector || row.name == "select" {
+            continue;
+        }
+        for t in [Type::F32, Type::I32, Type::U32] {
+            let generic = pure.params.contains(&Slot::T);
+            let fits = if generic {
+                pure.class.contains(t)
+            } else {
+                t == Type::F32
+            };
+            if fits && operation(row.name, t).is_none() {
+                missing.push(row.name);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no operation for {missing:?}");
+}
+
+/// The compiled program of a model.
+fn program(source: &str) -> vector::Program {
+    let artifact = sim_compiler::compile(source).expect("a legal model");
+    vector::compile(
+        &artifact.program,
+        &artifact.manifest,
+        artifact.generator,
+        Isa::best(),
+    )
+    .expect("a small model")
+}
+
+#[test]
+fn registers_are_shared_by_values_that_are_not_needed_at_once() {
+    let long: String = (0..200)
+        .map(|k| format!("    x = sin(x * 1.5 + {k}.0) * cos(x)\n"))
+        .collect();
+    let source = format!("agents 1\nsteps 1\nstate x = 0.5\nstep {{\n{long}}}\noutput x\n");
+    let registers = program(&source).registers();
+    assert!(registers < 16, "{registers} registers");
+}
+
+#[test]
+fn what_all_agents_share_is_no_loop_over_lanes() {
+    let source = "
+agents 1
+steps 10
+param rate = 0.5
+state x = 0.0
+step t {
+    let drift = exp(-rate * f32(t)) * sqrt(rate + 3.0) / 7.0
+    x += drift
+}
+output x
+";
+    let shared = program(source);
+    let own = program(&source.replace("f32(t)", "f32(t) * x"));
+    let lanes = |program: &vector::Program| program.lane_instructions();
+    assert!(
+        lanes(&shared) < lanes(&own),
+        "{} {}",
+        lanes(&shared),
+        lanes(&own)
+    );
+}
+
+#[test]
+fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
+    let mut source =
+        "fn f0(x: f32) -> f32 {\n    var y = x\n    if y > 1.0 { y = sin(y) }\n    return y\n}\n"
+            .to_owned();
+    for k in 1..24 {
+        source += &format!(
+            "fn f{k}(x: f32) -> f32 {{\n    var y = f{p}(x)\n    if y > 2.0 {{ y = f{p}(y + 1.0) }}\n    return y\n}}\n",
+            p = k - 1
+        );
+    }
+    source += "agents 1\nsteps 1\nstate x = 3.0\nstep { x = f23(x) }\noutput x\n";
+    let artifact = sim_compiler::compile(&source).expect("a legal model");
+    let outcome = vector::compile(
+        &artifact.program,
+        &artifact.manifest,
+        artifact.generator,
+        Isa::best(),
+    );
+    assert_eq!(outcome.err(), Some(vector::TooLarge));
+}
