@@ -348,9 +348,7 @@ impl Error {
             Error::StatesNotKept { .. } => {
                 "leave out `keep_states(false)`, or make the state an output".to_owned()
             }
-            Error::NoSuchInstructions { .. } => {
-                "leave the instruction set to the runtime, which takes the best there is".to_owned()
-            }
+            Error::NoSuchInstructions { .. } => "leave the choice to the runtime".to_owned(),
             Error::HostMemory { .. } => {
                 "run fewer agents at a time: `first_agent` continues where a run ended".to_owned()
             }

@@ -28,8 +28,8 @@ const FLOATS: [f32; 36] = [
     4_294_967_296.0,
     100_000.0,
     100_001.0,
-    3.141_592_7,
-    -1.570_796_4,
+    std::f32::consts::PI,
+    -std::f32::consts::FRAC_PI_2,
     0.999_999_94,
     1.000_000_1,
     88.72,
@@ -147,6 +147,13 @@ fn expressions() -> Vec<String> {
         ]
         .map(str::to_owned),
     );
+    all.extend(builtins());
+    all
+}
+
+/// Every builtin at every type.
+fn builtins() -> Vec<String> {
+    let mut all = Vec::new();
     for row in table::rows() {
         let Meaning::Pure(pure) = &row.meaning else {
             continue;

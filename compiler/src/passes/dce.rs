@@ -232,8 +232,11 @@ fn drop_functions(program: &mut Program) {
     let mut keep = called.iter();
     program.functions.retain(|_| keep.next() == Some(&true));
     for expr in &mut program.exprs {
-        if let Expr::Call(id, _) = expr {
-            *id = renumbered[id.0 as usize];
+        // Nodes that nothing uses any more may name functions that were dropped before.
+        if let Expr::Call(id, _) = expr
+            && let Some(&new) = renumbered.get(id.0 as usize)
+        {
+            *id = new;
         }
     }
 }

@@ -8,8 +8,10 @@
 mod allocate;
 mod analysis;
 mod builtin;
+mod call;
 mod emit;
 mod expr;
+mod flow;
 mod fuse;
 mod stmt;
 

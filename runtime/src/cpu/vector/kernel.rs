@@ -11,7 +11,7 @@ use super::{
 
 /// Agents of a full block. Measured against 64, 128 and 512: below, the cost of starting an instruction
 /// shows; above, a block's registers leave the first-level cache.
-pub const LANES: usize = 256;
+pub const LANES: usize = 512;
 
 /// The number of lanes that are run is a multiple of this: two vectors of the widest instruction set, so
 /// that no loop has a remainder. The loops stay small: unrolled ones are no faster by themselves, and all

@@ -391,6 +391,24 @@ impl<'a> Machine<'a> {
                     *to = element(table, index as i32, part);
                 }
             }
+            Instruction::Stop { mask } => self.stop(mask),
+            Instruction::Pick { .. }
+            | Instruction::PickLanes { .. }
+            | Instruction::Put { .. }
+            | Instruction::PutLanes { .. } => self.of_array(instruction),
+            Instruction::Lanes { .. }
+            | Instruction::SineAndCosine { .. }
+            | Instruction::Scalar { .. }
+            | Instruction::Jump(_)
+            | Instruction::JumpIfZero { .. }
+            | Instruction::JumpIfNone { .. }
+            | Instruction::End => unreachable!("the inner loop runs these"),
+        }
+    }
+
+    /// The instructions on arrays that each agent has for itself.
+    fn of_array(&mut self, instruction: &Instruction) {
+        match *instruction {
             Instruction::Pick { to, array, index } => {
                 let from = array.register(self.scalars[index as usize]);
                 let [to, from] = self.registers.two(to, from);
@@ -431,14 +449,7 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            Instruction::Stop { mask } => self.stop(mask),
-            Instruction::Lanes { .. }
-            | Instruction::SineAndCosine { .. }
-            | Instruction::Scalar { .. }
-            | Instruction::Jump(_)
-            | Instruction::JumpIfZero { .. }
-            | Instruction::JumpIfNone { .. }
-            | Instruction::End => unreachable!("the inner loop runs these"),
+            _ => unreachable!("an instruction on arrays"),
         }
     }
 

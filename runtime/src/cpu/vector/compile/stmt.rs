@@ -6,19 +6,16 @@
 //! A jump takes the current lanes out of all masks from here to the frame that it leaves; if these are all
 //! lanes of that frame, it is a jump of the machine. Where all agents go the same way there are no masks.
 
-use super::{Compiler, Operand, Parts, Place, Span, emit::Label};
+use super::{Compiler, Operand, Parts, Place, emit::Label};
 use crate::cpu::vector::{
-    op::{Code, Fused, Plain},
-    program::{Instruction, Known, Own, Register},
+    op::{Code, Plain},
+    program::{Instruction, Own, Register},
 };
-use sim_compiler::{
-    ir::{Block, Expr, ExprId, FunctionId, Len, Stmt, UnaryOp, VarId},
-    random::Generator,
-};
+use sim_compiler::ir::{Block, Expr, ExprId, Len, Stmt, UnaryOp, VarId};
 
 /// What a jump leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// A part of the program.
     Root,
     /// The arm of an `if`.
@@ -34,13 +31,13 @@ enum Kind {
 /// A stretch of code with lanes of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    kind: Kind,
+    pub(super) kind: Kind,
     /// Its lanes; none if they are those of the frame around it, or all.
-    mask: Option<Register>,
+    pub(super) mask: Option<Register>,
     /// Where it ends.
     pub(super) end: Label,
     /// Where the result of a function goes.
-    result: Option<(Register, usize)>,
+    pub(super) result: Option<(Register, usize)>,
 }
 
 impl Frame {
@@ -65,11 +62,11 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn nested(&mut self, block: &'p Block) {
+    pub(super) fn nested(&mut self, block: &'p Block) {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.block(block));
     }
 
-    fn statement(&mut self, stmt: &'p Stmt) {
+    pub(super) fn statement(&mut self, stmt: &'p Stmt) {
         match stmt {
             Stmt::Let { var, value } => {
                 let parts = self.value(*value);
@@ -104,13 +101,13 @@ impl<'p> Compiler<'p> {
     }
 
     /// The lanes that run here; none for all.
-    fn mask(&self) -> Option<Register> {
+    pub(super) fn mask(&self) -> Option<Register> {
         self.frames.iter().rev().find_map(|frame| frame.mask)
     }
 
     /// The lanes that an assignment to a variable is for, declared with so many frames around it; none if
     /// the others never read it.
-    fn mask_since(&self, frame: usize) -> Option<Register> {
+    pub(super) fn mask_since(&self, frame: usize) -> Option<Register> {
         let frames = &self.frames[frame.min(self.frames.len())..];
         frames.iter().rev().find_map(|frame| frame.mask)
     }
@@ -227,7 +224,7 @@ impl<'p> Compiler<'p> {
         parts
     }
 
-    fn write_register(&mut self, to: Register, word: Operand, mask: Option<Register>) {
+    pub(super) fn write_register(&mut self, to: Register, word: Operand, mask: Option<Register>) {
         match mask {
             None => self.move_into(to, word),
             Some(_) if word == Operand::Lanes(to) => {}
@@ -366,277 +363,4 @@ impl<'p> Compiler<'p> {
         self.pop_frames(1);
         self.place_label(end);
     }
-
-    /// After code that may have taken lanes away: if none is left, there is nothing to do in this frame.
-    fn go_on_if_any(&mut self) {
-        let Some(here) = self.frames.iter().rposition(|frame| frame.mask.is_some()) else {
-            return;
-        };
-        let Frame {
-            kind, mask, end, ..
-        } = self.frames[here];
-        if let Some(mask) = mask
-            && here >= self.dropped_from
-            && kind != Kind::Arm
-        {
-            self.jump_if_none(mask, end);
-            if here == self.dropped_from {
-                self.dropped_from = usize::MAX;
-            }
-        }
-    }
-
-    fn pop_frames(&mut self, count: usize) {
-        self.frames.truncate(self.frames.len() - count);
-        if self.dropped_from >= self.frames.len() {
-            self.dropped_from = usize::MAX;
-        }
-    }
-
-    /// Leaves the innermost frame of a kind.
-    fn leave(&mut self, kind: Kind) {
-        let target = (self.frames.iter())
-            .rposition(|frame| frame.kind == kind)
-            .expect("a jump within what it leaves");
-        let here = self.frames.iter().rposition(|frame| frame.mask.is_some());
-        let end = self.frames[target].end;
-        let Some(here) = here.filter(|&here| here >= target) else {
-            // All lanes of that frame are here.
-            return self.jump(end);
-        };
-        let gone = self.frames[here].mask.expect("it has a mask");
-        let masks: Vec<Register> = (self.frames[target..here].iter())
-            .filter_map(|frame| frame.mask)
-            .collect();
-        for mask in masks {
-            self.drop_lanes(mask, gone);
-        }
-        self.drop_lanes(gone, gone);
-        self.dropped_from = self.dropped_from.min(target);
-        if here == target {
-            self.jump(end);
-        }
-    }
-
-    fn repeat(&mut self, index: VarId, start: ExprId, end: ExprId, body: &'p Block) {
-        let parting = self.analysis.parting(body);
-        let (start, end) = (self.word(start), self.word(end));
-        let end = self.settled(end);
-        let (exit, next) = (self.label(), self.label());
-        let varies = self.analysis.var_varies(index)
-            || matches!(start, Operand::Lanes(_))
-            || matches!(end, Operand::Lanes(_));
-        let mask = (varies || parting.breaks).then(|| self.own_mask());
-        let top = if varies {
-            let counter = self.temporary();
-            self.mutable[counter as usize] = true;
-            match start {
-                Operand::Scalar(from) => self.spread(counter, from),
-                Operand::Lanes(from) => self.push(Instruction::Copy { to: counter, from }),
-            }
-            self.places[index.0 as usize] = Place::Registers {
-                first: counter,
-                frame: self.frames.len(),
-            };
-            let top = self.code.len();
-            let before = self.ordered(Plain::LtI, Operand::Lanes(counter), end);
-            let mask = mask.expect("lanes that count differently");
-            self.lanes_into(mask, Code::Fused(Fused::Keep), &[before]);
-            self.jump_if_none(mask, exit);
-            top
-        } else {
-            let counter = self.slot();
-            self.changing_scalars.insert(counter);
-            if let Operand::Scalar(start) = start {
-                self.scalar_into(counter, Plain::Same, &[start]);
-            }
-            self.places[index.0 as usize] = Place::Scalars(counter);
-            let top = self.code.len();
-            if let Operand::Scalar(end) = end {
-                let before = self.scalar(Plain::LtI, &[counter, end]);
-                self.jump_if_zero(before, exit);
-            }
-            top
-        };
-        self.frames.push(self.frame(Kind::Loop, mask, exit));
-        let round = parting.rounds.then(|| self.own_mask());
-        self.frames.push(self.frame(Kind::Round, round, next));
-        self.nested(body);
-        self.pop_frames(2);
-        self.place_label(next);
-        let one = self.constant(1);
-        match self.places[index.0 as usize] {
-            Place::Scalars(counter) => self.scalar_into(counter, Plain::AddI, &[counter, one]),
-            Place::Registers { first: counter, .. } => {
-                let one = Operand::Scalar(one);
-                let more = self.lanes(Code::Plain(Plain::AddI), &[Operand::Lanes(counter), one]);
-                self.push(Instruction::Copy {
-                    to: counter,
-                    from: more,
-                });
-            }
-            _ => {}
-        }
-        self.jump_back(top);
-        self.loops.push(Span {
-            start: top,
-            end: self.code.len(),
-        });
-        self.place_label(exit);
-        self.go_on_if_any();
-    }
-
-    fn frame(&self, kind: Kind, mask: Option<Register>, end: Label) -> Frame {
-        Frame {
-            kind,
-            mask,
-            end,
-            result: None,
-        }
-    }
-
-    /// A mask of the lanes that run here.
-    fn own_mask(&mut self) -> Register {
-        let to = self.temporary();
-        self.mutable[to as usize] = true;
-        match self.mask() {
-            Some(from) => self.push(Instruction::Copy { to, from }),
-            None => {
-                let from = self.constant(u32::MAX);
-                self.spread(to, from);
-            }
-        }
-        to
-    }
-
-    /// A call, inlined.
-    pub(super) fn call(&mut self, id: FunctionId, args: &[ExprId]) -> Parts {
-        let function = &self.program[id];
-        for (&param, &arg) in function.params.iter().zip(args) {
-            let parts = self.value(arg);
-            let parts = self.name(parts);
-            self.bound.push((param, parts));
-        }
-        // Only now, since an argument may call the same function.
-        for _ in args {
-            if let Some((param, parts)) = self.bound.pop() {
-                self.places[param.0 as usize] = Place::Value(parts);
-            }
-        }
-        if let Some((Stmt::Return(value), lets)) = function.body.split_last()
-            && lets.iter().all(|stmt| matches!(stmt, Stmt::Let { .. }))
-        {
-            lets.iter().for_each(|stmt| self.statement(stmt));
-            return self.value(*value);
-        }
-        let count = function.result.components();
-        let first = self.temporary();
-        for _ in 1..count {
-            self.temporary();
-        }
-        let zero = self.constant(0);
-        for k in 0..count as Register {
-            self.mutable[(first + k) as usize] = true;
-            self.spread(first + k, zero);
-        }
-        let end = self.label();
-        let mask = returns_early(&function.body).then(|| self.own_mask());
-        self.frames.push(Frame {
-            kind: Kind::Function,
-            mask,
-            end,
-            result: Some((first, count)),
-        });
-        self.nested(&function.body);
-        self.pop_frames(1);
-        self.place_label(end);
-        let parts = Parts::from_registers(first, count);
-        self.name(parts)
-    }
-
-    fn give_back(&mut self, value: ExprId) {
-        let parts = self.value(value);
-        let target = (self.frames.iter())
-            .rposition(|frame| frame.kind == Kind::Function)
-            .expect("a return within a function");
-        let Some((first, _)) = self.frames[target].result else {
-            return;
-        };
-        let mask = self.mask_since(target);
-        for (k, &word) in parts.as_slice().iter().enumerate() {
-            self.write_register(first + k as Register, word, mask);
-        }
-        self.leave(Kind::Function);
-    }
-
-    /// The key of the step, if a block draws.
-    pub(super) fn draw_key(&mut self, block: &Block) -> Option<[Register; 2]> {
-        if !self.block_draws(block) {
-            return None;
-        }
-        self.draws = true;
-        if self.generator != Generator::KeyedHash {
-            return Some(self.keys);
-        }
-        let step = Operand::Scalar(self.known(Known::RandomStep));
-        let [a, b] = self.keys.map(Operand::Lanes);
-        Some([Plain::StepKey0, Plain::StepKey1].map(|plain| {
-            let register = self.lanes(Code::Plain(plain), &[a, b, step]);
-            self.named[register as usize] = true;
-            register
-        }))
-    }
-
-    fn block_draws(&self, block: &Block) -> bool {
-        block.iter().any(|stmt| match stmt {
-            Stmt::Let { value, .. } | Stmt::Assign { value, .. } | Stmt::Return(value) => {
-                self.draws_words(*value)
-            }
-            Stmt::Var { value, .. } => value.is_some_and(|value| self.draws_words(value)),
-            Stmt::AssignElement { index, value, .. } => {
-                self.draws_words(*index) || self.draws_words(*value)
-            }
-            Stmt::If {
-                condition,
-                accept,
-                reject,
-            } => {
-                self.draws_words(*condition) || self.block_draws(accept) || self.block_draws(reject)
-            }
-            Stmt::For {
-                start, end, body, ..
-            } => self.draws_words(*start) || self.draws_words(*end) || self.block_draws(body),
-            Stmt::Break | Stmt::Continue | Stmt::Stop => false,
-        })
-    }
-
-    fn draws_words(&self, root: ExprId) -> bool {
-        let mut waiting = vec![root];
-        while let Some(node) = waiting.pop() {
-            if matches!(self.program[node], Expr::RandomWord { .. }) {
-                return true;
-            }
-            waiting.extend(self.program.operands(node));
-        }
-        false
-    }
-}
-
-/// May a function end before its last statement?
-fn returns_early(body: &Block) -> bool {
-    body.iter().enumerate().any(|(k, stmt)| match stmt {
-        Stmt::Return(_) => k + 1 < body.len(),
-        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
-        Stmt::For { body, .. } => contains_return(body),
-        _ => false,
-    })
-}
-
-fn contains_return(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Return(_) => true,
-        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
-        Stmt::For { body, .. } => contains_return(body),
-        _ => false,
-    })
 }

@@ -1,0 +1,148 @@
+//! Calls, which are inlined, and the keys of random draws.
+
+use super::{
+    Compiler, Operand, Parts, Place,
+    stmt::{Frame, Kind},
+};
+use crate::cpu::vector::{
+    op::{Code, Plain},
+    program::{Known, Register},
+};
+use sim_compiler::{
+    ir::{Block, Expr, ExprId, FunctionId, Stmt},
+    random::Generator,
+};
+
+impl Compiler<'_> {
+    /// A call, inlined.
+    pub(super) fn call(&mut self, id: FunctionId, args: &[ExprId]) -> Parts {
+        let function = &self.program[id];
+        for (&param, &arg) in function.params.iter().zip(args) {
+            let parts = self.value(arg);
+            let parts = self.name(parts);
+            self.bound.push((param, parts));
+        }
+        // Only now, since an argument may call the same function.
+        for _ in args {
+            if let Some((param, parts)) = self.bound.pop() {
+                self.places[param.0 as usize] = Place::Value(parts);
+            }
+        }
+        if let Some((Stmt::Return(value), lets)) = function.body.split_last()
+            && lets.iter().all(|stmt| matches!(stmt, Stmt::Let { .. }))
+        {
+            lets.iter().for_each(|stmt| self.statement(stmt));
+            return self.value(*value);
+        }
+        let count = function.result.components();
+        let first = self.temporary();
+        for _ in 1..count {
+            self.temporary();
+        }
+        let zero = self.constant(0);
+        for k in 0..count as Register {
+            self.mutable[(first + k) as usize] = true;
+            self.spread(first + k, zero);
+        }
+        let end = self.label();
+        let mask = returns_early(&function.body).then(|| self.own_mask());
+        self.frames.push(Frame {
+            kind: Kind::Function,
+            mask,
+            end,
+            result: Some((first, count)),
+        });
+        self.nested(&function.body);
+        self.pop_frames(1);
+        self.place_label(end);
+        let parts = Parts::from_registers(first, count);
+        self.name(parts)
+    }
+
+    /// Writes the result of an inlined function.
+    pub(super) fn give_back(&mut self, value: ExprId) {
+        let parts = self.value(value);
+        let target = (self.frames.iter())
+            .rposition(|frame| frame.kind == Kind::Function)
+            .expect("a return within a function");
+        let Some((first, _)) = self.frames[target].result else {
+            return;
+        };
+        let mask = self.mask_since(target);
+        for (k, &word) in parts.as_slice().iter().enumerate() {
+            self.write_register(first + k as Register, word, mask);
+        }
+        self.leave(Kind::Function);
+    }
+
+    /// The key of the step, if a block draws.
+    pub(super) fn draw_key(&mut self, block: &Block) -> Option<[Register; 2]> {
+        if !self.block_draws(block) {
+            return None;
+        }
+        self.draws = true;
+        if self.generator != Generator::KeyedHash {
+            return Some(self.keys);
+        }
+        let step = Operand::Scalar(self.known(Known::RandomStep));
+        let [a, b] = self.keys.map(Operand::Lanes);
+        Some([Plain::StepKey0, Plain::StepKey1].map(|plain| {
+            let register = self.lanes(Code::Plain(plain), &[a, b, step]);
+            self.named[register as usize] = true;
+            register
+        }))
+    }
+
+    fn block_draws(&self, block: &Block) -> bool {
+        block.iter().any(|stmt| match stmt {
+            Stmt::Let { value, .. } | Stmt::Assign { value, .. } | Stmt::Return(value) => {
+                self.draws_words(*value)
+            }
+            Stmt::Var { value, .. } => value.is_some_and(|value| self.draws_words(value)),
+            Stmt::AssignElement { index, value, .. } => {
+                self.draws_words(*index) || self.draws_words(*value)
+            }
+            Stmt::If {
+                condition,
+                accept,
+                reject,
+            } => {
+                self.draws_words(*condition) || self.block_draws(accept) || self.block_draws(reject)
+            }
+            Stmt::For {
+                start, end, body, ..
+            } => self.draws_words(*start) || self.draws_words(*end) || self.block_draws(body),
+            Stmt::Break | Stmt::Continue | Stmt::Stop => false,
+        })
+    }
+
+    fn draws_words(&self, root: ExprId) -> bool {
+        let mut waiting = vec![root];
+        while let Some(node) = waiting.pop() {
+            if matches!(self.program[node], Expr::RandomWord { .. }) {
+                return true;
+            }
+            waiting.extend(self.program.operands(node));
+        }
+        false
+    }
+}
+
+/// May a function end before its last statement?
+fn returns_early(body: &Block) -> bool {
+    body.iter().enumerate().any(|(k, stmt)| match stmt {
+        Stmt::Return(_) => k + 1 < body.len(),
+        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
+        Stmt::For { body, .. } => contains_return(body),
+        _ => false,
+    })
+}
+
+fn contains_return(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Return(_) => true,
+        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
+        Stmt::For { body, .. } => contains_return(body),
+        _ => false,
+    })
+}

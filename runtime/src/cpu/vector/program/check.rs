@@ -1,0 +1,186 @@
+//! What the machine relies on, held for every program before it runs.
+
+use super::{Instruction, Own, Program, Register, Slot, Target};
+
+impl Program {
+    /// Panics unless the machine may run the program without looking: every register, scalar, table and
+    /// target is there, no kernel's destination is one of its sources, the code cannot run over its end,
+    /// and the processor has the instruction set.
+    pub(in crate::cpu::vector) fn check(&self) {
+        assert!(self.isa.is_available(), "{} is not here", self.isa);
+        for instruction in &self.code {
+            match instruction {
+                Instruction::Lanes { .. }
+                | Instruction::SineAndCosine { .. }
+                | Instruction::Copy { .. }
+                | Instruction::Clear { .. }
+                | Instruction::Gather { .. } => self.check_registers(instruction),
+                Instruction::Scalar { .. } | Instruction::LoadScalar { .. } => {
+                    self.check_scalars(instruction);
+                }
+                Instruction::Pick { .. }
+                | Instruction::PickLanes { .. }
+                | Instruction::Put { .. }
+                | Instruction::PutLanes { .. } => self.check_arrays(instruction),
+                Instruction::Jump(to) => self.target(*to),
+                Instruction::JumpIfZero { slot, to } => {
+                    self.slot(*slot);
+                    self.target(*to);
+                }
+                Instruction::JumpIfNone { mask, to } => {
+                    self.inside(*mask);
+                    self.target(*to);
+                }
+                Instruction::Stop { mask } => self.inside(*mask),
+                Instruction::End => {}
+            }
+        }
+        assert!(self.staying <= self.registers);
+        assert!(matches!(self.code.last(), Some(Instruction::End)));
+        let defaults = self.defaults.iter().map(|default| default.entry);
+        [self.init, self.prologue, self.step, self.finish]
+            .into_iter()
+            .chain(defaults)
+            .for_each(|to| self.target(to));
+        let stored = self.defaults.iter().flat_map(|default| &default.inputs);
+        stored
+            .chain(&self.inputs)
+            .chain(&self.states)
+            .chain(&self.outputs)
+            .for_each(|stored| self.written(stored.register));
+        [self.agent, self.keys[0], self.keys[1]]
+            .into_iter()
+            .chain(self.alive)
+            .for_each(|register| self.written(register));
+    }
+
+    fn inside(&self, register: Register) {
+        assert!(register < self.registers);
+    }
+
+    /// Register 0 is nobody's.
+    fn written(&self, to: Register) {
+        assert!(to != 0);
+        self.inside(to);
+    }
+
+    fn slot(&self, slot: Slot) {
+        assert!((slot as usize) < self.scalars.len());
+    }
+
+    fn target(&self, to: Target) {
+        assert!((to as usize) < self.code.len());
+    }
+
+    fn table(&self, table: u32, (stride, part): (u32, u32)) {
+        assert!((table as usize) < self.tables.len() && part < stride);
+    }
+
+    fn check_registers(&self, instruction: &Instruction) {
+        match instruction {
+            Instruction::Lanes {
+                registers, slots, ..
+            } => {
+                let [to, from @ ..] = registers;
+                self.written(*to);
+                for register in from {
+                    self.inside(*register);
+                    assert!(register != to, "a kernel writes one of its sources");
+                }
+                slots.iter().for_each(|&slot| self.slot(slot));
+            }
+            Instruction::SineAndCosine {
+                sine, cosine, from, ..
+            } => {
+                self.written(*sine);
+                self.written(*cosine);
+                self.inside(*from);
+                assert!(sine != cosine && sine != from && cosine != from);
+            }
+            Instruction::Copy { to, from } => {
+                self.written(*to);
+                self.inside(*from);
+                assert!(to != from);
+            }
+            Instruction::Clear { first, count } => {
+                self.written(*first);
+                assert!(u64::from(*first) + u64::from(*count) <= u64::from(self.registers));
+            }
+            Instruction::Gather {
+                to,
+                table,
+                index,
+                part,
+            } => {
+                self.written(*to);
+                self.inside(*index);
+                self.table(*table, *part);
+                assert!(to != index);
+            }
+            _ => unreachable!("an instruction on registers"),
+        }
+    }
+
+    fn check_scalars(&self, instruction: &Instruction) {
+        match instruction {
+            Instruction::Scalar { to, from, .. } => {
+                self.slot(*to);
+                from.iter().for_each(|&slot| self.slot(slot));
+            }
+            Instruction::LoadScalar {
+                to,
+                table,
+                index,
+                part,
+            } => {
+                self.slot(*to);
+                self.slot(*index);
+                self.table(*table, *part);
+            }
+            _ => unreachable!("an instruction on scalars"),
+        }
+    }
+
+    fn check_arrays(&self, instruction: &Instruction) {
+        match instruction {
+            Instruction::Pick { to, array, index } => {
+                self.written(*to);
+                self.slot(*index);
+                self.array(array, &[*to]);
+            }
+            Instruction::PickLanes { to, array, index } => {
+                self.written(*to);
+                assert!(to != index);
+                self.array(array, &[*to, *index]);
+            }
+            Instruction::Put {
+                array,
+                index,
+                from,
+                mask,
+            } => {
+                self.slot(*index);
+                self.array(array, &[*from, *mask]);
+            }
+            Instruction::PutLanes {
+                array,
+                index,
+                from,
+                mask,
+            } => self.array(array, &[*index, *from, *mask]),
+            _ => unreachable!("an instruction on arrays"),
+        }
+    }
+
+    /// The array is there, and the registers are there and none of its own.
+    fn array(&self, array: &Own, others: &[Register]) {
+        assert!(array.length > 0 && array.part < array.stride && array.first > 0);
+        let words = u64::from(array.length) * u64::from(array.stride);
+        assert!(u64::from(array.first) + words <= u64::from(self.registers));
+        for &register in others {
+            self.inside(register);
+            let behind = array.first + array.length * array.stride;
+            assert!(register < array.first || register >= behind);
+        }
+    }
+}
