@@ -34,7 +34,7 @@ use stmt::Frame;
 /// Programs that would grow beyond this, by calls within calls, are left to the reference interpreter.
 const MOST_INSTRUCTIONS: usize = 1 << 18;
 /// Registers that a block may have: 256 MiB of them.
-const MOST_REGISTERS: u32 = 1 << 18;
+const MOST_REGISTERS: u32 = 1 << 17;
 
 /// Why there is no vector program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
