@@ -72,7 +72,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Backend {
-    /// A real GPU where there is one, otherwise the CPU.
+    /// A real GPU where there is one, otherwise the CPU; the CPU for short runs.
     Auto,
     /// The best GPU adapter, a software one if there is no other.
     Gpu,

@@ -315,9 +315,8 @@ impl Error {
     /// How to mend it, where that is known.
     pub fn help(&self) -> Option<String> {
         Some(match self {
-            Error::Compile { .. } | Error::CountOutOfRange { .. } | Error::Cancelled => {
-                return None;
-            }
+            Error::Compile { .. } => return None,
+            Error::CountOutOfRange { .. } | Error::Cancelled => return None,
             Error::UnknownName {
                 role,
                 nearest,

@@ -20,7 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Where a model runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// On a GPU where there is one, otherwise on the CPU. Never on a software adapter.
+    /// On a GPU where there is one, otherwise on the CPU; also there if the run takes less time than opening
+    /// a GPU. Never on a software adapter.
     #[default]
     Auto,
     /// On the best adapter, a software one if there is no other.
@@ -31,6 +32,13 @@ pub enum Backend {
     /// the bit.
     Reference,
 }
+
+/// Why a short run does not look for a GPU.
+const SMALL: &str = "the run is over before a GPU would be open";
+/// About what opening a GPU takes: the instance, the device and the kernel's pipeline.
+const GPU_SECONDS: f64 = 0.05;
+/// About what an instruction takes for one agent on one core: 30 ns for a block of 512.
+const LANE_SECONDS: f64 = 6e-11;
 
 /// A compiled model with the values of its launch.
 ///
@@ -57,6 +65,8 @@ pub struct Simulation {
 struct Warm {
     launch: Option<Arc<Launch>>,
     engine: Option<(Engine, String)>,
+    /// The engine was chosen because the launch is small.
+    for_small: bool,
 }
 
 /// What runs the model, once that is decided.
@@ -295,7 +305,11 @@ impl Simulation {
         // The engine is put back only after a good run: one that failed may be broken.
         let (mut engine, reason) = match warm.engine.take() {
             Some(engine) => engine,
-            None => self.start()?,
+            None => {
+                let (engine, reason) = self.start(&launch)?;
+                warm.for_small = reason == SMALL;
+                (engine, reason)
+            }
         };
         let launch = match &engine {
             Engine::Gpu(_) if !launch.absent.is_empty() => {
@@ -346,7 +360,7 @@ impl Simulation {
     }
 
     /// Decides what runs the model, and why.
-    fn start(&self) -> Result<(Engine, String), Error> {
+    fn start(&self, launch: &Launch) -> Result<(Engine, String), Error> {
         let open = |adapter: &gpu::Adapter| {
             Session::open(adapter, Arc::clone(&self.artifact), self.tuning)
                 .map(|session| Engine::Gpu(Box::new(session)))
@@ -364,6 +378,7 @@ impl Simulation {
                 };
                 Ok((open(&gpu::best(self.adapter.as_deref())?)?, reason))
             }
+            Backend::Auto if self.is_small(launch)? => self.on_cpu(SMALL.to_owned()),
             Backend::Auto => match gpu::best_gpu() {
                 Err(reason) => self.on_cpu(reason),
                 Ok(adapter) => match open(&adapter) {
@@ -375,6 +390,18 @@ impl Simulation {
                 },
             },
         }
+    }
+
+    /// Will the CPU be done before a GPU is open?
+    fn is_small(&self, launch: &Launch) -> Result<bool, Error> {
+        let (Ok(program), Some(rounds)) =
+            (self.vector_program()?, self.artifact.manifest.inner_rounds)
+        else {
+            return Ok(false);
+        };
+        let agent_steps = f64::from(launch.agents) * f64::from(launch.steps.saturating_add(1));
+        let instructions = program.lane_instructions() as f64 * rounds.max(1) as f64;
+        Ok(agent_steps * instructions * LANE_SECONDS < GPU_SECONDS)
     }
 
     /// The vector machine, or the reference interpreter for a model that is too large for it.
@@ -434,7 +461,11 @@ impl Simulation {
     }
 
     fn forget_launch(&mut self) {
-        self.warm_mut().launch = None;
+        let warm = self.warm_mut();
+        warm.launch = None;
+        if warm.for_small {
+            warm.engine = None;
+        }
     }
 
     fn changed(mut self) -> Simulation {

@@ -62,6 +62,16 @@ impl Writer<'_> {
                 self.push_name(id);
                 self.unless_bool(var.ty);
             }
+            VarKind::Data if var.ty.is_vector() => {
+                let parts = var.ty.components();
+                self.push(&format!("vec{parts}f("));
+                for part in 0..parts {
+                    self.push(if part == 0 { "" } else { ", " });
+                    self.push_name(id);
+                    self.push(&format!("[{part}]"));
+                }
+                self.push(")");
+            }
             VarKind::Data => {
                 self.push_name(id);
                 self.push("[0]");

@@ -109,13 +109,19 @@ impl Compiler<'_> {
         Operand::Scalar(slot)
     }
 
-    fn read(&self, var: VarId) -> Parts {
-        let count = self.program[var].ty.components();
+    fn read(&mut self, var: VarId) -> Parts {
+        let ty = self.program[var].ty;
+        let count = ty.components();
         match self.places[var.0 as usize] {
             Place::Value(parts) => parts,
             Place::Registers { first, .. } => Parts::from_registers(first, count),
             Place::Scalars(first) => Parts::from_slots(first, count),
-            Place::Nowhere | Place::Array { .. } | Place::Table(_) => {
+            // A table of one value.
+            Place::Table(table) => {
+                let first = Operand::Scalar(self.constant(0));
+                self.table_element(table, first, ty)
+            }
+            Place::Nowhere | Place::Array { .. } => {
                 panic!("internal error: `{}` has no value", self.program[var].name)
             }
         }
@@ -149,21 +155,26 @@ impl Compiler<'_> {
             }
             Place::Table(table) => {
                 let index = self.word(index);
-                let words: Vec<Operand> = (0..stride)
-                    .map(|part| {
-                        let word = self.load(table, index, (stride, part));
-                        match ty {
-                            Type::Bool => self.apply(Plain::BoolOfInt, &[word]),
-                            _ => word,
-                        }
-                    })
-                    .collect();
-                Parts::of(&words)
+                self.table_element(table, index, ty)
             }
             Place::Nowhere | Place::Value(_) | Place::Registers { .. } | Place::Scalars(_) => {
                 panic!("internal error: `{}` is no array", var.name)
             }
         }
+    }
+
+    fn table_element(&mut self, table: u32, index: Operand, ty: Type) -> Parts {
+        let stride = ty.components() as u32;
+        let words: Vec<Operand> = (0..stride)
+            .map(|part| {
+                let word = self.load(table, index, (stride, part));
+                match ty {
+                    Type::Bool => self.apply(Plain::BoolOfInt, &[word]),
+                    _ => word,
+                }
+            })
+            .collect();
+        Parts::of(&words)
     }
 
     /// The element that a literal index names.
