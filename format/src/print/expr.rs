@@ -239,7 +239,7 @@ impl<'a> Printer<'a> {
                 }
                 p.token(Token::If);
                 p.one();
-                p.nest(|p| p.expr(condition));
+                p.expr(condition);
                 p.one_flush();
                 p.branch(value);
             }

@@ -128,26 +128,32 @@ impl Printer<'_> {
     /// `if c`, `while c limit n`, `match e`, and the space before the brace. Where a chain of operators goes
     /// over a line, the brace gets its own, so that the body stands out.
     fn header(&mut self, subject: &Expr, limit: Option<&Expr>) {
-        let broken = matches!(subject.kind, ExprKind::Binary(..));
+        if !matches!(subject.kind, ExprKind::Binary(..)) {
+            self.word();
+            self.one();
+            self.expr(subject);
+            self.limit(Space::One, limit);
+            return self.one_flush();
+        }
         self.group(|p| {
             p.word();
             p.one();
             p.nest(|p| {
                 p.bare(subject);
-                if let Some(limit) = limit {
-                    p.space(if broken { Space::Line } else { Space::One });
-                    p.token(Token::Ident);
-                    p.one();
-                    p.expr(limit);
-                }
+                p.limit(Space::Line, limit);
             });
-            if broken {
-                p.space(Space::Line);
-            } else {
-                p.one_flush();
-            }
+            p.space(Space::Line);
             p.settle();
         });
+    }
+
+    fn limit(&mut self, space: Space, limit: Option<&Expr>) {
+        if let Some(limit) = limit {
+            self.space(space);
+            self.token(Token::Ident);
+            self.one();
+            self.expr(limit);
+        }
     }
 
     /// `A | B => …`

@@ -4,6 +4,7 @@ mod draws;
 mod errors;
 mod examples;
 mod files;
+mod format;
 mod language;
 mod random_models;
 mod run;

@@ -6,7 +6,7 @@ use super::{files, validators::naga_complaint};
 use sim_runtime::{Backend, Column};
 use sim_tests::{generate, launch};
 
-fn number(variable: &str, default: u64) -> u64 {
+pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable)
         .ok()
         .and_then(|text| text.parse().ok())
