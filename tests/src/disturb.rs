@@ -30,6 +30,14 @@ const STARTS: [Token; 21] = [
     Token::RightBrace,
 ];
 
+/// What stands between braces, as far as its words tell.
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    Unknown,
+    Statements,
+    Arms,
+}
+
 /// A source with other gaps between its words, by a seed. Its own comments go. Without comments of ours all
 /// gaps are spaces and single line breaks.
 pub fn disturbed(source: &str, seed: u64, comments: bool) -> String {
@@ -51,8 +59,8 @@ pub fn disturbed(source: &str, seed: u64, comments: bool) -> String {
     for (token, span) in tokens {
         let touched = end == span.start as usize;
         let starts = STARTS.contains(&token) && !matches!(before, Some(Token::FatArrow) | None);
-        // Braces also close values and lists, where no `;` may stand.
-        let statement = token != Token::RightBrace || braces.last() == Some(&true);
+        // Braces also close values, lists and arms, where no `;` may stand.
+        let statement = token != Token::RightBrace || braces.last() == Some(&Inside::Statements);
         if starts && statement && disturber.dice.chance(10) && is_end(before) {
             disturber.gap(percent, false);
             disturber.text.push(';');
@@ -60,13 +68,18 @@ pub fn disturbed(source: &str, seed: u64, comments: bool) -> String {
         disturber.gap(percent, touched || starts && disturber.text.ends_with(';'));
         disturber.text.push_str(&source[span.range()]);
         match token {
-            Token::LeftBrace => braces.push(false),
+            Token::LeftBrace => braces.push(Inside::Unknown),
             Token::RightBrace => {
                 braces.pop();
             }
-            Token::Let | Token::Var | Token::Assign if !braces.is_empty() => {
+            Token::FatArrow => {
                 if let Some(last) = braces.last_mut() {
-                    *last = true;
+                    *last = Inside::Arms;
+                }
+            }
+            Token::Let | Token::Var | Token::Assign => {
+                if let Some(last @ Inside::Unknown) = braces.last_mut() {
+                    *last = Inside::Statements;
                 }
             }
             _ => {}
