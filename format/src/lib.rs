@@ -71,7 +71,7 @@ pub fn format(source: &str) -> Result<String, Error> {
 /// The smallest edit that brings a model into canonical style; none if it is.
 ///
 /// # Errors
-/// As for [`format`].
+/// As for [`format()`].
 pub fn edit(source: &str) -> Result<Option<Edit>, Error> {
     let text = format(source)?;
     if text == source {
