@@ -94,8 +94,8 @@ impl Target {
     }
 }
 
-/// Writes a file under another name and renames it when it is complete. Pipes and devices are written as
-/// they are.
+/// Writes a file under another name and renames it when it is complete, with the permissions of the older
+/// file of that name. Pipes and devices are written as they are.
 ///
 /// # Errors
 /// Why it cannot be written; an older file of that name is left as it was.
@@ -121,6 +121,9 @@ pub(crate) fn replace(
         content(&mut out)?;
         out.flush()?;
         if !direct {
+            if let Ok(older) = fs::metadata(&place) {
+                fs::set_permissions(&fresh, older.permissions())?;
+            }
             fs::rename(&fresh, &place)?;
         }
         Ok(())

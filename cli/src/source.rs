@@ -4,7 +4,11 @@ use crate::{
     failure::Failure,
     problem::{self, not_utf8, source_too_large},
 };
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
 
 /// Most bytes of a model.
 const MOST: u64 = 256 << 20;
@@ -21,9 +25,19 @@ pub(crate) struct Source {
 impl Source {
     /// Reads a model.
     pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
+        let file = File::open(path).map_err(|error| problem::unreadable(path, &error))?;
+        Source::take(file, path)
+    }
+
+    /// Reads the model that comes in on standard input.
+    pub(crate) fn standard_input() -> Result<Source, Failure> {
+        Source::take(io::stdin().lock(), Path::new("standard input"))
+    }
+
+    fn take(from: impl Read, path: &Path) -> Result<Source, Failure> {
         let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes))
+        from.take(MOST + 1)
+            .read_to_end(&mut bytes)
             .map_err(|error| problem::unreadable(path, &error))?;
         if bytes.len() as u64 > MOST {
             return Err(source_too_large(path, MOST).into());

@@ -80,6 +80,11 @@ pub fn tokens(source: &str) -> Vec<(Token, Span)> {
     lexed.tokens.iter().copied().zip(spans).collect()
 }
 
+/// The comments of a source file, documentation included, in order; each from its `//` to the end of its line.
+pub fn comments(source: &str) -> Vec<Span> {
+    lex::lex(source).comments
+}
+
 /// Whether a bracket that lacks or is too many has been reported and the fault is its consequence.
 fn excused(balanced: &bracket::Balanced, at: usize) -> bool {
     let ranges = &balanced.excused;

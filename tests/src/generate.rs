@@ -45,6 +45,10 @@ pub(crate) struct Callable {
 pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5151_5151)
+    }
+
     pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -79,7 +83,7 @@ pub(crate) struct Generator {
 /// The model of a seed: its text.
 pub fn model(seed: u64) -> String {
     let mut generator = Generator {
-        dice: Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5151_5151),
+        dice: Dice::new(seed),
         scope: Vec::new(),
         structs: Vec::new(),
         functions: Vec::new(),

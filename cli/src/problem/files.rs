@@ -138,4 +138,22 @@ catalog! {
     E0917 standard_output(error: &io::Error) {
         Problem::new(format!("cannot write to standard output: {}", reason(error)))
     }
+
+    /// `simc fmt` would have damaged a file, and left it as it was.
+    ///
+    /// Before a file is written, the formatter compares words, comments and meaning with what it read. A
+    /// difference is a bug of the formatter. Please report it with the model and the message.
+    E0918 formatter_damages(name: &str, what: &str) {
+        Problem::new(format!("`{name}` was left alone: formatting would damage it, {what}"))
+            .help("this is a bug of the formatter, not of the model: please report it with the model")
+    }
+
+    /// `simc fmt` was given a directory without models.
+    ///
+    /// It takes the files that end with `.sim`, in the directory and those below it. Directories whose names
+    /// begin with a dot are left out, and so are links to directories.
+    E0919 no_models(directory: &Path) {
+        Problem::new(format!("there is no `.sim` file in `{}`", directory.display()))
+            .help("name a file, or another directory")
+    }
 }

@@ -4,6 +4,7 @@ mod build;
 #[cfg(target_os = "linux")]
 mod errors;
 mod files;
+mod fmt;
 #[cfg(unix)]
 mod process;
 mod run;

@@ -27,6 +27,8 @@ pub(super) struct Lexed {
     pub(super) tokens: Vec<Token>,
     /// Their places, one for each.
     pub(super) marks: Vec<Mark>,
+    /// All comments, in order, documentation included.
+    pub(super) comments: Vec<Span>,
     /// The `///` comments, in order.
     pub(super) docs: Vec<Span>,
     /// The `//!` comments, in order.
@@ -92,6 +94,7 @@ impl Scanner<'_> {
         let rest = lexer.remainder();
         lexer.bump(line_length(rest));
         let text = lexer.slice();
+        self.out.comments.push(lexer.span().into());
         if text.starts_with("//!") {
             self.out.model_docs.push(lexer.span().into());
         } else if text.starts_with("///") && !text.starts_with("////") {

@@ -5,6 +5,7 @@ mod draws;
 mod errors;
 mod examples;
 mod files;
+mod format;
 #[cfg(feature = "texts")]
 mod language;
 mod random_models;

@@ -12,7 +12,7 @@ use sim_tests::{
     launch::{self, Way},
 };
 
-fn number(variable: &str, default: u64) -> u64 {
+pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable)
         .ok()
         .and_then(|text| text.parse().ok())

@@ -22,7 +22,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 }
 
 fn all() -> Vec<(PathBuf, String)> {
-    ["compiler", "runtime", "cli", "tests"]
+    ["compiler", "format", "runtime", "cli", "tests"]
         .into_iter()
         .flat_map(sources)
         .collect()
@@ -113,6 +113,8 @@ fn layers_hold() {
         ],
         &["builtin/math/tests.rs", "passes/tests.rs"],
     );
+    let outside = ["std::fs", "std::env", "println!", "sim_runtime", "unsafe {"];
+    forbid("format/src", &outside, &[]);
     forbid("compiler/src", &["ariadne"], &["diagnostic/render.rs"]);
     forbid("runtime/src", &["println!"], &[]);
     forbid("cli/src", &["wgpu", "ariadne"], &[]);
@@ -122,7 +124,7 @@ fn layers_hold() {
 #[test]
 fn no_snapshot_is_orphaned() {
     let mut complaints = Vec::new();
-    for folder in ["tests/errors", "tests/language"] {
+    for folder in ["tests/errors", "tests/language", "format/tests/specimens"] {
         let specimens: Vec<String> = files::models(folder)
             .into_iter()
             .map(|(name, _)| name)
