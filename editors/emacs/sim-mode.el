@@ -26,8 +26,9 @@
   :type 'string)
 
 (defconst sim--words
-  '("bitcast" "break" "continue" "else" "false" "if" "integrate" "let" "match" "return" "stop"
-  "true" "var"
+  '(
+    "bitcast" "break" "continue" "else" "false" "if" "integrate" "let" "match" "return" "stop"
+    "true" "var"
     "for" "in" "while" "const" "param" "data" "input" "state" "output" "fn" "struct" "enum"))
 
 (defconst sim--phases '("finish" "init" "step"))
@@ -37,15 +38,16 @@
 (defconst sim--values '("agent" "agents" "steps"))
 
 (defconst sim--functions
-  '("abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
-  "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
-  "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
-  "exponential" "extractBits" "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma"
-  "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length" "log" "log2" "max" "mean" "min" "mix"
-  "mul_high" "normal" "normal_from" "normalize" "poisson" "pow" "product" "radians" "randint"
-  "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "select" "sigmoid" "sign"
-  "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum" "tan" "tanh" "trunc" "uniform"
-  "unit"))
+  '(
+    "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
+    "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
+    "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
+    "exponential" "extractBits" "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma"
+    "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length" "log" "log2" "max" "mean" "min"
+    "mix" "mul_high" "normal" "normal_from" "normalize" "poisson" "pow" "product" "radians"
+    "randint" "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "select"
+    "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum" "tan" "tanh"
+    "trunc" "uniform" "unit"))
 
 (defvar sim-mode-syntax-table
   (let ((table (make-syntax-table)))
@@ -96,7 +98,8 @@
     font-lock-comment-face))
 
 (defun sim--code (&optional skip)
-  "The code of this line without its comment; SKIP lines of comments alone upwards first."
+  "The code of this line without its comment.
+With SKIP, go up to the line of code before this one first."
   (when skip
     (forward-line -1)
     (while (and (not (bobp)) (looking-at "\\s-*\\(?://.*\\)?$"))
@@ -106,7 +109,7 @@
     "//.*" "" (buffer-substring-no-properties (line-beginning-position) (line-end-position)))))
 
 (defun sim--continues-p ()
-  "Whether this line goes on with an expression of the line before it."
+  "Whether this line continues an expression of the line before it."
   (save-excursion
     (beginning-of-line)
     (let ((code (sim--code)))

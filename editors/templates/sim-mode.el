@@ -26,7 +26,8 @@
   :type 'string)
 
 (defconst sim--words
-  '({{bitcast boolean binding conditional integrate jump}}
+  '(
+    {{bitcast boolean binding conditional integrate jump}}
     "for" "in" "while" "const" "param" "data" "input" "state" "output" "fn" "struct" "enum"))
 
 (defconst sim--phases '({{phase}}))
@@ -36,7 +37,8 @@
 (defconst sim--values '({{value}}))
 
 (defconst sim--functions
-  '({{function fold draw}}))
+  '(
+    {{function fold draw}}))
 
 (defvar sim-mode-syntax-table
   (let ((table (make-syntax-table)))
@@ -86,7 +88,8 @@
     font-lock-comment-face))
 
 (defun sim--code (&optional skip)
-  "The code of this line without its comment; SKIP lines of comments alone upwards first."
+  "The code of this line without its comment.
+With SKIP, go up to the line of code before this one first."
   (when skip
     (forward-line -1)
     (while (and (not (bobp)) (looking-at "\\s-*\\(?://.*\\)?$"))
@@ -96,7 +99,7 @@
     "//.*" "" (buffer-substring-no-properties (line-beginning-position) (line-end-position)))))
 
 (defun sim--continues-p ()
-  "Whether this line goes on with an expression of the line before it."
+  "Whether this line continues an expression of the line before it."
   (save-excursion
     (beginning-of-line)
     (let ((code (sim--code)))

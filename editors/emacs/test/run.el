@@ -95,6 +95,12 @@
       (unless (string-match pattern "   ╭─[ some/model.sim:2:22 ]")
         (complain "mistakes are not found")))))
 
+(let ((copy (expand-file-name "sim-mode.el" (make-temp-file "sim" t)))
+      (byte-compile-error-on-warn t))
+  (copy-file "editors/emacs/sim-mode.el" copy)
+  (unless (byte-compile-file copy)
+    (complain "the compiler complains")))
+
 (when (< faces 10000)
   (complain "only %d faces" faces))
 (dolist (text (reverse wrong))

@@ -76,11 +76,11 @@ test("lines are indented and continued", () => {
 });
 
 test("the path of simc is filled in", () => {
-  assert.equal(resolvePath("simc", "/work"), "simc");
-  assert.equal(resolvePath("  ", "/work"), "simc");
-  assert.equal(resolvePath("~/bin/simc", "/work", "/home/me"), "/home/me/bin/simc");
-  assert.equal(resolvePath("${workspaceFolder}/target/simc", "/work"), "/work/target/simc");
-  assert.equal(resolvePath("target/simc", "/work"), "/work/target/simc");
+  assert.equal(resolvePath("simc", "/project"), "simc");
+  assert.equal(resolvePath("  ", "/project"), "simc");
+  assert.equal(resolvePath("~/bin/simc", "/project", "/home/me"), "/home/me/bin/simc");
+  assert.equal(resolvePath("${workspaceFolder}/target/simc", "/project"), "/project/target/simc");
+  assert.equal(resolvePath("target/simc", "/project"), "/project/target/simc");
   assert.equal(resolvePath("target/simc", undefined), "target/simc");
 });
 

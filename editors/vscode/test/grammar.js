@@ -13,7 +13,15 @@ const GRAMMARS = {
   "markdown.sim.codeblock": "syntaxes/markdown.tmLanguage.json",
 };
 
-async function load(scope = "source.sim") {
+const loaded = new Map();
+
+/** A grammar by its scope, read once. */
+function load(scope = "source.sim") {
+  if (!loaded.has(scope)) loaded.set(scope, read(scope));
+  return loaded.get(scope);
+}
+
+async function read(scope) {
   const wasm = fs.readFileSync(require.resolve("vscode-oniguruma/release/onig.wasm"));
   await oniguruma.loadWASM(wasm.buffer.slice(wasm.byteOffset, wasm.byteOffset + wasm.byteLength));
   const registry = new textmate.Registry({
