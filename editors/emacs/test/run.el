@@ -3,6 +3,7 @@
 ;; At the top of the repository: emacs -Q --batch -l editors/emacs/test/run.el
 
 (setq make-backup-files nil create-lockfiles nil)
+(require (quote bytecomp))
 (load (expand-file-name "editors/emacs/sim-mode.el") nil t)
 
 (defvar wrong nil)
