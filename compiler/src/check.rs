@@ -21,6 +21,7 @@ mod ty;
 
 pub(crate) use constant::{ir_binary, ir_unary};
 pub(crate) use flow::returns;
+pub(crate) use ty::SCALARS;
 
 use crate::{
     diagnostic::{Diagnostic, catalog},

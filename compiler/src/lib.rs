@@ -24,6 +24,7 @@ pub mod random;
 mod size;
 pub mod span;
 pub mod syntax;
+pub mod words;
 
 pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;

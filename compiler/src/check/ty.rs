@@ -11,7 +11,7 @@ use crate::{
 use std::rc::Rc;
 
 const MAX_LENGTH: i64 = 1 << 24;
-pub(super) const SCALARS: [(&str, ir::Type); 7] = [
+pub(crate) const SCALARS: [(&str, ir::Type); 7] = [
     ("f32", ir::Type::F32),
     ("i32", ir::Type::I32),
     ("u32", ir::Type::U32),

@@ -1,5 +1,9 @@
 //! The words of the language: one variant per kind of token, and what the later stages ask of a kind.
 
+use super::parse::{
+    operator::{INFIX, PREFIXES},
+    stmt::ASSIGNMENTS,
+};
 use logos::Logos;
 use std::fmt;
 
@@ -229,6 +233,16 @@ impl Token {
             Token::LeftBrace => Some(Token::RightBrace),
             _ => None,
         }
+    }
+
+    /// The tokens that are always written the same way.
+    pub fn written() -> impl Iterator<Item = Token> {
+        TEXTS.iter().map(|(token, _)| *token)
+    }
+
+    /// Whether this stands between or before operands, or between a place and its value.
+    pub fn is_operator(self) -> bool {
+        INFIX.or(PREFIXES).or(ASSIGNMENTS).has(self)
     }
 
     /// Whether the token is spelt like a name but means something of its own.

@@ -2,10 +2,14 @@
 
 mod draws;
 #[cfg(feature = "texts")]
+mod editors;
+#[cfg(feature = "texts")]
 mod errors;
 mod examples;
 mod files;
 mod format;
+#[cfg(feature = "texts")]
+mod highlighting;
 #[cfg(feature = "texts")]
 mod language;
 mod random_models;

@@ -26,7 +26,8 @@ pub(super) struct Term {
 /// An operator between two terms, with the index of its token.
 pub(super) type Infix = (BinaryOp, usize);
 
-pub(super) const PREFIXES: TokenSet = TokenSet::of(&[Token::Minus, Token::Not, Token::Tilde]);
+pub(in crate::syntax) const PREFIXES: TokenSet =
+    TokenSet::of(&[Token::Minus, Token::Not, Token::Tilde]);
 
 /// The operator before an operand that a token means.
 pub(super) fn unary(token: Token) -> UnaryOp {

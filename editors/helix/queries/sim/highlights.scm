@@ -1,0 +1,110 @@
+; The patterns are disjoint: editors differ in which of several matches wins.
+
+; Comments
+(line_comment) @comment
+[(doc_comment) (model_comment)] @comment.line.documentation
+
+; Words
+(agents_declaration "agents" @keyword)
+(steps_declaration "steps" @keyword)
+(step_declaration "step" @keyword)
+["init" "finish" "const" "param" "data" "input" "state" "output"] @keyword
+["fn"] @keyword.function
+["struct" "enum"] @keyword.storage.type
+["let" "var" "integrate" "limit"] @keyword
+["else" "if" "match"] @keyword.control.conditional
+["for" "in" "while"] @keyword.control.repeat
+["return"] @keyword.control.return
+[(break_statement) (continue_statement) (stop_statement)] @keyword.control.return
+
+; Literals
+(boolean) @constant.builtin.boolean
+(integer) @constant.numeric.integer
+(float) @constant.numeric.float
+
+; Types
+((type_identifier) @type.builtin
+  (#any-of? @type.builtin "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
+((type_identifier) @type
+  (#not-any-of? @type "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
+(struct_declaration name: (name) @type)
+(enum_declaration name: (name) @type)
+
+; Declared names
+(const_declaration name: (name) @constant)
+(param_declaration name: (name) @variable)
+(data_declaration name: (name) @variable)
+(input_declaration name: (name) @variable)
+(state_declaration name: (name) @variable)
+(output_declaration name: (name) @variable)
+(let_statement name: (name) @variable)
+(var_statement name: (name) @variable)
+(step_declaration index: (name) @variable)
+(for_statement index: (name) @variable)
+(comprehension index: (name) @variable)
+(parameter name: (name) @variable.parameter)
+(field name: (name) @variable.other.member)
+(variant name: (name) @constant)
+(function_declaration name: (name) @function)
+
+; Calls
+(call_expression function: (name) @function.builtin
+  (#any-of? @function.builtin
+    "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
+    "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
+    "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
+    "exponential" "extractBits" "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma"
+    "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length" "log" "log2" "max" "mean" "min"
+    "mix" "mul_high" "normal" "normal_from" "normalize" "poisson" "pow" "product" "radians"
+    "randint" "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "select"
+    "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum" "tan" "tanh"
+    "trunc" "uniform" "unit"))
+(call_expression function: (name) @type.builtin
+  (#any-of? @type.builtin "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
+(call_expression function: (name) @constructor
+  (#match? @constructor "^[A-Z]"))
+(call_expression function: (name) @function
+  (#not-match? @function "^[A-Z]")
+  (#not-any-of? @function "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"
+    "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
+    "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
+    "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
+    "exponential" "extractBits" "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma"
+    "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length" "log" "log2" "max" "mean" "min"
+    "mix" "mul_high" "normal" "normal_from" "normalize" "poisson" "pow" "product" "radians"
+    "randint" "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "select"
+    "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum" "tan" "tanh"
+    "trunc" "uniform" "unit"))
+(bitcast_expression "bitcast" @function.builtin)
+(integrate_statement method: (name) @function.builtin)
+
+; Values
+((identifier) @variable.builtin
+  (#any-of? @variable.builtin "agent" "agents" "steps"))
+((identifier) @constant
+  (#match? @constant "^[A-Z]"))
+((identifier) @variable
+  (#not-match? @variable "^[A-Z]")
+  (#not-any-of? @variable "agent" "agents" "steps"))
+(field_expression field: (name) @variable.other.member)
+(rest_pattern) @variable.builtin
+
+; Signs
+(unary_expression operator: _ @operator)
+(binary_expression operator: _ @operator)
+(assignment operator: _ @operator)
+(const_declaration "=" @operator)
+(param_declaration "=" @operator)
+(input_declaration ["=" "~"] @operator)
+(state_declaration "=" @operator)
+(output_declaration "=" @operator)
+(let_statement "=" @operator)
+(var_statement "=" @operator)
+(equation ["'" "="] @operator)
+(range ".." @operator)
+(match_arm ["=>" "|"] @operator)
+(function_declaration "->" @operator)
+(bitcast_expression ["<" ">"] @punctuation.bracket)
+["(" ")" "[" "]" "{" "}"] @punctuation.bracket
+["," ";" ":"] @punctuation.delimiter
+(field_expression "." @punctuation.delimiter)

@@ -1,0 +1,15 @@
+[
+  (block)
+  (field_list)
+  (variant_list)
+  (match_block)
+  (value_block)
+  (parameters)
+  (arguments)
+  (array_expression)
+  (repeat_expression)
+  (array_comprehension)
+  (parenthesized_expression)
+] @indent
+
+["}" "]" ")"] @outdent

@@ -1,0 +1,2 @@
+([(line_comment) (doc_comment) (model_comment)] @injection.content
+  (#set! injection.language "comment"))

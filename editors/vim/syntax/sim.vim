@@ -1,0 +1,103 @@
+" Vim syntax file
+" Language: Sim
+" The words come from the compiler: see editors/README.md before changing this file.
+
+if exists('b:current_syntax')
+  finish
+endif
+
+syn case match
+syn iskeyword @,48-57,_
+
+" Names. What follows defines more and so wins.
+syn match simVariable '\<\h\w*\>'
+syn match simConstant '\<\u[A-Z0-9_]*\>'
+syn match simVariant '\<\u\w*\l\w*\>'
+syn match simCall '\<\h\w*\ze\s*('
+syn match simConstructor '\<\u\w*\ze\s*('
+syn match simTypeName '\<\u\w*\l\w*\ze\s*\.'
+syn match simTypeName '\%(\h\w*\s*:\s*\[*\|->\s*\[*\)\@80<=\u\w*\l\w*\>'
+syn match simValue '\<\%(agent\|agents\|steps\)\>'
+
+" Words
+syn keyword simConditional else if match
+syn keyword simRepeat for nextgroup=simDeclared skipwhite skipempty
+syn keyword simRepeat in while
+syn keyword simStatement break continue return stop
+syn keyword simStatement integrate nextgroup=simMethod skipwhite skipempty
+syn keyword simStorage let var nextgroup=simDeclared skipwhite skipempty
+syn keyword simBoolean false true
+syn keyword simReserved every observe other record world
+syn keyword simType bool f32 i32 u32 vec2 vec3 vec4
+syn keyword simBitcast bitcast
+syn match simRepeat '\%([])}[:alnum:]_.]\s\)\@2<=\<limit\ze\s\+[[:alnum:]_.(]'
+
+" Builtin functions are names like others unless they are called.
+syn match simBuiltin '\<\%(abs\|acos\|acosh\|all\|any\|argmax\|argmin\|asin\|asinh\|atan\|atan2\|atanh\|ceil\|clamp\|cos\|cosh\|count\|countLeadingZeros\|countOneBits\|countTrailingZeros\|cross\|degrees\|distance\|dot\|erf\|exp\|exp2\|extractBits\|faceForward\|firstLeadingBit\|firstTrailingBit\|floor\|fma\|fract\|insertBits\|inverseSqrt\|ldexp\|len\|length\|log\|log2\|max\|mean\|min\|mix\|mul_high\|normal_from\|normalize\|pow\|product\|radians\|reflect\|refract\|relu\|reverseBits\|round\|saturate\|select\|sigmoid\|sign\|sin\|sinh\|smoothstep\|softplus\|sqrt\|step\|sum\|tan\|tanh\|trunc\|unit\)\ze\s*('
+syn match simDraw '\<\%(bernoulli\|categorical\|exponential\|normal\|poisson\|randint\|random\|uniform\)\ze\s*('
+
+" Declarations
+syn match simPhase '\<\%(finish\|init\|step\)\>\%(\s*(\)\@!' nextgroup=simDeclared skipwhite skipempty
+syn keyword simDeclaration const param data input state output nextgroup=simDeclared skipwhite skipempty
+syn keyword simDeclaration fn nextgroup=simFunction skipwhite skipempty
+syn keyword simDeclaration struct enum nextgroup=simTypeDeclared skipwhite skipempty
+syn match simDeclaration '\%(\%(^\|[;}]\)\s*\)\@40<=\<\%(agents\|steps\)\ze\s\+[[:alnum:]_.(]'
+syn match simDeclared '\h\w*' contained
+syn match simFunction '\h\w*' contained
+syn match simMethod '\h\w*' contained
+syn match simTypeDeclared '\h\w*' contained
+
+" Numbers: `1.` is a float, the point of `1..n` is none of it.
+syn match simNumber '\<\d[0-9_]*u\?\>'
+syn match simNumber '\<0[xX][0-9a-fA-F_]\+u\?\>'
+syn match simFloat '\<\d[0-9_]*\.\%([.[:alpha:]_]\)\@!'
+syn match simFloat '\<\d[0-9_]*\.\d[0-9_]*\%([eE][+-]\?\d[0-9_]*\)\?'
+syn match simFloat '\%([[:alnum:]_)\]]\)\@1<!\.\d[0-9_]*\%([eE][+-]\?\d[0-9_]*\)\?'
+syn match simFloat '\<\d[0-9_]*\.\?[eE][+-]\?\d[0-9_]*'
+
+" Signs
+syn match simOperator '[-+*/%=<>!&|^~]'
+syn match simOperator '\.\.'
+syn match simOperator "'"
+syn match simDelimiter '[][(){},;:]'
+syn match simDelimiter '\.\@1<!\.\ze\s*\h' nextgroup=simField skipwhite
+syn match simField '\h\w*' contained
+
+" Comments
+syn keyword simTodo TODO FIXME XXX NOTE contained
+syn match simComment '//.*$' contains=simTodo,@Spell
+syn match simDoc '//!.*$' contains=@Spell
+syn match simDoc '////\@!.*$' contains=@Spell
+
+hi def link simBitcast Function
+hi def link simBoolean Boolean
+hi def link simBuiltin Function
+hi def link simCall Function
+hi def link simComment Comment
+hi def link simConditional Conditional
+hi def link simConstant Constant
+hi def link simConstructor Type
+hi def link simDeclaration Keyword
+hi def link simDeclared Identifier
+hi def link simDelimiter Delimiter
+hi def link simDoc SpecialComment
+hi def link simDraw Function
+hi def link simField Identifier
+hi def link simFloat Float
+hi def link simFunction Function
+hi def link simMethod Constant
+hi def link simNumber Number
+hi def link simOperator Operator
+hi def link simPhase Keyword
+hi def link simRepeat Repeat
+hi def link simReserved Error
+hi def link simStatement Statement
+hi def link simStorage Keyword
+hi def link simTodo Todo
+hi def link simType Type
+hi def link simTypeDeclared Type
+hi def link simTypeName Type
+hi def link simValue Special
+hi def link simVariant Constant
+
+let b:current_syntax = 'sim'
