@@ -143,6 +143,9 @@ fn expressions() -> Vec<String> {
             "abs(f0 - f1)",
             "sqrt(f0 * f1)",
             "-(f0 + f1)",
+            "tanh(f0 + f1)",
+            "sigmoid(f0 * 0.5)",
+            "exp(f0 - f1)",
             "sin(f0) + cos(f0)",
         ]
         .map(str::to_owned),

@@ -14,11 +14,15 @@ impl Compiler<'_> {
         let ty = self.analysis.ty(args[0]);
         let varies = self.analysis.varies(args[0]);
         match name {
-            "abs" if ty == Type::F32 && varies => {
-                return Parts::one(self.finished(Finish::Abs, args[0]));
-            }
-            "sqrt" if ty == Type::F32 && varies => {
-                return Parts::one(self.finished(Finish::Sqrt, args[0]));
+            "abs" | "sqrt" | "tanh" | "sigmoid" | "exp" if ty == Type::F32 && varies => {
+                let finish = match name {
+                    "abs" => Finish::Abs,
+                    "sqrt" => Finish::Sqrt,
+                    "tanh" => Finish::Tanh,
+                    "sigmoid" => Finish::Sigmoid,
+                    _ => Finish::Exp,
+                };
+                return Parts::one(self.finished(finish, args[0]));
             }
             "unit" | "normal_from" => {
                 if let Some(word) = self.draw_number(name, args) {

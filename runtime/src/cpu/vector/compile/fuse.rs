@@ -168,6 +168,9 @@ impl Compiler<'_> {
                     Finish::Abs => Plain::AbsF,
                     Finish::Neg => Plain::NegF,
                     Finish::Sqrt => Plain::Sqrt,
+                    Finish::Tanh => Plain::Tanh,
+                    Finish::Sigmoid => Plain::Sigmoid,
+                    Finish::Exp => Plain::Exp,
                 };
                 self.apply(plain, &[a])
             }

@@ -8,7 +8,7 @@
 
 use super::{Compiler, Operand, Parts, Place, emit::Label};
 use crate::cpu::vector::{
-    op::{Code, Plain},
+    op::{Code, Fused, Plain},
     program::{Instruction, Own, Register},
 };
 use sim_compiler::ir::{Block, Expr, ExprId, Len, Stmt, UnaryOp, VarId};
@@ -313,6 +313,7 @@ impl<'p> Compiler<'p> {
                 self.nested(reject);
                 self.place_label(end);
             }
+            word if self.narrow(word, accept, reject) => {}
             word => {
                 let condition = self.settled(word);
                 let condition = self.register(condition);
@@ -321,6 +322,35 @@ impl<'p> Compiler<'p> {
                 self.go_on_if_any();
             }
         }
+    }
+
+    /// `if c { break }` and its like, where the lanes are those of what is left: they become fewer, and that
+    /// is all. False for any other `if`.
+    fn narrow(&mut self, condition: Operand, accept: &Block, reject: &Block) -> bool {
+        let (jump, staying) = match (&accept[..], &reject[..]) {
+            ([jump], []) => (jump, Fused::Drop),
+            ([], [jump]) => (jump, Fused::Keep),
+            _ => return false,
+        };
+        let kind = match jump {
+            Stmt::Break => Kind::Loop,
+            Stmt::Continue => Kind::Round,
+            _ => return false,
+        };
+        let target = self.frames.iter().rposition(|frame| frame.kind == kind);
+        let here = self.frames.iter().rposition(|frame| frame.mask.is_some());
+        let (Some(target), Some(here)) = (target, here) else {
+            return false;
+        };
+        let Frame { mask, .. } = self.frames[here];
+        let (Some(mask), true) = (mask, here == target) else {
+            return false;
+        };
+        let condition = Operand::Lanes(self.register(condition));
+        self.lanes_into(mask, Code::Fused(staying), &[condition]);
+        self.dropped_from = self.dropped_from.min(target);
+        self.go_on_if_any();
+        true
     }
 
     /// One arm of an `if` whose condition varies.

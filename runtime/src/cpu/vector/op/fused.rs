@@ -48,6 +48,12 @@ pub enum Finish {
     Neg,
     /// The root.
     Sqrt,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The logistic function.
+    Sigmoid,
+    /// The exponential.
+    Exp,
 }
 
 /// A superinstruction.
@@ -130,6 +136,9 @@ impl Fused {
                 Finish::Abs => finished::<plain::AbsF>(term, scalars, isa),
                 Finish::Neg => finished::<plain::NegF>(term, scalars, isa),
                 Finish::Sqrt => finished::<plain::Sqrt>(term, scalars, isa),
+                Finish::Tanh => finished::<plain::Tanh>(term, scalars, isa),
+                Finish::Sigmoid => finished::<plain::Sigmoid>(term, scalars, isa),
+                Finish::Exp => finished::<plain::Exp>(term, scalars, isa),
             },
             Fused::Update(term) => match term {
                 Term::Add => first::<Update<plain::AddF>>(scalars, isa),
