@@ -7,7 +7,7 @@
 //!
 //! [`compile::compile`] makes a [`Program`] from the IR, [`Machine`] runs it on one block, and
 //! [`drive::run`] a population on all cores. The results are those of the reference interpreter to the
-//! bit, on every instruction set: kernels are made of the same scalar functions ([`op`]).
+//! bit, on every instruction set: kernels are made of the same scalar functions (`op`).
 
 mod compile;
 pub mod drive;
