@@ -370,7 +370,10 @@ impl Simulation {
                 let reason = "the reference interpreter was asked for";
                 Ok((Engine::Reference, reason.to_owned()))
             }
-            Backend::Cpu => self.on_cpu("the CPU was asked for".to_owned()),
+            Backend::Cpu => {
+                let program = self.vector_program()?;
+                Ok(on_cpu(program, "the CPU was asked for".to_owned()))
+            }
             Backend::Gpu => {
                 let reason = match &self.adapter {
                     Some(name) => format!("an adapter called `{name}` was asked for"),
@@ -378,38 +381,33 @@ impl Simulation {
                 };
                 Ok((open(&gpu::best(self.adapter.as_deref())?)?, reason))
             }
-            Backend::Auto if self.is_small(launch)? => self.on_cpu(SMALL.to_owned()),
-            Backend::Auto => match gpu::best_gpu() {
-                Err(reason) => self.on_cpu(reason),
-                Ok(adapter) => match open(&adapter) {
-                    Ok(engine) => Ok((engine, "a GPU was found".to_owned())),
-                    Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
-                        self.on_cpu(error.to_string())
-                    }
-                    Err(other) => Err(other),
-                },
-            },
+            Backend::Auto => {
+                let program = self.vector_program()?;
+                if self.is_small(&program, launch) {
+                    return Ok(on_cpu(program, SMALL.to_owned()));
+                }
+                match gpu::best_gpu() {
+                    Err(reason) => Ok(on_cpu(program, reason)),
+                    Ok(adapter) => match open(&adapter) {
+                        Ok(engine) => Ok((engine, "a GPU was found".to_owned())),
+                        Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
+                            Ok(on_cpu(program, error.to_string()))
+                        }
+                        Err(other) => Err(other),
+                    },
+                }
+            }
         }
     }
 
     /// Will the CPU be done before a GPU is open?
-    fn is_small(&self, launch: &Launch) -> Result<bool, Error> {
-        let (Ok(program), Some(rounds)) =
-            (self.vector_program()?, self.artifact.manifest.inner_rounds)
-        else {
-            return Ok(false);
+    fn is_small(&self, program: &Result<Program, vector::TooLarge>, launch: &Launch) -> bool {
+        let (Ok(program), Some(rounds)) = (program, self.artifact.manifest.inner_rounds) else {
+            return false;
         };
         let agent_steps = f64::from(launch.agents) * f64::from(launch.steps.saturating_add(1));
         let instructions = program.lane_instructions() as f64 * rounds.max(1) as f64;
-        Ok(agent_steps * instructions * LANE_SECONDS < GPU_SECONDS)
-    }
-
-    /// The vector machine, or the reference interpreter for a model that is too large for it.
-    fn on_cpu(&self, reason: String) -> Result<(Engine, String), Error> {
-        match self.vector_program()? {
-            Ok(program) => Ok((Engine::Vector(Box::new(program)), reason)),
-            Err(too_large) => Ok((Engine::Reference, format!("{reason}; {too_large}"))),
-        }
+        agent_steps * instructions * LANE_SECONDS < GPU_SECONDS
     }
 
     fn vector_program(&self) -> Result<Result<Program, vector::TooLarge>, Error> {
@@ -476,6 +474,14 @@ impl Simulation {
     fn cooled(mut self) -> Simulation {
         self.warm_mut().engine = None;
         self
+    }
+}
+
+/// The vector machine, or the reference interpreter for a model that is too large for it.
+fn on_cpu(program: Result<Program, vector::TooLarge>, reason: String) -> (Engine, String) {
+    match program {
+        Ok(program) => (Engine::Vector(Box::new(program)), reason),
+        Err(too_large) => (Engine::Reference, format!("{reason}; {too_large}")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The examples against answers that this project did not make up: `lang-examples/fixtures/`.
 //!
 //! A fixture lists runs of one model and what each must give; `lang-examples/README.md` describes the form.
-//! Every run is made on the interpreter and on the GPU.
+//! Every run is made on the CPU and on the GPU.
 
 use serde_json::Value;
 use sim_runtime::{Backend, Run, Simulation};

@@ -6,8 +6,8 @@
 //! * `Registers::kernel` gives a kernel a mutable reference to its destination and shared ones to its
 //!   sources. [`Program::check`] has made sure that all are inside and that no source is the destination;
 //!   a machine never lives without a checked program, and its registers are as many as the program says.
-//! * The call of a kernel needs the instruction set that it was compiled for; [`Program::check`] has asked
-//!   the processor.
+//! * The call of a kernel, there and for sine and cosine, needs the instruction set that it was compiled for;
+//!   [`Program::check`] has asked the processor.
 
 use super::{
     kernel::{Call, GROUP, LANES, Lanes},
