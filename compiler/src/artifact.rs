@@ -1,16 +1,34 @@
 //! What compiling a model gives: everything that a runtime needs, and nothing of the source's form.
 
-use crate::{ir, manifest::Manifest, random::Generator};
+use crate::{
+    Options, emit, ir,
+    manifest::Manifest,
+    schedule::{Kernel, Schedule},
+};
 
 /// A compiled model.
 #[derive(Clone, Debug)]
 pub struct Artifact {
     /// Names, types, shapes and places of everything that goes in or comes out.
     pub manifest: Manifest,
+    /// The program before any pass, from which kernels with other schedules are made.
+    pub lowered: ir::Program,
     /// The optimised program: what the CPU backends run.
     pub program: ir::Program,
-    /// The kernel: what GPUs run.
+    /// The kernel of [`Schedule::default`].
     pub wgsl: String,
-    /// The random generator that the kernel was written for.
-    pub generator: Generator,
+    /// How it was compiled.
+    pub options: Options,
+}
+
+impl Artifact {
+    /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
+    pub fn kernel(&self, schedule: &Schedule) -> Kernel {
+        emit::wgsl(
+            &self.program,
+            &self.manifest,
+            self.options.generator,
+            schedule,
+        )
+    }
 }

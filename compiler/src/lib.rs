@@ -21,6 +21,7 @@ mod lower;
 pub mod manifest;
 pub mod passes;
 pub mod random;
+pub mod schedule;
 mod size;
 pub mod span;
 pub mod syntax;
@@ -30,6 +31,7 @@ pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;
 
 use random::Generator;
+use schedule::Schedule;
 
 /// Functions written in the language itself.
 const PRELUDE: &str = include_str!("prelude.sim");
@@ -67,22 +69,24 @@ pub fn compile(source: &str) -> Result<Artifact, Vec<Diagnostic>> {
 /// Every complaint about the source, in its order.
 pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diagnostic>> {
     let model = checked(source)?;
-    let (mut program, mut manifest) = lower::lower(&model);
+    let (lowered, mut manifest) = lower::lower(&model);
     if cfg!(debug_assertions) {
-        ir::verify::verify(&program).expect("lowering keeps the invariants of the IR");
+        ir::verify::verify(&lowered).expect("lowering keeps the invariants of the IR");
     }
+    let mut program = lowered.clone();
     if options.optimise {
         passes::optimise(&mut program);
     }
     size::check_program(&program)?;
     manifest.generator = options.generator.name().to_string();
     manifest.inner_rounds = ir::rounds::inner_rounds(&program);
-    let wgsl = emit::wgsl(&program, &manifest, options.generator);
+    let kernel = emit::wgsl(&program, &manifest, options.generator, &Schedule::default());
     Ok(Artifact {
         manifest,
+        lowered,
         program,
-        wgsl,
-        generator: options.generator,
+        wgsl: kernel.wgsl,
+        options,
     })
 }
 

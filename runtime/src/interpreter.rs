@@ -94,7 +94,7 @@ fn with_interpreter<T>(
     let interpreter = reference::Launch {
         program,
         manifest: &artifact.manifest,
-        generator: artifact.generator,
+        generator: artifact.options.generator,
         seed: launch.seed,
         population: launch.population,
         steps: launch.steps,

@@ -419,7 +419,7 @@ impl Simulation {
         Ok(vector::compile(
             &artifact.program,
             &artifact.manifest,
-            artifact.generator,
+            artifact.options.generator,
             isa,
         ))
     }

@@ -33,19 +33,29 @@ use crate::{
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
     random::Generator,
+    schedule::{Kernel, Schedule},
 };
 use names::Names;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
 
 /// The kernel's text: entry point `main`, bindings as [`crate::manifest`] says, no capabilities needed.
-pub fn wgsl(program: &Program, manifest: &Manifest, generator: Generator) -> String {
-    let mut writer = Writer::new(program, manifest, generator);
+pub fn wgsl(
+    program: &Program,
+    manifest: &Manifest,
+    generator: Generator,
+    schedule: &Schedule,
+) -> Kernel {
+    let mut writer = Writer::new(program, manifest, generator, *schedule);
     writer.bindings();
     writer.functions();
     writer.main();
     writer.support();
-    writer.out
+    Kernel {
+        wgsl: writer.out,
+        lanes: 1,
+        prepared: None,
+    }
 }
 
 /// The text so far, and what is known about the program.
@@ -53,6 +63,8 @@ struct Writer<'a> {
     program: &'a Program,
     manifest: &'a Manifest,
     generator: Generator,
+    #[expect(dead_code, reason = "read by the choices that come next")]
+    schedule: Schedule,
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
@@ -111,12 +123,18 @@ struct Own {
 }
 
 impl<'a> Writer<'a> {
-    fn new(program: &'a Program, manifest: &'a Manifest, generator: Generator) -> Self {
+    fn new(
+        program: &'a Program,
+        manifest: &'a Manifest,
+        generator: Generator,
+        schedule: Schedule,
+    ) -> Self {
         let float = |scalar: &Scalar| *scalar == Scalar::F32;
         let mut writer = Writer {
             program,
             manifest,
             generator,
+            schedule,
             usage: usage(program),
             names: Names::new(),
             var_names: vec![String::new(); program.vars.len()],

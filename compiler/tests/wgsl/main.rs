@@ -18,6 +18,7 @@ use sim_compiler::{
     ir::{Len, Program, VarId},
     manifest::{Data, Field, Input, Manifest, Param, Scalar, Source, header},
     random::Generator,
+    schedule::Schedule,
 };
 use validate::{naga, tint};
 
@@ -107,7 +108,7 @@ fn field(program: &Program, id: VarId) -> Field {
 fn kernel(mut program: Program, generator: Generator) -> String {
     let manifest = manifest(&mut program);
     sim_compiler::ir::verify::verify(&program).expect("a valid program");
-    emit::wgsl(&program, &manifest, generator)
+    emit::wgsl(&program, &manifest, generator, &Schedule::default()).wgsl
 }
 
 #[test]

@@ -97,7 +97,8 @@ pub fn artifact(inner_rounds: Option<u64>) -> Artifact {
         manifest: manifest(inner_rounds),
         program: Program::default(),
         wgsl: KERNEL.to_owned(),
-        generator: Generator::default(),
+        options: sim_compiler::Options::default(),
+        lowered: Program::default(),
     }
 }
 

@@ -37,7 +37,7 @@ fn program(source: &str) -> vector::Program {
     vector::compile(
         &artifact.program,
         &artifact.manifest,
-        artifact.generator,
+        artifact.options.generator,
         Isa::best(),
     )
     .expect("a small model")
@@ -93,7 +93,7 @@ fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
     let outcome = vector::compile(
         &artifact.program,
         &artifact.manifest,
-        artifact.generator,
+        artifact.options.generator,
         Isa::best(),
     );
     assert_eq!(outcome.err(), Some(vector::TooLarge));
