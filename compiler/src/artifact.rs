@@ -3,6 +3,7 @@
 use crate::{
     Options, emit, ir,
     manifest::Manifest,
+    passes,
     schedule::{Kernel, Schedule},
 };
 
@@ -24,6 +25,13 @@ pub struct Artifact {
 impl Artifact {
     /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
+        if schedule.lanes > 1 {
+            let mut program = self.lowered.clone();
+            if passes::optimise_for_lanes(&mut program, schedule.lanes) {
+                let generator = self.options.generator;
+                return emit::wgsl(&program, &self.manifest, generator, schedule);
+            }
+        }
         emit::wgsl(
             &self.program,
             &self.manifest,

@@ -11,6 +11,7 @@ mod dce;
 mod fold;
 mod if_to_select;
 mod inline_lets;
+pub(crate) mod lanes;
 mod licm;
 mod names;
 mod propagate;
@@ -60,6 +61,21 @@ pub static PIPELINE: &[Pass] = &[
 
 const fn pass(name: &'static str, run: fn(&mut Program)) -> Pass {
     Pass { name, run }
+}
+
+/// Shares the agent out among lanes, if that pays, and runs the whole pipeline. Sums may be taken in
+/// another order.
+pub(crate) fn optimise_for_lanes(program: &mut Program, lanes: u32) -> bool {
+    for run in [split_deep::run, propagate::run, dce::run] {
+        run(program);
+    }
+    let shared = lanes::run(program, lanes);
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(program) {
+        panic!("sharing among lanes broke the IR: {broken}");
+    }
+    optimise(program);
+    shared
 }
 
 /// Runs the whole pipeline.

@@ -15,6 +15,7 @@ mod expr;
 mod flow;
 mod function;
 mod kernel;
+mod lanes;
 mod literal;
 mod names;
 mod operator;
@@ -26,7 +27,7 @@ mod wrap;
 
 use super::{
     limits,
-    usage::{Usage, usage},
+    usage::{LanePlace, Usage, usage},
 };
 use crate::{
     builtin::BuiltinId,
@@ -53,7 +54,7 @@ pub fn wgsl(
     writer.support();
     Kernel {
         wgsl: writer.out,
-        lanes: 1,
+        lanes: program.lanes.max(1),
         prepared: None,
     }
 }
@@ -79,9 +80,9 @@ struct Writer<'a> {
     /// Functions that look an element up.
     accessors: HashMap<VarId, String>,
     /// Names of input values that are read from the buffer once.
-    input_names: HashMap<(VarId, u32), String>,
+    input_names: HashMap<(VarId, LanePlace), String>,
     /// Names of rows of `inputs` that are read as a whole, by number.
-    row_names: HashMap<u32, String>,
+    row_names: HashMap<LanePlace, String>,
     /// By variable: does it live at module scope?
     private: Vec<bool>,
     /// Whether the buffers of inputs, states and outputs are of `f32`.
@@ -112,6 +113,8 @@ struct Buffers<T> {
 struct Own {
     slot: String,
     row: String,
+    lane: String,
+    first_lane: String,
     agent: String,
     stream: String,
     key: String,
