@@ -6,7 +6,9 @@
 //! turns whatever ended a command into a report and an exit code.
 
 mod build;
+mod cache;
 mod check;
+mod costs;
 mod explain;
 mod failure;
 mod fmt;

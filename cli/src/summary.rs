@@ -1,6 +1,10 @@
 //! What `simc run` ends with: statistics of the outputs and how the run was done, for people or as JSON.
 
-use crate::{statistics::Statistics, table::spellings};
+use crate::{
+    costs::{Costs, Own},
+    statistics::Statistics,
+    table::spellings,
+};
 use serde::{Serialize, Serializer};
 use sim_runtime::{Column, Device, Report, Run};
 use std::{fmt::Write, path::PathBuf};
@@ -28,6 +32,7 @@ pub(crate) struct Summary {
     agent_steps_per_second: Number,
     dispatches: u64,
     chunks: u32,
+    telemetry: Costs,
     written: Vec<PathBuf>,
 }
 
@@ -72,8 +77,8 @@ impl Serialize for Number {
 }
 
 impl Summary {
-    /// Of a run; `compile_seconds` from source text to artifact.
-    pub(crate) fn of(run: &Run, compile_seconds: f64) -> Summary {
+    /// Of a run.
+    pub(crate) fn of(run: &Run, own: Own) -> Summary {
         let report: &Report = run.report();
         let (backend, adapter) = match &report.backend {
             Device::Cpu(_) => ("cpu", None),
@@ -104,13 +109,14 @@ impl Summary {
             steps: report.steps,
             stopped_agents: run.stopped().filter(|&stopped| stopped).count() as u64,
             seed: report.seed,
-            compile_seconds,
+            compile_seconds: own.compile,
             prepare_seconds: report.prepare_seconds,
             run_seconds: report.run_seconds,
             agent_steps,
             agent_steps_per_second: Number(speed),
             dispatches: report.dispatches,
             chunks: report.chunks,
+            telemetry: Costs::of(&report.telemetry, own),
             written: Vec::new(),
         }
     }

@@ -13,6 +13,7 @@
 //! * A draw of random bits is the pure expression [`Expr::RandomWord`] of its number within the step; the
 //!   counter is an ordinary `u32` variable, so that folding turns it into literals.
 
+pub mod cost;
 pub mod print;
 pub mod rounds;
 pub mod value;

@@ -6,6 +6,7 @@ use crate::{
     bind::{dims, unknown},
     cpu::vector::Isa,
     error::{Error, Role},
+    telemetry::Telemetry,
 };
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
@@ -27,6 +28,7 @@ pub(crate) struct Raw {
     pub(crate) progress: Vec<u32>,
     pub(crate) dispatches: u64,
     pub(crate) chunks: u32,
+    pub(crate) telemetry: Telemetry,
 }
 
 /// One output or state of all agents.
@@ -81,6 +83,8 @@ pub struct Report {
     pub dispatches: u64,
     /// Parts that the population was split into to fit the device.
     pub chunks: u32,
+    /// What it cost in detail.
+    pub telemetry: Telemetry,
 }
 
 /// What ran a model.

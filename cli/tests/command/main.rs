@@ -70,7 +70,11 @@ impl Place {
     /// `simc` in this directory, ready to be started.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simc"));
-        command.args(args).current_dir(&self.0).env("NO_COLOR", "1");
+        command
+            .args(args)
+            .current_dir(&self.0)
+            .env("NO_COLOR", "1")
+            .env("SIMC_CACHE_DIR", self.0.join("cache"));
         command
     }
 

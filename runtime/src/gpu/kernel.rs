@@ -1,6 +1,7 @@
 //! The kernel on a device: layout of the bindings, shader module and pipeline.
 
 use crate::{
+    clock::Stopwatch,
     error::Error,
     gpu::device::{OpenDevice, Task},
 };
@@ -26,7 +27,11 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// Validates and compiles the artifact's kernel for the device.
-    pub(crate) fn build(open: &OpenDevice, artifact: &Artifact) -> Result<Kernel, Error> {
+    pub(crate) fn build(
+        open: &OpenDevice,
+        artifact: &Artifact,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Result<Kernel, Error> {
         let manifest = &artifact.manifest;
         let entries = entries(manifest);
         check_limits(open, manifest, entries.len())?;
@@ -37,9 +42,12 @@ impl Kernel {
                 entries: &entries,
             })
         })?;
+        let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
             stacker::maybe_grow(STACK / 2, STACK, || module(device, artifact))
         })?;
+        open.meter(|telemetry| telemetry.module_seconds = started.seconds());
+        let started = Stopwatch::start();
         let pipeline = open.guarded(Task::new("compiling the kernel"), || {
             let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("sim"),
@@ -57,10 +65,11 @@ impl Kernel {
                         zero_initialize_workgroup_memory: false,
                         ..Default::default()
                     },
-                    cache: None,
+                    cache,
                 })
             })
         })?;
+        open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
         Ok(Kernel { pipeline, layout })
     }
 }
