@@ -22,6 +22,7 @@ mod reserved;
 mod stmt;
 mod storage;
 mod support;
+mod time;
 mod wrap;
 
 use super::{
@@ -33,7 +34,7 @@ use crate::{
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
     random::Generator,
-    schedule::{Kernel, Schedule},
+    schedule::{Choice, Kernel, Schedule},
 };
 use names::Names;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -55,6 +56,7 @@ pub fn wgsl(
         wgsl: writer.out,
         lanes: 1,
         prepared: None,
+        choices: writer.choices,
     }
 }
 
@@ -63,8 +65,9 @@ struct Writer<'a> {
     program: &'a Program,
     manifest: &'a Manifest,
     generator: Generator,
-    #[expect(dead_code, reason = "read by the choices that come next")]
     schedule: Schedule,
+    /// What was left to the compiler, and what it chose.
+    choices: Vec<Choice>,
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
@@ -135,6 +138,7 @@ impl<'a> Writer<'a> {
             manifest,
             generator,
             schedule,
+            choices: Vec::new(),
             usage: usage(program),
             names: Names::new(),
             var_names: vec![String::new(); program.vars.len()],
