@@ -18,6 +18,7 @@ pub mod print;
 pub mod rounds;
 pub mod value;
 pub mod verify;
+pub mod weight;
 
 use crate::{builtin::BuiltinId, span::Span};
 pub use value::{Type, Value};

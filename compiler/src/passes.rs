@@ -66,9 +66,6 @@ const fn pass(name: &'static str, run: fn(&mut Program)) -> Pass {
 /// Shares the agent out among lanes, if that pays, and runs the whole pipeline. Sums may be taken in
 /// another order.
 pub(crate) fn optimise_for_lanes(program: &mut Program, lanes: u32) -> bool {
-    for run in [split_deep::run, propagate::run, dce::run] {
-        run(program);
-    }
     let shared = lanes::run(program, lanes);
     #[cfg(debug_assertions)]
     if let Err(broken) = crate::ir::verify::verify(program) {

@@ -35,6 +35,17 @@ pub struct Kernel {
     pub lanes: u32,
     /// What `prepare` computes; none if there is no such entry point.
     pub prepared: Option<Prepared>,
+    /// What the schedule left to the compiler, and what it chose.
+    pub choices: Vec<Choice>,
+}
+
+/// A choice that was made for a kernel, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What was chosen.
+    pub what: String,
+    /// The reason.
+    pub why: String,
 }
 
 /// The table that the entry point `prepare` fills: one row per step, `array<vec4<f32>>`.

@@ -22,6 +22,8 @@ pub(super) struct Usage {
     pub draws: [bool; 3],
     /// Whether the agent's number is read, at all and in functions.
     pub agent: [bool; 2],
+    /// Whether the number of the step is read.
+    pub step: bool,
     /// Whether a step can stop its agent.
     pub stops: bool,
     /// How lanes are combined, and values of which type.
@@ -86,6 +88,7 @@ pub(super) fn usage(program: &Program) -> Usage {
             called: vec![false; program.functions.len()],
             draws: [false; 3],
             agent: [false; 2],
+            step: false,
             stops: false,
             across: HashSet::new(),
             lets: HashMap::new(),
@@ -241,7 +244,8 @@ impl Walk<'_> {
                 self.usage.agent[0] = true;
                 self.usage.agent[1] |= self.part == Part::Function;
             }
-            Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane => {}
+            Launch::Step => self.usage.step = true,
+            Launch::Agents | Launch::Steps | Launch::Lane => {}
         }
     }
 

@@ -23,6 +23,7 @@ mod reserved;
 mod stmt;
 mod storage;
 mod support;
+mod time;
 mod wrap;
 
 use super::{
@@ -34,7 +35,7 @@ use crate::{
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
     random::Generator,
-    schedule::{Kernel, Schedule},
+    schedule::{Choice, Kernel, Schedule},
 };
 use names::Names;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -56,6 +57,7 @@ pub fn wgsl(
         wgsl: writer.out,
         lanes: program.lanes.max(1),
         prepared: None,
+        choices: writer.choices,
     }
 }
 
@@ -64,8 +66,9 @@ struct Writer<'a> {
     program: &'a Program,
     manifest: &'a Manifest,
     generator: Generator,
-    #[expect(dead_code, reason = "read by the choices that come next")]
     schedule: Schedule,
+    /// What was left to the compiler, and what it chose.
+    choices: Vec<Choice>,
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
@@ -138,6 +141,7 @@ impl<'a> Writer<'a> {
             manifest,
             generator,
             schedule,
+            choices: Vec::new(),
             usage: usage(program),
             names: Names::new(),
             var_names: vec![String::new(); program.vars.len()],

@@ -246,7 +246,7 @@ impl Counter<'_> {
             Expr::Unary(UnaryOp::Negate, _) if ty.is_float() => none,
             Expr::Unary(UnaryOp::Not, _) => none,
             Expr::Unary(..) | Expr::Convert { .. } => Operations::integer(1),
-            Expr::Select { .. } => Operations::integer(width),
+            Expr::Select { .. } | Expr::AcrossLanes(..) => Operations::integer(width),
             Expr::Builtin(builtin, args) => {
                 let row = builtin.row();
                 let operand = args.first().map_or(ty, |&arg| self.program.type_of(arg));

@@ -18,15 +18,16 @@ mod share;
 mod survey;
 
 use super::rewrite::{Section, blocks_mut, each_section, literal_i32};
-use crate::ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId};
+use super::{dce, propagate, split_deep};
+use crate::ir::{
+    BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId, weight::SHUFFLE,
+};
 use survey::{Group, Survey};
 
 /// Rounds from which on a loop without arrays of its own goes in turns.
 const LONG: u32 = 128;
 /// Elements that a lane takes in a turn: the width of a load.
 const TURN: u32 = 4;
-/// What combining the lanes' values costs, in nodes, per halving of their number.
-const SHUFFLE: f64 = 6.0;
 
 /// A loop that is to be shared.
 #[derive(Clone, Debug)]
@@ -45,11 +46,7 @@ pub(crate) fn run(program: &mut Program, lanes: u32) -> bool {
     if lanes < 2 {
         return false;
     }
-    each_section(program, |program, place, block| {
-        if !matches!(place, Section::InputDefault(_) | Section::Function(_)) {
-            start_sums_at_zero(program, block);
-        }
-    });
+    prepare(program);
     let survey = Survey::of(program);
     let groups = chosen(&survey, lanes);
     if groups.is_empty() {
@@ -58,6 +55,45 @@ pub(crate) fn run(program: &mut Program, lanes: u32) -> bool {
     program.lanes = lanes;
     share::share(program, &survey, &groups, lanes);
     true
+}
+
+/// What sharing a program out among so many lanes would give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// Number of lanes.
+    pub(crate) lanes: u32,
+    /// Instructions that each lane runs per step (or once, in a model without steps).
+    pub(crate) work: f64,
+    /// Is most of it one long loop over inputs or data, which memory feeds?
+    pub(crate) streams: bool,
+}
+
+/// What each number of lanes would give, one lane first; fewer where nothing can be shared.
+pub(crate) fn estimates(lowered: &Program) -> Vec<Estimate> {
+    let mut program = lowered.clone();
+    prepare(&mut program);
+    let survey = Survey::of(&program);
+    let one = Estimate {
+        lanes: 1,
+        work: survey.total,
+        streams: false,
+    };
+    let shared = [2, 4, 8, 16, 32].into_iter().filter_map(|lanes| {
+        let groups = chosen(&survey, lanes);
+        let saved: f64 = groups.iter().map(|group| gain(&survey, group, lanes)).sum();
+        let long = |group: &Group| {
+            group
+                .loops
+                .iter()
+                .any(|&at| survey.shared(group, at).in_turns)
+        };
+        (!groups.is_empty()).then(|| Estimate {
+            lanes,
+            work: survey.total - saved,
+            streams: groups.iter().any(long) && saved > survey.total / 2.0,
+        })
+    });
+    std::iter::once(one).chain(shared).collect()
 }
 
 /// The groups of loops that are worth sharing, none inside another's loops.
@@ -79,7 +115,7 @@ fn chosen(survey: &Survey, lanes: u32) -> Vec<Group> {
     taken
 }
 
-/// Nodes per step that sharing a group saves each lane.
+/// Instructions per step that sharing a group saves each lane.
 fn gain(survey: &Survey, group: &Group, lanes: u32) -> f64 {
     let halvings = f64::from(lanes.trailing_zeros());
     let saved = 1.0 - 1.0 / f64::from(lanes);
@@ -88,10 +124,22 @@ fn gain(survey: &Survey, group: &Group, lanes: u32) -> f64 {
         .iter()
         .map(|&at| {
             let known = &survey.loops[at];
-            let combining = known.accumulators.len() as f64 * SHUFFLE * halvings;
+            let combining = known.accumulators.len() as f64 * f64::from(SHUFFLE) * halvings;
             known.runs * (known.nodes * f64::from(known.rounds) * saved - combining)
         })
         .sum()
+}
+
+/// Brings a program into the form that the survey reads.
+fn prepare(program: &mut Program) {
+    for pass in [split_deep::run, propagate::run, dce::run] {
+        pass(program);
+    }
+    each_section(program, |program, place, block| {
+        if !matches!(place, Section::InputDefault(_) | Section::Function(_)) {
+            start_sums_at_zero(program, block);
+        }
+    });
 }
 
 /// `sum(array)` begins with the first element; begins with the neutral one instead, so that its loop is

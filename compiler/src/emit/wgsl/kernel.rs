@@ -1,8 +1,8 @@
-//! The entry point: birth or continuation, the time loop, the end of the run.
+//! The entry point `main`: birth or continuation and the end of the run; `time` has the loop between them.
 
 use super::{Writer, columns::Columns};
 use crate::{
-    ir::{Block, Len, VarId},
+    ir::{Len, Stmt, VarId},
     manifest::{CUT_SHORT, STOPPED},
     random::{FINISH_STEP, INIT_STEP},
 };
@@ -205,8 +205,8 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// A block that may draw, after the key of its random step.
-    fn part(&mut self, which: usize, step: &str, block: &Block) {
+    /// A block that may draw, after the key of its random step. Does the flow reach its end?
+    pub(super) fn part(&mut self, which: usize, step: &str, block: &[Stmt]) -> bool {
         self.names.enter();
         if self.usage.draws[which] {
             self.own.key = self.names.declare("key");
@@ -216,26 +216,9 @@ impl Writer<'_> {
             );
             self.line(&key);
         }
-        self.statements(block);
+        let falls = self.statements(block);
         self.names.leave();
-    }
-
-    fn time_loop(&mut self) {
-        let program = self.program;
-        self.blank();
-        let t = self.own.step.clone();
-        let go_on = if self.usage.stops {
-            format!(" && !{}", self.own.stopped)
-        } else {
-            String::new()
-        };
-        self.open(&format!(
-            "for (var {t} = run.first_step; {t} < run.end_step{go_on}; {t}++) {{"
-        ));
-        let count = format!("{}++;", self.own.steps_run);
-        self.line(&count);
-        self.part(1, &format!("u32({t})"), &program.step);
-        self.close("}");
+        falls
     }
 
     fn finish(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::{LONG, Shared, accumulation, elements};
 use crate::{
-    ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind},
+    ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, weight::Weights},
     passes::rewrite::{literal_i32, operands, roots},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,7 +17,7 @@ pub(super) struct Loop {
     pub(super) index: VarId,
     /// If it runs from 0 to a literal.
     pub(super) rounds: u32,
-    /// Nodes of one round.
+    /// Instructions of one round.
     pub(super) nodes: f64,
     /// How often it is started per step.
     pub(super) runs: f64,
@@ -38,6 +38,8 @@ pub(super) struct Group {
 /// What is known about a program.
 pub(super) struct Survey {
     pub(super) loops: Vec<Loop>,
+    /// Instructions of all that runs per step.
+    pub(super) total: f64,
     /// Arrays and the loops at whose index they are touched.
     links: BTreeSet<(VarId, usize)>,
     /// Arrays that are touched otherwise.
@@ -47,6 +49,7 @@ pub(super) struct Survey {
 
 struct Walk<'a> {
     program: &'a Program,
+    weights: Weights,
     survey: Survey,
     /// The loops around this place.
     around: Vec<usize>,
@@ -63,8 +66,10 @@ impl Survey {
     pub(super) fn of(program: &Program) -> Survey {
         let mut walk = Walk {
             program,
+            weights: Weights::new(program),
             survey: Survey {
                 loops: Vec::new(),
+                total: 0.0,
                 links: BTreeSet::new(),
                 whole: BTreeSet::new(),
                 state_arrays: BTreeSet::new(),
@@ -246,7 +251,7 @@ impl Walk<'_> {
         self.block(body);
         self.around.pop();
         self.runs = runs;
-        // The nodes of an inner loop run once per round of its own.
+        // The instructions of an inner loop run once per round of its own.
         if let Some(&outer) = self.around.last() {
             self.survey.loops[outer].nodes += known * self.survey.loops[at].nodes;
         }
@@ -274,15 +279,19 @@ impl Walk<'_> {
             let before = known.accumulators.insert(var, op);
             known.fits &= before.is_none_or(|before| before == op);
         }
+        self.weigh(1.0);
+    }
+
+    fn weigh(&mut self, instructions: f64) {
+        self.survey.total += instructions * self.runs;
         if let Some(&at) = self.around.last() {
-            self.survey.loops[at].nodes += 1.0;
+            self.survey.loops[at].nodes += instructions;
         }
     }
 
     fn expr(&mut self, id: ExprId) {
-        if let Some(&at) = self.around.last() {
-            self.survey.loops[at].nodes += weight(&self.program[id]);
-        }
+        let weight = f64::from(self.weights.node(self.program, id).instructions);
+        self.weigh(weight);
         match &self.program[id] {
             Expr::Element { array, index } => self.touch(*array, *index),
             Expr::RandomWord { .. } => self.spoil_from(0),
@@ -372,15 +381,5 @@ impl Walk<'_> {
             waiting.extend_from_slice(&operands(&self.program[id]));
         }
         found
-    }
-}
-
-/// What a node costs against an addition.
-fn weight(expr: &Expr) -> f64 {
-    match expr {
-        Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => 0.0,
-        Expr::Builtin(..) => 4.0,
-        Expr::Call(..) => 16.0,
-        _ => 1.0,
     }
 }
