@@ -63,18 +63,6 @@ const fn pass(name: &'static str, run: fn(&mut Program)) -> Pass {
     Pass { name, run }
 }
 
-/// Shares the agent out among lanes, if that pays, and runs the whole pipeline. Sums may be taken in
-/// another order.
-pub(crate) fn optimise_for_lanes(program: &mut Program, lanes: u32) -> bool {
-    let shared = lanes::run(program, lanes);
-    #[cfg(debug_assertions)]
-    if let Err(broken) = crate::ir::verify::verify(program) {
-        panic!("sharing among lanes broke the IR: {broken}");
-    }
-    optimise(program);
-    shared
-}
-
 /// Runs the whole pipeline.
 ///
 /// # Panics

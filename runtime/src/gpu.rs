@@ -3,6 +3,7 @@
 mod adapter;
 mod buffers;
 mod cache;
+mod choose;
 mod device;
 mod kernel;
 mod pace;
@@ -31,9 +32,14 @@ use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Field, Manifest, STOPPED},
+    schedule::{Choice, Schedule},
 };
 use staging::{Mapping, Words};
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 /// Agents whose step counts one task checks.
 const CHECKED: usize = 1 << 16;
@@ -42,12 +48,26 @@ const CHECKED: usize = 1 << 16;
 pub(crate) struct Session {
     artifact: Arc<Artifact>,
     open: OpenDevice,
+    /// Where pipelines are kept.
+    directory: Option<PathBuf>,
+    /// What names the adapter there.
+    key: Option<String>,
+    /// The kernels that have run, the one for the launch at hand first.
+    kernels: Vec<Built>,
+    buffers: Option<Buffers>,
+    tuning: Tuning,
+}
+
+/// A kernel for one schedule.
+struct Built {
+    schedule: Schedule,
+    choices: Vec<Choice>,
+    /// Agents of a workgroup.
+    agents: u32,
     kernel: Kernel,
     /// A pipeline that is to be kept on disk; written after the first run, which need not wait for it.
     cache: Option<Cache>,
-    buffers: Option<Buffers>,
     pace: Pace,
-    tuning: Tuning,
 }
 
 /// How the attempt to run a chunk ended.
@@ -67,32 +87,71 @@ struct Chunk {
 }
 
 impl Session {
-    /// Opens the adapter and builds the kernel, with a cache of pipelines in a directory if there is one.
+    /// Opens the adapter and builds the kernel for so many agents, with a cache of pipelines in a directory if there is one.
     pub(crate) fn open(
         adapter: &Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
         cache: Option<&Path>,
+        agents: u32,
     ) -> Result<Session, Error> {
         let open = OpenDevice::open(adapter)?;
         let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
-        let cache = (cache.zip(key))
-            .and_then(|(directory, key)| Cache::open(&open, directory, &key, &artifact));
-        let kernel = Kernel::build(&open, &artifact, cache.as_ref().map(Cache::handle))?;
+        let mut session = Session {
+            artifact,
+            open,
+            directory: cache.map(Path::to_owned),
+            key,
+            kernels: Vec::new(),
+            buffers: None,
+            tuning,
+        };
+        session.choose(agents)?;
+        Ok(session)
+    }
+
+    /// Brings the kernel for so many agents to the front, and builds it if need be.
+    fn choose(&mut self, agents: u32) -> Result<(), Error> {
+        let (schedule, mut choices) =
+            choose::schedule(&self.open, &self.artifact, &self.tuning, agents);
+        if let Some(at) = self
+            .kernels
+            .iter()
+            .position(|built| built.schedule == schedule)
+        {
+            self.kernels.swap(0, at);
+            self.kernels[0].choices = choices;
+            return Ok(());
+        }
+        let artifact = &self.artifact;
+        let text = match schedule == Schedule::default() {
+            // As it was given: callers may have written their own.
+            true => None,
+            false => Some(artifact.kernel(&schedule)),
+        };
+        choices.extend(text.iter().flat_map(|text| text.choices.iter().cloned()));
+        let wgsl = text.as_ref().map_or(&artifact.wgsl, |text| &text.wgsl);
+        let lanes = text.as_ref().map_or(1, |text| text.lanes);
+        let open = &self.open;
+        let cache = (self.directory.as_deref().zip(self.key.as_deref()))
+            .and_then(|(directory, key)| Cache::open(open, directory, key, wgsl));
+        let handle = cache.as_ref().map(Cache::handle);
+        let kernel = Kernel::build(open, &artifact.manifest, wgsl, handle)?;
         let pace = Pace::new(
             adapter::cuts_long_loops(open.adapter.kind),
             artifact.manifest.inner_rounds,
-            tuning.steps_per_dispatch,
+            self.tuning.steps_per_dispatch,
         );
-        Ok(Session {
-            artifact,
-            open,
+        let built = Built {
+            schedule,
+            choices,
+            agents: artifact.manifest.workgroup_size / lanes,
             kernel,
             cache,
-            buffers: None,
             pace,
-            tuning,
-        })
+        };
+        self.kernels.insert(0, built);
+        Ok(())
     }
 
     /// What it runs on.
@@ -108,7 +167,7 @@ impl Session {
         control: Control<'_>,
     ) -> Result<Raw, Error> {
         let result = self.run_all(launch, keep_states, control);
-        if let (Ok(_), Some(cache)) = (&result, self.cache.take()) {
+        if let (Ok(_), Some(cache)) = (&result, self.kernels[0].cache.take()) {
             cache.save(&self.open);
         }
         // Those of a run that failed are nobody's.
@@ -122,6 +181,7 @@ impl Session {
         keep_states: bool,
         control: Control<'_>,
     ) -> Result<Raw, Error> {
+        self.choose(launch.agents)?;
         let artifact = Arc::clone(&self.artifact);
         let manifest = &artifact.manifest;
         let agents = launch.agents as usize;
@@ -138,6 +198,7 @@ impl Session {
             dispatches: 0,
             chunks: 0,
             telemetry: Telemetry::default(),
+            choices: self.kernels[0].choices.clone(),
         };
         let mut buffers = self.allocate(manifest, launch, keep_states)?;
         let size = buffers.agents;
@@ -171,7 +232,7 @@ impl Session {
                 Some(buffers) if buffers.serve(launch, size) => return Ok(buffers),
                 Some(_) | None => {}
             }
-            match Buffers::create(&self.open, &self.kernel, manifest, launch, size) {
+            match Buffers::create(&self.open, &self.kernels[0].kernel, manifest, launch, size) {
                 Err(Error::GpuMemory { .. }) if agents > plan::SMALLEST_CHUNK => most = agents / 2,
                 other => return other,
             }
@@ -193,7 +254,7 @@ impl Session {
             match self.attempt(buffers, launch, chunk, control, raw)? {
                 Attempt::Done => return Ok(()),
                 Attempt::Cut(error) => {
-                    if !self.pace.shorten(launch.steps) {
+                    if !self.kernels[0].pace.shorten(launch.steps) {
                         return Err(error);
                     }
                 }
@@ -226,7 +287,7 @@ impl Session {
             let (attempt, gpu) = self.read(buffers, launch, chunk, (last, mapping), raw)?;
             // Where the device has no clock, the host's counts the way there and back too.
             let seconds = gpu.unwrap_or(seconds);
-            self.pace.learn(chunk.count, end - step, seconds);
+            self.kernels[0].pace.learn(chunk.count, end - step, seconds);
             control.report(before + u64::from(chunk.count) * u64::from(end), total);
             step = end;
             if let Some(attempt) = attempt {
@@ -243,8 +304,11 @@ impl Session {
         step: u32,
         steps: u32,
     ) -> Vec<(u32, u32)> {
-        let cap = self.pace.cap();
-        let mut span = self.pace.steps(agents, steps - step).min(steps - step);
+        let cap = self.kernels[0].pace.cap();
+        let mut span = self.kernels[0]
+            .pace
+            .steps(agents, steps - step)
+            .min(steps - step);
         if span > cap && span < steps - step {
             // Whole dispatches only: a short one at the end of each submission is a wasted start.
             span -= span % cap;
@@ -275,7 +339,7 @@ impl Session {
             buffers.write_headers(open, launch, (chunk.first, chunk.count), dispatches)?;
         let (x, y) = plan::workgroups(
             chunk.count,
-            self.artifact.manifest.workgroup_size,
+            self.kernels[0].agents,
             open.limits.max_compute_workgroups_per_dimension,
         );
         let (first, end) = match dispatches {
@@ -291,7 +355,7 @@ impl Session {
                 label: Some("sim"),
                 timestamp_writes: buffers.staging.timestamps(),
             });
-            pass.set_pipeline(&self.kernel.pipeline);
+            pass.set_pipeline(&self.kernels[0].kernel.pipeline);
             for offset in offsets {
                 pass.set_bind_group(0, &buffers.bind_group, &[offset]);
                 pass.dispatch_workgroups(x, y, 1);
@@ -301,7 +365,7 @@ impl Session {
             (open.queue.submit([encoder.finish()]), mapping)
         })?;
         open.meter(|telemetry| telemetry.submissions += 1);
-        let expected = self.pace.expected(chunk.count, end - first);
+        let expected = self.kernels[0].pace.expected(chunk.count, end - first);
         open.wait(Task::new("running the kernel"), submission, expected)?;
         Ok(mapping)
     }

@@ -59,6 +59,7 @@ pub(crate) fn run(
         dispatches: 0,
         chunks: 1,
         telemetry: Telemetry::default(),
+        choices: Vec::new(),
     })
 }
 

@@ -50,6 +50,7 @@ impl Session {
         _artifact: Arc<Artifact>,
         _tuning: Tuning,
         _cache: Option<&Path>,
+        _agents: u32,
     ) -> Result<Session, Error> {
         match *adapter {}
     }

@@ -8,7 +8,10 @@ use crate::{
     error::{Error, Role},
     telemetry::Telemetry,
 };
-use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+use sim_compiler::{
+    manifest::{CUT_SHORT, Field, STOPPED, Scalar},
+    schedule::Choice,
+};
 
 /// The results of a run.
 #[derive(Clone, Debug)]
@@ -29,6 +32,7 @@ pub(crate) struct Raw {
     pub(crate) dispatches: u64,
     pub(crate) chunks: u32,
     pub(crate) telemetry: Telemetry,
+    pub(crate) choices: Vec<Choice>,
 }
 
 /// One output or state of all agents.
@@ -85,6 +89,8 @@ pub struct Report {
     pub chunks: u32,
     /// What it cost in detail.
     pub telemetry: Telemetry,
+    /// What was chosen for the kernel; empty on the CPU.
+    pub choices: Vec<Choice>,
 }
 
 /// What ran a model.

@@ -395,6 +395,7 @@ impl Simulation {
             dispatches: raw.dispatches,
             chunks: raw.chunks,
             telemetry: raw.telemetry,
+            choices: raw.choices.clone(),
         }
     }
 
@@ -407,6 +408,7 @@ impl Simulation {
                 artifact,
                 self.tuning,
                 self.pipeline_cache.as_deref(),
+                launch.agents,
             )
         };
         let (session, launch) = if launch.absent.is_empty() {

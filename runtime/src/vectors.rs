@@ -56,6 +56,7 @@ pub(crate) fn run(
         dispatches: 0,
         chunks: 1,
         telemetry: Telemetry::default(),
+        choices: Vec::new(),
     })
 }
 

@@ -338,7 +338,7 @@ mod tests {
             "state x = 1.0\nstate n = 1\nstate v = vec3(1.0, 2.0, 3.0)\nparam a = 2.0\nparam k = 3\nstep {{\n{body}\n}}\noutput x\noutput n\noutput v\n"
         );
         let artifact = compile(&source).expect("the model compiles");
-        let found = cost(&artifact.program, artifact.generator);
+        let found = cost(&artifact.program, artifact.options.generator);
         found.expect("its loops are bounded").step
     }
 
@@ -377,6 +377,6 @@ mod tests {
         assert_eq!(branches, one * 50 + counts(0, 0, 1));
         let source = "param k = 3\nstate x = 1.0\nstep { for i in 0..k { x = sin(x) } }\noutput x";
         let artifact = compile(source).expect("the model compiles");
-        assert_eq!(cost(&artifact.program, artifact.generator), None);
+        assert_eq!(cost(&artifact.program, artifact.options.generator), None);
     }
 }

@@ -39,9 +39,9 @@ struct Shared {
     in_turns: bool,
 }
 
-/// Shares the program out among `lanes` lanes (2 to 32, a power of two) where that pays. Returns whether it
-/// did.
-pub(crate) fn run(program: &mut Program, lanes: u32) -> bool {
+/// Shares a lowered program out among `lanes` lanes (2 to 32, a power of two) where that pays. Returns whether
+/// it did.
+pub(crate) fn share(program: &mut Program, lanes: u32) -> bool {
     debug_assert!(lanes.is_power_of_two() && lanes <= 32);
     if lanes < 2 {
         return false;
@@ -54,6 +54,10 @@ pub(crate) fn run(program: &mut Program, lanes: u32) -> bool {
     }
     program.lanes = lanes;
     share::share(program, &survey, &groups, lanes);
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(program) {
+        panic!("sharing among lanes broke the IR: {broken}");
+    }
     true
 }
 

@@ -10,7 +10,6 @@ use crate::{
     gpu::device::{OpenDevice, Task},
     telemetry::CacheUse,
 };
-use sim_compiler::artifact::Artifact;
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -47,7 +46,7 @@ impl Cache {
         open: &OpenDevice,
         directory: &Path,
         key: &str,
-        artifact: &Artifact,
+        wgsl: &str,
     ) -> Option<Cache> {
         let features = open.device.features();
         if !features.contains(wgpu::Features::PIPELINE_CACHE) {
@@ -57,7 +56,7 @@ impl Cache {
         let name = format!("{key}_{}.bin", env!("CARGO_PKG_VERSION"));
         let path = directory.join(name);
         let driver = checksum(open.adapter.driver.as_bytes());
-        let kernel = checksum(artifact.wgsl.as_bytes());
+        let kernel = checksum(wgsl.as_bytes());
         let mut content = read(&path, driver).unwrap_or_default();
         let known = content.kernels.contains(&kernel);
         if !known && content.kernels.len() >= MOST_KERNELS {

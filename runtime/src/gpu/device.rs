@@ -20,12 +20,17 @@ use std::{
 /// would feel, and spinning 35.
 const SPIN: Duration = Duration::from_millis(2);
 
+/// Invocations of a workgroup: the kernels of the compiler all have so many.
+const WORKGROUP: u32 = 64;
+
 /// A device, its queue and what went wrong with it.
 pub(crate) struct OpenDevice {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) limits: wgpu::Limits,
     pub(crate) adapter: AdapterSummary,
+    /// The smallest subgroup that it may form; 1 if it has none.
+    pub(crate) subgroup: u32,
     faults: Arc<Mutex<Faults>>,
     telemetry: Cell<Telemetry>,
 }
@@ -58,7 +63,9 @@ impl OpenDevice {
         let summary = summary(adapter);
         let started = Stopwatch::start();
         // What the driver may have: a clock for the report, and a cache for its own compiler.
-        let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
+        let wanted = wgpu::Features::TIMESTAMP_QUERY
+            | wgpu::Features::PIPELINE_CACHE
+            | wgpu::Features::SUBGROUP;
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("sim"),
             required_features: adapter.features() & wanted,
@@ -84,11 +91,13 @@ impl OpenDevice {
             faults.stray.get_or_insert(error);
         }));
         let (instance_seconds, adapter_seconds) = seconds();
+        let subgroup = subgroup(adapter, &device);
         Ok(OpenDevice {
             device,
             queue,
             limits,
             adapter: summary,
+            subgroup,
             faults,
             telemetry: Cell::new(Telemetry {
                 instance_seconds,
@@ -219,5 +228,16 @@ impl OpenDevice {
                 message,
             }
         }
+    }
+}
+
+/// The smallest subgroup, if workgroups consist of whole ones; else 1.
+fn subgroup(adapter: &wgpu::Adapter, device: &wgpu::Device) -> u32 {
+    let info = adapter.get_info();
+    let whole = info.subgroup_max_size <= WORKGROUP;
+    if device.features().contains(wgpu::Features::SUBGROUP) && whole {
+        info.subgroup_min_size
+    } else {
+        1
     }
 }

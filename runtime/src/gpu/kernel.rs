@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     gpu::device::{OpenDevice, Task},
 };
-use sim_compiler::{artifact::Artifact, manifest::Manifest};
+use sim_compiler::manifest::Manifest;
 
 /// Binding numbers of the manifest's contract; the tables follow.
 pub(crate) mod binding {
@@ -26,13 +26,13 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Validates and compiles the artifact's kernel for the device.
+    /// Validates and compiles a kernel for the device.
     pub(crate) fn build(
         open: &OpenDevice,
-        artifact: &Artifact,
+        manifest: &Manifest,
+        wgsl: &str,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Kernel, Error> {
-        let manifest = &artifact.manifest;
         let entries = entries(manifest);
         check_limits(open, manifest, entries.len())?;
         let device = &open.device;
@@ -44,7 +44,7 @@ impl Kernel {
         })?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
-            stacker::maybe_grow(STACK / 2, STACK, || module(device, artifact))
+            stacker::maybe_grow(STACK / 2, STACK, || module(device, wgsl))
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
@@ -74,10 +74,10 @@ impl Kernel {
     }
 }
 
-fn module(device: &wgpu::Device, artifact: &Artifact) -> wgpu::ShaderModule {
+fn module(device: &wgpu::Device, wgsl: &str) -> wgpu::ShaderModule {
     let descriptor = wgpu::ShaderModuleDescriptor {
         label: Some("sim"),
-        source: wgpu::ShaderSource::Wgsl(artifact.wgsl.as_str().into()),
+        source: wgpu::ShaderSource::Wgsl(wgsl.into()),
     };
     // SAFETY: the compiler writes kernels whose loops are bounded, whose indices are clamped or proved to
     // be in range, and whose integer divisors are guarded in the text, so that the checks would find

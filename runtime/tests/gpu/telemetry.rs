@@ -55,6 +55,7 @@ fn the_clock_of_the_device_counts_every_submission() {
     let simulation = simulation.tuning(Tuning {
         max_agents_per_chunk: Some(1000),
         steps_per_dispatch: Some(10),
+        ..Tuning::default()
     });
     let told = run(&simulation);
     assert!(told.submissions >= 5, "one a chunk");
