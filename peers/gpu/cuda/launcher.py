@@ -1,7 +1,7 @@
 """The hand-written kernels through the CUDA driver: nothing is needed but Python, libcuda and the cubins.
 
 Inputs are made on the device. A variant is a kernel with its number of threads per agent and per block; `Program`
-has all of a workload's, `verify` gives a mean score, `measure` times in milliseconds of GPU time.
+has all of a workload's: `verify` gives a mean score, `timer` measures in milliseconds of GPU time.
 """
 
 import ctypes
@@ -174,12 +174,12 @@ class Program:
         device.call("cuGraphDestroy", graph)
         return executable
 
-    def timer(self, variant, least_ms=2.0):
-        """A function that gives the milliseconds of one run, as the mean of runs of at least `least_ms` together."""
-        device = self.device
+    def timer(self, variant, times):
+        """A function that gives the milliseconds of one run, as the mean of so many in one graph."""
+        device, executable = self.device, self.repeated(variant, times)
         start, end, elapsed = device.event(), device.event(), c_float()
 
-        def time(executable, times):
+        def time():
             device.call("cuEventRecord", start, device.stream)
             device.call("cuGraphLaunch", executable, device.stream)
             device.call("cuEventRecord", end, device.stream)
@@ -187,16 +187,8 @@ class Program:
             device.call("cuEventElapsedTime", byref(elapsed), start, end)
             return elapsed.value / times
 
-        once = self.repeated(variant, 1)
-        time(once, 1)
-        single = min(time(once, 1) for _ in range(2))
-        device.call("cuGraphExecDestroy", once)
-        times = max(1, min(200, round(least_ms / max(single, 1e-4))))
-        executable = self.repeated(variant, times)
-        time(executable, times)
-        run = lambda: time(executable, times)
-        run.times = times
-        return run
+        time()
+        return time
 
     def close(self):
         for memory in self.owned:
