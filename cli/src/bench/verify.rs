@@ -106,10 +106,7 @@ fn compare(run: &Run, other: &Run) -> Comparison {
 }
 
 fn parted(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
-    let apart = |(a, b): &(&f64, &f64)| {
-        let equal = a == b || (a.is_nan() && b.is_nan());
-        !equal && !((*a - *b).abs() <= WITHIN * b.abs().max(1.0))
-    };
+    let apart = |&(&a, &b): &(&f64, &f64)| !near(a, b);
     let pairs = || ours.iter().zip(theirs);
     let count = pairs().filter(apart).count();
     let (at, (a, b)) = pairs().enumerate().find(|(_, pair)| apart(pair))?;
@@ -119,6 +116,12 @@ fn parted(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
             ours.len()
         )
     })
+}
+
+/// Are they equal, but for rounding?
+fn near(a: f64, b: f64) -> bool {
+    let equal = a == b || (a.is_nan() && b.is_nan());
+    equal || (b.is_finite() && (a - b).abs() <= WITHIN * b.abs().max(1.0))
 }
 
 fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
@@ -165,6 +168,14 @@ mod tests {
         ours[101] = f64::INFINITY;
         let said = parted("x", &ours, &theirs).expect("three are too many");
         assert!(said.starts_with("3 of 200 values of output `x` differ, value 3"));
+    }
+
+    #[test]
+    fn what_is_no_number_is_near_its_like_only() {
+        assert!(near(f64::NAN, f64::NAN) && near(f64::INFINITY, f64::INFINITY));
+        assert!(!near(1.0, f64::NAN) && !near(f64::NAN, 1.0));
+        assert!(!near(1.0, f64::INFINITY) && !near(f64::INFINITY, 1.0));
+        assert!(!near(f64::NEG_INFINITY, f64::INFINITY));
     }
 
     #[test]
