@@ -62,6 +62,18 @@ impl Costs {
     }
 }
 
+impl Costs {
+    /// The run, from its call to its results.
+    pub(crate) fn run_ms(&self) -> f64 {
+        self.run_ms
+    }
+
+    /// What is done once: drivers, device, kernel and pipeline.
+    pub(crate) fn cold_ms(&self) -> f64 {
+        self.instance_ms + self.adapter_ms + self.device_ms + self.module_ms + self.pipeline_ms
+    }
+}
+
 /// To the nanosecond, which is finer than any clock here.
 pub(crate) fn ms(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e6

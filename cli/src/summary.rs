@@ -288,7 +288,7 @@ fn rows(column: &Column) -> Vec<Row> {
 }
 
 /// Digits in groups of three, as models may write them: `1_000_000`.
-fn grouped(value: u64) -> String {
+pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -301,7 +301,7 @@ fn grouped(value: u64) -> String {
 }
 
 /// A number to so many significant digits, without trailing zeros.
-fn significant(value: f64, digits: usize) -> String {
+pub(crate) fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return value
             .abs()
@@ -327,7 +327,7 @@ fn significant(value: f64, digits: usize) -> String {
 }
 
 /// Three digits, with an exponent for the large numbers that rates are.
-fn rate(value: f64) -> String {
+pub(crate) fn rate(value: f64) -> String {
     if value < 1e4 {
         significant(value, 3)
     } else {
@@ -336,7 +336,7 @@ fn rate(value: f64) -> String {
 }
 
 /// Seconds in a unit that suits them.
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     if seconds < 1e-3 {
         format!("{} us", significant(seconds * 1e6, 3))
     } else if seconds < 1.0 {

@@ -1,5 +1,6 @@
 //! The command as a user calls it: the built binary in a directory of its own, its output and its exit code.
 
+mod bench;
 mod build;
 #[cfg(target_os = "linux")]
 mod errors;

@@ -316,6 +316,9 @@ fn call(name: &str, is_float: bool, width: u64) -> Operations {
         "asin" | "acos" | "erf" => Operations::special(1, 8),
         "atan" | "atan2" => Operations::special(1, 10),
         "mix" => Operations::float(2),
+        // Bits to a float; Box and Muller: a logarithm, a root and a sine of two of those.
+        "unit" => return Operations::float(1) + Operations::integer(2),
+        "normal_from" => return Operations::special(3, 6) + Operations::integer(4),
         "smoothstep" => Operations::special(1, 5),
         "dot" => return Operations::float(width),
         "length" => return Operations::special(1, width),
@@ -364,8 +367,10 @@ mod tests {
     #[test]
     fn a_draw_is_a_word_and_its_key() {
         let found = step("x = random()");
-        assert!(found.integer >= 12 + 5 && found.special == 0, "{found:?}");
-        assert!(found.integer <= 12 + 5 + 4, "{found:?}");
+        // The word, the step's key, and its way to a float.
+        assert_eq!(found, counts(1, 0, 12 + 5 + 2));
+        let found = step("x = normal()");
+        assert_eq!(found, counts(6, 3, 2 * 12 + 5 + 4));
     }
 
     #[test]

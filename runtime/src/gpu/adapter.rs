@@ -5,7 +5,13 @@ use crate::{
     clock::Stopwatch,
     error::Error,
 };
-use std::{sync::OnceLock, thread};
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
 
 /// Every adapter of this machine, the best first.
 pub fn adapters() -> Vec<AdapterSummary> {
@@ -68,8 +74,13 @@ pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
     }
 }
 
-/// Seconds that loading the drivers and listing the adapters took in this process.
+/// Seconds that loading the drivers and listing the adapters took; 0 for all but the first who asks, whose
+/// run they belong to.
 pub(crate) fn seconds() -> (f64, f64) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if TOLD.swap(true, Ordering::Relaxed) {
+        return (0.0, 0.0);
+    }
     let found = all();
     (found.instance_seconds, found.adapter_seconds)
 }
