@@ -19,6 +19,7 @@ mod hir;
 pub mod ir;
 mod lower;
 pub mod manifest;
+pub mod names;
 pub mod passes;
 pub mod random;
 pub mod schedule;
@@ -98,6 +99,19 @@ pub fn check(source: &str) -> Vec<Diagnostic> {
     }
 }
 
+/// What the front end knows of a source file, whole or broken. Its complaints are those of [`check`], but for
+/// those about size.
+pub fn survey(source: &str) -> names::Survey {
+    let parsed = syntax::parse(source);
+    let (found, notes) = check::survey(&parsed.model);
+    let names = names::collect(&parsed.model, notes, source.len());
+    names::Survey {
+        diagnostics: joined(source, parsed.diagnostics, found),
+        tree: parsed.model,
+        names,
+    }
+}
+
 fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
     let parsed = syntax::parse(source);
     let prelude = if source.contains("poisson") {
@@ -112,23 +126,26 @@ fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
             found => diagnostics = found,
         },
         Ok(_) => {}
-        Err(found) => {
-            let line = |diagnostic: &Diagnostic| {
-                let start = diagnostic.span().range().start.min(source.len());
-                source.as_bytes()[..start]
-                    .iter()
-                    .filter(|byte| **byte == b'\n')
-                    .count()
-            };
-            let broken: Vec<usize> = diagnostics.iter().map(line).collect();
-            diagnostics.extend(found.into_iter().filter(|diagnostic| {
-                broken.is_empty()
-                    || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
-            }));
-        }
+        Err(found) => return Err(joined(source, diagnostics, found)),
     }
     diagnostics.sort_by_key(Diagnostic::span);
     Err(diagnostics)
+}
+
+/// The complaints of the syntax and those of the checker that are no consequence of them.
+fn joined(source: &str, syntax: Vec<Diagnostic>, checker: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let line = |diagnostic: &Diagnostic| {
+        let start = diagnostic.span().range().start.min(source.len());
+        let before = source.as_bytes()[..start].iter();
+        before.filter(|byte| **byte == b'\n').count()
+    };
+    let broken: Vec<usize> = syntax.iter().map(line).collect();
+    let mut diagnostics = syntax;
+    diagnostics.extend(checker.into_iter().filter(|diagnostic| {
+        broken.is_empty() || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
+    }));
+    diagnostics.sort_by_key(Diagnostic::span);
+    diagnostics
 }
 
 /// Is this a mistake of its own even where the text has syntax errors? Names may be unknown there, and
