@@ -55,6 +55,13 @@ pub(super) fn answer(server: &Server<'_>, request: &Request) -> Answer {
             let place = open.document.span(params.range);
             write(action::actions(&open.document, &open.uri, place))
         }
+        _ => answer_whole(server, request),
+    }
+}
+
+/// Answers what is asked about a whole document.
+fn answer_whole(server: &Server<'_>, request: &Request) -> Answer {
+    match request.method.as_str() {
         "textDocument/documentSymbol" => {
             let params: DocumentSymbolParams = read(request)?;
             let open = find(server, &params.text_document)?;
