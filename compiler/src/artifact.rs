@@ -31,4 +31,9 @@ impl Artifact {
             schedule,
         )
     }
+
+    /// Where the expressions of the model went in [`Artifact::wgsl`].
+    pub fn origins(&self) -> Vec<emit::Origin> {
+        emit::origins(&self.program, &self.manifest, self.options.generator)
+    }
 }

@@ -4,4 +4,4 @@ pub mod limits;
 mod usage;
 mod wgsl;
 
-pub use wgsl::wgsl;
+pub use wgsl::{Origin, origins, wgsl};

@@ -31,6 +31,7 @@ pub mod words;
 pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;
 
+use manifest::Manifest;
 use random::Generator;
 use schedule::Schedule;
 
@@ -69,18 +70,7 @@ pub fn compile(source: &str) -> Result<Artifact, Vec<Diagnostic>> {
 /// # Errors
 /// Every complaint about the source, in its order.
 pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diagnostic>> {
-    let model = checked(source)?;
-    let (lowered, mut manifest) = lower::lower(&model);
-    if cfg!(debug_assertions) {
-        ir::verify::verify(&lowered).expect("lowering keeps the invariants of the IR");
-    }
-    let mut program = lowered.clone();
-    if options.optimise {
-        passes::optimise(&mut program);
-    }
-    size::check_program(&program)?;
-    manifest.generator = options.generator.name().to_string();
-    manifest.inner_rounds = ir::rounds::inner_rounds(&program);
+    let (lowered, program, manifest) = optimised(source, options)?;
     let kernel = emit::wgsl(&program, &manifest, options.generator, &Schedule::default());
     Ok(Artifact {
         manifest,
@@ -93,10 +83,29 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
 
 /// Only the complaints about a model; empty if it compiles.
 pub fn check(source: &str) -> Vec<Diagnostic> {
-    match compile(source) {
-        Ok(_) => Vec::new(),
-        Err(diagnostics) => diagnostics,
+    optimised(source, Options::default())
+        .err()
+        .unwrap_or_default()
+}
+
+/// The program before and after the passes, and its manifest; what follows has no complaints.
+fn optimised(
+    source: &str,
+    options: Options,
+) -> Result<(ir::Program, ir::Program, Manifest), Vec<Diagnostic>> {
+    let model = checked(source)?;
+    let (lowered, mut manifest) = lower::lower(&model);
+    if cfg!(debug_assertions) {
+        ir::verify::verify(&lowered).expect("lowering keeps the invariants of the IR");
     }
+    let mut program = lowered.clone();
+    if options.optimise {
+        passes::optimise(&mut program);
+    }
+    size::check_program(&program)?;
+    manifest.generator = options.generator.name().to_string();
+    manifest.inner_rounds = ir::rounds::inner_rounds(&program);
+    Ok((lowered, program, manifest))
 }
 
 /// What the front end knows of a source file, whole or broken. Its complaints are those of [`check`], but for
@@ -115,7 +124,8 @@ pub fn survey(source: &str) -> names::Survey {
 fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
     let parsed = syntax::parse(source);
     let prelude = if source.contains("poisson") {
-        syntax::parse(PRELUDE).model
+        // Its places lie behind those of the source: nobody takes one for the other.
+        syntax::parse(&format!("{:1$}{PRELUDE}", "", source.len())).model
     } else {
         syntax::ast::Model::default()
     };

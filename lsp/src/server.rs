@@ -5,15 +5,15 @@
 
 mod answer;
 
-use crate::analysis::{Document, problems, tokens};
+use crate::analysis::{Document, problems, tokens, wgsl};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, OneOf,
-    PublishDiagnosticsParams, RenameOptions, SemanticTokensFullOptions, SemanticTokensOptions,
-    SemanticTokensServerCapabilities, ServerCapabilities, ServerInfo, SignatureHelpOptions,
-    TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
+    ExecuteCommandOptions, FoldingRangeProviderCapability, HoverProviderCapability,
+    InitializeResult, OneOf, PublishDiagnosticsParams, RenameOptions, SemanticTokensFullOptions,
+    SemanticTokensOptions, SemanticTokensServerCapabilities, ServerCapabilities, ServerInfo,
+    SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
 };
 use serde::de::DeserializeOwned;
 use std::{
@@ -109,6 +109,10 @@ fn capabilities() -> ServerCapabilities {
             ..CodeActionOptions::default()
         })),
         document_formatting_provider: Some(OneOf::Left(true)),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: vec![wgsl::COMMAND.to_owned()],
+            ..ExecuteCommandOptions::default()
+        }),
         inlay_hint_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }

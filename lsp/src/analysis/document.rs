@@ -23,13 +23,9 @@ pub struct Document {
 impl Document {
     /// A document of that text.
     pub fn new(text: String) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let lines = std::iter::once(0)
-            .chain(breaks.map(|(at, _)| at + 1))
-            .collect();
         Document {
+            lines: line_starts(&text),
             text,
-            lines,
             survey: OnceCell::new(),
             diagnostics: OnceCell::new(),
             tokens: OnceCell::new(),
@@ -205,6 +201,14 @@ impl Document {
         }
         text
     }
+}
+
+/// The byte at which each line begins.
+pub(super) fn line_starts(text: &str) -> Vec<usize> {
+    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    std::iter::once(0)
+        .chain(breaks.map(|(at, _)| at + 1))
+        .collect()
 }
 
 #[cfg(test)]

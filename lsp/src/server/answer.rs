@@ -5,8 +5,8 @@ use crate::analysis::{action, complete, hover, navigate, outline, tokens, wgsl};
 use lsp_server::{ErrorCode, Request};
 use lsp_types::{
     CodeActionParams, CompletionParams, DocumentFormattingParams, DocumentSymbolParams,
-    FoldingRangeParams, GotoDefinitionResponse, InlayHintParams, Location, ReferenceParams,
-    RenameParams, SemanticTokens, SemanticTokensParams, TextDocumentIdentifier,
+    ExecuteCommandParams, FoldingRangeParams, GotoDefinitionResponse, InlayHintParams, Location,
+    ReferenceParams, RenameParams, SemanticTokens, SemanticTokensParams,
     TextDocumentPositionParams,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -26,7 +26,10 @@ pub(super) fn answer(server: &Server<'_>, request: &Request) -> Answer {
         }),
         "textDocument/references" => {
             let params: ReferenceParams = read(request)?;
-            let open = find(server, &params.text_document_position.text_document)?;
+            let open = find(
+                server,
+                params.text_document_position.text_document.uri.as_str(),
+            )?;
             let at = open.document.offset(params.text_document_position.position);
             let declared = params.context.include_declaration;
             let places = navigate::references(&open.document, at, declared).into_iter();
@@ -45,13 +48,16 @@ pub(super) fn answer(server: &Server<'_>, request: &Request) -> Answer {
         }),
         "textDocument/completion" => {
             let params: CompletionParams = read(request)?;
-            let open = find(server, &params.text_document_position.text_document)?;
+            let open = find(
+                server,
+                params.text_document_position.text_document.uri.as_str(),
+            )?;
             let at = open.document.offset(params.text_document_position.position);
             write(complete::complete(&open.document, at))
         }
         "textDocument/codeAction" => {
             let params: CodeActionParams = read(request)?;
-            let open = find(server, &params.text_document)?;
+            let open = find(server, params.text_document.uri.as_str())?;
             let place = open.document.span(params.range);
             write(action::actions(&open.document, &open.uri, place))
         }
@@ -64,18 +70,18 @@ fn answer_whole(server: &Server<'_>, request: &Request) -> Answer {
     match request.method.as_str() {
         "textDocument/documentSymbol" => {
             let params: DocumentSymbolParams = read(request)?;
-            let open = find(server, &params.text_document)?;
+            let open = find(server, params.text_document.uri.as_str())?;
             write(outline::symbols(&open.document))
         }
         "textDocument/foldingRange" => {
             let params: FoldingRangeParams = read(request)?;
             write(outline::folds(
-                &find(server, &params.text_document)?.document,
+                &find(server, params.text_document.uri.as_str())?.document,
             ))
         }
         "textDocument/semanticTokens/full" => {
             let params: SemanticTokensParams = read(request)?;
-            let open = find(server, &params.text_document)?;
+            let open = find(server, params.text_document.uri.as_str())?;
             write(SemanticTokens {
                 result_id: None,
                 data: tokens::tokens(&open.document),
@@ -83,26 +89,42 @@ fn answer_whole(server: &Server<'_>, request: &Request) -> Answer {
         }
         "textDocument/inlayHint" => {
             let params: InlayHintParams = read(request)?;
-            let open = find(server, &params.text_document)?;
+            let open = find(server, params.text_document.uri.as_str())?;
             write(outline::hints(&open.document, params.range))
         }
         "textDocument/formatting" => {
             let params: DocumentFormattingParams = read(request)?;
             write(action::format(
-                &find(server, &params.text_document)?.document,
+                &find(server, params.text_document.uri.as_str())?.document,
             ))
         }
-        "sim/wgsl" => {
-            let params: wgsl::WgslParams = read(request)?;
-            write(wgsl::wgsl(&find(server, &params.text_document)?.document))
-        }
+        "workspace/executeCommand" => command(server, request),
         other => Err((ErrorCode::MethodNotFound, format!("simc has no `{other}`"))),
+    }
+}
+
+fn command(server: &Server<'_>, request: &Request) -> Answer {
+    let params: ExecuteCommandParams = read(request)?;
+    if params.command != wgsl::COMMAND {
+        let message = format!("simc has no command `{}`", params.command);
+        return Err((ErrorCode::InvalidParams, message));
+    }
+    let [Value::String(address)] = params.arguments.as_slice() else {
+        let message = format!("`{}` takes the address of a model", wgsl::COMMAND);
+        return Err((ErrorCode::InvalidParams, message));
+    };
+    match wgsl::wgsl(&find(server, address)?.document) {
+        Ok(kernel) => write(kernel),
+        Err(why) => Err((ErrorCode::RequestFailed, why)),
     }
 }
 
 fn rename(server: &Server<'_>, request: &Request) -> Answer {
     let params: RenameParams = read(request)?;
-    let open = find(server, &params.text_document_position.text_document)?;
+    let open = find(
+        server,
+        params.text_document_position.text_document.uri.as_str(),
+    )?;
     let at = open.document.offset(params.text_document_position.position);
     match navigate::rename(&open.document, at, &params.new_name) {
         Ok(edits) => {
@@ -121,17 +143,14 @@ fn at<T: Serialize>(
     ask: impl FnOnce(&Open, usize) -> T,
 ) -> Answer {
     let params: TextDocumentPositionParams = read(request)?;
-    let open = find(server, &params.text_document)?;
+    let open = find(server, params.text_document.uri.as_str())?;
     write(ask(open, open.document.offset(params.position)))
 }
 
-fn find<'a>(
-    server: &'a Server<'_>,
-    id: &TextDocumentIdentifier,
-) -> Result<&'a Open, (ErrorCode, String)> {
-    let found = server.documents.get(id.uri.as_str());
+fn find<'a>(server: &'a Server<'_>, address: &str) -> Result<&'a Open, (ErrorCode, String)> {
+    let found = server.documents.get(address);
     found.ok_or_else(|| {
-        let message = format!("`{}` is not open", id.uri.as_str());
+        let message = format!("`{address}` is not open");
         (ErrorCode::InvalidParams, message)
     })
 }
