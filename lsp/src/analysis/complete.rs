@@ -25,14 +25,20 @@ pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
     if document.in_comment(at) || in_number(document, at) {
         return Vec::new();
     }
-    let word = match document.word_at(at) {
-        Some(span) if (span.start as usize) < at => Span::new(span.start as usize, at),
-        _ => Span::new(at, at),
-    };
+    let mut word = Span::new(at, at);
+    let mut whole = word;
+    if let Some((token, span)) = document.word_at(at) {
+        word.start = span.start.min(word.start);
+        // Before a keyword something else is being written.
+        if token == Token::Ident || word.start < word.end {
+            whole = span;
+        }
+    }
     let place = Place::at(document, word);
     let mut list = List {
         document,
         word,
+        whole,
         items: Vec::new(),
     };
     match place.expects {
@@ -73,6 +79,8 @@ struct List<'a> {
     document: &'a Document,
     /// What has been typed of the word.
     word: Span,
+    /// The word with what stands behind the cursor.
+    whole: Span,
     items: Vec<CompletionItem>,
 }
 
@@ -114,7 +122,7 @@ impl List<'_> {
 
     /// The document with our name where the word is.
     fn surveyed(&self) -> Document {
-        let edit = (self.word, CURSOR.to_owned());
+        let edit = (self.whole, CURSOR.to_owned());
         Document::new(self.document.with(&[edit]))
     }
 

@@ -108,10 +108,10 @@ impl Document {
         both.clone().find(word).or_else(|| both.clone().last())
     }
 
-    /// The place of the name or word that a place touches.
-    pub fn word_at(&self, at: usize) -> Option<Span> {
+    /// The name or keyword that a place touches.
+    pub fn word_at(&self, at: usize) -> Option<(Token, Span)> {
         let (token, span) = self.tokens()[self.token_at(at)?];
-        (token == Token::Ident || token.is_keyword()).then_some(span)
+        (token == Token::Ident || token.is_keyword()).then_some((token, span))
     }
 
     /// Whether a place lies in a comment.

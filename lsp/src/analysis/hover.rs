@@ -52,7 +52,7 @@ pub fn hover(document: &Document, at: usize) -> Option<Hover> {
     if document.in_comment(at) {
         return None;
     }
-    let span = document.word_at(at)?;
+    let (_, span) = document.word_at(at)?;
     let text = explain(document, span)?;
     Some(Hover {
         contents: HoverContents::Markup(markdown(text)),

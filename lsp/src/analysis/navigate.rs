@@ -73,13 +73,13 @@ fn meant(document: &Document, at: usize) -> Option<usize> {
     if document.in_comment(at) {
         return None;
     }
-    document.meant(document.word_at(at)?)
+    document.meant(document.word_at(at)?.1)
 }
 
 /// The name that would be renamed at a place.
 pub fn prepare_rename(document: &Document, at: usize) -> Option<Range> {
     meant(document, at)?;
-    Some(document.range(document.word_at(at)?))
+    Some(document.range(document.word_at(at)?.1))
 }
 
 /// The edits that give the name at a place another text everywhere, and change nothing else.

@@ -64,6 +64,7 @@ agents 10
 steps 10
 param pull = 0.5
 state x = 1.0
+state n = poisson(3.0)
 step {
     let noise = normal(0.0, 1.0)
     x += pull
@@ -72,7 +73,7 @@ step {
         x = 2.25
     }
 }
-output last = x + f32(poisson(3.0))
+output last = x + f32(n)
 ";
 
     #[test]
@@ -87,15 +88,15 @@ output last = x + f32(poisson(3.0))
                 .collect()
         };
         assert!(of(3).contains("x = 1.0"), "{}", of(3));
-        assert!(of(5).contains("normal"), "{}", of(5));
-        assert!(of(6).contains("run.pull"), "{}", of(6));
-        assert!(of(8).contains("if (x > 3.0)"), "{}", of(8));
-        assert!(!of(8).contains("2.25"), "{}", of(8));
-        assert!(of(9).contains("2.25"), "{}", of(9));
-        assert!(of(12).contains("outputs["), "{}", of(12));
-        assert_eq!(of(4), "", "a line without expressions");
+        assert!(of(6).contains("normal"), "{}", of(6));
+        assert!(of(7).contains("run.pull"), "{}", of(7));
+        // One line became of two.
+        assert!(of(9).contains("select(x, 2.25, x > 3.0)"), "{}", of(9));
+        assert_eq!(of(10), of(9));
+        assert!(of(13).contains("outputs["), "{}", of(13));
+        assert_eq!(of(5), "", "a line without expressions");
         assert!(
-            kernel.lines.iter().all(|[from, ..]| *from <= 12),
+            kernel.lines.iter().all(|[from, ..]| *from <= 13),
             "{kernel:?}"
         );
     }
