@@ -4,6 +4,7 @@ mod report;
 
 use crate::{failure::Failure, source::Source, terminal};
 use report::Checked;
+use sim_lsp::analysis::Document;
 use std::path::PathBuf;
 
 /// Arguments of `simc check`.
@@ -13,7 +14,8 @@ Mistakes go to standard error, and the exit code is 1 if there is any.
 
 Examples:
   simc check model.sim
-  simc check models/*.sim")]
+  simc check models/*.sim
+  simc check --sarif models/*.sim > mistakes.sarif")]
 pub(crate) struct Args {
     /// Models to check.
     #[arg(required = true, value_name = "FILE")]
@@ -64,9 +66,8 @@ fn for_tools(args: &Args) -> Result<(), Failure> {
     for path in &args.files {
         match Source::read(path) {
             Ok(source) => files.push(Checked {
-                diagnostics: sim_compiler::check(&source.text),
                 name: source.name,
-                text: source.text,
+                document: Document::new(source.text),
             }),
             Err(failure) => {
                 failure.tell();
@@ -79,7 +80,11 @@ fn for_tools(args: &Args) -> Result<(), Failure> {
     } else {
         report::sarif(&files)
     })?;
-    if unread || files.iter().any(|file| !file.diagnostics.is_empty()) {
+    if unread
+        || files
+            .iter()
+            .any(|file| !file.document.diagnostics().is_empty())
+    {
         return Err(Failure::Reported);
     }
     Ok(())

@@ -181,18 +181,39 @@ impl Names {
     /// The declaration that a name in a block or an expression at this place stands for by the rules of scope,
     /// whether or not the checker came by.
     pub fn visible(&self, name: &str, at: usize) -> Option<usize> {
-        let fits = |declaration: &Declaration| {
-            let scope = declaration.scope.range();
-            declaration.name == name && scope.start <= at && at <= scope.end
-        };
         let all = self.declarations.iter().enumerate();
-        let rank = |declaration: &Declaration| match declaration.kind {
+        all.filter(|(_, declaration)| declaration.name == name && declaration.reaches(at))
+            .max_by_key(|(_, declaration)| declaration.rank())
+            .map(|(index, _)| index)
+    }
+
+    /// All that is visible at a place, by name.
+    pub fn all_visible(&self, at: usize) -> HashMap<&str, usize> {
+        let mut found: HashMap<&str, usize> = HashMap::new();
+        let all = self.declarations.iter().enumerate();
+        for (index, declaration) in all.filter(|(_, declaration)| declaration.reaches(at)) {
+            let best = found.entry(&declaration.name).or_insert(index);
+            if declaration.rank() >= self.declarations[*best].rank() {
+                *best = index;
+            }
+        }
+        found
+    }
+}
+
+impl Declaration {
+    /// Can its name be used at a place?
+    fn reaches(&self, at: usize) -> bool {
+        let scope = self.scope.range();
+        scope.start <= at && at <= scope.end
+    }
+
+    /// Of two declarations of a name, the one of higher rank hides the other.
+    fn rank(&self) -> u64 {
+        match self.kind {
             Kind::Variant => 0,
             kind if !kind.is_local() => 1,
-            _ => 2 + u64::from(declaration.scope.start),
-        };
-        all.filter(|(_, declaration)| fits(declaration))
-            .max_by_key(|(_, declaration)| rank(declaration))
-            .map(|(index, _)| index)
+            _ => 2 + u64::from(self.scope.start),
+        }
     }
 }

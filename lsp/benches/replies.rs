@@ -23,10 +23,8 @@ fn main() {
         .filter(|word| !word.starts_with('-'))
         .collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
-    println!(
-        "{:<20} {:>6} {:>10} {:>10} {:>10}  slowest",
-        "model", "keys", "replies", "median", "maximum"
-    );
+    println!("{:27} diagnostics, ms {:8} all replies, ms", "", "");
+    println!("model                  keys   median      max  replies   median      max  slowest");
     for (name, text) in models("lang-examples") {
         if wanted(&name) {
             let mut typing = Typing::new("");
@@ -116,13 +114,20 @@ impl Typing {
 
     fn report(mut self, name: &str) {
         self.waits.sort();
-        let count = self.waits.len();
-        let ms = |wait: Duration| format!("{:.2} ms", wait.as_secs_f64() * 1e3);
-        let (median, (most, what)) = (self.waits[count / 2].0, self.waits[count - 1]);
-        let (median, most) = (ms(median), ms(most));
+        let told = self.waits.iter().filter(|(_, what)| *what == "diagnostics");
+        let told: Vec<Duration> = told.map(|(wait, _)| *wait).collect();
+        let all: Vec<Duration> = self.waits.iter().map(|(wait, _)| *wait).collect();
+        let ms = |wait: Duration| format!("{:.2}", wait.as_secs_f64() * 1e3);
+        let cell = |waits: &[Duration]| {
+            let (median, most) = (waits[waits.len() / 2], waits[waits.len() - 1]);
+            format!("{:>8} {:>8}", ms(median), ms(most))
+        };
+        let slowest = self.waits[all.len() - 1].1;
+        let (keys, count) = (self.keys, all.len());
         println!(
-            "{name:<20} {:>6} {count:>10} {median:>10} {most:>10}  {what}",
-            self.keys
+            "{name:<20} {keys:>6} {} {count:>8} {}  {slowest}",
+            cell(&told),
+            cell(&all)
         );
         self.editor.leave();
         self.server.ended();

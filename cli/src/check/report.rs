@@ -1,46 +1,69 @@
 //! The mistakes of models for tools: a plain JSON array, or SARIF 2.1.0.
 
 use serde_json::{Value, json};
-use sim_compiler::{Diagnostic, diagnostic::catalog, span::Span};
+use sim_compiler::{
+    Diagnostic,
+    diagnostic::{Fix, catalog},
+    span::Span,
+};
+use sim_lsp::analysis::{Document, action};
 
 /// A file and its mistakes.
 pub(crate) struct Checked {
     /// As the user called it.
     pub(crate) name: String,
-    /// Its text.
-    pub(crate) text: String,
-    /// What the compiler says.
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Its text, and what the compiler says.
+    pub(crate) document: Document,
 }
 
-/// An array with an object per mistake: `file`, `code`, `severity`, `message`, `help`, and `labels`, the first
-/// of which is where the mistake stands. Lines and columns start at 1; columns count characters.
+impl Checked {
+    fn text(&self) -> &str {
+        self.document.text()
+    }
+}
+
+/// An array with an object per mistake. Lines and columns start at 1; columns count characters.
 pub(crate) fn json(files: &[Checked]) -> String {
     let mistakes = files.iter().flat_map(|file| {
-        file.diagnostics.iter().map(move |diagnostic| {
-            let labels = diagnostic.labels.iter().map(|label| {
-                let mut place = region(&file.text, label.span);
-                place["text"] = json!(label.text);
-                place
-            });
-            json!({
-                "file": file.name,
-                "code": diagnostic.code,
-                "severity": "error",
-                "message": diagnostic.message,
-                "help": diagnostic.help,
-                "labels": labels.collect::<Vec<Value>>(),
-            })
-        })
+        let found = file.document.diagnostics().iter();
+        found.map(move |diagnostic| mistake(file, diagnostic))
     });
     format!("{:#}\n", Value::Array(mistakes.collect()))
+}
+
+fn mistake(file: &Checked, diagnostic: &Diagnostic) -> Value {
+    let mut places = diagnostic.labels.iter();
+    let label = places.next().map(|label| &label.text);
+    let related: Vec<Value> = places
+        .map(|label| json!({ "message": label.text, "span": region(file.text(), label.span) }))
+        .collect();
+    let edit = |(span, text): &(Span, String)| {
+        let span = region(file.text(), *span);
+        json!({ "span": span, "text": text })
+    };
+    let fix = |fix: Fix| {
+        let edits: Vec<Value> = fix.edits.iter().map(edit).collect();
+        json!({ "title": fix.title, "edits": edits })
+    };
+    let fixes = action::fixes(&file.document, diagnostic).into_iter();
+    json!({
+        "file": file.name,
+        "code": diagnostic.code,
+        "severity": "error",
+        "message": diagnostic.message,
+        "label": label,
+        "span": region(file.text(), diagnostic.span()),
+        "related": related,
+        "help": diagnostic.help,
+        "fixes": fixes.map(fix).collect::<Vec<Value>>(),
+    })
 }
 
 /// One run of SARIF 2.1.0.
 pub(crate) fn sarif(files: &[Checked]) -> String {
     let results = files.iter().flat_map(|file| {
         let result = |diagnostic| result(file, diagnostic);
-        file.diagnostics.iter().map(result)
+        file.document.diagnostics().iter().map(result)
     });
     let results: Vec<Value> = results.collect();
     let used = |code: &str| results.iter().any(|result| result["ruleId"] == code);
@@ -71,19 +94,16 @@ pub(crate) fn sarif(files: &[Checked]) -> String {
 }
 
 fn result(file: &Checked, diagnostic: &Diagnostic) -> Value {
+    let artifact = json!({ "uri": address(&file.name) });
     let location = |span: Span, text: &str| {
+        let region = region(file.text(), span);
         json!({
-            "physicalLocation": {
-                "artifactLocation": { "uri": address(&file.name) },
-                "region": region(&file.text, span),
-            },
+            "physicalLocation": { "artifactLocation": artifact, "region": region },
             "message": { "text": text },
         })
     };
     let mut places = diagnostic.labels.iter();
-    let main: Vec<Value> = (places.by_ref().take(1))
-        .map(|label| location(label.span, &label.text))
-        .collect();
+    let label = places.next().map_or("", |label| label.text.as_str());
     let related: Vec<Value> = places
         .enumerate()
         .map(|(id, label)| {
@@ -96,12 +116,27 @@ fn result(file: &Checked, diagnostic: &Diagnostic) -> Value {
         Some(help) => format!("{}\n{help}", diagnostic.message),
         None => diagnostic.message.clone(),
     };
+    let replacement = |(span, text): &(Span, String)| {
+        json!({
+            "deletedRegion": region(file.text(), *span),
+            "insertedContent": { "text": text },
+        })
+    };
+    let fix = |fix: Fix| {
+        let replacements: Vec<Value> = fix.edits.iter().map(replacement).collect();
+        json!({
+            "description": { "text": fix.title },
+            "artifactChanges": [{ "artifactLocation": artifact, "replacements": replacements }],
+        })
+    };
+    let fixes = action::fixes(&file.document, diagnostic).into_iter();
     json!({
         "ruleId": diagnostic.code,
         "level": "error",
         "message": { "text": text },
-        "locations": main,
+        "locations": [location(diagnostic.span(), label)],
         "relatedLocations": related,
+        "fixes": fixes.map(fix).collect::<Vec<Value>>(),
     })
 }
 

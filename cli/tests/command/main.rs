@@ -1,10 +1,12 @@
 //! The command as a user calls it: the built binary in a directory of its own, its output and its exit code.
 
 mod build;
+mod check;
 #[cfg(target_os = "linux")]
 mod errors;
 mod files;
 mod fmt;
+mod lsp;
 #[cfg(unix)]
 mod process;
 mod run;

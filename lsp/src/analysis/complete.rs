@@ -216,11 +216,11 @@ impl List<'_> {
     fn names(&mut self, wanted: impl Fn(Kind) -> bool) {
         let whole = self.surveyed();
         let at = self.word.start as usize;
-        let names = whole.names();
-        for (index, declaration) in names.declarations.iter().enumerate() {
+        let mut visible: Vec<usize> = whole.names().all_visible(at).into_values().collect();
+        visible.sort_unstable();
+        for declaration in visible.into_iter().map(|index| whole.declaration(index)) {
             let name = &declaration.name;
-            let known = wanted(declaration.kind) && name != CURSOR;
-            if !known || names.visible(name, at) != Some(index) {
+            if !wanted(declaration.kind) || name == CURSOR {
                 continue;
             }
             let (kind, rank) = match declaration.kind {
