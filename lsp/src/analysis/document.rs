@@ -105,7 +105,7 @@ impl Document {
             let token = tokens[*index].0;
             token == Token::Ident || token.is_keyword()
         };
-        both.clone().find(word).or_else(|| both.clone().last())
+        both.clone().find(word).or_else(|| both.clone().next_back())
     }
 
     /// The name or keyword that a place touches.
