@@ -3,7 +3,7 @@
 //! A reply is the time from a message to its answer: from the change to the diagnostics of that text, and
 //! from each request to its response. Run with `cargo bench -p sim-lsp`; a word picks models by name.
 
-#[path = "../tests/editor/mod.rs"]
+#[path = "../tests/editor/client.rs"]
 mod editor;
 
 use editor::{Editor, Server, URI, models, position};

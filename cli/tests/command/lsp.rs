@@ -1,6 +1,6 @@
 //! `simc lsp` as an editor starts it: a process, its standard input and its standard output.
 
-#[path = "../../../lsp/tests/editor/mod.rs"]
+#[path = "../../../lsp/tests/editor/client.rs"]
 mod editor;
 
 use crate::Place;

@@ -1,7 +1,7 @@
 //! The server as editors meet it: messages in, messages out.
 
 mod actions;
-#[path = "../editor/mod.rs"]
+#[path = "../editor/client.rs"]
 mod editor;
 mod random;
 mod requests;
