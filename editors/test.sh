@@ -67,6 +67,15 @@ for editor in vim nvim; do
         skip "$editor" "not installed"
     fi
 done
+simc=$PWD/target/debug/simc
+if ! has nvim; then
+    skip "nvim: language server" "not installed"
+elif [ ! -x "$simc" ]; then
+    skip "nvim: language server" "cargo build -p simc first"
+else
+    run "nvim: language server" env SIMC="$simc" timeout 60 nvim --headless -n -i NONE -u NONE \
+        -c 'set rtp^=editors/vim' -c 'luafile editors/vim/test/lsp.lua' -c 'cquit 1'
+fi
 if has emacs; then
     run "Emacs: faces, indentation" emacs -Q --batch -l editors/emacs/test/run.el
 else

@@ -189,7 +189,7 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
     };
     let (simulation, agreement) = verify::verify(simulation, &first, &control, start)?;
     let measured = Measured::of(&simulation, &first, args.runs, &control)?;
-    let cost = cost::cost(&model.artifact.program, model.artifact.generator);
+    let cost = cost::cost(&model.artifact.program, model.artifact.options.generator);
     Ok(Row::new(
         &model.name,
         model.compile_seconds,

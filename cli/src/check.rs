@@ -1,6 +1,10 @@
 //! `simc check`: the mistakes of models.
 
+mod report;
+
 use crate::{failure::Failure, source::Source, terminal};
+use report::Checked;
+use sim_lsp::analysis::Document;
 use std::path::PathBuf;
 
 /// Arguments of `simc check`.
@@ -10,15 +14,25 @@ Mistakes go to standard error, and the exit code is 1 if there is any.
 
 Examples:
   simc check model.sim
-  simc check models/*.sim")]
+  simc check models/*.sim
+  simc check --sarif models/*.sim > mistakes.sarif")]
 pub(crate) struct Args {
     /// Models to check.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Print the mistakes as JSON on standard output.
+    #[arg(long, conflicts_with = "sarif")]
+    json: bool,
+    /// Print the mistakes as SARIF 2.1.0 on standard output.
+    #[arg(long)]
+    sarif: bool,
 }
 
 /// Reports the mistakes of all files, then how many files have any.
 pub(crate) fn check(args: &Args) -> Result<(), Failure> {
+    if args.json || args.sarif {
+        return for_tools(args);
+    }
     let mut wrong = 0;
     for path in &args.files {
         let checked = Source::read(path).and_then(|source| {
@@ -43,4 +57,35 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
         terminal::remark(format!("{count} {files} checked, {wrong} with mistakes\n"));
         Err(Failure::Reported)
     }
+}
+
+/// Prints the mistakes of all files in a form for tools; the exit code is that of the report for people.
+fn for_tools(args: &Args) -> Result<(), Failure> {
+    let mut files = Vec::new();
+    let mut unread = false;
+    for path in &args.files {
+        match Source::read(path) {
+            Ok(source) => files.push(Checked {
+                name: source.name,
+                document: Document::new(source.text),
+            }),
+            Err(failure) => {
+                failure.tell();
+                unread = true;
+            }
+        }
+    }
+    terminal::print(if args.json {
+        report::json(&files)
+    } else {
+        report::sarif(&files)
+    })?;
+    if unread
+        || files
+            .iter()
+            .any(|file| !file.document.diagnostics().is_empty())
+    {
+        return Err(Failure::Reported);
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `bench`, `fmt`, `explain`. Behind them: `source` reads models, `table`
+//! One file a subcommand: `check`, `build`, `run`, `bench`, `fmt`, `explain`, `lsp`. Behind them: `source` reads models, `table`
 //! reads and writes tables, `translate` turns a kernel into other shading languages, `summary` is what
 //! `run` ends with, `problem` is the catalog of what the command itself complains about, and `failure`
 //! turns whatever ended a command into a report and an exit code.
@@ -16,6 +16,7 @@ mod fmt;
 mod generator;
 mod interrupt;
 mod launch;
+mod lsp;
 mod number;
 mod output;
 mod problem;
@@ -53,6 +54,8 @@ enum Command {
     Fmt(fmt::Args),
     /// Explain an error by its code, or list all codes.
     Explain(explain::Args),
+    /// Answer an editor: the language server.
+    Lsp(lsp::Args),
 }
 
 fn main() -> ExitCode {
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::bench(&args),
         Command::Fmt(args) => fmt::fmt(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Lsp(args) => lsp::lsp(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -43,4 +43,9 @@ impl Artifact {
         }
         Cow::Borrowed(&self.program)
     }
+
+    /// Where the expressions of the model went in [`Artifact::wgsl`].
+    pub fn origins(&self) -> Vec<emit::Origin> {
+        emit::origins(&self.program, &self.manifest, self.options.generator)
+    }
 }

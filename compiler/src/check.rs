@@ -13,6 +13,7 @@ mod flow;
 mod integrate;
 mod item;
 mod matching;
+mod notes;
 mod operator;
 mod place;
 mod stmt;
@@ -29,6 +30,7 @@ use crate::{
         self, Constant, DataId, EnumId, ExprId, ExprKind, FunctionId, InputId, LocalId, LocalKind,
         Model, ParamId, StateId, StructId, Type,
     },
+    names::Notes,
     span::Span,
     syntax::ast,
 };
@@ -44,12 +46,17 @@ pub fn check(tree: &ast::Model, prelude: &ast::Model) -> Result<Model, Vec<Diagn
     if checker.diagnostics.is_empty() {
         return Ok(checker.model);
     }
-    checker
-        .diagnostics
-        .sort_by_key(|diagnostic| diagnostic.span());
-    // The place of `place += value` is checked twice.
-    checker.diagnostics.dedup();
-    Err(checker.diagnostics)
+    Err(checker.complaints())
+}
+
+/// Checks a syntax tree, and notes what its names stand for.
+pub fn survey(tree: &ast::Model) -> (Vec<Diagnostic>, Notes) {
+    let prelude = ast::Model::default();
+    let mut checker = Checker::new(tree, &prelude);
+    checker.notebook.open = true;
+    checker.run();
+    let notes = checker.take_notes();
+    (checker.complaints(), notes)
 }
 
 /// What a top-level name stands for.
@@ -143,6 +150,7 @@ struct Checker<'a> {
     calls: Vec<CallSite>,
     /// Numbers of constants computed so far.
     constant_numbers: u64,
+    notebook: notes::Notebook,
 }
 
 impl<'a> Checker<'a> {
@@ -166,6 +174,7 @@ impl<'a> Checker<'a> {
             in_integrate: false,
             calls: Vec::new(),
             constant_numbers: 0,
+            notebook: notes::Notebook::default(),
         }
     }
 
@@ -183,6 +192,14 @@ impl<'a> Checker<'a> {
         self.check_outputs();
         self.check_calls();
         self.check_whole();
+    }
+
+    /// The complaints, in the order of the source.
+    fn complaints(mut self) -> Vec<Diagnostic> {
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.span());
+        // The place of `place += value` is checked twice.
+        self.diagnostics.dedup();
+        self.diagnostics
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
@@ -223,6 +240,7 @@ impl<'a> Checker<'a> {
 
     /// Declares a local in the innermost scope.
     fn declare(&mut self, name: &ast::Name, ty: Type, kind: LocalKind) -> LocalId {
+        self.note_type(name.span, &ty);
         let id = LocalId(self.model.locals.len() as u32);
         self.model.locals.push(hir::Local {
             name: name.text.clone(),

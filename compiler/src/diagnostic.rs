@@ -19,6 +19,17 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// How to mend it, where that is known.
     pub help: Option<String>,
+    /// Changes that an editor can make for the user; each mends the mistake by itself.
+    pub fixes: Vec<Fix>,
+}
+
+/// A change of the source that mends a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as a command.
+    pub title: String,
+    /// Texts for places of the source, in its order.
+    pub edits: Vec<(Span, String)>,
 }
 
 /// A place in the source and what is the matter there.
@@ -39,6 +50,7 @@ impl Diagnostic {
             message: message.into(),
             labels: Vec::new(),
             help: None,
+            fixes: Vec::new(),
         }
     }
 
@@ -54,6 +66,44 @@ impl Diagnostic {
     /// Adds the line that says how to mend it.
     fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// Offers a text for a place.
+    fn replace(mut self, span: Span, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let title = match text.trim() {
+            "" => "Remove it".to_owned(),
+            shown if span.start == span.end => format!("Add `{shown}`"),
+            shown => format!("Write `{shown}`"),
+        };
+        let edits = vec![(span, text)];
+        self.fixes.push(Fix { title, edits });
+        self
+    }
+
+    /// Offers a text behind a place.
+    fn append(self, span: Span, text: impl Into<String>) -> Self {
+        let end = Span {
+            start: span.end,
+            end: span.end,
+        };
+        self.replace(end, text)
+    }
+
+    /// Offers a call around a value.
+    fn wrap(mut self, function: &str, span: Span) -> Self {
+        let at = |place| Span {
+            start: place,
+            end: place,
+        };
+        self.fixes.push(Fix {
+            title: format!("Convert with `{function}(…)`"),
+            edits: vec![
+                (at(span.start), format!("{function}(")),
+                (at(span.end), ")".to_owned()),
+            ],
+        });
         self
     }
 

@@ -4,7 +4,7 @@ pub mod limits;
 mod usage;
 mod wgsl;
 
-pub use wgsl::wgsl;
+pub use wgsl::{Origin, origins, wgsl};
 
 use crate::ir::Program;
 

@@ -19,6 +19,7 @@ mod hir;
 pub mod ir;
 mod lower;
 pub mod manifest;
+pub mod names;
 pub mod passes;
 pub mod random;
 pub mod schedule;
@@ -30,6 +31,7 @@ pub mod words;
 pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;
 
+use manifest::Manifest;
 use random::Generator;
 use schedule::Schedule;
 
@@ -68,18 +70,7 @@ pub fn compile(source: &str) -> Result<Artifact, Vec<Diagnostic>> {
 /// # Errors
 /// Every complaint about the source, in its order.
 pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diagnostic>> {
-    let model = checked(source)?;
-    let (lowered, mut manifest) = lower::lower(&model);
-    if cfg!(debug_assertions) {
-        ir::verify::verify(&lowered).expect("lowering keeps the invariants of the IR");
-    }
-    let mut program = lowered.clone();
-    if options.optimise {
-        passes::optimise(&mut program);
-    }
-    size::check_program(&program)?;
-    manifest.generator = options.generator.name().to_string();
-    manifest.inner_rounds = ir::rounds::inner_rounds(&program);
+    let (lowered, program, manifest) = optimised(source, options)?;
     let kernel = emit::wgsl(&program, &manifest, options.generator, &Schedule::default());
     Ok(Artifact {
         manifest,
@@ -92,16 +83,49 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
 
 /// Only the complaints about a model; empty if it compiles.
 pub fn check(source: &str) -> Vec<Diagnostic> {
-    match compile(source) {
-        Ok(_) => Vec::new(),
-        Err(diagnostics) => diagnostics,
+    optimised(source, Options::default())
+        .err()
+        .unwrap_or_default()
+}
+
+/// The program before and after the passes, and its manifest; what follows has no complaints.
+fn optimised(
+    source: &str,
+    options: Options,
+) -> Result<(ir::Program, ir::Program, Manifest), Vec<Diagnostic>> {
+    let model = checked(source)?;
+    let (lowered, mut manifest) = lower::lower(&model);
+    if cfg!(debug_assertions) {
+        ir::verify::verify(&lowered).expect("lowering keeps the invariants of the IR");
+    }
+    let mut program = lowered.clone();
+    if options.optimise {
+        passes::optimise(&mut program);
+    }
+    size::check_program(&program)?;
+    manifest.generator = options.generator.name().to_string();
+    manifest.inner_rounds = ir::rounds::inner_rounds(&program);
+    Ok((lowered, program, manifest))
+}
+
+/// What the front end knows of a source file, whole or broken. Its complaints are those of [`check`], but for
+/// those about size.
+pub fn survey(source: &str) -> names::Survey {
+    let parsed = syntax::parse(source);
+    let (found, notes) = check::survey(&parsed.model);
+    let names = names::collect(&parsed.model, notes, source.len());
+    names::Survey {
+        diagnostics: joined(source, parsed.diagnostics, found),
+        tree: parsed.model,
+        names,
     }
 }
 
 fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
     let parsed = syntax::parse(source);
     let prelude = if source.contains("poisson") {
-        syntax::parse(PRELUDE).model
+        // Its places lie behind those of the source: nobody takes one for the other.
+        syntax::parse(&format!("{:1$}{PRELUDE}", "", source.len())).model
     } else {
         syntax::ast::Model::default()
     };
@@ -112,23 +136,26 @@ fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
             found => diagnostics = found,
         },
         Ok(_) => {}
-        Err(found) => {
-            let line = |diagnostic: &Diagnostic| {
-                let start = diagnostic.span().range().start.min(source.len());
-                source.as_bytes()[..start]
-                    .iter()
-                    .filter(|byte| **byte == b'\n')
-                    .count()
-            };
-            let broken: Vec<usize> = diagnostics.iter().map(line).collect();
-            diagnostics.extend(found.into_iter().filter(|diagnostic| {
-                broken.is_empty()
-                    || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
-            }));
-        }
+        Err(found) => return Err(joined(source, diagnostics, found)),
     }
     diagnostics.sort_by_key(Diagnostic::span);
     Err(diagnostics)
+}
+
+/// The complaints of the syntax and those of the checker that are no consequence of them.
+fn joined(source: &str, syntax: Vec<Diagnostic>, checker: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let line = |diagnostic: &Diagnostic| {
+        let start = diagnostic.span().range().start.min(source.len());
+        let before = source.as_bytes()[..start].iter();
+        before.filter(|byte| **byte == b'\n').count()
+    };
+    let broken: Vec<usize> = syntax.iter().map(line).collect();
+    let mut diagnostics = syntax;
+    diagnostics.extend(checker.into_iter().filter(|diagnostic| {
+        broken.is_empty() || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
+    }));
+    diagnostics.sort_by_key(Diagnostic::span);
+    diagnostics
 }
 
 /// Is this a mistake of its own even where the text has syntax errors? Names may be unknown there, and

@@ -2,10 +2,12 @@
 
 mod bench;
 mod build;
+mod check;
 #[cfg(target_os = "linux")]
 mod errors;
 mod files;
 mod fmt;
+mod lsp;
 #[cfg(unix)]
 mod process;
 mod run;

@@ -88,7 +88,8 @@ fn facts(text: &mut String, row: &Builtin, pure: &Pure) -> std::fmt::Result {
     Ok(())
 }
 
-fn signature(row: &Builtin) -> String {
+/// A builtin's name, parameters and result, such as `max(a: T, b: T) -> T, T: f32, i32, u32, vector`.
+pub fn signature(row: &Builtin) -> String {
     let Meaning::Pure(pure) = &row.meaning else {
         return format!("{}({})", row.name, row.params.join(", "));
     };

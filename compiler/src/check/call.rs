@@ -30,7 +30,11 @@ impl Checker<'_> {
                 self.convert(ty, callee, args, span)
             };
         }
-        match self.globals.get(callee.text.as_str()).copied() {
+        let meant = self.globals.get(callee.text.as_str()).copied();
+        if let Some((Global::Function(_) | Global::Struct(_) | Global::Broken, declared)) = meant {
+            self.note(callee.span, declared);
+        }
+        match meant {
             Some((Global::Function(id), _)) => return self.call_function(id, callee, args, span),
             Some((Global::Struct(id), _)) => return self.construct(id, callee, args, span),
             Some((Global::Broken, _)) => {
@@ -44,6 +48,7 @@ impl Checker<'_> {
                     callee.span,
                     Some(declared),
                 );
+                self.note(callee.span, declared);
                 self.report(report);
                 return self.error(span);
             }

@@ -120,6 +120,7 @@ impl<'a> Checker<'a> {
             .rev()
             .find_map(|scope| scope.get(text).map(|(_, span)| *span));
         if let Some(declared) = local {
+            self.note(name.span, declared);
             self.report(catalog::control::equation_for(
                 text,
                 "a local variable",
@@ -134,6 +135,7 @@ impl<'a> Checker<'a> {
             self.report(report);
             return None;
         };
+        self.note(name.span, declared);
         let what = match global {
             Global::State(id) => {
                 let ty = self.model.states.get(id.0 as usize)?.ty.clone();

@@ -103,6 +103,9 @@ impl<'a> Checker<'a> {
                 .or_default()
                 .push((id, value as u32));
         }
+        let spans = variants.iter().map(|variant| variant.span);
+        self.notebook.variants.push(spans.collect());
+        self.notebook.enums.push(name.span);
         self.model.enums.push(Enum {
             name: name.text.clone(),
             variants: variants
@@ -130,6 +133,7 @@ impl<'a> Checker<'a> {
             };
             let mut seen: HashMap<&str, Span> = HashMap::new();
             let mut checked = Vec::new();
+            let mut spans = Vec::new();
             for field in fields {
                 if let Some(first) = seen.insert(&field.name.text, field.name.span) {
                     self.report(catalog::names::duplicate_declaration(
@@ -141,8 +145,10 @@ impl<'a> Checker<'a> {
                 }
                 let ty = self.resolve_type(&field.ty, false);
                 checked.push((field.name.text.clone(), ty));
+                spans.push(field.name.span);
             }
             self.model.structs[index].fields = checked;
+            self.notebook.fields.push(spans);
             index += 1;
         }
         self.check_recursive_structs();

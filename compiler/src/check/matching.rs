@@ -98,6 +98,7 @@ impl<'a> Checker<'a> {
         if let (ast::ExprKind::Name(name), Type::Enum(id)) = (&expr.kind, ty) {
             let variants = &self.model[*id].variants;
             if let Some(value) = variants.iter().position(|variant| variant == name) {
+                self.note_variant(expr.span, *id, value);
                 return self.constant_node(
                     Constant::Value(ir::Value::U32(value as u32)),
                     ty.clone(),

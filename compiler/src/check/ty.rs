@@ -67,10 +67,13 @@ impl Checker<'_> {
         if let Some(ty) = value_type(name) {
             return Type::Value(ty);
         }
-        match self.globals.get(name) {
-            Some((super::Global::Struct(id), _)) => return Type::Struct(*id),
-            Some((super::Global::Enum(id), _)) => return Type::Enum(*id),
-            _ => {}
+        if let Some((global, declared)) = self.globals.get(name).copied() {
+            self.note(span, declared);
+            match global {
+                super::Global::Struct(id) => return Type::Struct(id),
+                super::Global::Enum(id) => return Type::Enum(id),
+                _ => {}
+            }
         }
         let own = self.model.structs.iter().map(|item| item.name.as_str());
         let enums = self.model.enums.iter().map(|item| item.name.as_str());

@@ -40,7 +40,16 @@ pub(crate) use catalog;
 /// Adds the help line for a name that looks like the one written.
 fn did_you_mean(report: Diagnostic, near: Option<&str>) -> Diagnostic {
     match near {
-        Some(near) => report.help(format!("did you mean `{near}`?")),
+        Some(near) => {
+            let name = near.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            let span = report.span();
+            let report = report.help(format!("did you mean `{near}`?"));
+            if name {
+                report.replace(span, near)
+            } else {
+                report
+            }
+        }
         None => report,
     }
 }

@@ -19,6 +19,7 @@ mod lanes;
 mod literal;
 mod names;
 mod operator;
+mod origin;
 mod reserved;
 mod stmt;
 mod storage;
@@ -38,6 +39,7 @@ use crate::{
     schedule::{Choice, Kernel, Schedule},
 };
 use names::Names;
+pub use origin::{Origin, origins};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
 
@@ -49,10 +51,7 @@ pub fn wgsl(
     schedule: &Schedule,
 ) -> Kernel {
     let mut writer = Writer::new(program, manifest, generator, *schedule);
-    writer.bindings();
-    writer.functions();
-    writer.main();
-    writer.support();
+    writer.write();
     Kernel {
         wgsl: writer.out,
         lanes: program.lanes.max(1),
@@ -101,6 +100,8 @@ struct Writer<'a> {
     out: String,
     indent: usize,
     line_start: usize,
+    /// Where parts of the source went, if somebody asked.
+    origins: Option<Vec<Origin>>,
 }
 
 /// One thing per buffer of agents' rows.
@@ -165,9 +166,17 @@ impl<'a> Writer<'a> {
             out: String::with_capacity(4_096 + 24 * program.exprs.len()),
             indent: 0,
             line_start: 0,
+            origins: None,
         };
         writer.name_module();
         writer
+    }
+
+    fn write(&mut self) {
+        self.bindings();
+        self.functions();
+        self.main();
+        self.support();
     }
 
     /// Names everything at module scope, in an order that only the model decides.
@@ -240,6 +249,7 @@ impl<'a> Writer<'a> {
         self.out.push_str(tail);
         wrap::wrap(&mut self.out, self.line_start, 4 * self.indent);
         self.out.push('\n');
+        self.end_origins();
     }
 
     /// A whole line.

@@ -376,6 +376,32 @@ fn lower_case(variant: &impl Debug) -> String {
     format!("{variant:?}").to_lowercase()
 }
 
+/// A constant as a model would write it, shortened if it is long.
+pub(crate) fn plain(value: &Constant, ty: &Type, model: &Model) -> String {
+    match (value, ty) {
+        (Constant::Value(Value::U32(value)), Type::Enum(id)) => {
+            let variant = model[*id].variants.get(*value as usize);
+            variant.cloned().unwrap_or_default()
+        }
+        (Constant::Value(Value::F32(value)), _) => format!("{value:?}"),
+        (Constant::Value(Value::I32(value)), _) => value.to_string(),
+        (Constant::Many(values), Type::Array(element, _)) => {
+            let shown = values.iter().take(16);
+            let shown: Vec<String> = shown.map(|value| plain(value, element, model)).collect();
+            let more = if values.len() > 16 { ", …" } else { "" };
+            format!("[{}{more}]", shown.join(", "))
+        }
+        (Constant::Many(values), Type::Struct(id)) => {
+            let fields = values.iter().zip(&model[*id].fields);
+            let shown: Vec<String> = fields
+                .map(|(value, (_, ty))| plain(value, ty, model))
+                .collect();
+            format!("{}({})", model[*id].name, shown.join(", "))
+        }
+        _ => constant(value),
+    }
+}
+
 fn constant(value: &Constant) -> String {
     match value {
         Constant::Int(value) => value.to_string(),

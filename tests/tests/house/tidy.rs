@@ -22,7 +22,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 }
 
 fn all() -> Vec<(PathBuf, String)> {
-    ["compiler", "format", "runtime", "cli", "tests"]
+    ["compiler", "format", "lsp", "runtime", "cli", "tests"]
         .into_iter()
         .flat_map(sources)
         .collect()
@@ -115,6 +115,7 @@ fn layers_hold() {
     );
     let outside = ["std::fs", "std::env", "println!", "sim_runtime", "unsafe {"];
     forbid("format/src", &outside, &[]);
+    forbid("lsp/src", &outside, &[]);
     forbid("compiler/src", &["ariadne"], &["diagnostic/render.rs"]);
     forbid("runtime/src", &["println!"], &[]);
     forbid("cli/src", &["wgpu", "ariadne"], &[]);

@@ -80,6 +80,7 @@ impl Checker<'_> {
         }
         let base = self.expr(base, None);
         let ty = self.ty(base).clone();
+        self.note_members(field.span, &ty);
         match &ty {
             Type::Error => self.error(span),
             Type::Struct(id) => {
@@ -96,6 +97,7 @@ impl Checker<'_> {
                     return self.error(span);
                 };
                 let field_ty = item.fields[position].1.clone();
+                self.note_field(field.span, *id, position);
                 if let Some(Constant::Many(values)) = self.constant(base) {
                     let value = values[position].clone();
                     return self.constant_node(value, field_ty, span);
@@ -152,12 +154,16 @@ impl Checker<'_> {
         if self.scopes.iter().any(|scope| scope.contains_key(name)) {
             return None;
         }
-        let Some((Global::Enum(id), _)) = self.globals.get(name.as_str()) else {
+        let Some((Global::Enum(id), declared)) = self.globals.get(name.as_str()).copied() else {
             return None;
         };
-        let id = *id;
+        self.note(base.span, declared);
+        self.note_enum(field.span, id);
+        if let Some(value) = position_of(&self.model[id].variants, &field.text) {
+            self.note_variant(field.span, id, value);
+        }
         let variants = &self.model[id].variants;
-        match variants.iter().position(|variant| *variant == field.text) {
+        match position_of(variants, &field.text) {
             Some(value) => Some(self.constant_node(
                 Constant::Value(Value::U32(value as u32)),
                 Type::Enum(id),
@@ -171,6 +177,10 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+fn position_of(variants: &[String], name: &str) -> Option<usize> {
+    variants.iter().position(|variant| variant == name)
 }
 
 /// The components that a swizzle names, if a vector of that size has them.

@@ -12,13 +12,16 @@ use crate::{
 
 impl Checker<'_> {
     pub(super) fn name(&mut self, name: &str, span: Span) -> ExprId {
-        if let Some((binding, _)) = self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
-            return match binding.clone() {
+        let local = self.scopes.iter().rev().find_map(|scope| scope.get(name));
+        if let Some((binding, declared)) = local.cloned() {
+            self.note(span, declared);
+            return match binding {
                 Binding::Local(id) => self.local(id, span),
                 Binding::Constant(constant, ty) => self.constant_node(constant, ty, span),
             };
         }
         if let Some((global, declared)) = self.globals.get(name).copied() {
+            self.note(span, declared);
             return self.global(global, name, declared, span);
         }
         if let Some(declared) = self
@@ -27,11 +30,13 @@ impl Checker<'_> {
             .rev()
             .find_map(|later| later.get(name).copied())
         {
+            self.note(span, declared);
             self.report(catalog::names::use_before_declaration(name, span, declared));
             return self.error(span);
         }
         if let Some(owners) = self.variants.get(name) {
             if let [(owner, variant)] = owners[..] {
+                self.note_variant(span, owner, variant as usize);
                 return self.constant_node(
                     Constant::Value(Value::U32(variant)),
                     Type::Enum(owner),

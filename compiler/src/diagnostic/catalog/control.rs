@@ -11,6 +11,7 @@ catalog! {
     E0401 missing_limit(span: Span) {
         Diagnostic::new("`while` needs a limit").at(span, "may never end")
             .help("say how many rounds it takes at most: `while … limit 100 { … }`")
+            .append(span, "limit 100 ")
     }
 
     /// An assignment to something that keeps its value.
@@ -143,6 +144,7 @@ catalog! {
     E0419 useless_expression(span: Span) {
         Diagnostic::new("the value of this expression is not used").at(span, "has no effect")
             .help("give it a name: `let x = …`")
+            .replace(Span { end: span.start, ..span }, "let value = ")
     }
 
     /// Statements after `return`, `break`, `continue` or `stop` in the same block.

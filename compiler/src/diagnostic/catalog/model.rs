@@ -37,6 +37,7 @@ catalog! {
     E0606 output_without_state(name: &str, span: Span) {
         Diagnostic::new(format!("output `{name}` has no value")).at(span, "no state has this name")
             .help(format!("write `output {name} = …`"))
+            .append(span, " = 0.0")
     }
 
     /// More params than a uniform block holds.

@@ -79,9 +79,10 @@ catalog! {
 
     /// A variant that two enums have, without saying which.
     E0209 ambiguous_variant(name: &str, owners: &str, span: Span) {
-        Diagnostic::new(format!("`{name}` is a variant of several enums: {owners}"))
+        let report = Diagnostic::new(format!("`{name}` is a variant of several enums: {owners}"))
             .at(span, "which one?")
-            .help(format!("write the enum's name before it: `Enum.{name}`"))
+            .help(format!("write the enum's name before it: `Enum.{name}`"));
+        owners.split(", ").fold(report, |report, owner| report.replace(span, format!("{owner}.{name}")))
     }
 
     /// A function that reads a state.

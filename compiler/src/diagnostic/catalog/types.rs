@@ -9,6 +9,7 @@ catalog! {
     /// Values never convert by themselves: write `f32(i)`, `i32(x)`, `u32(i)`. Literals and constants
     /// without a type adapt: `2 * price` works.
     E0301 mismatched_types(place: &str, needed: &str, found: &str, span: Span, cause: Option<(Span, String)>) {
+        let whole = cause.is_some() || !place.starts_with("the new value");
         let mut report = Diagnostic::new(format!("{place} must be `{needed}`, but this is `{found}`"))
             .at(span, format!("this is `{found}`"));
         if let Some((span, text)) = cause {
@@ -16,7 +17,9 @@ catalog! {
         }
         let scalar = |name: &str| matches!(name, "f32" | "i32" | "u32");
         if scalar(needed) && (scalar(found) || found == "bool" || found == "float" || found == "integer") {
-            return report.help(format!("convert it: `{needed}(…)`"));
+            let report = report.help(format!("convert it: `{needed}(…)`"));
+            // In `x += e` the complaint is about `x + e`, which nobody wrote.
+            return if whole { report.wrap(needed, span) } else { report };
         }
         if needed == "bool" {
             return report.help("compare it with something, such as `x != 0`");
@@ -32,6 +35,12 @@ catalog! {
         let report = Diagnostic::new(format!("`{op}` cannot join `{left}` and `{right}`"))
             .at(right_span, format!("this is `{right}`"))
             .at(left_span, format!("this is `{left}`"));
+        let report = match (left, right) {
+            ("f32" | "float", "i32" | "u32") => report.wrap("f32", right_span),
+            ("i32" | "u32", "f32" | "float") => report.wrap("f32", left_span),
+            ("i32", "u32") | ("u32", "i32") => report.wrap(left, right_span),
+            _ => report,
+        };
         match help {
             Some(help) => report.help(help),
             None => report,
@@ -50,7 +59,7 @@ catalog! {
         let report = Diagnostic::new(format!("`{function}` takes {needed} as `{param}`, but this is `{found}`"))
             .at(span, format!("this is `{found}`"));
         if needed == "`f32`" && matches!(found, "i32" | "u32") {
-            return report.help("convert it: `f32(…)`");
+            return report.help("convert it: `f32(…)`").wrap("f32", span);
         }
         report
     }
@@ -143,6 +152,7 @@ catalog! {
     E0317 missing_type(what: &str, span: Span) {
         Diagnostic::new(format!("{what} needs a type")).at(span, "nothing says its type")
             .help("write it after the name: `name: f32`")
+            .append(span, ": f32")
     }
 
     /// A function whose parameter or place wants a name that something else has.

@@ -6,6 +6,7 @@ use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, Value, VarId, VarKind};
 impl<'a> Writer<'a> {
     /// Writes an expression, in brackets if it binds less tightly than `least`.
     pub(super) fn expr(&mut self, id: ExprId, least: Level) {
+        self.begin_origin(id);
         if let Some(name) = self.hoisted.get(&id) {
             self.out.push_str(name);
             return;

@@ -57,7 +57,9 @@ catalog! {
         let diagnostic = Diagnostic::new(format!("expected a declaration, found {found}"))
             .at(span, "no declaration begins with this");
         match meant {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            Some(meant) => diagnostic
+                .help(format!("did you mean `{meant}`?"))
+                .replace(span, meant),
             None => diagnostic.help(
                 "a file is a row of `agents`, `steps`, `const`, `param`, `data`, `input`, `state`, \
                  `output`, `fn`, `struct`, `enum`, `init`, `step` and `finish`",
@@ -109,6 +111,7 @@ catalog! {
         Diagnostic::new(format!("`{word}` takes its number without a sign"))
             .at(span, "leave this out")
             .help(format!("write `{word} 1_000`"))
+            .replace(span, "")
     }
 
     /// A parameter or a field without a type.
@@ -122,6 +125,7 @@ catalog! {
         Diagnostic::new(format!("`{name}` has no type"))
             .at(span, "needs a type")
             .help(format!("write `{name}: f32`, or another type"))
+            .append(span, ": f32")
     }
 
     /// A type before the name instead of after it.
@@ -136,6 +140,7 @@ catalog! {
         Diagnostic::new("a type stands after the name")
             .at(span, "the other way round")
             .help(format!("write `{name}: {ty}`"))
+            .replace(span, format!("{name}: {ty}"))
     }
 
     /// A `data` declaration without a type.
@@ -151,6 +156,7 @@ catalog! {
         Diagnostic::new(format!("the data `{name}` has no type"))
             .at(span, "needs a type")
             .help(format!("write `data {name}: [f32]`, or `[[f32; 36]]` for 36 columns"))
+            .append(span, ": [f32]")
     }
 
     /// A type with arguments between `<` and `>`.
@@ -182,6 +188,7 @@ catalog! {
         Diagnostic::new("the length of an array type stands after a `;`")
             .at(span, "write `;`")
             .help("write `[f32; 16]`")
+            .replace(span, ";")
     }
 
     /// A function's result type without `->`.
@@ -195,6 +202,7 @@ catalog! {
         Diagnostic::new(format!("expected `->` or `{{` after the parameters, found {}", short(found)))
             .at(span, "the type of the result stands after `->`")
             .help("write `fn name(x: f32) -> f32 { … }`")
+            .replace(if matches!(found, ":" | "=>") { span } else { Span { end: span.start, ..span } }, if matches!(found, ":" | "=>") { "->" } else { "-> " })
     }
 
     /// A name that gets no value.
@@ -208,6 +216,7 @@ catalog! {
         Diagnostic::new(format!("`{name}` has no value"))
             .at(span, "needs `= …`")
             .help(format!("write `{name} = 0.0`, or another value"))
+            .append(span, " = 0.0")
     }
 
     /// `let mut`, which is `var` here.
@@ -221,6 +230,7 @@ catalog! {
         Diagnostic::new("a variable that changes is declared with `var`")
             .at(span, "write `var`")
             .help("write `var x = …`; `let` names a value that stays")
+            .replace(span, "var")
     }
 
     /// A word of the language where a name belongs.
@@ -234,5 +244,6 @@ catalog! {
         Diagnostic::new(format!("`{word}` is a word of the language and cannot be a name"))
             .at(span, "a name belongs here")
             .help(format!("choose another name, such as `{word}_`"))
+            .replace(span, format!("{word}_"))
     }
 }

@@ -55,6 +55,7 @@ catalog! {
     E0102 stray_bracket(token: Token, span: Span) {
         Diagnostic::new(format!("this `{token}` closes nothing"))
             .at(span, "no bracket is open here that it could close")
+            .replace(span, "")
     }
 
     /// A closing bracket of another kind than the open one.
@@ -68,6 +69,7 @@ catalog! {
         Diagnostic::new(format!("`{found}` where `{meant}` belongs"))
             .at(span, format!("write `{meant}`"))
             .at(open, "this bracket is open")
+            .replace(span, meant.text().unwrap_or_default())
     }
 
     /// Brackets within brackets, too many of them.
@@ -136,6 +138,7 @@ catalog! {
         Diagnostic::new(format!("`{word}` is no operator"))
             .at(span, format!("write `{meant}`"))
             .help(format!("the operator is `{meant}`"))
+            .replace(span, meant)
     }
 
     /// `++` or `--`, which the language does not have.
@@ -189,6 +192,7 @@ catalog! {
         Diagnostic::new(format!("`{written}` is spelt `{meant}` here"))
             .at(span, format!("write `{meant}`"))
             .help(format!("write `{meant}`"))
+            .replace(span, meant)
     }
 
     /// A range that would include its end.
@@ -215,6 +219,7 @@ catalog! {
         Diagnostic::new(format!("expected `,` before {}", short(found)))
             .at(span, "the next of the list")
             .at(end, "a `,` is missing here")
+            .replace(end, ",")
     }
 
     /// Parentheses after something that is no name.

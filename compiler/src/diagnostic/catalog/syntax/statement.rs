@@ -34,6 +34,7 @@ catalog! {
         Diagnostic::new(format!("`{word}` is written `else if`"))
             .at(span, "write `else if`")
             .help("write `else if`")
+            .replace(span, "else if")
     }
 
     /// Two names in a row.
@@ -106,6 +107,7 @@ catalog! {
         Diagnostic::new("a `for` loop needs `in` after its index")
             .at(span, "write `in`")
             .help(format!("write `for {name} in 0..10 {{ … }}`"))
+            .replace(span, "in")
     }
 
     /// A `for` over something that is no range.
@@ -132,6 +134,7 @@ catalog! {
         Diagnostic::new(format!("an assignment in the condition of `{word}`"))
             .at(span, "assigns, and is no value")
             .help("write `==` to compare")
+            .replace(span, "==")
     }
 
     /// A block without braces.
@@ -159,6 +162,7 @@ catalog! {
         Diagnostic::new(format!("an arm of a `match` has `=>`, not {}", short(found)))
             .at(span, "write `=>`")
             .help("write `Pattern => statement,` or `Pattern => { … }`")
+            .replace(span, if matches!(found, "case" | "when") { "" } else { "=>" })
     }
 
     /// A line that ends before its statement does.

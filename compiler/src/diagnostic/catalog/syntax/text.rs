@@ -38,6 +38,7 @@ catalog! {
         Diagnostic::new(format!("the character U+{code:04X} looks like {quoted} but is another"))
             .at(span, "not plain text")
             .help(format!("type {quoted} here"))
+            .replace(span, meant)
     }
 
     /// A name with letters beyond ASCII.
@@ -83,6 +84,7 @@ catalog! {
         Diagnostic::new("`#` starts no comment")
             .at(span, "not a comment")
             .help("write `//`")
+            .replace(span, "//")
     }
 
     /// A comment between `/*` and `*/`.
@@ -127,9 +129,20 @@ catalog! {
             _ if number == "0" => "besides decimals there are hexadecimals, such as `0xff`".into(),
             _ => "put an operator between the number and the name, or begin the name with a letter".into(),
         };
-        Diagnostic::new(format!("`{suffix}` is no suffix of a number"))
+        let meant = match suffix.as_str() {
+            "f" | "f32" | "h" if number.ends_with('.') => Some("0"),
+            "f" | "f32" | "h" if !float => Some(".0"),
+            "f" | "f32" | "h" | "i" | "i32" => Some(""),
+            "u32" if !float => Some("u"),
+            _ => None,
+        };
+        let report = Diagnostic::new(format!("`{suffix}` is no suffix of a number"))
             .at(place, "touches the number")
-            .help(help)
+            .help(help);
+        match meant {
+            Some(meant) => report.replace(place, meant),
+            None => report,
+        }
     }
 
     /// A hexadecimal number without digits, or with a letter after `f`.
@@ -161,6 +174,7 @@ catalog! {
         Diagnostic::new("a decimal integer does not start with 0")
             .at(span, "octal or decimal?")
             .help(format!("write `{digits}`"))
+            .replace(span, format!("{digits}{}", if text.ends_with('u') { "u" } else { "" }))
     }
 
     /// An integer that no type of the language holds.

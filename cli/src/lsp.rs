@@ -1,0 +1,23 @@
+//! `simc lsp`: the language server, for editors.
+
+use crate::{failure::Failure, terminal};
+
+/// Arguments of `simc lsp`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Editors start it; it speaks the Language Server Protocol on standard input and output
+until the editor leaves.")]
+pub(crate) struct Args {
+    /// Accepted for editors that pass it: there is no other way.
+    #[arg(long)]
+    stdio: bool,
+}
+
+/// Serves one editor.
+pub(crate) fn lsp(args: &Args) -> Result<(), Failure> {
+    let Args { stdio: _ } = args;
+    sim_lsp::serve_stdio().map_err(|error| {
+        terminal::remark(format!("the editor's connection broke: {error}\n"));
+        Failure::Reported
+    })
+}

@@ -1,0 +1,56 @@
+//! The map of the source: which lines of the kernel an expression of the model went to.
+
+use super::Writer;
+use crate::{
+    ir::{ExprId, Program},
+    manifest::Manifest,
+    random::Generator,
+    schedule::Schedule,
+    span::Span,
+};
+use std::ops::Range;
+
+/// An expression of the source in the kernel's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Where it stands in the source. What the prelude brought along stands behind the source's end.
+    pub span: Span,
+    /// The bytes of the lines that it went to.
+    pub lines: Range<usize>,
+}
+
+/// Where the expressions of a model went in the kernel of [`Schedule::default`], in the order of its text. An
+/// expression that was copied has several entries, one that was folded away has none.
+pub fn origins(program: &Program, manifest: &Manifest, generator: Generator) -> Vec<Origin> {
+    let mut writer = Writer::new(program, manifest, generator, Schedule::default());
+    writer.origins = Some(Vec::new());
+    writer.write();
+    writer.origins.unwrap_or_default()
+}
+
+impl Writer<'_> {
+    /// Notes that an expression stands in the line at hand.
+    pub(super) fn begin_origin(&mut self, id: ExprId) {
+        let span = self.program.span(id);
+        let start = self.line_start;
+        if let Some(origins) = &mut self.origins
+            && span != Span::default()
+        {
+            origins.push(Origin {
+                span,
+                lines: start..start,
+            });
+        }
+    }
+
+    /// The line at hand has ended, and been broken if it was long.
+    pub(super) fn end_origins(&mut self) {
+        let end = self.out.len();
+        if let Some(origins) = &mut self.origins {
+            let open = origins.iter_mut().rev();
+            for origin in open.take_while(|origin| origin.lines.is_empty()) {
+                origin.lines.end = end;
+            }
+        }
+    }
+}

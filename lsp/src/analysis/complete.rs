@@ -1,0 +1,245 @@
+//! Completion: the names and words that are legal at a place, best first.
+//!
+//! The text is surveyed again with a name of our own at the cursor: so the parser sees a whole expression where
+//! the user has only begun one, and the checker says what the value before a `.` is.
+
+mod place;
+
+use super::{Document, hover};
+use lsp_types::{
+    CompletionItem, CompletionItemKind as Item, CompletionTextEdit, Documentation, InsertTextFormat,
+};
+use place::{Expects, Place};
+use sim_compiler::{
+    builtin::{Meaning, manual, table},
+    names::{Kind, Members},
+    span::Span,
+    syntax::Token,
+};
+
+/// Stands at the cursor; no user writes it.
+const CURSOR: &str = "cursor__here";
+
+/// What may be written at a place.
+pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
+    if document.in_comment(at) || in_number(document, at) {
+        return Vec::new();
+    }
+    let mut word = Span::new(at, at);
+    let mut whole = word;
+    if let Some((token, span)) = document.word_at(at) {
+        word.start = span.start.min(word.start);
+        // Before a keyword something else is being written.
+        if token == Token::Ident || word.start < word.end {
+            whole = span;
+        }
+    }
+    let place = Place::at(document, word);
+    let mut list = List {
+        document,
+        word,
+        whole,
+        items: Vec::new(),
+    };
+    match place.expects {
+        Expects::Nothing => {}
+        Expects::Member => list.members(),
+        Expects::Type => list.types(),
+        Expects::Method => {
+            for (name, doc) in hover::METHODS {
+                list.add(name, Item::METHOD, None, doc, '0');
+            }
+        }
+        Expects::Item => list.snippets(place::ITEMS, '0'),
+        Expects::Statement => {
+            let legal = place::STATEMENTS
+                .iter()
+                .filter(|(word, _)| place.allows(word));
+            let legal: Vec<(&str, &str)> = legal.copied().collect();
+            list.snippets(&legal, '3');
+            list.values(&place);
+        }
+        Expects::Value => list.values(&place),
+        Expects::State => list.names(|kind| kind == Kind::State),
+    }
+    list.items
+}
+
+/// A number is being typed.
+fn in_number(document: &Document, at: usize) -> bool {
+    let index = document.token_at(at);
+    let found = index.map(|index| document.tokens()[index]);
+    found.is_some_and(|(token, span)| {
+        matches!(token, Token::Int | Token::Uint | Token::Float | Token::Hole)
+            && (span.start as usize) < at
+    })
+}
+
+struct List<'a> {
+    document: &'a Document,
+    /// What has been typed of the word.
+    word: Span,
+    /// The word with what stands behind the cursor.
+    whole: Span,
+    items: Vec<CompletionItem>,
+}
+
+impl List<'_> {
+    fn add(&mut self, name: &str, kind: Item, detail: Option<String>, doc: &str, rank: char) {
+        self.insert(name, name, kind, detail, doc, rank);
+    }
+
+    /// `text` may be a snippet, with `$1` where the cursor goes.
+    fn insert(
+        &mut self,
+        name: &str,
+        text: &str,
+        kind: Item,
+        detail: Option<String>,
+        doc: &str,
+        rank: char,
+    ) {
+        let format = if text.contains('$') {
+            InsertTextFormat::SNIPPET
+        } else {
+            InsertTextFormat::PLAIN_TEXT
+        };
+        let doc = doc.to_owned();
+        self.items.push(CompletionItem {
+            label: name.to_owned(),
+            kind: Some(kind),
+            detail,
+            documentation: (!doc.is_empty())
+                .then(|| Documentation::MarkupContent(hover::markdown(doc))),
+            sort_text: Some(format!("{rank}{name}")),
+            insert_text_format: Some(format),
+            text_edit: Some(CompletionTextEdit::Edit(
+                self.document.edit(self.word, text),
+            )),
+            ..CompletionItem::default()
+        });
+    }
+
+    /// The document with our name where the word is.
+    fn surveyed(&self) -> Document {
+        let edit = (self.whole, CURSOR.to_owned());
+        Document::new(self.document.with(&[edit]))
+    }
+
+    fn members(&mut self) {
+        let whole = self.surveyed();
+        let start = self.word.start as usize;
+        let place = Span::new(start, start + CURSOR.len());
+        match whole.names().members.get(&place) {
+            Some(Members::Components(count)) => self.components(*count),
+            Some(Members::Of(owner)) => {
+                let Some(owner) = whole.names().declared_at(*owner) else {
+                    return;
+                };
+                for part in whole.names().parts_of(owner) {
+                    let kind = match part.kind {
+                        Kind::Variant => Item::ENUM_MEMBER,
+                        _ => Item::FIELD,
+                    };
+                    self.add(&part.name, kind, part.ty.clone(), &part.doc, '0');
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Components and the swizzles that take the first few in order.
+    fn components(&mut self, count: usize) {
+        for set in ["xyzw", "rgba"] {
+            let rank = if set == "xyzw" { '0' } else { '2' };
+            for index in 0..count {
+                let name = &set[index..=index];
+                self.add(name, Item::FIELD, Some("f32".to_owned()), "", rank);
+            }
+        }
+        for length in 2..=count {
+            let ty = Some(format!("vec{length}"));
+            self.add(&"xyzw"[..length], Item::FIELD, ty, "", '1');
+        }
+    }
+
+    fn types(&mut self) {
+        for (name, doc) in hover::TYPES {
+            self.add(name, Item::KEYWORD, None, doc, '1');
+        }
+        self.names(|kind| matches!(kind, Kind::Struct | Kind::Enum));
+    }
+
+    fn snippets(&mut self, rows: &[(&str, &str)], rank: char) {
+        for (name, text) in rows {
+            let kind = if text.contains('$') {
+                Item::SNIPPET
+            } else {
+                Item::KEYWORD
+            };
+            self.insert(name, text, kind, None, "", rank);
+        }
+    }
+
+    fn values(&mut self, place: &Place) {
+        self.names(|kind| place.reads(kind));
+        for row in table::rows() {
+            let draws = matches!(row.meaning, Meaning::Draw(_));
+            if draws && !place.draws() {
+                continue;
+            }
+            let text = if row.params.is_empty() {
+                format!("{}()", row.name)
+            } else {
+                format!("{}($1)", row.name)
+            };
+            let doc = hover::builtin(row);
+            let detail = Some(manual::signature(row));
+            self.insert(row.name, &text, Item::FUNCTION, detail, &doc, '4');
+        }
+        for (name, doc) in hover::TYPES {
+            self.insert(name, &format!("{name}($1)"), Item::FUNCTION, None, doc, '5');
+        }
+        for (name, doc) in hover::LAUNCH.iter().filter(|_| place.reads(Kind::Param)) {
+            self.add(name, Item::VARIABLE, Some("i32".to_owned()), doc, '3');
+        }
+        for name in ["true", "false"] {
+            self.add(name, Item::KEYWORD, None, "", '5');
+        }
+        if place.expects == Expects::Value {
+            let text = "if $1 { $2 } else { $3 }";
+            self.insert("if", text, Item::SNIPPET, None, "", '5');
+        }
+    }
+
+    /// The declarations in scope of these kinds; an inner one hides an outer one of its name.
+    fn names(&mut self, wanted: impl Fn(Kind) -> bool) {
+        let whole = self.surveyed();
+        let at = self.word.start as usize;
+        let mut visible: Vec<usize> = whole.names().all_visible(at).into_values().collect();
+        visible.sort_unstable();
+        for declaration in visible.into_iter().map(|index| whole.declaration(index)) {
+            let name = &declaration.name;
+            if !wanted(declaration.kind) || name == CURSOR {
+                continue;
+            }
+            let (kind, rank) = match declaration.kind {
+                Kind::Const => (Item::CONSTANT, '1'),
+                Kind::Function => (Item::FUNCTION, '2'),
+                Kind::Struct => (Item::STRUCT, '2'),
+                Kind::Enum => (Item::ENUM, '2'),
+                Kind::Variant => (Item::ENUM_MEMBER, '1'),
+                Kind::Param | Kind::Data | Kind::Input => (Item::PROPERTY, '1'),
+                kind if kind.is_local() => (Item::VARIABLE, '0'),
+                _ => (Item::VARIABLE, '1'),
+            };
+            let detail = Some(hover::head(&whole, declaration));
+            let doc = declaration.doc.clone();
+            if declaration.kind == Kind::Function {
+                self.insert(name, &format!("{name}($1)"), kind, detail, &doc, rank);
+            } else {
+                self.add(name, kind, detail, &doc, rank);
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! What kind of word belongs at a place, from the tokens before it: they are there in any broken text.
+
+use crate::analysis::{Document, hover::first_on_line, outline::begins_item};
+use sim_compiler::{names::Kind, span::Span, syntax::Token};
+
+/// What may stand at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expects {
+    /// The name of something new.
+    Nothing,
+    /// A name behind a `.`.
+    Member,
+    Type,
+    /// A method of `integrate`.
+    Method,
+    /// A declaration of the top level.
+    Item,
+    Statement,
+    Value,
+    /// The name of a state, after `output`.
+    State,
+}
+
+/// A place: what belongs there, and in which declaration it lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) expects: Expects,
+    /// The word that begins the declaration.
+    item: Option<Token>,
+    /// Behind the `~` of an input.
+    drawn: bool,
+    in_loop: bool,
+    in_integrate: bool,
+}
+
+/// The declarations, as snippets.
+pub(super) const ITEMS: &[(&str, &str)] = &[
+    ("agents", "agents ${1:10_000}"),
+    ("steps", "steps ${1:100}"),
+    ("const", "const ${1:NAME} = ${2:1.0}"),
+    ("param", "param ${1:name} = ${2:0.5} in ${3:0.0}..${4:1.0}"),
+    ("data", "data ${1:name}: [${2:f32}]"),
+    ("input", "input ${1:name}: ${2:f32} ~ ${3:normal(0.0, 1.0)}"),
+    ("state", "state ${1:name} = ${2:0.0}"),
+    ("output", "output ${1:name} = ${2:0.0}"),
+    (
+        "fn",
+        "fn ${1:name}(${2:x}: ${3:f32}) -> ${4:f32} {\n    return $0\n}",
+    ),
+    ("struct", "struct ${1:Name} { ${2:field}: ${3:f32} }"),
+    ("enum", "enum ${1:Name} { ${2:First}, ${3:Second} }"),
+    ("init", "init {\n    $0\n}"),
+    ("step", "step {\n    $0\n}"),
+    ("finish", "finish {\n    $0\n}"),
+];
+
+/// The statements, as snippets.
+pub(super) const STATEMENTS: &[(&str, &str)] = &[
+    ("let", "let ${1:name} = $0"),
+    ("var", "var ${1:name} = $0"),
+    ("if", "if ${1:condition} {\n    $0\n}"),
+    ("for", "for ${1:i} in 0..${2:n} {\n    $0\n}"),
+    ("while", "while ${1:condition} limit ${2:100} {\n    $0\n}"),
+    ("match", "match ${1:value} {\n    $0\n}"),
+    ("integrate", "integrate ${1:rk4}(${2:DT}) {\n    $0\n}"),
+    ("return", "return $0"),
+    ("break", "break"),
+    ("continue", "continue"),
+    ("stop", "stop"),
+];
+
+impl Place {
+    /// The place of a word, which need not be there yet.
+    pub(super) fn at(document: &Document, word: Span) -> Place {
+        let all = document.tokens();
+        let count = all.partition_point(|(_, span)| span.end <= word.start);
+        let before = &all[..count];
+        let mut place = Place {
+            expects: Expects::Value,
+            item: None,
+            drawn: false,
+            in_loop: false,
+            in_integrate: false,
+        };
+        let depth = place.walk(document, before);
+        place.expects = place.expected(document, before, word, depth);
+        place
+    }
+
+    /// Follows the text up to the place; how many braces are open there.
+    fn walk(&mut self, document: &Document, before: &[(Token, Span)]) -> usize {
+        let mut open: Vec<Option<Token>> = Vec::new();
+        let mut head = None;
+        for (token, span) in before {
+            match token {
+                Token::For | Token::While | Token::Integrate => head = Some(*token),
+                Token::LeftBrace => open.push(head.take()),
+                Token::RightBrace => {
+                    open.pop();
+                }
+                Token::Tilde if open.is_empty() => self.drawn = true,
+                // These never stand inside a block: braces before were left open.
+                token if begins_item(*token) && first_on_line(document, *span) => {
+                    let starts = span.start == 0
+                        || document.text().as_bytes()[span.start as usize - 1] == b'\n';
+                    if open.is_empty() || starts {
+                        open.clear();
+                        self.item = Some(*token);
+                        self.drawn = false;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.in_loop = open
+            .iter()
+            .any(|head| matches!(head, Some(Token::For | Token::While)));
+        self.in_integrate = open.contains(&Some(Token::Integrate));
+        open.len()
+    }
+
+    fn expected(
+        &self,
+        document: &Document,
+        before: &[(Token, Span)],
+        word: Span,
+        depth: usize,
+    ) -> Expects {
+        let Some((last, _)) = before.last() else {
+            return Expects::Item;
+        };
+        let fresh = first_on_line(document, word);
+        match last {
+            Token::Dot => Expects::Member,
+            Token::Output => Expects::State,
+            Token::Let | Token::Var | Token::For | Token::Fn | Token::Struct | Token::Enum => {
+                Expects::Nothing
+            }
+            Token::Const | Token::Param | Token::Data | Token::Input | Token::State => {
+                Expects::Nothing
+            }
+            Token::Integrate => Expects::Method,
+            Token::Arrow => Expects::Type,
+            Token::Colon | Token::LeftBracket if wants_type(before) => Expects::Type,
+            Token::LeftBrace | Token::FatArrow if self.in_code() => Expects::Statement,
+            Token::RightBrace | Token::Semicolon if depth > 0 => Expects::Statement,
+            Token::RightBrace if fresh => Expects::Item,
+            _ if self.declares_parts(before, depth) => Expects::Nothing,
+            token if fresh && ends_value(*token) => {
+                if depth == 0 {
+                    Expects::Item
+                } else {
+                    Expects::Statement
+                }
+            }
+            _ => Expects::Value,
+        }
+    }
+
+    /// In a declaration that holds statements.
+    fn in_code(&self) -> bool {
+        let code = [Token::Fn, Token::Init, Token::Step, Token::Finish];
+        self.item.is_some_and(|item| code.contains(&item))
+    }
+
+    /// Where the names of fields, variants and parameters are made up.
+    fn declares_parts(&self, before: &[(Token, Span)], depth: usize) -> bool {
+        let opens = matches!(
+            before.last(),
+            Some((Token::LeftBrace | Token::Comma | Token::LeftParen, _))
+        );
+        opens
+            && match self.item {
+                Some(Token::Struct | Token::Enum) => true,
+                Some(Token::Fn) => depth == 0,
+                _ => false,
+            }
+    }
+
+    /// May a declaration of this kind be read here?
+    pub(super) fn reads(&self, kind: Kind) -> bool {
+        let constant = matches!(
+            self.item,
+            Some(Token::Const | Token::Param | Token::Agents | Token::Steps | Token::Data)
+        );
+        match kind {
+            Kind::Output | Kind::Field => false,
+            Kind::Const | Kind::Variant | Kind::Enum | Kind::Struct => true,
+            Kind::Index => true,
+            Kind::Param => !constant,
+            Kind::Data | Kind::Input => !constant && self.item != Some(Token::Input),
+            Kind::Function => !constant,
+            Kind::State => !constant && !matches!(self.item, Some(Token::Input | Token::Fn)),
+            Kind::Parameter | Kind::Let | Kind::Var | Kind::Step => true,
+        }
+    }
+
+    /// May random numbers be drawn here?
+    pub(super) fn draws(&self) -> bool {
+        match self.item {
+            Some(Token::Init | Token::Step | Token::Finish | Token::Fn) => !self.in_integrate,
+            Some(Token::State) => true,
+            Some(Token::Input) => self.drawn,
+            _ => false,
+        }
+    }
+
+    /// May this statement stand here?
+    pub(super) fn allows(&self, word: &str) -> bool {
+        match word {
+            "return" => self.item == Some(Token::Fn),
+            "stop" => self.item == Some(Token::Step) && !self.in_integrate,
+            "integrate" => self.item != Some(Token::Fn) && !self.in_integrate,
+            "break" | "continue" => self.in_loop,
+            _ => true,
+        }
+    }
+}
+
+/// Can a statement or a declaration end with this token?
+fn ends_value(token: Token) -> bool {
+    let literal = matches!(
+        token,
+        Token::Int | Token::Uint | Token::Float | Token::True | Token::False
+    );
+    let word = matches!(
+        token,
+        Token::Ident | Token::Break | Token::Continue | Token::Stop | Token::Agents | Token::Steps
+    );
+    literal || word || token.closes() || token == Token::Semicolon
+}
+
+/// Does the `:` or `[` at the end begin a type?
+fn wants_type(before: &[(Token, Span)]) -> bool {
+    let kinds: Vec<Token> = before
+        .iter()
+        .rev()
+        .take(12)
+        .map(|(token, _)| *token)
+        .collect();
+    let after = kinds.iter().position(|token| *token != Token::LeftBracket);
+    match after.map(|index| &kinds[index..]) {
+        Some([Token::Arrow, ..]) => true,
+        Some([Token::Colon, Token::Ident, start, ..]) => matches!(
+            start,
+            Token::Let
+                | Token::Var
+                | Token::Const
+                | Token::Param
+                | Token::Data
+                | Token::Input
+                | Token::State
+                | Token::Output
+                | Token::LeftParen
+                | Token::LeftBrace
+                | Token::Comma
+        ),
+        _ => false,
+    }
+}

@@ -1,0 +1,231 @@
+//! What a name means, as text: for hovers, completions and signatures.
+
+use super::Document;
+use lsp_types::{
+    Hover, HoverContents, MarkupContent, MarkupKind, ParameterInformation, ParameterLabel,
+    SignatureHelp, SignatureInformation,
+};
+use sim_compiler::{
+    builtin::{Builtin, manual, table},
+    names::{Declaration, Kind},
+    span::Span,
+    syntax::Token,
+};
+
+/// The built-in types.
+pub(super) const TYPES: [(&str, &str); 7] = [
+    (
+        "f32",
+        "A number with a fraction: IEEE 754 single precision.",
+    ),
+    ("i32", "A 32-bit integer with sign."),
+    ("u32", "A 32-bit integer without sign."),
+    ("bool", "`true` or `false`."),
+    ("vec2", "Two `f32`s: `x`, `y`."),
+    ("vec3", "Three `f32`s: `x`, `y`, `z`."),
+    ("vec4", "Four `f32`s: `x`, `y`, `z`, `w`."),
+];
+
+/// The values that a launch sets.
+pub(super) const LAUNCH: [(&str, &str); 3] = [
+    ("agent", "The agent's number in the population, from 0."),
+    ("agents", "The population: how many agents there are."),
+    ("steps", "How many steps a run has."),
+];
+
+/// The methods of `integrate`.
+pub(super) const METHODS: [(&str, &str); 4] = [
+    ("euler", "Explicit Euler: one stage, order 1."),
+    ("midpoint", "The midpoint rule: two stages, order 2."),
+    ("heun", "Heun's method: two stages, order 2."),
+    (
+        "rk4",
+        "The classical Runge-Kutta method: four stages, order 4.",
+    ),
+];
+
+/// Longest declaration that is shown whole.
+const LONG: usize = 600;
+
+/// What stands at a place.
+pub fn hover(document: &Document, at: usize) -> Option<Hover> {
+    if document.in_comment(at) {
+        return None;
+    }
+    let (_, span) = document.word_at(at)?;
+    let text = explain(document, span)?;
+    Some(Hover {
+        contents: HoverContents::Markup(markdown(text)),
+        range: Some(document.range(span)),
+    })
+}
+
+fn explain(document: &Document, span: Span) -> Option<String> {
+    let name = document.slice(span);
+    if is_callee(document, span)
+        && let Some(row) = table::rows().iter().find(|row| row.name == name)
+    {
+        return Some(builtin(row));
+    }
+    if let Some(index) = document.meant(span) {
+        return Some(describe(document, document.declaration(index)));
+    }
+    let rows = TYPES.iter().chain(&LAUNCH).chain(&METHODS);
+    let row = rows.into_iter().find(|(known, _)| *known == name)?;
+    let starts_item = document.tokens()[document.token_at(span.start as usize)?].0;
+    let declares =
+        matches!(starts_item, Token::Agents | Token::Steps) && first_on_line(document, span);
+    (!declares).then(|| format!("```sim\n{name}\n```\n{}", row.1))
+}
+
+pub(super) fn first_on_line(document: &Document, span: Span) -> bool {
+    let before = &document.text()[..span.start as usize];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.trim().is_empty()
+}
+
+/// Does a `(` follow?
+fn is_callee(document: &Document, span: Span) -> bool {
+    let rest = document.text().get(span.end as usize..).unwrap_or_default();
+    rest.trim_start().starts_with('(')
+}
+
+/// A row of the table of builtins.
+pub(super) fn builtin(row: &Builtin) -> String {
+    let signature = manual::signature(row);
+    format!(
+        "```sim\n{signature}\n```\n{}\n\nExample: `{}`",
+        row.doc, row.example
+    )
+}
+
+/// A declaration: its head, what it is, its documentation.
+pub(super) fn describe(document: &Document, declaration: &Declaration) -> String {
+    let mut text = format!("```sim\n{}\n```\n", head(document, declaration));
+    text.push_str(declaration.kind.describe());
+    if let (Some(value), Kind::Const) = (&declaration.value, declaration.kind) {
+        text.push_str(&format!(", `{value}`"));
+    }
+    if let (Some(value), Kind::Param) = (&declaration.value, declaration.kind) {
+        text.push_str(&format!(", default `{value}`"));
+    }
+    if !declaration.doc.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&declaration.doc);
+    }
+    text
+}
+
+/// A declaration in one line or a few, with its type.
+pub(super) fn head(document: &Document, declaration: &Declaration) -> String {
+    let name = &declaration.name;
+    let whole = document.slice(declaration.whole);
+    let owner = declaration
+        .owner
+        .map(|owner| &document.declaration(owner).name);
+    let typed = match &declaration.ty {
+        Some(ty) => format!("{name}: {ty}"),
+        None => name.clone(),
+    };
+    let word = match declaration.kind {
+        Kind::Function => {
+            let head = whole.split('{').next().unwrap_or_default();
+            return head.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        Kind::Struct | Kind::Enum if whole.len() <= LONG => return whole.to_owned(),
+        Kind::Field => return format!("{}.{typed}", owner.map_or("", |owner| owner)),
+        Kind::Variant => return format!("{}.{name}", owner.map_or("", |owner| owner)),
+        Kind::Parameter | Kind::Index | Kind::Step => return typed,
+        Kind::Struct => "struct",
+        Kind::Enum => "enum",
+        Kind::Const => "const",
+        Kind::Param => "param",
+        Kind::Data => "data",
+        Kind::Input => "input",
+        Kind::State => "state",
+        Kind::Output => "output",
+        Kind::Let => "let",
+        Kind::Var => "var",
+    };
+    format!("{word} {typed}")
+}
+
+pub(super) fn markdown(value: String) -> MarkupContent {
+    MarkupContent {
+        kind: MarkupKind::Markdown,
+        value,
+    }
+}
+
+/// The call whose arguments a place lies in, and which argument that is.
+pub fn signature(document: &Document, at: usize) -> Option<SignatureHelp> {
+    let (callee, argument) = enclosing_call(document, at)?;
+    let name = document.slice(callee);
+    let row = table::rows().iter().find(|row| row.name == name);
+    let (label, params, text) = match row {
+        Some(row) => {
+            let params = row.params.iter().map(|name| (*name).to_owned()).collect();
+            (manual::signature(row), params, row.doc.to_owned())
+        }
+        None => own_signature(document, callee)?,
+    };
+    let parameters: Vec<ParameterInformation> = (params.into_iter())
+        .map(|name| ParameterInformation {
+            label: ParameterLabel::Simple(name),
+            documentation: None,
+        })
+        .collect();
+    Some(SignatureHelp {
+        signatures: vec![SignatureInformation {
+            label,
+            documentation: Some(lsp_types::Documentation::MarkupContent(markdown(text))),
+            parameters: Some(parameters),
+            active_parameter: Some(argument),
+        }],
+        active_signature: Some(0),
+        active_parameter: Some(argument),
+    })
+}
+
+/// Label, parameters and documentation of a function or a struct of the model.
+fn own_signature(document: &Document, callee: Span) -> Option<(String, Vec<String>, String)> {
+    let index = document.meant(callee)?;
+    let declaration = document.declaration(index);
+    if !matches!(declaration.kind, Kind::Function | Kind::Struct) {
+        return None;
+    }
+    let params: Vec<String> = (document.names().parts_of(index))
+        .map(|part| document.slice(part.whole).to_owned())
+        .collect();
+    let result = match (&declaration.ty, declaration.kind) {
+        (Some(ty), Kind::Function) => format!(" -> {ty}"),
+        _ => String::new(),
+    };
+    let label = format!("{}({}){result}", declaration.name, params.join(", "));
+    Some((label, params, declaration.doc.clone()))
+}
+
+/// The name before the innermost open parenthesis, and how many commas stand between.
+fn enclosing_call(document: &Document, at: usize) -> Option<(Span, u32)> {
+    let tokens = document.tokens();
+    let end = tokens.partition_point(|(_, span)| (span.end as usize) <= at);
+    let (mut depth, mut commas) = (0, 0);
+    for index in (0..end).rev() {
+        match tokens[index].0 {
+            token if token.closes() => depth += 1,
+            Token::LeftBrace if depth == 0 => return None,
+            Token::LeftParen if depth == 0 => {
+                let (token, span) = *tokens.get(index.checked_sub(1)?)?;
+                if token == Token::Ident || token == Token::Step {
+                    return Some((span, commas));
+                }
+                commas = 0;
+            }
+            Token::LeftBracket if depth == 0 => commas = 0,
+            token if token.opens() => depth -= 1,
+            Token::Comma if depth == 0 => commas += 1,
+            _ => {}
+        }
+    }
+    None
+}

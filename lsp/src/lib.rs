@@ -1,0 +1,13 @@
+//! The language server of Sim.
+//!
+//! ```text
+//! editor ─ stdio ─► server ─► analysis::Document (text + survey) ─► answers
+//! ```
+//!
+//! `analysis` is pure: a document's text and what the compiler knows of it, to answers in the protocol's types.
+//! `server` moves messages, one after the other on one thread; whatever a request does, the next one is answered.
+
+pub mod analysis;
+mod server;
+
+pub use server::{serve, serve_stdio};

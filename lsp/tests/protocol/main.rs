@@ -1,0 +1,7 @@
+//! The server as editors meet it: messages in, messages out.
+
+mod actions;
+#[path = "../editor/client.rs"]
+mod editor;
+mod random;
+mod requests;
