@@ -8,6 +8,7 @@ mod verify;
 
 use crate::{
     cache,
+    choices::Choices,
     failure::Failure,
     generator::Generator,
     interrupt,
@@ -81,6 +82,8 @@ pub(crate) struct Args {
     /// Compile kernels anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    choices: Choices,
 }
 
 /// A model that compiled.
@@ -204,6 +207,7 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
 fn launched(args: &Args, model: &Model, agents: Option<u32>) -> Result<Simulation, Failure> {
     let mut simulation = Simulation::from_artifact(model.artifact.clone())
         .seed(args.seed)
+        .tuning(args.choices.tuning())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false);
     if let Some(agents) = agents {

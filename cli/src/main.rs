@@ -9,6 +9,7 @@ mod bench;
 mod build;
 mod cache;
 mod check;
+mod choices;
 mod costs;
 mod explain;
 mod failure;

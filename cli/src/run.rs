@@ -2,6 +2,7 @@
 
 use crate::{
     cache,
+    choices::Choices,
     costs::Own,
     failure::Failure,
     generator::Generator,
@@ -73,6 +74,8 @@ pub(crate) struct Args {
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
+    #[command(flatten)]
+    choices: Choices,
 }
 
 /// `--backend`.
@@ -154,6 +157,7 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
     simulation = simulation
         .seed(args.seed)
         .first_agent(args.first_agent)
+        .tuning(args.choices.tuning())
         .backend(args.backend.into())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false);

@@ -33,12 +33,13 @@ pub(crate) struct Summary {
     dispatches: u64,
     chunks: u32,
     telemetry: Costs,
+    kernel: Vec<String>,
     written: Vec<PathBuf>,
 }
 
 /// One output, or one element of it.
 #[derive(Debug, Serialize)]
-struct Row {
+pub(crate) struct Row {
     name: String,
     /// Values per agent that the row is about.
     elements: u32,
@@ -117,6 +118,7 @@ impl Summary {
             dispatches: report.dispatches,
             chunks: report.chunks,
             telemetry: Costs::of(&report.telemetry, own),
+            kernel: kernel(report),
             written: Vec::new(),
         }
     }
@@ -274,7 +276,7 @@ impl Row {
 }
 
 /// A row per value of an agent, or one over all if there are many.
-fn rows(column: &Column) -> Vec<Row> {
+pub(crate) fn rows(column: &Column) -> Vec<Row> {
     let field = &column.field;
     let width = field.words();
     if width > MOST_ROWS {
@@ -344,6 +346,13 @@ pub(crate) fn duration(seconds: f64) -> String {
     } else {
         format!("{} s", significant(seconds, 4))
     }
+}
+
+/// What was chosen for the kernel, and why.
+pub(crate) fn kernel(report: &Report) -> Vec<String> {
+    (report.choices.iter())
+        .map(|choice| format!("{}: {}", choice.what, choice.why))
+        .collect()
 }
 
 #[cfg(test)]

@@ -15,13 +15,15 @@ TABLES = {
 
 def read(report):
     """Milliseconds of the runs, mean score, compile and first-run seconds of a report of `simc bench --json`."""
-    score = next(row for row in report["outputs"] if row["name"] == "score")
+    (row,) = report["results"]
+    score = next(output for output in row["outputs"] if output["name"] == "score")
+    time = row["gpu_ms"] or row["total_ms"]
     return {
-        "times": report["gpu_ms"],
+        "times": [time["median"]],
         "mean_score": score["mean"],
-        "compile_seconds": report["compile_seconds"],
-        "first_run_seconds": report["first_run_seconds"],
-        "choice": {"adapter": (report.get("adapter") or {}).get("name"), "backend": report.get("backend")},
+        "compile_seconds": row["compile_ms"] / 1e3,
+        "first_run_seconds": row["first"]["total_ms"] / 1e3,
+        "choice": {"device": row["device"], "kernel": row["kernel"], "overhead_us": row["overhead_us"]},
     }
 
 

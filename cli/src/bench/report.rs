@@ -3,7 +3,7 @@
 use super::{floor, interval::Interval, measure::Measured, verify::Agreement};
 use crate::{
     costs::{Costs, Own, ms},
-    summary::{duration, grouped, rate, significant},
+    summary::{self, duration, grouped, kernel, rate, significant},
 };
 use serde::Serialize;
 use sim_compiler::ir::cost::{Cost, Operations};
@@ -22,6 +22,7 @@ pub(crate) struct Row {
     device: String,
     driver: Option<String>,
     verified: &'static str,
+    outputs: Vec<summary::Row>,
     compile_ms: f64,
     first: Costs,
     runs: u32,
@@ -37,6 +38,7 @@ pub(crate) struct Row {
     dispatches: u64,
     chunks: u32,
     warm: Costs,
+    kernel: Vec<String>,
 }
 
 /// Operations of one agent, by unit.
@@ -114,6 +116,7 @@ impl Row {
             device,
             driver,
             verified: agreement.name(),
+            outputs: first.outputs().iter().flat_map(summary::rows).collect(),
             compile_ms: ms(compile_seconds),
             first: costs(first.report(), compile_seconds),
             runs: measured.runs,
@@ -132,6 +135,7 @@ impl Row {
             dispatches: report.dispatches,
             chunks: report.chunks,
             warm: costs(report, 0.0),
+            kernel: kernel(report),
         }
     }
 
