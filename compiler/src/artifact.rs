@@ -33,6 +33,10 @@ impl Artifact {
     /// The optimised program for so many lanes per agent, as far as it can be shared among them.
     pub(crate) fn shared(&self, lanes: u32) -> Cow<'_, ir::Program> {
         if lanes > 1 {
+            let mut program = self.program.clone();
+            if passes::lanes::share_time(&mut program, lanes) {
+                return Cow::Owned(program);
+            }
             let mut program = self.lowered.clone();
             if passes::lanes::share(&mut program, lanes) {
                 if self.options.optimise {

@@ -76,6 +76,9 @@ pub struct Program {
     /// statements; they differ only in [`Launch::Lane`] and what follows from it, which neither conditions
     /// around [`Expr::AcrossLanes`] nor bounds of loops may.
     pub lanes: u32,
+    /// If the lanes share out the steps themselves: the states that the steps accumulate, all that they do
+    /// to states, and how. No pass runs on such a program any more.
+    pub shared_time: Vec<(VarId, LaneOp)>,
 }
 
 /// How the host computes an input that the launch did not give; no kernel runs this.

@@ -95,7 +95,7 @@ pub fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
     if target.subgroup < 2 {
         return choice(1, "the device has no subgroups".to_owned());
     }
-    let estimates = passes::lanes::estimates(&artifact.lowered);
+    let estimates = passes::lanes::estimates(&artifact.lowered, &artifact.program);
     let mut estimates: Vec<_> = (estimates.into_iter())
         .filter(|estimate| estimate.lanes <= target.subgroup)
         .collect();

@@ -108,6 +108,12 @@ pub(super) fn usage(program: &Program) -> Usage {
             names(block, &mut walk.usage.lets);
         }
     }
+    for (var, op) in &program.shared_time {
+        walk.usage.across.insert((*op, program[*var].ty));
+    }
+    if !program.shared_time.is_empty() {
+        walk.usage.across.insert((LaneOp::Sum, Type::U32));
+    }
     walk.block(&program.init);
     walk.part = Part::Prologue;
     walk.block(&program.prologue);

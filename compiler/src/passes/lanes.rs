@@ -16,6 +16,7 @@
 
 mod share;
 mod survey;
+mod time;
 
 use super::rewrite::{Section, blocks_mut, each_section, literal_i32};
 use super::{dce, propagate, split_deep};
@@ -61,6 +62,16 @@ pub(crate) fn share(program: &mut Program, lanes: u32) -> bool {
     true
 }
 
+/// Shares out the steps of an optimised program, where they only accumulate. Returns whether it did.
+pub(crate) fn share_time(program: &mut Program, lanes: u32) -> bool {
+    let Some(accumulated) = time::accumulated(program).filter(|_| lanes > 1) else {
+        return false;
+    };
+    program.lanes = lanes;
+    program.shared_time = accumulated;
+    true
+}
+
 /// What sharing a program out among so many lanes would give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
@@ -73,7 +84,7 @@ pub(crate) struct Estimate {
 }
 
 /// What each number of lanes would give, one lane first; fewer where nothing can be shared.
-pub(crate) fn estimates(lowered: &Program) -> Vec<Estimate> {
+pub(crate) fn estimates(lowered: &Program, optimised: &Program) -> Vec<Estimate> {
     let mut program = lowered.clone();
     prepare(&mut program);
     let survey = Survey::of(&program);
@@ -82,7 +93,16 @@ pub(crate) fn estimates(lowered: &Program) -> Vec<Estimate> {
         work: survey.total,
         streams: false,
     };
+    let time = time::accumulated(optimised);
     let shared = [2, 4, 8, 16, 32].into_iter().filter_map(|lanes| {
+        if time.is_some() {
+            return Some(Estimate {
+                lanes,
+                // The lanes are combined once a run, and each begins and ends like an agent of its own.
+                work: survey.total / f64::from(lanes),
+                streams: false,
+            });
+        }
         let groups = chosen(&survey, lanes);
         let saved: f64 = groups.iter().map(|group| gain(&survey, group, lanes)).sum();
         let long = |group: &Group| {
@@ -180,10 +200,11 @@ fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
         else {
             continue;
         };
-        let Some((op, next)) = accumulation(program, *target, *sum) else {
+        let Some((op, read)) = accumulation(program, *target, *sum) else {
             continue;
         };
-        let of_index = matches!(program[next], Expr::Element { array: other, index: at }
+        let [next] = read.as_slice() else { continue };
+        let of_index = matches!(program[*next], Expr::Element { array: other, index: at }
             if other == array && program[at] == Expr::Read(*index));
         if target != var
             || !of_index
@@ -198,8 +219,25 @@ fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
     }
 }
 
-/// If a value is `var op other`: how lanes combine it, and `other`.
-fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp, ExprId)> {
+/// If a value is `var op other`, or that under a condition and else `var`: how lanes combine it, and what
+/// else it reads.
+fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp, Vec<ExprId>)> {
+    let itself = |id: ExprId| program[id] == Expr::Read(var);
+    if let Expr::Select {
+        condition,
+        accept,
+        reject,
+    } = program[value]
+    {
+        let other = match (itself(accept), itself(reject)) {
+            (true, false) => reject,
+            (false, true) => accept,
+            (true, true) | (false, false) => return None,
+        };
+        let (op, mut read) = accumulation(program, var, other)?;
+        read.push(condition);
+        return Some((op, read));
+    }
     let (op, a, b) = match &program[value] {
         Expr::Binary(op, a, b) => {
             let op = match op {
@@ -223,16 +261,18 @@ fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp,
         _ => return None,
     };
     let ty = program[var].ty;
-    let same = program.type_of(a) == ty && program.type_of(b) == ty;
-    match (&program[a], &program[b]) {
-        (Expr::Read(read), _) if *read == var && same => Some((op, b)),
-        (_, Expr::Read(read)) if *read == var && same => Some((op, a)),
-        _ => None,
+    if program.type_of(a) != ty || program.type_of(b) != ty {
+        return None;
+    }
+    match (itself(a), itself(b)) {
+        (true, _) => Some((op, vec![b])),
+        (false, true) => Some((op, vec![a])),
+        (false, false) => None,
     }
 }
 
 /// What changes nothing when it is combined with a value.
-fn neutral(op: LaneOp, ty: Type) -> Value {
+pub(crate) fn neutral(op: LaneOp, ty: Type) -> Value {
     let floats = |x: f32| Value::from_floats(&vec![x; ty.components()]);
     match (op, ty) {
         (LaneOp::Any, _) => Value::Bool(false),

@@ -70,6 +70,15 @@ impl Writer<'_> {
         self.push(")");
     }
 
+    /// The call that combines the lanes' values of a variable.
+    pub(super) fn lane_call(&self, op: LaneOp, ty: Type, value: &str) -> String {
+        let name = function_name(op, ty);
+        match asks_first(op, ty) {
+            true => format!("{name}({value}, {})", self.own.first_lane),
+            false => format!("{name}({value})"),
+        }
+    }
+
     /// Writes the functions that combine lanes.
     pub(super) fn lane_functions(&mut self) {
         let mut used: Vec<_> = self.usage.across.iter().copied().collect();

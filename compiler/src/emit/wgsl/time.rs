@@ -2,7 +2,11 @@
 //! round is then a large part of the whole, and drivers overlap steps only within a round.
 
 use super::Writer;
-use crate::{ir::weight::Weights, schedule::Choice};
+use crate::{
+    ir::{LaneOp, Type, weight::Weights},
+    passes::lanes::neutral,
+    schedule::Choice,
+};
 
 /// Steps of so many instructions stand eight times in a round, at most.
 const SMALL: u32 = 64;
@@ -48,26 +52,103 @@ impl Writer<'_> {
         } else {
             String::new()
         };
-        let mut first = format!("var {t} = run.first_step");
+        let lanes = self.time_lanes();
+        let before = self.begin_parts();
+        let mut first = match lanes {
+            1 => format!("var {t} = run.first_step"),
+            _ => format!("var {t} = run.first_step + {}", self.own.lane),
+        };
         if copies > 1 {
             self.line(&format!("{first};"));
             first.clear();
             self.round(copies, &go_on);
         }
         self.open(&format!(
-            "for ({first}; {t} < run.end_step{go_on}; {t}++) {{"
+            "for ({first}; {t} < run.end_step{go_on}; {}) {{",
+            match lanes {
+                1 => format!("{t}++"),
+                _ => format!("{t} += {lanes}"),
+            }
         ));
         self.count(1);
         self.step();
         self.close("}");
+        self.combine_parts(&before);
+    }
+
+    /// How many lanes share the steps out.
+    fn time_lanes(&self) -> u32 {
+        match self.program.shared_time.is_empty() {
+            true => 1,
+            false => self.program.lanes,
+        }
+    }
+
+    /// Puts what was accumulated so far aside, where the lanes share the steps: each adds up its own.
+    fn begin_parts(&mut self) -> Vec<String> {
+        let program = self.program;
+        if program.shared_time.is_empty() {
+            return Vec::new();
+        }
+        let mut before = Vec::new();
+        for (var, op) in &program.shared_time {
+            let name = self
+                .names
+                .declare(&format!("{}_before", program[*var].name));
+            self.begin();
+            self.push(&format!("let {name} = "));
+            self.push_name(*var);
+            self.end(";");
+            self.begin();
+            self.push_name(*var);
+            self.push(" = ");
+            self.literal(&neutral(*op, program[*var].ty), false);
+            self.end(";");
+            before.push(name);
+        }
+        let name = self.names.declare("steps_before");
+        let steps_run = self.own.steps_run.clone();
+        self.line(&format!("let {name} = {steps_run};"));
+        self.line(&format!("{steps_run} = 0u;"));
+        before.push(name);
+        before
+    }
+
+    /// Combines the lanes' parts, and the steps that each has run.
+    fn combine_parts(&mut self, before: &[String]) {
+        let program = self.program;
+        let Some((steps_before, before)) = before.split_last() else {
+            return;
+        };
+        for ((var, op), before) in program.shared_time.iter().zip(before) {
+            let part = self.var_names[var.0 as usize].clone();
+            let parts = self.lane_call(*op, program[*var].ty, &part);
+            self.line(&match op {
+                LaneOp::Sum => format!("{part} = {before} + {parts};"),
+                LaneOp::Product => format!("{part} = {before} * {parts};"),
+                LaneOp::Least => format!("{part} = min({before}, {parts});"),
+                LaneOp::Most => format!("{part} = max({before}, {parts});"),
+                LaneOp::Any => format!("{part} = {before} || {parts};"),
+                LaneOp::All => format!("{part} = {before} && {parts};"),
+            });
+        }
+        let steps_run = self.own.steps_run.clone();
+        let parts = self.lane_call(LaneOp::Sum, Type::U32, &steps_run);
+        self.line(&format!("{steps_run} = {steps_before} + {parts};"));
     }
 
     /// Writes the loop that takes `copies` steps a round, as long as there are so many.
     fn round(&mut self, copies: u32, go_on: &str) {
         let t = self.own.step.clone();
+        let lanes = self.time_lanes();
         // Not `t + copies <= end_step`, which could be beyond the integers.
+        let enough = match lanes {
+            1 => format!(">= {copies}"),
+            _ => format!("> {}", (copies - 1) * lanes),
+        };
+        let stride = copies * lanes;
         self.open(&format!(
-            "for (; run.end_step - {t} >= {copies}{go_on}; {t} += {copies}) {{"
+            "for (; run.end_step - {t} {enough}{go_on}; {t} += {stride}) {{"
         ));
         let at_once = !self.usage.stops;
         if at_once {
@@ -78,7 +159,7 @@ impl Writer<'_> {
             self.names.enter();
             if copy > 0 && self.names_step() {
                 self.own.step = self.names.declare("t");
-                let line = format!("let {} = {t} + {copy};", self.own.step);
+                let line = format!("let {} = {t} + {};", self.own.step, copy * lanes);
                 self.line(&line);
             }
             if !at_once {

@@ -269,11 +269,13 @@ impl Walk<'_> {
         if depth >= self.around.len() {
             return self.expr(value);
         }
-        let Some((op, next)) = accumulation(self.program, var, value) else {
+        let Some((op, read)) = accumulation(self.program, var, value) else {
             self.spoil_from(depth);
             return self.expr(value);
         };
-        self.expr(next);
+        for id in read {
+            self.expr(id);
+        }
         for at in self.around[depth..].to_vec() {
             let known = &mut self.survey.loops[at];
             let before = known.accumulators.insert(var, op);
