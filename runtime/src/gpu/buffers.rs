@@ -75,16 +75,7 @@ impl Buffers {
             stride * slots,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         )?;
-        let bytes = |words: u32| u64::from(agents) * u64::from(words) * 4;
-        let inputs = match manifest.input_words {
-            0 => None,
-            words => Some(buffer(
-                open,
-                "allocating the inputs",
-                bytes(words),
-                wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-            )?),
-        };
+        let inputs = input_rows(open, agents, manifest.input_words)?;
         let states = optional_results(open, "allocating the states", agents, manifest.state_words)?;
         let outputs = optional_results(
             open,
@@ -248,6 +239,15 @@ fn upload_tables(open: &OpenDevice, launch: &Launch) -> Result<Vec<Table>, Error
         });
     }
     Ok(tables)
+}
+
+fn input_rows(open: &OpenDevice, agents: u32, words: u32) -> Result<Option<wgpu::Buffer>, Error> {
+    let bytes = u64::from(agents) * u64::from(words) * 4;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+    match words {
+        0 => Ok(None),
+        _ => buffer(open, "allocating the inputs", bytes, usage).map(Some),
+    }
 }
 
 fn optional_results(
