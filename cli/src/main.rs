@@ -1,12 +1,16 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `fmt`, `explain`, `lsp`. Behind them: `source` reads models, `table`
+//! One file a subcommand: `check`, `build`, `run`, `bench`, `fmt`, `explain`, `lsp`. Behind them: `source` reads models, `table`
 //! reads and writes tables, `translate` turns a kernel into other shading languages, `summary` is what
 //! `run` ends with, `problem` is the catalog of what the command itself complains about, and `failure`
 //! turns whatever ended a command into a report and an exit code.
 
+mod bench;
 mod build;
+mod cache;
 mod check;
+mod choices;
+mod costs;
 mod explain;
 mod failure;
 mod fmt;
@@ -45,6 +49,8 @@ enum Command {
     Build(build::Args),
     /// Compile a model, run it and summarise its outputs.
     Run(run::Args),
+    /// Check that models run right, then time them.
+    Bench(bench::Args),
     /// Bring models into the one canonical style.
     Fmt(fmt::Args),
     /// Explain an error by its code, or list all codes.
@@ -59,6 +65,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Build(args) => build::build(&args),
         Command::Run(args) => run::run(&args),
+        Command::Bench(args) => bench::bench(&args),
         Command::Fmt(args) => fmt::fmt(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Lsp(args) => lsp::lsp(&args),

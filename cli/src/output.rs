@@ -28,21 +28,7 @@ impl Target {
     /// Why it could not be written after the run.
     pub(crate) fn check(path: &Path) -> Result<Target, Failure> {
         let form = Form::of(path).ok_or_else(|| problem::unknown_output_form(path))?;
-        let directory = directory_of(path);
-        if !directory.is_dir() {
-            return Err(problem::no_output_directory(path, &directory).into());
-        }
-        if path.is_dir() {
-            return Err(problem::directory_for_file(path).into());
-        }
-        if is_replaced(path) {
-            let probe = temporary(path);
-            let probed = File::create(&probe).and_then(|file| {
-                drop(file);
-                fs::remove_file(&probe)
-            });
-            probed.map_err(|error| problem::unwritable(path, &error))?;
-        }
+        check_place(path)?;
         Ok(Target {
             path: path.to_owned(),
             form,
@@ -92,6 +78,29 @@ impl Target {
         name.push(ending);
         self.path.with_file_name(name)
     }
+}
+
+/// Looks at the directory of a file to be written, and tries to write there.
+///
+/// # Errors
+/// Why it could not be written later.
+pub(crate) fn check_place(path: &Path) -> Result<(), Failure> {
+    let directory = directory_of(path);
+    if !directory.is_dir() {
+        return Err(problem::no_output_directory(path, &directory).into());
+    }
+    if path.is_dir() {
+        return Err(problem::directory_for_file(path).into());
+    }
+    if is_replaced(path) {
+        let probe = temporary(path);
+        let probed = File::create(&probe).and_then(|file| {
+            drop(file);
+            fs::remove_file(&probe)
+        });
+        probed.map_err(|error| problem::unwritable(path, &error))?;
+    }
+    Ok(())
 }
 
 /// Writes a file under another name and renames it when it is complete, with the permissions of the older

@@ -1,6 +1,9 @@
 //! `simc run`: compiles a model, runs it and summarises its outputs.
 
 use crate::{
+    cache,
+    choices::Choices,
+    costs::Own,
     failure::Failure,
     generator::Generator,
     interrupt,
@@ -62,16 +65,22 @@ pub(crate) struct Args {
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
+    /// Compile the kernel anew, and keep no compiled pipeline.
+    #[arg(long)]
+    no_cache: bool,
     /// Number of the first agent, to run a part of a larger population.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true, default_value = "0")]
     first_agent: u32,
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
+    #[command(flatten)]
+    choices: Choices,
 }
 
+/// `--backend`.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Backend {
+pub(crate) enum Backend {
     /// A real GPU where there is one, otherwise the CPU; the CPU for short runs.
     Auto,
     /// The best GPU adapter, a software one if there is no other.
@@ -96,14 +105,20 @@ impl From<Backend> for sim_runtime::Backend {
 /// Runs a model.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let target = args.output.as_deref().map(Target::check).transpose()?;
+    let called = Instant::now();
+    // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
+    let preload = matches!(args.backend, Backend::Gpu).then(sim_runtime::preload);
     let source = Source::read(&args.file)?;
     let started = Instant::now();
     let artifact = args.generator.compile(&source)?;
-    let compile_seconds = started.elapsed().as_secs_f64();
+    let compile = started.elapsed().as_secs_f64();
     if target.is_some() && artifact.manifest.outputs.is_empty() {
         return Err(problem::no_outputs().into());
     }
+    let started = Instant::now();
     let simulation = launched(args, Simulation::from_artifact(artifact))?;
+    let load = started.elapsed().as_secs_f64();
+    drop(preload);
 
     let cancel = interrupt::flag();
     let progress = Progress::start();
@@ -114,7 +129,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     progress.finish();
     let run = result?;
 
-    let mut summary = Summary::of(&run, compile_seconds);
+    let own = Own {
+        compile,
+        load,
+        total: called.elapsed().as_secs_f64(),
+    };
+    let mut summary = Summary::of(&run, own);
     // The summary is printed even where the files cannot be written, so that the work is not lost.
     let written = match target.map(|target| target.write(run.outputs(), cancel)) {
         Some(Ok(files)) => {
@@ -137,7 +157,9 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
     simulation = simulation
         .seed(args.seed)
         .first_agent(args.first_agent)
+        .tuning(args.choices.tuning())
         .backend(args.backend.into())
+        .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false);
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);

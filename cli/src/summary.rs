@@ -1,6 +1,10 @@
 //! What `simc run` ends with: statistics of the outputs and how the run was done, for people or as JSON.
 
-use crate::{statistics::Statistics, table::spellings};
+use crate::{
+    costs::{Costs, Own},
+    statistics::Statistics,
+    table::spellings,
+};
 use serde::{Serialize, Serializer};
 use sim_runtime::{Column, Device, Report, Run};
 use std::{fmt::Write, path::PathBuf};
@@ -28,12 +32,14 @@ pub(crate) struct Summary {
     agent_steps_per_second: Number,
     dispatches: u64,
     chunks: u32,
+    telemetry: Costs,
+    kernel: Vec<String>,
     written: Vec<PathBuf>,
 }
 
 /// One output, or one element of it.
 #[derive(Debug, Serialize)]
-struct Row {
+pub(crate) struct Row {
     name: String,
     /// Values per agent that the row is about.
     elements: u32,
@@ -72,8 +78,8 @@ impl Serialize for Number {
 }
 
 impl Summary {
-    /// Of a run; `compile_seconds` from source text to artifact.
-    pub(crate) fn of(run: &Run, compile_seconds: f64) -> Summary {
+    /// Of a run.
+    pub(crate) fn of(run: &Run, own: Own) -> Summary {
         let report: &Report = run.report();
         let (backend, adapter) = match &report.backend {
             Device::Cpu(_) => ("cpu", None),
@@ -104,13 +110,15 @@ impl Summary {
             steps: report.steps,
             stopped_agents: run.stopped().filter(|&stopped| stopped).count() as u64,
             seed: report.seed,
-            compile_seconds,
+            compile_seconds: own.compile,
             prepare_seconds: report.prepare_seconds,
             run_seconds: report.run_seconds,
             agent_steps,
             agent_steps_per_second: Number(speed),
             dispatches: report.dispatches,
             chunks: report.chunks,
+            telemetry: Costs::of(&report.telemetry, own),
+            kernel: kernel(report),
             written: Vec::new(),
         }
     }
@@ -268,7 +276,7 @@ impl Row {
 }
 
 /// A row per value of an agent, or one over all if there are many.
-fn rows(column: &Column) -> Vec<Row> {
+pub(crate) fn rows(column: &Column) -> Vec<Row> {
     let field = &column.field;
     let width = field.words();
     if width > MOST_ROWS {
@@ -282,7 +290,7 @@ fn rows(column: &Column) -> Vec<Row> {
 }
 
 /// Digits in groups of three, as models may write them: `1_000_000`.
-fn grouped(value: u64) -> String {
+pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -295,7 +303,7 @@ fn grouped(value: u64) -> String {
 }
 
 /// A number to so many significant digits, without trailing zeros.
-fn significant(value: f64, digits: usize) -> String {
+pub(crate) fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return value
             .abs()
@@ -321,7 +329,7 @@ fn significant(value: f64, digits: usize) -> String {
 }
 
 /// Three digits, with an exponent for the large numbers that rates are.
-fn rate(value: f64) -> String {
+pub(crate) fn rate(value: f64) -> String {
     if value < 1e4 {
         significant(value, 3)
     } else {
@@ -330,7 +338,7 @@ fn rate(value: f64) -> String {
 }
 
 /// Seconds in a unit that suits them.
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     if seconds < 1e-3 {
         format!("{} us", significant(seconds * 1e6, 3))
     } else if seconds < 1.0 {
@@ -338,6 +346,13 @@ fn duration(seconds: f64) -> String {
     } else {
         format!("{} s", significant(seconds, 4))
     }
+}
+
+/// What was chosen for the kernel, and why.
+pub(crate) fn kernel(report: &Report) -> Vec<String> {
+    (report.choices.iter())
+        .map(|choice| format!("{}: {}", choice.what, choice.why))
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use crate::{
     Options, emit, ir,
     manifest::Manifest,
+    passes,
     schedule::{Kernel, Schedule},
 };
+use std::borrow::Cow;
 
 /// A compiled model.
 #[derive(Clone, Debug)]
@@ -24,12 +26,22 @@ pub struct Artifact {
 impl Artifact {
     /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
-        emit::wgsl(
-            &self.program,
-            &self.manifest,
-            self.options.generator,
-            schedule,
-        )
+        let program = self.shared(schedule.lanes);
+        emit::wgsl(&program, &self.manifest, self.options.generator, schedule)
+    }
+
+    /// The optimised program for so many lanes per agent, as far as it can be shared among them.
+    pub(crate) fn shared(&self, lanes: u32) -> Cow<'_, ir::Program> {
+        if lanes > 1 {
+            let mut program = self.lowered.clone();
+            if passes::lanes::share(&mut program, lanes) {
+                if self.options.optimise {
+                    passes::optimise(&mut program);
+                }
+                return Cow::Owned(program);
+            }
+        }
+        Cow::Borrowed(&self.program)
     }
 
     /// Where the expressions of the model went in [`Artifact::wgsl`].

@@ -13,10 +13,12 @@
 //! * A draw of random bits is the pure expression [`Expr::RandomWord`] of its number within the step; the
 //!   counter is an ordinary `u32` variable, so that folding turns it into literals.
 
+pub mod cost;
 pub mod print;
 pub mod rounds;
 pub mod value;
 pub mod verify;
+pub mod weight;
 
 use crate::{builtin::BuiltinId, span::Span};
 pub use value::{Type, Value};
@@ -70,6 +72,10 @@ pub struct Program {
     pub finish: Block,
     /// Per input with a default or a distribution: how the host computes it when the launch gives none.
     pub input_defaults: Vec<InputDefault>,
+    /// How many lanes of a subgroup share one agent, if more than one; else 0. All lanes run the same
+    /// statements; they differ only in [`Launch::Lane`] and what follows from it, which neither conditions
+    /// around [`Expr::AcrossLanes`] nor bounds of loops may.
+    pub lanes: u32,
 }
 
 /// How the host computes an input that the launch did not give; no kernel runs this.
@@ -101,6 +107,9 @@ pub struct Var {
     /// elements following one another. For `Param`: the same in the uniform block, see `manifest`. For
     /// `Data`: the number of its binding. For others 0.
     pub word: u32,
+    /// For a `State` that the lanes of an agent share out: words from one lane's part to the next one's;
+    /// else 0.
+    pub lane_stride: u32,
     /// Its declaration; empty for what the compiler made, whose name passes may drop.
     pub span: Span,
 }
@@ -296,6 +305,26 @@ pub enum Expr {
         /// The number of the word within the step.
         number: ExprId,
     },
+    /// The values that the lanes of this agent have for the operand, combined; the same bits in all of
+    /// them. Only where no lane goes a way of its own; see [`Program::lanes`].
+    AcrossLanes(LaneOp, ExprId),
+}
+
+/// How the values of an agent's lanes are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LaneOp {
+    /// `+`, in the order of a balanced tree.
+    Sum,
+    /// `*`, likewise.
+    Product,
+    /// `min`
+    Least,
+    /// `max`
+    Most,
+    /// `||`
+    Any,
+    /// `&&`
+    All,
 }
 
 /// Numbers that the launch knows, all `i32`.
@@ -309,6 +338,8 @@ pub enum Launch {
     Steps,
     /// The index of the current step; only in `step`.
     Step,
+    /// Which of the agent's lanes this is, from 0; see [`Program::lanes`].
+    Lane,
 }
 
 /// Operators on one operand.
@@ -454,6 +485,7 @@ impl Program {
             ),
             Expr::Call(id, _) => self[*id].result,
             Expr::RandomWord { .. } => Type::U32,
+            Expr::AcrossLanes(_, value) => self.type_of(*value),
         }
     }
 
@@ -467,7 +499,8 @@ impl Program {
             | Expr::Unary(_, one)
             | Expr::Convert { value: one, .. }
             | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one } => vec![*one],
+            | Expr::RandomWord { number: one }
+            | Expr::AcrossLanes(_, one) => vec![*one],
             Expr::Compose(parts) => parts.clone(),
             Expr::Binary(_, a, b) => vec![*a, *b],
             Expr::Select {

@@ -217,6 +217,7 @@ impl<'a> Lowerer<'a> {
             len,
             kind,
             word: 0,
+            lane_stride: 0,
             span: self.span,
         })
     }

@@ -11,6 +11,7 @@ mod dce;
 mod fold;
 mod if_to_select;
 mod inline_lets;
+pub(crate) mod lanes;
 mod licm;
 mod names;
 mod propagate;

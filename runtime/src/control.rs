@@ -31,12 +31,17 @@ impl Control<'_> {
     }
 }
 
-/// Bounds that the GPU backend otherwise chooses by itself. They change the time that a run takes, never its
-/// results.
+/// Choices that the GPU backend otherwise makes by itself. They change the time that a run takes, and none but
+/// `lanes` its results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
     /// Most agents in one part of the population, at least 1.
     pub max_agents_per_chunk: Option<u32>,
     /// Most steps that one start of the kernel runs, at least 1.
     pub steps_per_dispatch: Option<u32>,
+    /// Lanes of a subgroup that share one agent, 1 to 32, as far as model and device allow. Sums of floats
+    /// are then taken in another order; all else stays the same to the bit.
+    pub lanes: Option<u32>,
+    /// How often the step stands in the text of a round of the time loop, at least 1.
+    pub unroll_steps: Option<u32>,
 }

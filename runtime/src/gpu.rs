@@ -2,14 +2,17 @@
 
 mod adapter;
 mod buffers;
+mod cache;
+mod choose;
 mod device;
 mod kernel;
 mod pace;
 mod plan;
 mod readback;
+mod staging;
 
 pub(crate) use crate::run::Raw;
-pub use adapter::adapters;
+pub use adapter::{Preload, adapters, preload};
 pub(crate) use adapter::{best, best_gpu};
 pub(crate) use wgpu::Adapter;
 
@@ -18,25 +21,53 @@ use crate::{
     bind::{Launch, zeroed},
     control::{Control, Tuning},
     error::Error,
+    telemetry::Telemetry,
 };
-use buffers::{Buffers, Results};
+use buffers::Buffers;
+use cache::Cache;
 use device::{OpenDevice, Task};
 use kernel::Kernel;
 use pace::Pace;
+use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Field, Manifest, STOPPED},
+    schedule::{Choice, Schedule},
 };
-use std::{sync::Arc, time::Instant};
+use staging::{Mapping, Words};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
+
+/// Agents whose step counts one task checks.
+const CHECKED: usize = 1 << 16;
 
 /// A device with a kernel; serves any number of runs.
 pub(crate) struct Session {
     artifact: Arc<Artifact>,
     open: OpenDevice,
-    kernel: Kernel,
+    /// Where pipelines are kept.
+    directory: Option<PathBuf>,
+    /// What names the adapter there.
+    key: Option<String>,
+    /// The kernels that have run, the one for the launch at hand first.
+    kernels: Vec<Built>,
     buffers: Option<Buffers>,
-    pace: Pace,
     tuning: Tuning,
+}
+
+/// A kernel for one schedule.
+struct Built {
+    schedule: Schedule,
+    choices: Vec<Choice>,
+    /// Agents of a workgroup.
+    agents: u32,
+    kernel: Kernel,
+    /// A pipeline that is to be kept on disk; written after the first run, which need not wait for it.
+    cache: Option<Cache>,
+    pace: Pace,
 }
 
 /// How the attempt to run a chunk ended.
@@ -56,27 +87,71 @@ struct Chunk {
 }
 
 impl Session {
-    /// Opens the adapter and builds the kernel.
+    /// Opens the adapter and builds the kernel for so many agents, with a cache of pipelines in a directory if there is one.
     pub(crate) fn open(
         adapter: &Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
+        cache: Option<&Path>,
+        agents: u32,
     ) -> Result<Session, Error> {
         let open = OpenDevice::open(adapter)?;
-        let kernel = Kernel::build(&open, &artifact)?;
+        let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
+        let mut session = Session {
+            artifact,
+            open,
+            directory: cache.map(Path::to_owned),
+            key,
+            kernels: Vec::new(),
+            buffers: None,
+            tuning,
+        };
+        session.choose(agents)?;
+        Ok(session)
+    }
+
+    /// Brings the kernel for so many agents to the front, and builds it if need be.
+    fn choose(&mut self, agents: u32) -> Result<(), Error> {
+        let (schedule, mut choices) =
+            choose::schedule(&self.open, &self.artifact, &self.tuning, agents);
+        if let Some(at) = self
+            .kernels
+            .iter()
+            .position(|built| built.schedule == schedule)
+        {
+            self.kernels.swap(0, at);
+            self.kernels[0].choices = choices;
+            return Ok(());
+        }
+        let artifact = &self.artifact;
+        let text = match schedule == Schedule::default() {
+            // As it was given: callers may have written their own.
+            true => None,
+            false => Some(artifact.kernel(&schedule)),
+        };
+        choices.extend(text.iter().flat_map(|text| text.choices.iter().cloned()));
+        let wgsl = text.as_ref().map_or(&artifact.wgsl, |text| &text.wgsl);
+        let lanes = text.as_ref().map_or(1, |text| text.lanes);
+        let open = &self.open;
+        let cache = (self.directory.as_deref().zip(self.key.as_deref()))
+            .and_then(|(directory, key)| Cache::open(open, directory, key, wgsl));
+        let handle = cache.as_ref().map(Cache::handle);
+        let kernel = Kernel::build(open, &artifact.manifest, wgsl, handle)?;
         let pace = Pace::new(
             adapter::cuts_long_loops(open.adapter.kind),
             artifact.manifest.inner_rounds,
-            tuning.steps_per_dispatch,
+            self.tuning.steps_per_dispatch,
         );
-        Ok(Session {
-            artifact,
-            open,
+        let built = Built {
+            schedule,
+            choices,
+            agents: artifact.manifest.workgroup_size / lanes,
             kernel,
-            buffers: None,
+            cache,
             pace,
-            tuning,
-        })
+        };
+        self.kernels.insert(0, built);
+        Ok(())
     }
 
     /// What it runs on.
@@ -91,6 +166,22 @@ impl Session {
         keep_states: bool,
         control: Control<'_>,
     ) -> Result<Raw, Error> {
+        let result = self.run_all(launch, keep_states, control);
+        if let (Ok(_), Some(cache)) = (&result, self.kernels[0].cache.take()) {
+            cache.save(&self.open);
+        }
+        // Those of a run that failed are nobody's.
+        let telemetry = self.open.taken_telemetry();
+        result.map(|raw| Raw { telemetry, ..raw })
+    }
+
+    fn run_all(
+        &mut self,
+        launch: &Arc<Launch>,
+        keep_states: bool,
+        control: Control<'_>,
+    ) -> Result<Raw, Error> {
+        self.choose(launch.agents)?;
         let artifact = Arc::clone(&self.artifact);
         let manifest = &artifact.manifest;
         let agents = launch.agents as usize;
@@ -106,8 +197,10 @@ impl Session {
             progress: zeroed(agents)?,
             dispatches: 0,
             chunks: 0,
+            telemetry: Telemetry::default(),
+            choices: self.kernels[0].choices.clone(),
         };
-        let mut buffers = self.allocate(manifest, launch)?;
+        let mut buffers = self.allocate(manifest, launch, keep_states)?;
         let size = buffers.agents;
         let mut first = 0;
         while first < launch.agents {
@@ -124,16 +217,22 @@ impl Session {
     }
 
     /// Buffers for the largest chunk that limits and memory allow.
-    fn allocate(&mut self, manifest: &Manifest, launch: &Launch) -> Result<Buffers, Error> {
+    fn allocate(
+        &mut self,
+        manifest: &Manifest,
+        launch: &Launch,
+        keep_states: bool,
+    ) -> Result<Buffers, Error> {
         let most = plan::most_agents(manifest, &self.open.limits, &self.open.adapter.name)?;
         let mut most = most.min(self.tuning.max_agents_per_chunk.unwrap_or(u32::MAX).max(1));
         loop {
             let agents = plan::chunk_agents(launch.agents, most, manifest.workgroup_size);
+            let size = (agents, keep_states);
             match self.buffers.take() {
-                Some(buffers) if buffers.serve(launch, agents) => return Ok(buffers),
+                Some(buffers) if buffers.serve(launch, size) => return Ok(buffers),
                 Some(_) | None => {}
             }
-            match Buffers::create(&self.open, &self.kernel, manifest, launch, agents) {
+            match Buffers::create(&self.open, &self.kernels[0].kernel, manifest, launch, size) {
                 Err(Error::GpuMemory { .. }) if agents > plan::SMALLEST_CHUNK => most = agents / 2,
                 other => return other,
             }
@@ -155,7 +254,7 @@ impl Session {
             match self.attempt(buffers, launch, chunk, control, raw)? {
                 Attempt::Done => return Ok(()),
                 Attempt::Cut(error) => {
-                    if !self.pace.shorten(launch.steps) {
+                    if !self.kernels[0].pace.shorten(launch.steps) {
                         return Err(error);
                     }
                 }
@@ -166,7 +265,7 @@ impl Session {
     /// Runs all steps of a chunk and reads its results, if they are right.
     fn attempt(
         &mut self,
-        buffers: &Buffers,
+        buffers: &mut Buffers,
         launch: &Launch,
         chunk: &Chunk,
         control: Control<'_>,
@@ -179,18 +278,22 @@ impl Session {
             control.check()?;
             let dispatches = self.next_dispatches(buffers, chunk.count, step, launch.steps);
             let end = dispatches.last().map_or(launch.steps, |&(_, end)| end);
+            let keep_states = raw.states.is_some();
             let started = Instant::now();
-            self.submit(buffers, launch, chunk, &dispatches, raw.states.is_some())?;
+            let mapping = self.submit(buffers, launch, chunk, &dispatches, keep_states)?;
             let seconds = started.elapsed().as_secs_f64();
-            self.pace.learn(chunk.count, end - step, seconds);
             raw.dispatches += dispatches.len() as u64;
+            let last = end == launch.steps;
+            let (attempt, gpu) = self.read(buffers, launch, chunk, (last, mapping), raw)?;
+            // Where the device has no clock, the host's counts the way there and back too.
+            let seconds = gpu.unwrap_or(seconds);
+            self.kernels[0].pace.learn(chunk.count, end - step, seconds);
             control.report(before + u64::from(chunk.count) * u64::from(end), total);
             step = end;
-            if step >= launch.steps {
-                break;
+            if let Some(attempt) = attempt {
+                return Ok(attempt);
             }
         }
-        self.read(buffers, launch, chunk, raw)
     }
 
     /// The step ranges of the next submission, from `step`.
@@ -201,8 +304,11 @@ impl Session {
         step: u32,
         steps: u32,
     ) -> Vec<(u32, u32)> {
-        let cap = self.pace.cap();
-        let mut span = self.pace.steps(agents, steps - step).min(steps - step);
+        let cap = self.kernels[0].pace.cap();
+        let mut span = self.kernels[0]
+            .pace
+            .steps(agents, steps - step)
+            .min(steps - step);
         if span > cap && span < steps - step {
             // Whole dispatches only: a short one at the end of each submission is a wasted start.
             span -= span % cap;
@@ -219,96 +325,92 @@ impl Session {
     }
 
     /// Runs the dispatches in one compute pass and waits for them; after the last step the results are
-    /// copied to where the host can read them.
+    /// copied to where the host can read them, in the same submission.
     fn submit(
         &self,
-        buffers: &Buffers,
+        buffers: &mut Buffers,
         launch: &Launch,
         chunk: &Chunk,
         dispatches: &[(u32, u32)],
         keep_states: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Mapping>, Error> {
         let open = &self.open;
         let offsets =
             buffers.write_headers(open, launch, (chunk.first, chunk.count), dispatches)?;
         let (x, y) = plan::workgroups(
             chunk.count,
-            self.artifact.manifest.workgroup_size,
+            self.kernels[0].agents,
             open.limits.max_compute_workgroups_per_dimension,
         );
-        let last = dispatches
-            .last()
-            .is_some_and(|&(_, end)| end == launch.steps);
-        let submission = open.guarded(Task::new("running the kernel"), || {
+        let (first, end) = match dispatches {
+            [(first, _), .., (_, end)] | [(first, end)] => (*first, *end),
+            [] => (0, 0),
+        };
+        let results = staging::results(buffers, keep_states).filter(|_| end == launch.steps);
+        let (submission, mapping) = open.guarded(Task::new("running the kernel"), || {
             let mut encoder = open
                 .device
                 .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sim") });
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: Some("sim"),
-                timestamp_writes: None,
+                timestamp_writes: buffers.staging.timestamps(),
             });
-            pass.set_pipeline(&self.kernel.pipeline);
+            pass.set_pipeline(&self.kernels[0].kernel.pipeline);
             for offset in offsets {
                 pass.set_bind_group(0, &buffers.bind_group, &[offset]);
                 pass.dispatch_workgroups(x, y, 1);
             }
             drop(pass);
-            if last {
-                for results in buffers.results(keep_states) {
-                    let bytes = readback::used_bytes(results, chunk.count);
-                    encoder.copy_buffer_to_buffer(&results.device, 0, &results.staging, 0, bytes);
-                }
-            }
-            open.queue.submit([encoder.finish()])
+            let mapping = buffers.staging.fill(&mut encoder, results, chunk.count);
+            (open.queue.submit([encoder.finish()]), mapping)
         })?;
-        open.wait(Task::new("running the kernel"), submission)
+        open.meter(|telemetry| telemetry.submissions += 1);
+        let expected = self.kernels[0].pace.expected(chunk.count, end - first);
+        open.wait(Task::new("running the kernel"), submission, expected)?;
+        Ok(mapping)
     }
 
-    /// Checks the step counts and, if they are right, takes the results of a chunk.
+    /// What a submission gave: after the last step the results of a chunk, if its step counts are right; and
+    /// the seconds by the device's clock, if it has one.
     fn read(
         &self,
         buffers: &Buffers,
         launch: &Launch,
         chunk: &Chunk,
+        (last, mapping): (bool, Option<Mapping>),
         raw: &mut Raw,
-    ) -> Result<Attempt, Error> {
-        let open = &self.open;
-        let manifest = &self.artifact.manifest;
-        let wanted = |results: &Results| readback::map(open, results, chunk.count);
-        let progress = wanted(&buffers.progress)?;
-        let outputs = buffers.outputs.as_ref().map(&wanted).transpose()?;
-        let keep = raw.states.is_some();
-        let states = buffers.states.as_ref().filter(|_| keep);
-        let mapped_states = states.map(&wanted).transpose()?;
-        let flush = open.guarded(Task::new("reading the results"), || open.queue.submit([]))?;
-        open.wait(Task::new("reading the results"), flush)?;
-        let place = chunk.first as usize..(chunk.first + chunk.count) as usize;
-        let steps = &mut raw.progress[place];
-        readback::with_mapped(open, &buffers.progress, chunk.count, &progress, |words| {
-            steps.copy_from_slice(words);
-        })?;
-        let fault = self.fault(launch, chunk, steps);
-        let take = |results: &Results, mapped, fields: &[Field], rows: &mut [Vec<u32>]| {
-            readback::with_mapped(open, results, chunk.count, mapped, |words| {
-                if fault.is_some() {
-                    return;
-                }
-                for (field, rows) in fields.iter().zip(rows) {
-                    let width = field.words() as usize;
-                    let first = chunk.first as usize * width;
-                    let rows = &mut rows[first..first + chunk.count as usize * width];
-                    readback::transpose(field, words, chunk.count as usize, rows);
-                }
-            })
+    ) -> Result<(Option<Attempt>, Option<f64>), Error> {
+        let Some(mapping) = mapping else {
+            return Ok((None, None));
         };
-        if let (Some(results), Some(mapped)) = (&buffers.outputs, &outputs) {
-            take(results, mapped, &manifest.outputs, &mut raw.outputs)?;
+        buffers.staging.read(&self.open, &mapping, |words| {
+            last.then(|| self.take(launch, chunk, Words::new(words), raw))
+        })
+    }
+
+    /// Checks the step counts and, if they are right, takes the results of a chunk.
+    fn take(&self, launch: &Launch, chunk: &Chunk, mut words: Words<'_>, raw: &mut Raw) -> Attempt {
+        let count = chunk.count as usize;
+        let first = chunk.first as usize;
+        let steps = &mut raw.progress[first..first + count];
+        steps.copy_from_slice(words.take(count));
+        if let Some(error) = self.fault(launch, chunk, steps) {
+            return Attempt::Cut(error);
         }
-        if let (Some(results), Some(mapped), Some(rows)) = (states, &mapped_states, &mut raw.states)
-        {
-            take(results, mapped, &manifest.states, rows)?;
+        let manifest = &self.artifact.manifest;
+        let mut take = |width: u32, fields: &[Field], rows: &mut [Vec<u32>]| {
+            let words = words.take(width as usize * count);
+            for (field, rows) in fields.iter().zip(rows) {
+                let width = field.words() as usize;
+                let rows = &mut rows[first * width..][..count * width];
+                readback::transpose(field, words, count, rows);
+            }
+        };
+        take(manifest.output_words, &manifest.outputs, &mut raw.outputs);
+        if let Some(rows) = &mut raw.states {
+            take(manifest.state_words, &manifest.states, rows);
         }
-        Ok(fault.map_or(Attempt::Done, Attempt::Cut))
+        Attempt::Done
     }
 
     /// The error of the first agent whose step count is wrong.
@@ -316,8 +418,17 @@ impl Session {
         let wrong = |&word: &u32| {
             let steps = word & (CUT_SHORT - 1);
             let stopped = word & STOPPED != 0;
-            word & CUT_SHORT != 0 || steps > launch.steps || (!stopped && steps != launch.steps)
+            // No `||`: without branches the loop over all agents is one of vector instructions.
+            (word & CUT_SHORT != 0) | (steps > launch.steps) | (!stopped & (steps != launch.steps))
         };
+        let any = |words: &[u32]| words.iter().fold(false, |any, word| any | wrong(word));
+        let fine = match progress.len() {
+            0..=CHECKED => !any(progress),
+            _ => !progress.par_chunks(CHECKED).any(any),
+        };
+        if fine {
+            return None;
+        }
         let position = progress.iter().position(wrong)?;
         let agent = u64::from(launch.first_agent) + u64::from(chunk.first) + position as u64;
         let adapter = self.open.adapter.name.clone();

@@ -6,6 +6,7 @@ use crate::{
     cpu::reference::{self, Agents, Interpreter},
     error::Error,
     run::Raw,
+    telemetry::Telemetry,
     watch::watched,
 };
 use rayon::prelude::*;
@@ -57,6 +58,8 @@ pub(crate) fn run(
         progress: agents.progress,
         dispatches: 0,
         chunks: 1,
+        telemetry: Telemetry::default(),
+        choices: Vec::new(),
     })
 }
 

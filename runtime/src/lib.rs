@@ -35,6 +35,7 @@ mod interpreter;
 mod memory;
 mod run;
 mod simulation;
+mod telemetry;
 mod vectors;
 mod watch;
 
@@ -43,6 +44,7 @@ pub use bind::{Array, MOST_AGENTS, MOST_STEPS, Number};
 pub use control::{Control, Tuning};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
-pub use gpu::adapters;
+pub use gpu::{Preload, adapters, preload};
 pub use run::{Column, Device, Element, Report, Run, Values};
 pub use simulation::{Backend, Simulation};
+pub use telemetry::{CacheUse, Telemetry};

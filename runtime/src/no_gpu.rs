@@ -10,7 +10,7 @@ use crate::{
     error::Error,
 };
 use sim_compiler::artifact::Artifact;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// An adapter, of which there is none.
 pub(crate) enum Adapter {}
@@ -22,6 +22,16 @@ pub(crate) enum Session {}
 pub fn adapters() -> Vec<AdapterSummary> {
     Vec::new()
 }
+
+/// Begins nothing: this build has no drivers to load.
+#[must_use]
+pub fn preload() -> Preload {
+    Preload
+}
+
+/// What [`preload`] began: nothing.
+#[derive(Debug)]
+pub struct Preload;
 
 /// Why `auto` takes no adapter.
 pub(crate) fn best_gpu() -> Result<Adapter, String> {
@@ -39,6 +49,8 @@ impl Session {
         adapter: &Adapter,
         _artifact: Arc<Artifact>,
         _tuning: Tuning,
+        _cache: Option<&Path>,
+        _agents: u32,
     ) -> Result<Session, Error> {
         match *adapter {}
     }

@@ -6,8 +6,12 @@ use crate::{
     bind::{dims, unknown},
     cpu::vector::Isa,
     error::{Error, Role},
+    telemetry::Telemetry,
 };
-use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+use sim_compiler::{
+    manifest::{CUT_SHORT, Field, STOPPED, Scalar},
+    schedule::Choice,
+};
 
 /// The results of a run.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub(crate) struct Raw {
     pub(crate) progress: Vec<u32>,
     pub(crate) dispatches: u64,
     pub(crate) chunks: u32,
+    pub(crate) telemetry: Telemetry,
+    pub(crate) choices: Vec<Choice>,
 }
 
 /// One output or state of all agents.
@@ -81,6 +87,10 @@ pub struct Report {
     pub dispatches: u64,
     /// Parts that the population was split into to fit the device.
     pub chunks: u32,
+    /// What it cost in detail.
+    pub telemetry: Telemetry,
+    /// What was chosen for the kernel; empty on the CPU.
+    pub choices: Vec<Choice>,
 }
 
 /// What ran a model.

@@ -15,7 +15,11 @@ use sim_compiler::{
     artifact::Artifact,
     manifest::{Field, Manifest},
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
 
 /// Where a model runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,6 +61,7 @@ pub struct Simulation {
     instruction_set: Option<Isa>,
     tuning: Tuning,
     keep_states: bool,
+    pipeline_cache: Option<PathBuf>,
     warm: Mutex<Warm>,
 }
 
@@ -74,6 +79,15 @@ enum Engine {
     Reference,
     Vector(Box<Program>),
     Gpu(Box<Session>),
+}
+
+/// An engine that is ready.
+struct Started {
+    engine: Engine,
+    /// Why it was chosen.
+    reason: String,
+    /// The launch with every input there, if that was made meanwhile.
+    launch: Option<Launch>,
 }
 
 impl std::fmt::Debug for Warm {
@@ -109,6 +123,7 @@ impl Simulation {
             instruction_set: None,
             tuning: Tuning::default(),
             keep_states: true,
+            pipeline_cache: None,
             warm: Mutex::default(),
         }
     }
@@ -216,6 +231,15 @@ impl Simulation {
         self
     }
 
+    /// A directory where pipelines that a driver compiled are kept, so that the next process need not wait for
+    /// them; otherwise none are. It is made when it is needed. What cannot be read or written there is
+    /// compiled again.
+    #[must_use]
+    pub fn pipeline_cache(mut self, directory: Option<PathBuf>) -> Simulation {
+        self.pipeline_cache = directory;
+        self
+    }
+
     /// [`Simulation::param`] in place.
     ///
     /// # Errors
@@ -290,7 +314,7 @@ impl Simulation {
     /// # Errors
     /// Any [`Error`] but [`Error::Compile`].
     pub fn run_with(&self, control: &Control<'_>) -> Result<Run, Error> {
-        let started = Stopwatch::start();
+        let called = Stopwatch::start();
         // A panic in another thread's run leaves nothing half-done here: both fields are set whole.
         let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
         let launch = match &warm.launch {
@@ -306,11 +330,15 @@ impl Simulation {
         let (mut engine, reason) = match warm.engine.take() {
             Some(engine) => engine,
             None => {
-                let (engine, reason) = self.start(&launch)?;
-                warm.for_small = reason == SMALL;
-                (engine, reason)
+                let started = self.start(&launch)?;
+                warm.for_small = started.reason == SMALL;
+                if let Some(launch) = started.launch {
+                    warm.launch = Some(Arc::new(launch));
+                }
+                (started.engine, started.reason)
             }
         };
+        let launch = warm.launch.clone().unwrap_or(launch);
         let launch = match &engine {
             Engine::Gpu(_) if !launch.absent.is_empty() => {
                 let launch = Arc::new(self.with_all_inputs(&launch)?);
@@ -319,7 +347,7 @@ impl Simulation {
             }
             _ => launch,
         };
-        let prepare_seconds = started.seconds();
+        let prepare_seconds = called.seconds();
         let started = Stopwatch::start();
         let raw = match &mut engine {
             Engine::Reference => {
@@ -337,39 +365,82 @@ impl Simulation {
             }
             other => other?,
         };
-        let report = Report {
-            backend: match &engine {
+        let run_seconds = started.seconds();
+        let report = self.report(&launch, &raw, &engine, &reason);
+        let mut run = self.results(raw, report);
+        warm.engine = Some((engine, reason));
+        run.report.prepare_seconds = prepare_seconds;
+        run.report.run_seconds = run_seconds;
+        run.report.telemetry.total_seconds = called.seconds();
+        Ok(run)
+    }
+
+    /// How a run was done, but for the times that only its end knows.
+    fn report(&self, launch: &Launch, raw: &Raw, engine: &Engine, reason: &str) -> Report {
+        Report {
+            backend: match engine {
                 Engine::Reference => Device::Reference,
                 Engine::Vector(program) => Device::Cpu(program.isa()),
                 Engine::Gpu(session) => Device::Gpu(session.adapter().clone()),
             },
-            reason: reason.clone(),
+            reason: reason.to_owned(),
             agents: launch.agents,
             first_agent: launch.first_agent,
             population: launch.population,
             steps: launch.steps,
             seed: launch.seed,
             compile_seconds: self.compile_seconds,
-            prepare_seconds,
-            run_seconds: started.seconds(),
+            prepare_seconds: 0.0,
+            run_seconds: 0.0,
             dispatches: raw.dispatches,
             chunks: raw.chunks,
+            telemetry: raw.telemetry,
+            choices: raw.choices.clone(),
+        }
+    }
+
+    /// Opens an adapter. Meanwhile another thread computes the inputs that the launch does not give.
+    fn open(&self, adapter: &gpu::Adapter, launch: &Launch) -> Result<Started, Error> {
+        let open = || {
+            let artifact = Arc::clone(&self.artifact);
+            Session::open(
+                adapter,
+                artifact,
+                self.tuning,
+                self.pipeline_cache.as_deref(),
+                launch.agents,
+            )
         };
-        warm.engine = Some((engine, reason));
-        Ok(self.results(raw, report))
+        let (session, launch) = if launch.absent.is_empty() {
+            (open(), None)
+        } else {
+            thread::scope(|scope| {
+                let inputs = scope.spawn(|| self.with_all_inputs(launch));
+                let session = open();
+                let launch = inputs.join();
+                (session, Some(launch))
+            })
+        };
+        let launch = match launch {
+            Some(Ok(launch)) => Some(launch?),
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => None,
+        };
+        Ok(Started {
+            engine: Engine::Gpu(Box::new(session?)),
+            reason: String::new(),
+            launch,
+        })
     }
 
     /// Decides what runs the model, and why.
-    fn start(&self, launch: &Launch) -> Result<(Engine, String), Error> {
-        let open = |adapter: &gpu::Adapter| {
-            Session::open(adapter, Arc::clone(&self.artifact), self.tuning)
-                .map(|session| Engine::Gpu(Box::new(session)))
-        };
+    fn start(&self, launch: &Launch) -> Result<Started, Error> {
         match self.backend {
-            Backend::Reference => {
-                let reason = "the reference interpreter was asked for";
-                Ok((Engine::Reference, reason.to_owned()))
-            }
+            Backend::Reference => Ok(Started {
+                engine: Engine::Reference,
+                reason: "the reference interpreter was asked for".to_owned(),
+                launch: None,
+            }),
             Backend::Cpu => {
                 let program = self.vector_program()?;
                 Ok(on_cpu(program, "the CPU was asked for".to_owned()))
@@ -379,7 +450,9 @@ impl Simulation {
                     Some(name) => format!("an adapter called `{name}` was asked for"),
                     None => "the best adapter was asked for".to_owned(),
                 };
-                Ok((open(&gpu::best(self.adapter.as_deref())?)?, reason))
+                let adapter = gpu::best(self.adapter.as_deref())?;
+                let started = self.open(&adapter, launch)?;
+                Ok(Started { reason, ..started })
             }
             Backend::Auto => {
                 let program = self.vector_program()?;
@@ -388,8 +461,11 @@ impl Simulation {
                 }
                 match gpu::best_gpu() {
                     Err(reason) => Ok(on_cpu(program, reason)),
-                    Ok(adapter) => match open(&adapter) {
-                        Ok(engine) => Ok((engine, "a GPU was found".to_owned())),
+                    Ok(adapter) => match self.open(&adapter, launch) {
+                        Ok(started) => Ok(Started {
+                            reason: "a GPU was found".to_owned(),
+                            ..started
+                        }),
                         Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
                             Ok(on_cpu(program, error.to_string()))
                         }
@@ -478,10 +554,15 @@ impl Simulation {
 }
 
 /// The vector machine, or the reference interpreter for a model that is too large for it.
-fn on_cpu(program: Result<Program, vector::TooLarge>, reason: String) -> (Engine, String) {
-    match program {
+fn on_cpu(program: Result<Program, vector::TooLarge>, reason: String) -> Started {
+    let (engine, reason) = match program {
         Ok(program) => (Engine::Vector(Box::new(program)), reason),
         Err(too_large) => (Engine::Reference, format!("{reason}; {too_large}")),
+    };
+    Started {
+        engine,
+        reason,
+        launch: None,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     },
     error::Error,
     run::Raw,
+    telemetry::Telemetry,
     watch::watched,
 };
 use sim_compiler::{artifact::Artifact, manifest::Field};
@@ -54,6 +55,8 @@ pub(crate) fn run(
         progress,
         dispatches: 0,
         chunks: 1,
+        telemetry: Telemetry::default(),
+        choices: Vec::new(),
     })
 }
 

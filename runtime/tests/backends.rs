@@ -97,6 +97,7 @@ fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
         let cut = on_gpu().tuning(Tuning {
             max_agents_per_chunk,
             steps_per_dispatch,
+            ..Tuning::default()
         });
         same(&cpu, &cut.run().expect("it runs in parts"));
     }

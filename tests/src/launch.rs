@@ -1,7 +1,7 @@
 //! Where models run in these tests: which backends there are, and one way to start a model on each.
 
 use sim_compiler::{Options, compile_with};
-use sim_runtime::{Backend, Isa, Simulation};
+use sim_runtime::{Backend, Isa, Simulation, Tuning};
 use std::fmt;
 
 /// Is a GPU adapter here, real or software? Says so once if not; a failure if the environment variable
@@ -97,6 +97,30 @@ pub fn ways() -> Vec<Way> {
         .collect()
 }
 
+/// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
+/// `lanes=4,unroll=3,split=7`.
+///
+/// # Panics
+/// If it names what there is not.
+pub fn tuning() -> Tuning {
+    let mut tuning = Tuning::default();
+    let Ok(text) = std::env::var("SIM_SCHEDULE") else {
+        return tuning;
+    };
+    for choice in text.split(',').filter(|choice| !choice.is_empty()) {
+        let (name, value) = choice.split_once('=').unwrap_or((choice, ""));
+        let value = Some(value.parse().expect("SIM_SCHEDULE: name=number"));
+        match name {
+            "lanes" => tuning.lanes = value,
+            "unroll" => tuning.unroll_steps = value,
+            "split" => tuning.steps_per_dispatch = value,
+            "chunk" => tuning.max_agents_per_chunk = value,
+            other => panic!("SIM_SCHEDULE: there is no choice `{other}`"),
+        }
+    }
+    tuning
+}
+
 /// A model, compiled, ready for its launch values.
 ///
 /// # Errors
@@ -114,5 +138,7 @@ pub fn simulation(source: &str, backend: Backend, optimise: bool) -> Result<Simu
             Default::default(),
         )
     })?;
-    Ok(Simulation::from_artifact(artifact).backend(backend))
+    Ok(Simulation::from_artifact(artifact)
+        .backend(backend)
+        .tuning(tuning()))
 }

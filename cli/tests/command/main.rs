@@ -1,5 +1,6 @@
 //! The command as a user calls it: the built binary in a directory of its own, its output and its exit code.
 
+mod bench;
 mod build;
 mod check;
 #[cfg(target_os = "linux")]
@@ -72,7 +73,11 @@ impl Place {
     /// `simc` in this directory, ready to be started.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simc"));
-        command.args(args).current_dir(&self.0).env("NO_COLOR", "1");
+        command
+            .args(args)
+            .current_dir(&self.0)
+            .env("NO_COLOR", "1")
+            .env("SIMC_CACHE_DIR", self.0.join("cache"));
         command
     }
 

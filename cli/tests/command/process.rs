@@ -82,6 +82,7 @@ fn version_and_help_are_there() {
     assert_eq!(version, format!("simc {}\n", env!("CARGO_PKG_VERSION")));
     insta::assert_snapshot!("help", place.good(&["--help"]).out);
     insta::assert_snapshot!("help-run", place.good(&["run", "--help"]).out);
+    insta::assert_snapshot!("help-bench", place.good(&["bench", "--help"]).out);
     insta::assert_snapshot!("help-fmt", place.good(&["fmt", "--help"]).out);
     insta::assert_snapshot!("help-build", place.good(&["build", "--help"]).out);
     assert_eq!(place.simc(&["fly"]).code, 2);

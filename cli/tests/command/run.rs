@@ -211,3 +211,66 @@ fn counts_that_are_none_are_usage_errors() {
         assert!(said.err.contains(args[0]), "{}", said.err);
     }
 }
+
+/// Is there an adapter? `SIM_REQUIRE_GPU=1` makes it a failure if not.
+pub(crate) fn has_gpu() -> bool {
+    let found = !sim_runtime::adapters().is_empty();
+    let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
+    assert!(found || !required, "SIM_REQUIRE_GPU=1, but no adapter");
+    if !found {
+        eprintln!("SKIPPED on the GPU: this machine has no adapter");
+    }
+    found
+}
+
+#[test]
+fn the_telemetry_adds_up() {
+    let place = Place::new();
+    place.write("walk.sim", WALK);
+    let on_cpu = &json(&place, &["run", "walk.sim"])["telemetry"];
+    assert_eq!(
+        (on_cpu["submissions"].as_u64(), on_cpu["bytes_up"].as_u64()),
+        (Some(0), Some(0))
+    );
+    assert!(on_cpu["gpu_ms"].is_null() && on_cpu["pipeline_cache"].is_null());
+    let ms = |told: &serde_json::Value, key: &str| told[key].as_f64().expect("a number");
+    assert!(ms(on_cpu, "compile_ms") + ms(on_cpu, "run_ms") <= ms(on_cpu, "total_ms"));
+    if !has_gpu() {
+        return;
+    }
+    let on_gpu = |more: &[&str]| -> serde_json::Value {
+        let args = [
+            "run",
+            "walk.sim",
+            "--backend",
+            "gpu",
+            "--json",
+            "--agents",
+            "1000",
+        ];
+        let said = place.good(&[&args, more].concat());
+        serde_json::from_str(&said.out).expect("--json prints JSON")
+    };
+    let told = &on_gpu(&["--no-cache"])["telemetry"];
+    assert!(told["pipeline_cache"].is_null(), "{told}");
+    assert!(!place.path("cache").exists());
+    // Five words of outputs and one of steps.
+    assert!(told["bytes_down"].as_u64() >= Some(1000 * 4 * 6), "{told}");
+    assert!(told["bytes_up"].as_u64() >= Some(4 * 8), "{told}");
+    assert!(told["submissions"].as_u64() >= Some(1), "{told}");
+    let phases = ["device_ms", "module_ms", "pipeline_ms", "wait_ms"];
+    assert!(phases.iter().all(|key| ms(told, key) > 0.0), "{told}");
+    let sum: f64 = phases.iter().map(|key| ms(told, key)).sum();
+    assert!(
+        sum <= ms(told, "run_ms") && ms(told, "run_ms") <= ms(told, "total_ms"),
+        "{told}"
+    );
+    let found = |told: serde_json::Value| told["telemetry"]["pipeline_cache"].clone();
+    let (first, second) = (found(on_gpu(&[])), found(on_gpu(&[])));
+    if !first.is_null() {
+        assert_eq!(
+            (first.as_str(), second.as_str()),
+            (Some("miss"), Some("hit"))
+        );
+    }
+}

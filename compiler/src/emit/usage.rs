@@ -1,7 +1,10 @@
 //! What a program uses: one walk over everything that runs on the device, before a line is written.
 
-use crate::ir::{Block, Expr, ExprId, FunctionId, Launch, Program, Stmt, Value, VarId, VarKind};
-use std::collections::BTreeMap;
+use crate::ir::{
+    BinaryOp, Block, Expr, ExprId, FunctionId, LaneOp, Launch, Program, Stmt, Type, Value, VarId,
+    VarKind,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The answer.
 pub(super) struct Usage {
@@ -19,12 +22,25 @@ pub(super) struct Usage {
     pub draws: [bool; 3],
     /// Whether the agent's number is read, at all and in functions.
     pub agent: [bool; 2],
+    /// Whether the number of the step is read.
+    pub step: bool,
     /// Whether a step can stop its agent.
     pub stops: bool,
+    /// How lanes are combined, and values of which type.
+    pub across: HashSet<(LaneOp, Type)>,
+    /// With lanes: what each name stands for.
+    lets: HashMap<VarId, ExprId>,
 }
 
 /// One value of an input: the word at which it lies in the row, the variable, the element.
-pub(super) type InputValue = (u32, VarId, u32);
+pub(super) type InputValue = (u32, VarId, LanePlace);
+
+/// The element `first + per_lane * lane` of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct LanePlace {
+    pub first: u32,
+    pub per_lane: u32,
+}
 
 /// How an input value is read.
 #[derive(Default)]
@@ -72,13 +88,26 @@ pub(super) fn usage(program: &Program) -> Usage {
             called: vec![false; program.functions.len()],
             draws: [false; 3],
             agent: [false; 2],
+            step: false,
             stops: false,
+            across: HashSet::new(),
+            lets: HashMap::new(),
         },
         part: Part::Init,
         loops: 0,
         called: Vec::new(),
         pending: Vec::new(),
     };
+    if program.lanes > 0 {
+        for block in [
+            &program.init,
+            &program.prologue,
+            &program.step,
+            &program.finish,
+        ] {
+            names(block, &mut walk.usage.lets);
+        }
+    }
     walk.block(&program.init);
     walk.part = Part::Prologue;
     walk.block(&program.prologue);
@@ -152,7 +181,7 @@ impl Walk<'_> {
                 Expr::Launch(number) => self.launch(*number),
                 Expr::Read(var) => {
                     self.usage.read[var.0 as usize] += 1;
-                    self.input(*var, 0);
+                    self.input(*var, LanePlace::default());
                 }
                 Expr::Element { array, index } => {
                     self.usage.read[array.0 as usize] += 1;
@@ -174,6 +203,11 @@ impl Walk<'_> {
                 | Expr::Unary(_, one)
                 | Expr::Convert { value: one, .. }
                 | Expr::Bitcast { value: one, .. } => self.pending.push(*one),
+                Expr::AcrossLanes(op, one) => {
+                    let ty = program.type_of(*one);
+                    self.usage.across.insert((*op, ty));
+                    self.pending.push(*one);
+                }
                 Expr::Compose(parts) | Expr::Builtin(_, parts) => self.pending.extend(parts),
                 Expr::Binary(_, a, b) => self.pending.extend([a, b]),
                 Expr::Select {
@@ -186,19 +220,19 @@ impl Walk<'_> {
     }
 
     fn index(&mut self, array: VarId, index: ExprId) {
-        if let Expr::Literal(Value::I32(k)) = self.program[index] {
-            self.input(array, k as u32);
+        if let Some(place) = self.usage.lane_place(self.program, array, index) {
+            self.input(array, place);
         } else {
             self.usage.dynamic[array.0 as usize] = true;
             self.pending.push(index);
         }
     }
 
-    fn input(&mut self, id: VarId, element: u32) {
+    fn input(&mut self, id: VarId, place: LanePlace) {
         let var = &self.program[id];
         if var.kind == VarKind::Input {
-            let word = var.word + element * var.ty.components() as u32;
-            let entry = self.usage.inputs.entry((word, id, element)).or_default();
+            let word = var.word + place.first * var.ty.components() as u32;
+            let entry = self.usage.inputs.entry((word, id, place)).or_default();
             entry.count += 1;
             entry.looped |= self.loops > 0;
         }
@@ -210,7 +244,8 @@ impl Walk<'_> {
                 self.usage.agent[0] = true;
                 self.usage.agent[1] |= self.part == Part::Function;
             }
-            Launch::Agents | Launch::Steps | Launch::Step => {}
+            Launch::Step => self.usage.step = true,
+            Launch::Agents | Launch::Steps | Launch::Lane => {}
         }
     }
 
@@ -221,6 +256,76 @@ impl Walk<'_> {
             Part::Finish => self.usage.draws[2] = true,
             // The verifier allows none there: a draw depends on the step.
             Part::Prologue | Part::Function => {}
+        }
+    }
+}
+
+impl Usage {
+    /// The place that an index picks from an array, if it is known when the text is written: a literal, or
+    /// for inputs one that advances by whole rows from lane to lane.
+    pub(super) fn lane_place(
+        &self,
+        program: &Program,
+        array: VarId,
+        index: ExprId,
+    ) -> Option<LanePlace> {
+        if let Expr::Literal(Value::I32(k)) = program[index] {
+            return Some(LanePlace {
+                first: k as u32,
+                per_lane: 0,
+            });
+        }
+        let var = &program[array];
+        if program.lanes == 0 || var.kind != VarKind::Input {
+            return None;
+        }
+        let (first, per_lane) = self.affine(program, index)?;
+        let whole_rows = (per_lane * var.ty.components() as i64) % 4 == 0;
+        (first >= 0 && per_lane >= 0 && whole_rows).then_some(LanePlace {
+            first: first as u32,
+            per_lane: per_lane as u32,
+        })
+    }
+
+    /// `first` and `per_lane` if an `i32` is `first + per_lane * lane`.
+    fn affine(&self, program: &Program, id: ExprId) -> Option<(i64, i64)> {
+        match &program[id] {
+            Expr::Literal(Value::I32(k)) => Some((i64::from(*k), 0)),
+            Expr::Launch(Launch::Lane) => Some((0, 1)),
+            Expr::Read(var) => self.affine(program, *self.lets.get(var)?),
+            Expr::Binary(op, a, b) => {
+                let ((a0, a1), (b0, b1)) = (self.affine(program, *a)?, self.affine(program, *b)?);
+                match op {
+                    BinaryOp::Add => Some((a0 + b0, a1 + b1)),
+                    BinaryOp::Subtract => Some((a0 - b0, a1 - b1)),
+                    BinaryOp::Multiply if a1 == 0 => Some((a0 * b0, a0 * b1)),
+                    BinaryOp::Multiply if b1 == 0 => Some((a0 * b0, a1 * b0)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+fn names(block: &Block, lets: &mut HashMap<VarId, ExprId>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let { var, value } => {
+                lets.insert(*var, *value);
+            }
+            Stmt::If { accept, reject, .. } => {
+                names(accept, lets);
+                names(reject, lets);
+            }
+            Stmt::For { body, .. } => names(body, lets),
+            Stmt::Var { .. }
+            | Stmt::Assign { .. }
+            | Stmt::AssignElement { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Return(_) => {}
         }
     }
 }

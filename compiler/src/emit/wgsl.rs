@@ -15,6 +15,7 @@ mod expr;
 mod flow;
 mod function;
 mod kernel;
+mod lanes;
 mod literal;
 mod names;
 mod operator;
@@ -23,18 +24,19 @@ mod reserved;
 mod stmt;
 mod storage;
 mod support;
+mod time;
 mod wrap;
 
 use super::{
     limits,
-    usage::{Usage, usage},
+    usage::{LanePlace, Usage, usage},
 };
 use crate::{
     builtin::BuiltinId,
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
     random::Generator,
-    schedule::{Kernel, Schedule},
+    schedule::{Choice, Kernel, Schedule},
 };
 use names::Names;
 pub use origin::{Origin, origins};
@@ -52,8 +54,9 @@ pub fn wgsl(
     writer.write();
     Kernel {
         wgsl: writer.out,
-        lanes: 1,
+        lanes: program.lanes.max(1),
         prepared: None,
+        choices: writer.choices,
     }
 }
 
@@ -62,8 +65,9 @@ struct Writer<'a> {
     program: &'a Program,
     manifest: &'a Manifest,
     generator: Generator,
-    #[expect(dead_code, reason = "read by the choices that come next")]
     schedule: Schedule,
+    /// What was left to the compiler, and what it chose.
+    choices: Vec<Choice>,
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
@@ -78,9 +82,9 @@ struct Writer<'a> {
     /// Functions that look an element up.
     accessors: HashMap<VarId, String>,
     /// Names of input values that are read from the buffer once.
-    input_names: HashMap<(VarId, u32), String>,
+    input_names: HashMap<(VarId, LanePlace), String>,
     /// Names of rows of `inputs` that are read as a whole, by number.
-    row_names: HashMap<u32, String>,
+    row_names: HashMap<LanePlace, String>,
     /// By variable: does it live at module scope?
     private: Vec<bool>,
     /// Whether the buffers of inputs, states and outputs are of `f32`.
@@ -113,6 +117,8 @@ struct Buffers<T> {
 struct Own {
     slot: String,
     row: String,
+    lane: String,
+    first_lane: String,
     agent: String,
     stream: String,
     key: String,
@@ -136,6 +142,7 @@ impl<'a> Writer<'a> {
             manifest,
             generator,
             schedule,
+            choices: Vec::new(),
             usage: usage(program),
             names: Names::new(),
             var_names: vec![String::new(); program.vars.len()],

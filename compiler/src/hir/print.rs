@@ -367,6 +367,7 @@ fn launch_name(launch: Launch) -> &'static str {
         Launch::Agents => "agents",
         Launch::Steps => "steps",
         Launch::Step => "t",
+        Launch::Lane => "lane",
     }
 }
 

@@ -144,6 +144,7 @@ impl Lowerer<'_> {
                 len,
                 kind,
                 word: place(&leaf),
+                lane_stride: 0,
                 span: declared.span,
             });
             let list = match kind {

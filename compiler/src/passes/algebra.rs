@@ -91,7 +91,8 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
         | Expr::Splat { .. }
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
-        | Expr::RandomWord { .. } => None,
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes(..) => None,
     }
 }
 

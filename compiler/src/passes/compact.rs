@@ -101,7 +101,8 @@ fn named(expr: &mut Expr) -> Option<&mut VarId> {
         | Expr::Bitcast { .. }
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
-        | Expr::RandomWord { .. } => None,
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes(..) => None,
     }
 }
 

@@ -83,6 +83,7 @@ impl Hash for Key {
             Shape::Swizzle(count, which) => u32::from_le_bytes(which) ^ u32::from(count),
             Shape::Unary(op) => op as u32,
             Shape::Binary(op) => op as u32,
+            Shape::AcrossLanes(op) => op as u32,
             Shape::Splat(ty) | Shape::Convert(ty) | Shape::Bitcast(ty) => ty as u32,
             Shape::Call(function) => function.0,
             Shape::Builtin(_) | Shape::Compose | Shape::Select | Shape::RandomWord => 0,
@@ -387,7 +388,8 @@ fn is_candidate(program: &Program, id: ExprId) -> bool {
         | Expr::Bitcast { .. }
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
-        | Expr::RandomWord { .. } => !is_trivial(program, id),
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes(..) => !is_trivial(program, id),
     }
 }
 

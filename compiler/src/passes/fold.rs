@@ -17,7 +17,8 @@ pub(super) fn fold(program: &Program, expr: &Expr) -> Option<Value> {
         | Expr::Read(_)
         | Expr::Element { .. }
         | Expr::Call(_, _)
-        | Expr::RandomWord { .. } => None,
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes(..) => None,
         Expr::Swizzle { vector, components } => Some(eval::swizzle(known(*vector)?, components)),
         Expr::Compose(parts) => {
             let parts: Vec<Value> = parts

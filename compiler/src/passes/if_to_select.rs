@@ -93,7 +93,7 @@ fn targets(program: &Program, arm: &[Stmt], left: &mut usize) -> Option<Vec<VarI
 /// Pays for the nodes of an expression; none if it is not cheap enough.
 fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
     let price = match &program[id] {
-        Expr::Call(_, _) | Expr::RandomWord { .. } => return None,
+        Expr::Call(_, _) | Expr::RandomWord { .. } | Expr::AcrossLanes(..) => return None,
         // Storage, `exp` and its kin.
         Expr::Element { .. } | Expr::Builtin(_, _) => 4,
         Expr::Literal(_)

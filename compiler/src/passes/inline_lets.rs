@@ -38,6 +38,15 @@ pub(super) fn run(program: &mut Program) {
     });
 }
 
+/// Does a tree hear from other lanes? Then it stays where all of them come by.
+fn crosses_lanes(program: &Program, id: ExprId) -> bool {
+    matches!(program[id], Expr::AcrossLanes(..))
+        || (program.lanes > 0
+            && operands(&program[id])
+                .iter()
+                .any(|&id| crosses_lanes(program, id)))
+}
+
 /// A name that may melt.
 #[derive(Clone, Copy)]
 struct Held {
@@ -76,7 +85,10 @@ impl Melt {
             }
             match stmt {
                 Stmt::Let { var, value } => {
-                    if self.reads[var.0 as usize] == 1 && is_generated(&program[*var]) {
+                    if self.reads[var.0 as usize] == 1
+                        && is_generated(&program[*var])
+                        && !crosses_lanes(program, *value)
+                    {
                         self.held[var.0 as usize] = Some(Held {
                             value: *value,
                             size,

@@ -138,7 +138,7 @@ impl Hoist {
             Expr::Read(var) | Expr::Element { array: var, .. } => self.levels[var.0 as usize],
             Expr::Launch(Launch::Step) | Expr::RandomWord { .. } => self.base,
             Expr::Literal(_)
-            | Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps)
+            | Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps | Launch::Lane)
             | Expr::Rows(_)
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
@@ -149,7 +149,8 @@ impl Hoist {
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
             | Expr::Builtin(_, _)
-            | Expr::Call(_, _) => 0,
+            | Expr::Call(_, _)
+            | Expr::AcrossLanes(..) => 0,
         };
         for &operand in operands(expr).iter() {
             level = level.max(self.measure(program, operand));

@@ -12,6 +12,7 @@ pub(super) fn fresh(program: &mut Program, name: String, ty: Type, kind: VarKind
         len: Len::One,
         kind,
         word: 0,
+        lane_stride: 0,
         span: Span::default(),
     })
 }
@@ -59,6 +60,7 @@ pub(super) fn name_of(program: &Program, id: ExprId) -> String {
         Expr::RandomWord { number } => {
             plain(*number).map_or("word".to_owned(), |number| format!("word_{number}"))
         }
+        Expr::AcrossLanes(_, value) => plain(*value).unwrap_or_else(|| "total".to_owned()),
         Expr::Unary(UnaryOp::Negate, a) => format!("minus_{}", name_of(program, *a)),
         Expr::Unary(UnaryOp::Not, a) => format!("not_{}", name_of(program, *a)),
         Expr::Literal(_)
@@ -110,7 +112,8 @@ fn noun(program: &Program, id: ExprId) -> Option<String> {
         | Expr::Select { .. }
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
-        | Expr::RandomWord { .. } => None,
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes(..) => None,
     }
 }
 

@@ -191,7 +191,8 @@ impl Ranges {
             | Expr::Splat { .. }
             | Expr::Unary(_, _)
             | Expr::Call(_, _)
-            | Expr::RandomWord { .. } => None,
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => None,
         };
         known.or_else(|| Range::of_type(program.type_of(id)))
     }
@@ -255,6 +256,7 @@ fn become_operand(program: &mut Program, id: ExprId, operand: ExprId) {
 fn of_launch(which: Launch) -> Range {
     let (low, high) = match which {
         Launch::Agent | Launch::Step => (0, i32::MAX - 1),
+        Launch::Lane => (0, 31),
         Launch::Agents | Launch::Steps => (0, i32::MAX),
     };
     Range {

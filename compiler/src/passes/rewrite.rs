@@ -48,7 +48,8 @@ pub(super) fn operands(expr: &Expr) -> Operands {
         | Expr::Unary(_, one)
         | Expr::Convert { value: one, .. }
         | Expr::Bitcast { value: one, .. }
-        | Expr::RandomWord { number: one } => some(&[*one]),
+        | Expr::RandomWord { number: one }
+        | Expr::AcrossLanes(_, one) => some(&[*one]),
         Expr::Binary(_, a, b) => some(&[*a, *b]),
         Expr::Select {
             condition,
@@ -70,7 +71,8 @@ pub(super) fn map_operands(expr: &mut Expr, mut f: impl FnMut(ExprId) -> ExprId)
         | Expr::Unary(_, one)
         | Expr::Convert { value: one, .. }
         | Expr::Bitcast { value: one, .. }
-        | Expr::RandomWord { number: one } => *one = f(*one),
+        | Expr::RandomWord { number: one }
+        | Expr::AcrossLanes(_, one) => *one = f(*one),
         Expr::Binary(_, a, b) => {
             *a = f(*a);
             *b = f(*b);

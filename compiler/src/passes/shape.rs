@@ -3,7 +3,7 @@
 use super::rewrite::operands;
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Expr, ExprId, FunctionId, Launch, Program, Type, UnaryOp, VarId},
+    ir::{BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Program, Type, UnaryOp, VarId},
 };
 
 /// A node without its operands.
@@ -27,6 +27,7 @@ pub(super) enum Shape {
     Builtin(BuiltinId),
     Call(FunctionId),
     RandomWord,
+    AcrossLanes(LaneOp),
 }
 
 /// The shape of a node.
@@ -58,6 +59,7 @@ pub(super) fn shape(expr: &Expr) -> Shape {
         Expr::Builtin(id, _) => Shape::Builtin(*id),
         Expr::Call(id, _) => Shape::Call(*id),
         Expr::RandomWord { .. } => Shape::RandomWord,
+        Expr::AcrossLanes(op, _) => Shape::AcrossLanes(*op),
     }
 }
 
@@ -93,6 +95,7 @@ pub(super) fn is_trivial(program: &Program, id: ExprId) -> bool {
         | Expr::Select { .. }
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
-        | Expr::RandomWord { .. } => false,
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes(..) => false,
     }
 }

@@ -8,7 +8,7 @@
 
 use super::propagate;
 use super::rewrite::{Cloner, Section, blocks, each_section, literal_i32, operands, roots};
-use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind};
+use crate::ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind};
 
 /// Nodes that the copies of a loop may have if unrolling it is worth more than itself.
 const LOOP_NODES: u64 = 4_000;
@@ -179,11 +179,14 @@ impl Plan {
                 }
                 None => false,
             },
+            // The lanes share their text: what differs between them only is as good as a literal.
+            Expr::Launch(Launch::Lane) => true,
             Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Element { .. }
             | Expr::Call(_, _)
-            | Expr::RandomWord { .. } => false,
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => false,
             other @ (Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }
@@ -297,7 +300,8 @@ impl Plan {
             | Expr::Select { .. }
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
-            | Expr::Builtin(_, _) => {}
+            | Expr::Builtin(_, _)
+            | Expr::AcrossLanes(..) => {}
         }
         let operands = operands(expr);
         let mut folds = !operands.is_empty();

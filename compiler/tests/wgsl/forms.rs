@@ -414,6 +414,7 @@ fn constants_lie_beside_the_kernel_and_known_elements_in_place() {
         len: Len::Fixed(3),
         kind: VarKind::Constant,
         word: 0,
+        lane_stride: 0,
         span: own(),
     });
     let elements = [0.5, -0.25, f32::INFINITY].map(Value::F32).to_vec();

@@ -2,18 +2,47 @@
 
 use crate::{
     adapter::{AdapterKind, AdapterSummary},
+    clock::Stopwatch,
     error::Error,
 };
-use std::sync::OnceLock;
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
 
 /// Every adapter of this machine, the best first.
 pub fn adapters() -> Vec<AdapterSummary> {
-    all().iter().map(summary).collect()
+    all().adapters.iter().map(summary).collect()
+}
+
+/// Loads the drivers on a thread of its own while the caller does something else, such as compiling. The
+/// thread ends before the guard is gone, so that no process ends in the middle of loading a driver.
+#[must_use]
+pub fn preload() -> Preload {
+    Preload(Some(thread::spawn(|| {
+        all();
+    })))
+}
+
+/// Waits in its `Drop` for what [`preload`] began.
+#[derive(Debug)]
+pub struct Preload(Option<thread::JoinHandle<()>>);
+
+impl Drop for Preload {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // Whoever needs the adapters meets the same panic and reports it.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// The adapter that `auto` takes, or in words why there is none.
 pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
-    let found = all();
+    let found = &all().adapters;
     match found.iter().find(|adapter| summary(adapter).kind.is_gpu()) {
         Some(adapter) => Ok(adapter.clone()),
         None if found.is_empty() => Err("no GPU found: no adapter at all".to_owned()),
@@ -29,7 +58,7 @@ pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
 
 /// The best adapter whose name contains `wanted` (in any case), software too.
 pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
-    let found = all();
+    let found = &all().adapters;
     let fits = |adapter: &&wgpu::Adapter| {
         wanted.is_none_or(|wanted| {
             let name = summary(adapter).name.to_lowercase();
@@ -43,6 +72,17 @@ pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
             found: found.iter().map(|one| summary(one).to_string()).collect(),
         }),
     }
+}
+
+/// Seconds that loading the drivers and listing the adapters took; 0 for all but the first who asks, whose
+/// run they belong to.
+pub(crate) fn seconds() -> (f64, f64) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if TOLD.swap(true, Ordering::Relaxed) {
+        return (0.0, 0.0);
+    }
+    let found = all();
+    (found.instance_seconds, found.adapter_seconds)
 }
 
 /// May the driver of such an adapter end loops silently after 65,535 rounds? Mesa's llvmpipe does; nothing is
@@ -70,29 +110,43 @@ pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     }
 }
 
-/// Every adapter that can compute, the best first.
-fn all() -> Vec<wgpu::Adapter> {
-    // Loading the drivers takes up to a tenth of a second, so the instance is kept for the process.
-    static INSTANCE: OnceLock<Option<wgpu::Instance>> = OnceLock::new();
-    let instance = INSTANCE.get_or_init(|| {
+/// The adapters, and how long it took to find them.
+struct Found {
+    adapters: Vec<wgpu::Adapter>,
+    instance_seconds: f64,
+    adapter_seconds: f64,
+}
+
+/// Every adapter that can compute, the best first. Loading the drivers takes up to a tenth of a second and
+/// listing the adapters more, so both are done once a process.
+fn all() -> &'static Found {
+    static FOUND: OnceLock<Found> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let mut found = Found {
+            adapters: Vec::new(),
+            instance_seconds: 0.0,
+            adapter_seconds: 0.0,
+        };
         if wgpu::Instance::enabled_backend_features().is_empty() {
-            return None;
+            return found;
         }
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         // Validation layers would make debug builds of callers differ from release builds.
         descriptor.flags = wgpu::InstanceFlags::empty();
-        Some(wgpu::Instance::new(descriptor))
-    });
-    let Some(instance) = instance else {
-        return Vec::new();
-    };
-    let mut found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-    found.retain(|adapter| {
-        let capabilities = adapter.get_downlevel_capabilities();
-        capabilities
-            .flags
-            .contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
-    });
-    found.sort_by_key(|adapter| summary(adapter).kind);
-    found
+        let started = Stopwatch::start();
+        let instance = wgpu::Instance::new(descriptor);
+        found.instance_seconds = started.seconds();
+        let started = Stopwatch::start();
+        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        adapters.retain(|adapter| {
+            let capabilities = adapter.get_downlevel_capabilities();
+            capabilities
+                .flags
+                .contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+        });
+        adapters.sort_by_key(|adapter| summary(adapter).kind);
+        found.adapters = adapters;
+        found.adapter_seconds = started.seconds();
+        found
+    })
 }

@@ -6,6 +6,7 @@ use crate::{
     gpu::{
         device::{OpenDevice, Task},
         kernel::{Kernel, binding},
+        staging::{self, Staging},
     },
 };
 use sim_compiler::manifest::{Manifest, header};
@@ -18,10 +19,9 @@ const SLOT_BYTES: u64 = 1 << 20;
 /// What debug builds fill results with: a NaN that says where it comes from.
 pub(crate) const POISON: u32 = 0x7fc0_dead;
 
-/// Result buffers and their way back to the host.
+/// A buffer of results.
 pub(crate) struct Results {
     pub(crate) device: wgpu::Buffer,
-    pub(crate) staging: wgpu::Buffer,
     /// Words per agent.
     pub(crate) words: u32,
 }
@@ -39,12 +39,18 @@ pub(crate) struct Buffers {
     /// One uniform block per dispatch of a submission, chosen by dynamic offset: so all dispatches of a
     /// submission lie in one compute pass, without copies between them.
     uniform: wgpu::Buffer,
+    /// The words that lie in it.
+    written: Vec<u32>,
     stride: u64,
     pub(crate) slots: u32,
     inputs: Option<wgpu::Buffer>,
     pub(crate) states: Option<Results>,
     pub(crate) outputs: Option<Results>,
     pub(crate) progress: Results,
+    /// The way back to the host.
+    pub(crate) staging: Staging,
+    /// Is there room for the states in it?
+    keeps_states: bool,
     tables: Vec<Table>,
     pub(crate) bind_group: wgpu::BindGroup,
     /// The launch whose inputs lie in `inputs`, and the first agent of the chunk: they need no upload.
@@ -58,7 +64,7 @@ impl Buffers {
         kernel: &Kernel,
         manifest: &Manifest,
         launch: &Launch,
-        agents: u32,
+        (agents, keep_states): (u32, bool),
     ) -> Result<Buffers, Error> {
         let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment).max(4);
         let stride = (u64::from(manifest.uniform_words) * 4).next_multiple_of(alignment);
@@ -87,6 +93,7 @@ impl Buffers {
             manifest.output_words,
         )?;
         let progress = results(open, "allocating the step counts", agents, 1)?;
+        let staging = Staging::create(open, staging::bytes(manifest, agents, keep_states))?;
         let tables = upload_tables(open, launch)?;
         let mut entries = vec![
             uniform_entry(manifest, &uniform),
@@ -112,12 +119,15 @@ impl Buffers {
         Ok(Buffers {
             agents,
             uniform,
+            written: Vec::new(),
             stride,
             slots: slots as u32,
             inputs,
             states,
             outputs,
             progress,
+            staging,
+            keeps_states: keep_states,
             tables,
             bind_group,
             loaded: None,
@@ -125,9 +135,11 @@ impl Buffers {
     }
 
     /// Do these buffers serve a run with this launch in chunks of `agents`?
-    pub(crate) fn serve(&self, launch: &Launch, agents: u32) -> bool {
+    pub(crate) fn serve(&self, launch: &Launch, (agents, keep_states): (u32, bool)) -> bool {
         let same = |(ours, theirs): (&Table, &Arc<[u32]>)| Arc::ptr_eq(&ours.words, theirs);
-        self.agents == agents && self.tables.iter().zip(&launch.data).all(same)
+        self.agents == agents
+            && (self.keeps_states || !keep_states)
+            && self.tables.iter().zip(&launch.data).all(same)
     }
 
     /// Uploads the inputs of the chunk that begins at agent `first` (counted within the run), unless they
@@ -140,10 +152,10 @@ impl Buffers {
         first: u32,
         count: u32,
     ) -> Result<(), Error> {
-        let there = self
-            .loaded
-            .as_ref()
-            .is_some_and(|(known, at)| Arc::ptr_eq(known, launch) && *at == first);
+        // Another seed or param makes another launch, often with the same inputs.
+        let there = self.loaded.as_ref().is_some_and(|(known, at)| {
+            *at == first && (Arc::ptr_eq(known, launch) || known.inputs == launch.inputs)
+        });
         if let Some(inputs) = &self.inputs
             && !there
         {
@@ -154,33 +166,18 @@ impl Buffers {
         }
         self.loaded = Some((Arc::clone(launch), first));
         if cfg!(debug_assertions) {
-            let poison = vec![POISON; count as usize];
-            upload(
-                open,
-                "poisoning the results",
-                &self.progress.device,
-                &poison,
-            )?;
-            if let Some(outputs) = &self.outputs {
-                let poison = vec![POISON; count as usize * outputs.words as usize];
-                upload(open, "poisoning the results", &outputs.device, &poison)?;
+            for results in staging::results(self, false) {
+                let poison = vec![POISON; count as usize * results.words as usize];
+                write(open, "poisoning the results", &results.device, &poison)?;
             }
         }
         Ok(())
     }
 
-    /// The results that are read back, the step counts first.
-    pub(crate) fn results(&self, keep_states: bool) -> impl Iterator<Item = &Results> {
-        let states = self.states.iter().filter(move |_| keep_states);
-        [&self.progress]
-            .into_iter()
-            .chain(&self.outputs)
-            .chain(states)
-    }
-
-    /// Writes the uniform blocks of a submission's dispatches and gives their dynamic offsets.
+    /// Writes the uniform blocks of a submission's dispatches, unless they are there, and gives their dynamic
+    /// offsets.
     pub(crate) fn write_headers(
-        &self,
+        &mut self,
         open: &OpenDevice,
         launch: &Launch,
         chunk: (u32, u32),
@@ -197,7 +194,10 @@ impl Buffers {
             slot[header::FIRST_STEP as usize] = first_step;
             slot[header::END_STEP as usize] = end_step;
         }
-        upload(open, "writing the params", &self.uniform, &words)?;
+        if !self.written.starts_with(&words) {
+            upload(open, "writing the params", &self.uniform, &words)?;
+            self.written = words;
+        }
         Ok((0..dispatches.len())
             .map(|slot| (slot as u64 * self.stride) as u32)
             .collect())
@@ -273,17 +273,11 @@ fn results(
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     Ok(Results {
         device: buffer(open, during, bytes, usage)?,
-        staging: buffer(
-            open,
-            during,
-            bytes,
-            wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        )?,
         words,
     })
 }
 
-fn buffer(
+pub(crate) fn buffer(
     open: &OpenDevice,
     during: &'static str,
     bytes: u64,
@@ -300,6 +294,16 @@ fn buffer(
 }
 
 fn upload(
+    open: &OpenDevice,
+    during: &'static str,
+    buffer: &wgpu::Buffer,
+    words: &[u32],
+) -> Result<(), Error> {
+    open.meter(|telemetry| telemetry.bytes_up += words.len() as u64 * 4);
+    write(open, during, buffer, words)
+}
+
+fn write(
     open: &OpenDevice,
     during: &'static str,
     buffer: &wgpu::Buffer,

@@ -1,16 +1,27 @@
 //! An open device: every call that may fail goes through [`OpenDevice::guarded`] or [`OpenDevice::wait`],
 //! which turn wgpu's errors and panics into ours.
 
-use crate::{adapter::AdapterSummary, error::Error, gpu::adapter::summary};
+use crate::{
+    adapter::AdapterSummary,
+    clock::Stopwatch,
+    error::Error,
+    gpu::adapter::{seconds, summary},
+    telemetry::Telemetry,
+};
 use std::{
+    cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
-/// How long a wait spins before it sleeps: sleeping adds 50 to 400 microseconds, which short runs on a GPU
-/// would feel.
+/// How long a wait spins before it blocks: blocking adds 50 to 400 microseconds, which short runs on a GPU
+/// would feel, and spinning 35.
 const SPIN: Duration = Duration::from_millis(2);
+
+/// Invocations of a workgroup: the kernels of the compiler all have so many.
+const WORKGROUP: u32 = 64;
 
 /// A device, its queue and what went wrong with it.
 pub(crate) struct OpenDevice {
@@ -18,7 +29,10 @@ pub(crate) struct OpenDevice {
     pub(crate) queue: wgpu::Queue,
     pub(crate) limits: wgpu::Limits,
     pub(crate) adapter: AdapterSummary,
+    /// The smallest subgroup that it may form; 1 if it has none.
+    pub(crate) subgroup: u32,
     faults: Arc<Mutex<Faults>>,
+    telemetry: Cell<Telemetry>,
 }
 
 /// What the driver told us outside of any call.
@@ -47,9 +61,14 @@ impl OpenDevice {
     pub(crate) fn open(adapter: &wgpu::Adapter) -> Result<OpenDevice, Error> {
         let limits = adapter.limits();
         let summary = summary(adapter);
+        let started = Stopwatch::start();
+        // What the driver may have: a clock for the report, and a cache for its own compiler.
+        let wanted = wgpu::Features::TIMESTAMP_QUERY
+            | wgpu::Features::PIPELINE_CACHE
+            | wgpu::Features::SUBGROUP;
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("sim"),
-            required_features: wgpu::Features::empty(),
+            required_features: adapter.features() & wanted,
             required_limits: limits.clone(),
             experimental_features: wgpu::ExperimentalFeatures::disabled(),
             memory_hints: wgpu::MemoryHints::Performance,
@@ -71,13 +90,34 @@ impl OpenDevice {
             let mut faults = at_error.lock().unwrap_or_else(PoisonError::into_inner);
             faults.stray.get_or_insert(error);
         }));
+        let (instance_seconds, adapter_seconds) = seconds();
+        let subgroup = subgroup(adapter, &device);
         Ok(OpenDevice {
             device,
             queue,
             limits,
             adapter: summary,
+            subgroup,
             faults,
+            telemetry: Cell::new(Telemetry {
+                instance_seconds,
+                adapter_seconds,
+                device_seconds: started.seconds(),
+                ..Telemetry::default()
+            }),
         })
+    }
+
+    /// Takes note of something that was done.
+    pub(crate) fn meter(&self, note: impl FnOnce(&mut Telemetry)) {
+        let mut telemetry = self.telemetry.get();
+        note(&mut telemetry);
+        self.telemetry.set(telemetry);
+    }
+
+    /// What was done since the device was opened, or since the last such call.
+    pub(crate) fn taken_telemetry(&self) -> Telemetry {
+        self.telemetry.take()
     }
 
     /// Does something with the device and gives what went wrong in it as an error.
@@ -101,12 +141,23 @@ impl OpenDevice {
         result
     }
 
-    /// Waits until the device has done what was submitted.
-    pub(crate) fn wait(&self, task: Task, submission: wgpu::SubmissionIndex) -> Result<(), Error> {
+    /// Waits until the device has done what was submitted, which should take as long as `expected`: sleeps
+    /// for most of it, then spins, and blocks if it takes longer.
+    pub(crate) fn wait(
+        &self,
+        task: Task,
+        submission: wgpu::SubmissionIndex,
+        expected: Duration,
+    ) -> Result<(), Error> {
         let started = Instant::now();
+        // A software adapter needs the cores for itself.
         let spin = self.adapter.kind.is_gpu();
+        let nap = (expected * 9 / 10).saturating_sub(SPIN / 2);
         let poll = || -> Result<(), wgpu::PollError> {
-            while spin && started.elapsed() < SPIN {
+            if spin && nap >= SPIN / 2 {
+                thread::sleep(nap);
+            }
+            while spin && started.elapsed() < expected + SPIN {
                 if self.device.poll(wgpu::PollType::Poll)? == wgpu::PollStatus::QueueEmpty {
                     return Ok(());
                 }
@@ -118,7 +169,9 @@ impl OpenDevice {
             })?;
             Ok(())
         };
-        self.guarded(task, poll)?.map_err(|error| Error::Device {
+        let result = self.guarded(task, poll)?;
+        self.meter(|telemetry| telemetry.wait_seconds += started.elapsed().as_secs_f64());
+        result.map_err(|error| Error::Device {
             adapter: self.adapter.name.clone(),
             during: task.during,
             message: error.to_string(),
@@ -175,5 +228,16 @@ impl OpenDevice {
                 message,
             }
         }
+    }
+}
+
+/// The smallest subgroup, if workgroups consist of whole ones; else 1.
+fn subgroup(adapter: &wgpu::Adapter, device: &wgpu::Device) -> u32 {
+    let info = adapter.get_info();
+    let whole = info.subgroup_max_size <= WORKGROUP;
+    if device.features().contains(wgpu::Features::SUBGROUP) && whole {
+        info.subgroup_min_size
+    } else {
+        1
     }
 }

@@ -1,10 +1,11 @@
 //! The kernel on a device: layout of the bindings, shader module and pipeline.
 
 use crate::{
+    clock::Stopwatch,
     error::Error,
     gpu::device::{OpenDevice, Task},
 };
-use sim_compiler::{artifact::Artifact, manifest::Manifest};
+use sim_compiler::manifest::Manifest;
 
 /// Binding numbers of the manifest's contract; the tables follow.
 pub(crate) mod binding {
@@ -25,9 +26,13 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Validates and compiles the artifact's kernel for the device.
-    pub(crate) fn build(open: &OpenDevice, artifact: &Artifact) -> Result<Kernel, Error> {
-        let manifest = &artifact.manifest;
+    /// Validates and compiles a kernel for the device.
+    pub(crate) fn build(
+        open: &OpenDevice,
+        manifest: &Manifest,
+        wgsl: &str,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Result<Kernel, Error> {
         let entries = entries(manifest);
         check_limits(open, manifest, entries.len())?;
         let device = &open.device;
@@ -37,9 +42,12 @@ impl Kernel {
                 entries: &entries,
             })
         })?;
+        let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
-            stacker::maybe_grow(STACK / 2, STACK, || module(device, artifact))
+            stacker::maybe_grow(STACK / 2, STACK, || module(device, wgsl))
         })?;
+        open.meter(|telemetry| telemetry.module_seconds = started.seconds());
+        let started = Stopwatch::start();
         let pipeline = open.guarded(Task::new("compiling the kernel"), || {
             let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("sim"),
@@ -57,18 +65,19 @@ impl Kernel {
                         zero_initialize_workgroup_memory: false,
                         ..Default::default()
                     },
-                    cache: None,
+                    cache,
                 })
             })
         })?;
+        open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
         Ok(Kernel { pipeline, layout })
     }
 }
 
-fn module(device: &wgpu::Device, artifact: &Artifact) -> wgpu::ShaderModule {
+fn module(device: &wgpu::Device, wgsl: &str) -> wgpu::ShaderModule {
     let descriptor = wgpu::ShaderModuleDescriptor {
         label: Some("sim"),
-        source: wgpu::ShaderSource::Wgsl(artifact.wgsl.as_str().into()),
+        source: wgpu::ShaderSource::Wgsl(wgsl.into()),
     };
     // SAFETY: the compiler writes kernels whose loops are bounded, whose indices are clamped or proved to
     // be in range, and whose integer divisors are guarded in the text, so that the checks would find

@@ -86,6 +86,15 @@ impl Pace {
         (work / agents).clamp(1, u64::from(remaining).max(1)) as u32
     }
 
+    /// What so many steps should take, by the last submission.
+    pub(crate) fn expected(&self, agents: u32, steps: u32) -> Duration {
+        let agents = u64::from(agents).max(self.least_agents);
+        let work = agents.saturating_mul(u64::from(steps)) as f64;
+        self.last.map_or(Duration::ZERO, |(known, seconds)| {
+            Duration::try_from_secs_f64(seconds * work / known as f64).unwrap_or(TARGET)
+        })
+    }
+
     /// Takes note of a submission's time.
     pub(crate) fn learn(&mut self, agents: u32, steps: u32, seconds: f64) {
         let agents = u64::from(agents).max(self.least_agents);
@@ -137,5 +146,27 @@ mod tests {
         assert_eq!(pace.steps(1 << 20, 1_000_000), 1024);
         assert_eq!(pace.steps(1 << 20, 10), 10);
         assert_eq!(pace.steps(i32::MAX as u32, 10), 1);
+    }
+
+    #[test]
+    fn a_warm_kernel_takes_all_steps_at_once_if_they_fit() {
+        let run = |pace: &mut Pace, steps: u32| {
+            let (mut step, mut submissions) = (0, 0);
+            while step < steps {
+                let span = pace.steps(1 << 20, steps - step).min(steps - step);
+                // A millionth of a second a step.
+                pace.learn(1 << 20, span, f64::from(span) * 1e-6);
+                (step, submissions) = (step + span, submissions + 1);
+            }
+            submissions
+        };
+        let mut pace = Pace::new(false, Some(0), None);
+        assert!(run(&mut pace, 40_000) > 2);
+        assert_eq!(run(&mut pace, 40_000), 1);
+        assert_eq!(pace.expected(1 << 20, 40_000), Duration::from_millis(40));
+        assert!(
+            run(&mut pace, 1_000_000) >= 6,
+            "no submission is a second long"
+        );
     }
 }

@@ -1,73 +1,11 @@
 //! From the device's layout to the caller's: word `w` of agent `i` lies at `w * agents + i` on the device,
 //! the values of one agent lie together in the results.
 
-use crate::{
-    error::Error,
-    gpu::{
-        buffers::Results,
-        device::{OpenDevice, Task},
-    },
-};
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
-use std::sync::mpsc;
 
 /// Agents that one task of the transposition handles: some pages of each column.
 const BLOCK: usize = 4096;
-
-/// Starts to map the first `bytes` of a staging buffer; the result arrives when the device is waited for.
-pub(crate) fn map(
-    open: &OpenDevice,
-    results: &Results,
-    count: u32,
-) -> Result<mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>, Error> {
-    let (sender, receiver) = mpsc::channel();
-    let bytes = used_bytes(results, count);
-    open.guarded(Task::new("mapping the results"), || {
-        results
-            .staging
-            .slice(..bytes)
-            .map_async(wgpu::MapMode::Read, move |mapped| {
-                // The receiver is gone only if the run has failed already.
-                let _ = sender.send(mapped);
-            });
-    })?;
-    Ok(receiver)
-}
-
-/// Gives the mapped words to `read` and unmaps the buffer.
-pub(crate) fn with_mapped<T>(
-    open: &OpenDevice,
-    results: &Results,
-    count: u32,
-    mapped: &mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
-    read: impl FnOnce(&[u32]) -> T,
-) -> Result<T, Error> {
-    let failed = |message: String| Error::Device {
-        adapter: open.adapter.name.clone(),
-        during: "reading the results",
-        message,
-    };
-    mapped
-        .try_recv()
-        .map_err(|_| failed("the buffer was not mapped".to_owned()))?
-        .map_err(|error| failed(error.to_string()))?;
-    let view = results
-        .staging
-        .slice(..used_bytes(results, count))
-        .get_mapped_range()
-        .map_err(|error| failed(error.to_string()))?;
-    let words = bytemuck::try_cast_slice(&view).map_err(|error| failed(error.to_string()))?;
-    let value = read(words);
-    drop(view);
-    results.staging.unmap();
-    Ok(value)
-}
-
-/// Bytes that a chunk of `count` agents uses.
-pub(crate) fn used_bytes(results: &Results, count: u32) -> u64 {
-    u64::from(count) * u64::from(results.words) * 4
-}
 
 /// Copies a field of a chunk of `count` agents from the device's words to its rows in `rows`.
 pub(crate) fn transpose(field: &Field, words: &[u32], count: usize, rows: &mut [u32]) {

@@ -4,4 +4,5 @@
 
 mod launch;
 mod runs;
+mod telemetry;
 mod walk;

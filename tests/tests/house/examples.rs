@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 use sim_runtime::{Backend, Run, Simulation};
-use sim_tests::launch::backends;
+use sim_tests::launch::{backends, tuning};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -67,6 +67,7 @@ fn float(value: &Value, key: &str) -> Outcome<f64> {
 fn simulation(source: &str, case: &Value, backend: Backend) -> Outcome<Simulation> {
     let mut sim = Simulation::compile(source)?
         .backend(backend)
+        .tuning(tuning())
         .agents(float(case, "agents")? as u32)
         .seed(SEED);
     if let Some(steps) = case["steps"].as_u64() {

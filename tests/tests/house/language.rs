@@ -2,6 +2,7 @@
 //! numbers are right is shown by `run`.
 
 use super::files;
+use sim_compiler::schedule::Schedule;
 
 #[test]
 fn each_construct_has_its_page() {
@@ -18,9 +19,14 @@ fn each_construct_has_its_page() {
             )
         });
         let ir = sim_compiler::ir::print::print(&artifact.program);
+        // The step once: that a round may hold several is no matter of the language.
+        let kernel = artifact.kernel(&Schedule {
+            unroll_steps: 1,
+            ..Schedule::default()
+        });
         let page = format!(
             "{source}\n======== IR\n{ir}\n======== WGSL\n{}",
-            artifact.wgsl
+            kernel.wgsl
         );
         insta::with_settings!({snapshot_path => "../../language/snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
             insta::assert_snapshot!(name, page);

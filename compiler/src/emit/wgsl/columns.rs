@@ -15,9 +15,10 @@ pub(super) enum Columns {
     Outputs,
 }
 
-/// Where a value lies in an agent's row: `word`, or `word + components * index`.
+/// Where a value lies in an agent's row: `word + lane_stride * lane`, or `components * index` words on.
 pub(super) struct Place {
     word: u32,
+    lane_stride: u32,
     index: Option<(u32, String)>,
 }
 
@@ -69,14 +70,20 @@ impl Writer<'_> {
         let var = &self.program[id];
         let components = var.ty.components() as u32;
         let (word, dynamic) = (var.word, self.usage.dynamic[id.0 as usize]);
+        let lane_stride = var.lane_stride;
+        let at = |word, index| Place {
+            word,
+            lane_stride,
+            index,
+        };
         let count = match var.len {
-            Len::One => return write(self, Place { word, index: None }, ""),
+            Len::One => return write(self, at(word, None), ""),
             Len::Fixed(n) | Len::Open { stride: n } => n,
         };
         if count <= UNROLLED || !dynamic {
             for k in 0..count {
                 let word = word + components * k;
-                write(self, Place { word, index: None }, &format!("[{k}]"));
+                write(self, at(word, None), &format!("[{k}]"));
             }
             return;
         }
@@ -84,7 +91,7 @@ impl Writer<'_> {
         let k = self.names.declare("k");
         self.open(&format!("for (var {k} = 0u; {k} < {count}u; {k}++) {{"));
         let index = Some((components, k.clone()));
-        write(self, Place { word, index }, &format!("[{k}]"));
+        write(self, at(word, index), &format!("[{k}]"));
         self.close("}");
         self.names.leave();
     }
@@ -94,6 +101,14 @@ impl Writer<'_> {
         let slot = &self.own.slot;
         let word = place.word + component;
         let column = match &place.index {
+            _ if place.lane_stride > 0 => {
+                let (stride, lane) = (place.lane_stride, &self.own.lane);
+                let mut column = format!("{word}u + {stride}u * u32({lane})");
+                if let Some((components, index)) = &place.index {
+                    column += &format!(" + {components}u * {index}");
+                }
+                format!("({column})")
+            }
             None => match word {
                 0 => return slot.clone(),
                 1 => return format!("run.agents + {slot}"),
@@ -152,7 +167,7 @@ impl Writer<'_> {
         let program = self.program;
         let var = &program[id];
         let place = self.output_place(id, index);
-        if var.ty.is_vector() {
+        if var.ty.is_vector() || self.program.lanes > 0 {
             let name = self.names.declare(&var.name);
             self.begin();
             self.push("let ");
@@ -160,7 +175,10 @@ impl Writer<'_> {
             self.push(" = ");
             self.expr(value, Level::Lowest);
             self.end(";");
-            return self.store_text(Columns::Outputs, var.ty, &place, &name);
+            self.open_first_lane();
+            self.store_text(Columns::Outputs, var.ty, &place, &name);
+            self.close_first_lane();
+            return;
         }
         let at = self.column(&place, 0);
         self.begin();
@@ -188,12 +206,14 @@ impl Writer<'_> {
         let Some(index) = index else {
             return Place {
                 word: var.word,
+                lane_stride: 0,
                 index: None,
             };
         };
         if let Expr::Literal(Value::I32(k)) = program[index] {
             return Place {
                 word: var.word + components * k as u32,
+                lane_stride: 0,
                 index: None,
             };
         }
@@ -204,6 +224,7 @@ impl Writer<'_> {
         let text = std::mem::replace(&mut self.out, before);
         Place {
             word: var.word,
+            lane_stride: 0,
             index: Some((components, text)),
         }
     }

@@ -94,7 +94,8 @@ impl Writer<'_> {
             | Expr::Bitcast { .. }
             | Expr::Builtin(..)
             | Expr::Call(..)
-            | Expr::RandomWord { .. } => 1,
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => 1,
         }
     }
 }
@@ -116,7 +117,8 @@ pub(super) fn for_operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
         | Expr::Unary(_, one)
         | Expr::Convert { value: one, .. }
         | Expr::Bitcast { value: one, .. }
-        | Expr::RandomWord { number: one } => visit(*one),
+        | Expr::RandomWord { number: one }
+        | Expr::AcrossLanes(_, one) => visit(*one),
         Expr::Compose(many) | Expr::Builtin(_, many) | Expr::Call(_, many) => {
             many.iter().copied().for_each(visit);
         }

@@ -65,6 +65,7 @@ impl<'a> Writer<'a> {
                 self.expr(*number, Level::Lowest);
                 self.push(")");
             }
+            Expr::AcrossLanes(op, value) => self.across_lanes(*op, *value),
         }
     }
 
@@ -117,7 +118,8 @@ impl<'a> Writer<'a> {
             | Expr::Bitcast { .. }
             | Expr::Builtin(..)
             | Expr::Call(..)
-            | Expr::RandomWord { .. } => false,
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => false,
         }
     }
 
@@ -143,7 +145,8 @@ impl<'a> Writer<'a> {
             | Expr::Bitcast { .. }
             | Expr::Builtin(..)
             | Expr::Call(..)
-            | Expr::RandomWord { .. } => self.expr(id, Level::Primary),
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => self.expr(id, Level::Primary),
         }
     }
 
@@ -229,6 +232,7 @@ impl<'a> Writer<'a> {
             Launch::Agents => self.push("run.population"),
             Launch::Steps => self.push("run.steps"),
             Launch::Step => self.out.push_str(&self.own.step),
+            Launch::Lane => self.out.push_str(&self.own.lane),
         }
     }
 

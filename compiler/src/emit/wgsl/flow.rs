@@ -2,7 +2,7 @@
 
 use super::{Writer, operator::Level};
 use crate::{
-    emit::usage::stops,
+    emit::usage::{LanePlace, stops},
     ir::{BinaryOp, Block, Expr, ExprId, Len, Stmt, Value, VarId, VarKind},
 };
 
@@ -207,7 +207,7 @@ impl Writer<'_> {
                 VarKind::Param | VarKind::Let | VarKind::Index | VarKind::Argument => {
                     self.program[*var].len == Len::One
                 }
-                VarKind::Input => self.input_names.contains_key(&(*var, 0)),
+                VarKind::Input => self.input_names.contains_key(&(*var, LanePlace::default())),
                 VarKind::State | VarKind::Output | VarKind::Local => {
                     self.usage.assigned[var.0 as usize] == 0
                 }
@@ -228,7 +228,8 @@ impl Writer<'_> {
             | Expr::Bitcast { .. }
             | Expr::Builtin(..)
             | Expr::Call(..)
-            | Expr::RandomWord { .. } => false,
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => false,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The entry point: birth or continuation, the time loop, the end of the run.
+//! The entry point `main`: birth or continuation and the end of the run; `time` has the loop between them.
 
 use super::{Writer, columns::Columns};
 use crate::{
-    ir::{Block, Len, VarId},
+    ir::{Len, Stmt, VarId},
     manifest::{CUT_SHORT, STOPPED},
     random::{FINISH_STEP, INIT_STEP},
 };
@@ -31,19 +31,23 @@ impl Writer<'_> {
     fn entry(&mut self) {
         self.name_own();
         let size = self.manifest.workgroup_size;
-        let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
         self.line(&format!("@compute @workgroup_size({size})"));
-        self.begin();
-        self.push(&format!(
-            "fn main(@builtin(global_invocation_id) {id}: vec3u, "
-        ));
-        self.push(&format!("@builtin(num_workgroups) {groups}: vec3u) {{"));
-        self.push("\n");
-        self.indent += 1;
         let slot = self.own.slot.clone();
-        self.line(&format!(
-            "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
-        ));
+        if self.program.lanes > 0 {
+            self.lane_entry(&slot);
+        } else {
+            let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
+            self.begin();
+            self.push(&format!(
+                "fn main(@builtin(global_invocation_id) {id}: vec3u, "
+            ));
+            self.push(&format!("@builtin(num_workgroups) {groups}: vec3u) {{"));
+            self.push("\n");
+            self.indent += 1;
+            self.line(&format!(
+                "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
+            ));
+        }
         self.open(&format!("if ({slot} >= run.agents) {{"));
         self.line("return;");
         self.close("}");
@@ -79,6 +83,9 @@ impl Writer<'_> {
             }
         }
         self.name_inputs();
+        if program.lanes > 0 {
+            self.own.lane = self.names.declare("lane");
+        }
         let [slot, row, agent, stream, step, steps_run, stopped] = [
             "slot",
             "row",
@@ -105,15 +112,18 @@ impl Writer<'_> {
             .inputs
             .iter()
             .filter(|(_, using)| using.named())
-            .map(|((_, var, k), _)| (*var, *k))
+            .map(|((_, var, place), _)| (*var, *place))
             .collect();
-        for (var, k) in named {
+        for (var, place) in named {
             let base = &program[var].name;
             let name = match program[var].len {
                 Len::One => self.names.declare(base),
-                Len::Fixed(_) | Len::Open { .. } => self.names.declare(&format!("{base}_{k}")),
+                Len::Fixed(_) | Len::Open { .. } => {
+                    let first = place.first;
+                    self.names.declare(&format!("{base}_{first}"))
+                }
             };
-            self.input_names.insert((var, k), name);
+            self.input_names.insert((var, place), name);
         }
     }
 
@@ -133,23 +143,23 @@ impl Writer<'_> {
         let name = self.own.row.clone();
         self.line(&format!("let {name} = {row};"));
         // One load of four words is worth several of one.
-        for (number, words) in self.words_by_row() {
+        for (row, words) in self.words_by_row() {
             if words > 1 {
-                let name = self.names.declare(&format!("row_{number}"));
-                let load = format!("let {name} = inputs[{}];", self.input_row(number));
+                let name = self.names.declare(&format!("row_{}", row.first));
+                let load = format!("let {name} = inputs[{}];", self.input_row(row));
                 self.line(&load);
-                self.row_names.insert(number, name);
+                self.row_names.insert(row, name);
             }
         }
         let values: Vec<_> = self.usage.inputs.keys().copied().collect();
-        for (_, var, k) in values {
-            if let Some(name) = self.input_names.get(&(var, k)).cloned() {
-                if k == 0 {
+        for (_, var, place) in values {
+            if let Some(name) = self.input_names.get(&(var, place)).cloned() {
+                if place.first == 0 {
                     self.doc(&program[var].doc);
                 }
                 self.begin();
                 self.push(&format!("let {name} = "));
-                self.input_load(var, k);
+                self.input_load(var, place);
                 self.end(";");
             }
         }
@@ -195,8 +205,8 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// A block that may draw, after the key of its random step.
-    fn part(&mut self, which: usize, step: &str, block: &Block) {
+    /// A block that may draw, after the key of its random step. Does the flow reach its end?
+    pub(super) fn part(&mut self, which: usize, step: &str, block: &[Stmt]) -> bool {
         self.names.enter();
         if self.usage.draws[which] {
             self.own.key = self.names.declare("key");
@@ -206,26 +216,9 @@ impl Writer<'_> {
             );
             self.line(&key);
         }
-        self.statements(block);
+        let falls = self.statements(block);
         self.names.leave();
-    }
-
-    fn time_loop(&mut self) {
-        let program = self.program;
-        self.blank();
-        let t = self.own.step.clone();
-        let go_on = if self.usage.stops {
-            format!(" && !{}", self.own.stopped)
-        } else {
-            String::new()
-        };
-        self.open(&format!(
-            "for (var {t} = run.first_step; {t} < run.end_step{go_on}; {t}++) {{"
-        ));
-        let count = format!("{}++;", self.own.steps_run);
-        self.line(&count);
-        self.part(1, &format!("u32({t})"), &program.step);
-        self.close("}");
+        falls
     }
 
     fn finish(&mut self) {
@@ -249,8 +242,12 @@ impl Writer<'_> {
             }
         }
         self.part(2, &format!("0x{FINISH_STEP:08x}u"), &program.finish);
-        for output in kept {
-            self.store_variable(Columns::Outputs, output);
+        if !kept.is_empty() {
+            self.open_first_lane();
+            for output in kept {
+                self.store_variable(Columns::Outputs, output);
+            }
+            self.close_first_lane();
         }
         self.names.leave();
         self.close("}");
@@ -260,7 +257,13 @@ impl Writer<'_> {
     fn store(&mut self) {
         let program = self.program;
         self.blank();
-        for &state in &program.states {
+        let (shared, own): (Vec<_>, Vec<_>) =
+            (program.states.iter()).partition(|state| program[**state].lane_stride > 0);
+        for state in shared {
+            self.store_variable(Columns::States, state);
+        }
+        self.open_first_lane();
+        for state in own {
             self.store_variable(Columns::States, state);
         }
         self.names.enter();
@@ -281,5 +284,6 @@ impl Writer<'_> {
         };
         self.line(&format!("progress[{slot}] = {steps_run}{flag};"));
         self.names.leave();
+        self.close_first_lane();
     }
 }

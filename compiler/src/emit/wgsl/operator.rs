@@ -109,7 +109,8 @@ impl Writer<'_> {
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
             | Expr::Call(..)
-            | Expr::RandomWord { .. } => Level::Primary,
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => Level::Primary,
             Expr::Builtin(id, _) => builtin_level(*id),
         }
     }
@@ -303,7 +304,9 @@ impl Writer<'_> {
     pub(super) fn is_natural(&self, id: ExprId) -> bool {
         match &self.program[id] {
             Expr::Literal(Value::I32(x)) => *x >= 0,
-            Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step)
+            Expr::Launch(
+                Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane,
+            )
             | Expr::Rows(_) => true,
             Expr::Read(var) => {
                 self.program[*var].kind == VarKind::Index && self.natural.contains(var)
@@ -320,7 +323,8 @@ impl Writer<'_> {
             | Expr::Bitcast { .. }
             | Expr::Builtin(..)
             | Expr::Call(..)
-            | Expr::RandomWord { .. } => false,
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => false,
         }
     }
 }

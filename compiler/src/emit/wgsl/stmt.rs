@@ -14,7 +14,7 @@ impl Writer<'_> {
     }
 
     /// Writes statements into the scope at hand, as far as the flow reaches.
-    pub(super) fn statements(&mut self, block: &Block) -> bool {
+    pub(super) fn statements(&mut self, block: &[Stmt]) -> bool {
         block.iter().all(|stmt| self.stmt(stmt))
     }
 

@@ -1,7 +1,10 @@
 //! Reading what a launch gives: params, tables and inputs; `columns` has what an agent changes.
 
 use super::{Writer, literal, operator::Level};
-use crate::ir::{Expr, ExprId, Len, Type, Value, VarId, VarKind};
+use crate::{
+    emit::usage::LanePlace,
+    ir::{Expr, ExprId, Len, Type, VarId, VarKind},
+};
 use std::collections::BTreeMap;
 
 /// Words of inputs that are read by names of their own.
@@ -36,7 +39,9 @@ impl Writer<'_> {
         let var = &self.program[id];
         let compared = match var.kind {
             VarKind::Param | VarKind::Data => true,
-            VarKind::Input => var.len != Len::One || !self.input_names.contains_key(&(id, 0)),
+            VarKind::Input => {
+                var.len != Len::One || !self.input_names.contains_key(&(id, LanePlace::default()))
+            }
             VarKind::Constant
             | VarKind::State
             | VarKind::Output
@@ -77,7 +82,7 @@ impl Writer<'_> {
                 self.push("[0]");
                 self.unless_bool(var.ty);
             }
-            VarKind::Input => self.input_value(id, 0),
+            VarKind::Input => self.input_value(id, LanePlace::default()),
             VarKind::Constant
             | VarKind::State
             | VarKind::Output
@@ -92,13 +97,10 @@ impl Writer<'_> {
     pub(super) fn element(&mut self, array: VarId, index: ExprId) {
         let program = self.program;
         let var = &program[array];
-        let literal = match program[index] {
-            Expr::Literal(Value::I32(k)) => Some(k as u32),
-            _ => None,
-        };
-        match (var.kind, literal) {
-            (VarKind::Input, Some(k)) => self.input_value(array, k),
-            (VarKind::Param, Some(k)) => self.param_value(array, k),
+        let place = self.usage.lane_place(program, array, index);
+        match (var.kind, place) {
+            (VarKind::Input, Some(place)) => self.input_value(array, place),
+            (VarKind::Param, Some(place)) => self.param_value(array, place.first),
             (VarKind::Input, None) => {
                 self.push_accessor(array);
                 self.push("(");
@@ -167,20 +169,21 @@ impl Writer<'_> {
     }
 
     /// An input value with a known place: by its name, or from the buffer.
-    fn input_value(&mut self, id: VarId, k: u32) {
-        match self.input_names.get(&(id, k)) {
+    fn input_value(&mut self, id: VarId, place: LanePlace) {
+        match self.input_names.get(&(id, place)) {
             Some(name) => self.out.push_str(name),
-            None => self.input_load(id, k),
+            None => self.input_load(id, place),
         }
     }
 
     /// Reads an input value from the buffer.
-    pub(super) fn input_load(&mut self, id: VarId, k: u32) {
+    pub(super) fn input_load(&mut self, id: VarId, place: LanePlace) {
         let var = &self.program[id];
         let ty = var.ty;
         let components = ty.components() as u32;
-        let parts: Vec<_> = pieces(var.word + components * k, components)
+        let parts: Vec<_> = pieces(var.word + components * place.first, components)
             .into_iter()
+            .map(|(row, part)| (row_of(row, place, components), part))
             .map(|(row, part)| match self.row_names.get(&row) {
                 Some(name) => dotted(name, part),
                 None => dotted(&format!("inputs[{}]", self.input_row(row)), part),
@@ -209,34 +212,40 @@ impl Writer<'_> {
         let Expr::Element { array, index } = program[value] else {
             return None;
         };
-        let (var, Expr::Literal(Value::I32(k))) = (&program[array], &program[index]) else {
-            return None;
-        };
+        let var = &program[array];
+        let place = self.usage.lane_place(program, array, index)?;
         let plain = var.kind == VarKind::Input && var.ty == Type::F32 && self.floats.inputs;
         let own = program[id].span.start == program[id].span.end;
         if !plain || !own || self.manifest.input_words <= NAMED_WORDS {
             return None;
         }
-        let word = var.word + *k as u32;
-        let name = self.row_names.get(&(word / 4))?;
+        let word = var.word + place.first;
+        let name = self.row_names.get(&row_of(word / 4, place, 1))?;
         let first = (word % 4) as usize;
         Some(dotted(name, &"xyzw"[first..=first]))
     }
 
     /// The index of one of the agent's rows in `inputs`.
-    pub(super) fn input_row(&self, row: u32) -> String {
-        match row {
+    pub(super) fn input_row(&self, row: LanePlace) -> String {
+        let mut text = match row.first {
             0 => self.own.row.clone(),
-            _ => format!("{} + {row}u", self.own.row),
+            first => format!("{} + {first}u", self.own.row),
+        };
+        match row.per_lane {
+            0 => {}
+            1 => text += &format!(" + u32({})", self.own.lane),
+            rows => text += &format!(" + {rows}u * u32({})", self.own.lane),
         }
+        text
     }
 
     /// How many words are read of each of the agent's rows, by number.
-    pub(super) fn words_by_row(&self) -> BTreeMap<u32, u32> {
+    pub(super) fn words_by_row(&self) -> BTreeMap<LanePlace, u32> {
         let mut words = BTreeMap::new();
-        for &(word, var, _) in self.usage.inputs.keys() {
-            for (row, part) in pieces(word, self.program[var].ty.components() as u32) {
-                *words.entry(row).or_default() += part.len() as u32;
+        for &(word, var, place) in self.usage.inputs.keys() {
+            let components = self.program[var].ty.components() as u32;
+            for (row, part) in pieces(word, components) {
+                *words.entry(row_of(row, place, components)).or_default() += part.len() as u32;
             }
         }
         words
@@ -248,6 +257,14 @@ impl Writer<'_> {
         } else {
             self.push(&format!("{}({})", literal::type_name(ty), parts.join(", ")));
         }
+    }
+}
+
+/// A row, and how many rows on the next lane's is, for elements of so many components.
+fn row_of(row: u32, place: LanePlace, components: u32) -> LanePlace {
+    LanePlace {
+        first: row,
+        per_lane: place.per_lane * components / 4,
     }
 }
 

@@ -143,6 +143,7 @@ impl Writer<'_> {
                 self.accessor(var, &name);
             }
         }
+        self.lane_functions();
         self.builtin_helpers();
         if self.usage.draws.contains(&true) {
             self.blank();

@@ -13,6 +13,7 @@ fn var(program: &mut Program, name: &str, kind: VarKind, len: Len) -> VarId {
         len,
         kind,
         word: 0,
+        lane_stride: 0,
         span: Span::default(),
     })
 }

@@ -2,7 +2,9 @@
 
 use super::{Section, Verifier};
 use crate::builtin::{Builtin, BuiltinId, Meaning, Slot};
-use crate::ir::{BinaryOp, Expr, ExprId, FunctionId, Launch, Len, Type, UnaryOp, VarId, VarKind};
+use crate::ir::{
+    BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Len, Type, UnaryOp, VarId, VarKind,
+};
 
 impl Verifier<'_> {
     /// Checks an expression, which must have this type.
@@ -61,6 +63,8 @@ impl Verifier<'_> {
             Expr::Launch(number) => {
                 let fine = *number != Launch::Step || self.section == Section::Step;
                 self.require(fine, "the step is unknown here")?;
+                let fine = *number != Launch::Lane || self.program.lanes > 0;
+                self.require(fine, "a lane where there is but one")?;
                 Ok(Type::I32)
             }
             Expr::Rows(var) => {
@@ -121,7 +125,19 @@ impl Verifier<'_> {
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
             Expr::RandomWord { number } => self.random_word(*number),
+            Expr::AcrossLanes(op, value) => self.across_lanes(*op, *value),
         }
+    }
+
+    fn across_lanes(&self, op: LaneOp, value: ExprId) -> Result<Type, String> {
+        let ty = self.ty(value);
+        let fine = match op {
+            LaneOp::Sum | LaneOp::Product | LaneOp::Least | LaneOp::Most => ty != Type::Bool,
+            LaneOp::Any | LaneOp::All => ty == Type::Bool,
+        };
+        self.require(fine, "lanes combined in a way that the type has not")?;
+        self.require(self.program.lanes > 0, "lanes where there is but one")?;
+        Ok(ty)
     }
 
     fn random_word(&self, number: ExprId) -> Result<Type, String> {

@@ -43,6 +43,7 @@ impl Builder {
             len,
             kind,
             word,
+            lane_stride: 0,
             span: own(),
         });
         match kind {

@@ -197,6 +197,7 @@ impl Agent<'_> {
                     _ => panic!("a function ended without a result"),
                 }
             }
+            Expr::Launch(Launch::Lane) | Expr::AcrossLanes(..) => panic!("one lane"),
             Expr::RandomWord { number } => {
                 let Value::U32(number) = self.value(*number) else {
                     panic!("the number of a word is no u32")

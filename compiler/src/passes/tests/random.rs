@@ -200,7 +200,8 @@ impl Random {
             | Expr::Unary(_, one)
             | Expr::Convert { value: one, .. }
             | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one } => *one = self.copy(*one),
+            | Expr::RandomWord { number: one }
+            | Expr::AcrossLanes(_, one) => *one = self.copy(*one),
             Expr::Binary(_, a, b) => (*a, *b) = (self.copy(*a), self.copy(*b)),
             Expr::Select {
                 condition,

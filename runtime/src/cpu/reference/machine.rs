@@ -283,6 +283,7 @@ impl<'a> Machine<'a> {
                     other => ill_typed(other),
                 });
             }
+            Expr::AcrossLanes(..) => lanes(),
         }
     }
 
@@ -321,6 +322,7 @@ impl<'a> Machine<'a> {
             ir::Launch::Agents => self.launch.population as i32,
             ir::Launch::Steps => self.launch.steps as i32,
             ir::Launch::Step => self.step as i32,
+            ir::Launch::Lane => lanes(),
         }
     }
 
@@ -412,4 +414,9 @@ fn as_int(value: Value) -> i32 {
 #[cold]
 fn ill_typed(value: Value) -> ! {
     panic!("internal error: the program has an ill-typed {value:?}")
+}
+
+/// Only kernels are shared among lanes.
+fn lanes() -> ! {
+    panic!("internal error: the interpreter got a program that is shared among lanes")
 }

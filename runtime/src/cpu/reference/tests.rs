@@ -49,6 +49,7 @@ impl Build {
             len,
             kind,
             word,
+            lane_stride: 0,
             span: Span::default(),
         })
     }

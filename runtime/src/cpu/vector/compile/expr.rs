@@ -30,6 +30,7 @@ impl Compiler<'_> {
                 Launch::Agents => Operand::Scalar(self.known(Known::Agents)),
                 Launch::Steps => Operand::Scalar(self.known(Known::Steps)),
                 Launch::Step => Operand::Scalar(self.known(Known::Step)),
+                Launch::Lane => lanes(),
             }),
             Expr::Rows(var) => Parts::one(self.rows(*var)),
             Expr::Read(var) => self.read(*var),
@@ -70,6 +71,7 @@ impl Compiler<'_> {
                 let number = self.word(*number);
                 Parts::one(self.draw(number))
             }
+            Expr::AcrossLanes(..) => lanes(),
         }
     }
 
@@ -409,4 +411,9 @@ fn plain(op: BinaryOp, ty: Type) -> Plain {
         BinaryOp::ShiftLeft => Plain::ShiftLeft,
         BinaryOp::ShiftRight => pick(Plain::ShiftRightI, Plain::ShiftRightI, Plain::ShiftRightU),
     }
+}
+
+/// Only kernels are shared among lanes.
+fn lanes() -> ! {
+    panic!("internal error: the processor got a program that is shared among lanes")
 }

@@ -1,0 +1,242 @@
+//! `simc bench`: checks that a model's results are right, then times its runs.
+
+mod floor;
+mod interval;
+mod measure;
+mod report;
+mod verify;
+
+use crate::{
+    cache,
+    choices::Choices,
+    failure::Failure,
+    generator::Generator,
+    interrupt,
+    launch::{self, Assignment},
+    number, output, problem,
+    run::Backend,
+    source::Source,
+    terminal,
+};
+use measure::Measured;
+use report::Row;
+use sim_compiler::{artifact::Artifact, ir::cost};
+use sim_runtime::{Control, Simulation};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// Arguments of `simc bench`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  simc bench acrobot.sim --agents 4_096,1e6 --backend gpu
+  simc bench gbm.sim lorenz.sim --runs 20 --json -o results.json
+  simc bench portfolio.sim --data signals=signals.npy --data apex=apex.npy
+
+Results are checked before anything is timed: a GPU's against the CPU backend, the CPU's against
+the reference interpreter, for up to 256 agents (16) of the very population that is timed. 99 %
+of the values of each output must agree within 1e-3, relative to the larger of the value and 1.
+Where more agents part ways, as in chaotic models, they must agree one by one after the first 16
+steps, and in their means, within 4 standard errors, after all. Every timed run must repeat the
+first one's bits. A model that is not verified gets no rate, and the exit code is 1.
+
+Medians stand with a confidence interval of at least 95 % from order statistics, for 6 runs or
+more. The time of the GPU is that of its own clock.")]
+pub(crate) struct Args {
+    /// Models to measure.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Numbers of agents, such as 4_096,1e6, instead of the model's; each is measured.
+    #[arg(long, value_name = "N", value_parser = number::count, value_delimiter = ',')]
+    agents: Vec<u32>,
+    /// Number of steps, instead of the model's.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    steps: Option<u32>,
+    /// Timed runs, after the first one, which is timed apart.
+    #[arg(long, value_name = "N", value_parser = number::count, default_value = "10")]
+    runs: u32,
+    /// Seed of all random draws.
+    #[arg(long, value_name = "N", value_parser = number::seed, default_value = "0")]
+    seed: u64,
+    /// Random generator.
+    #[arg(long, value_enum, default_value = "keyed-hash")]
+    generator: Generator,
+    /// Value of a param, of the models that have it.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
+    param: Vec<Assignment>,
+    /// File of a data table, of the models that have it.
+    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    data: Vec<Assignment>,
+    /// Where to run.
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: Backend,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
+    /// File for the results as JSON.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Compile kernels anew, and keep no compiled pipeline.
+    #[arg(long)]
+    no_cache: bool,
+    #[command(flatten)]
+    choices: Choices,
+}
+
+/// A model that compiled.
+struct Model {
+    name: String,
+    artifact: Artifact,
+    compile_seconds: f64,
+}
+
+/// Why a model has no rate.
+enum Unmeasured {
+    /// It does not run.
+    Failed(Failure),
+    /// Its results are not what they should be.
+    Unverified(String),
+}
+
+impl<F: Into<Failure>> From<F> for Unmeasured {
+    fn from(failure: F) -> Self {
+        Unmeasured::Failed(failure.into())
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Measures the models; those that can be are reported even where others cannot.
+pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
+    if let Some(path) = &args.output {
+        output::check_place(path)?;
+    }
+    let mut rows = Vec::new();
+    let mut complete = true;
+    for file in &args.files {
+        let model = match compiled(args, file) {
+            Ok(model) => model,
+            Err(failure) => {
+                failure.tell();
+                complete = false;
+                continue;
+            }
+        };
+        let populations = match args.agents.as_slice() {
+            [] => vec![None],
+            some => some.iter().copied().map(Some).collect(),
+        };
+        for agents in populations {
+            match measured(args, &model, agents) {
+                Ok(row) => {
+                    if !args.json {
+                        terminal::print(row.text())?;
+                    }
+                    rows.push(row);
+                }
+                Err(Unmeasured::Failed(Failure::Interrupted)) => return Err(Failure::Interrupted),
+                Err(Unmeasured::Failed(failure)) => {
+                    failure.tell();
+                    complete = false;
+                }
+                Err(Unmeasured::Unverified(why)) => {
+                    Failure::from(problem::not_verified(&model.name, &why)).tell();
+                    complete = false;
+                }
+            }
+        }
+    }
+    let text = report::json(&rows);
+    if args.json {
+        terminal::print(&text)?;
+    }
+    if let Some(path) = &args.output {
+        output::replace(path, |out| std::io::Write::write_all(out, text.as_bytes()))?;
+    }
+    if complete {
+        Ok(())
+    } else {
+        Err(Failure::Reported)
+    }
+}
+
+fn compiled(args: &Args, file: &Path) -> Result<Model, Failure> {
+    let source = Source::read(file)?;
+    let started = Instant::now();
+    let artifact = args.generator.compile(&source)?;
+    Ok(Model {
+        name: source.name,
+        artifact,
+        compile_seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+/// One model with one population.
+fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unmeasured> {
+    let simulation = launched(args, model, agents)?.backend(args.backend.into());
+    let control = Control {
+        cancel: Some(interrupt::flag()),
+        progress: None,
+    };
+    let first = simulation.run_with(&control)?;
+    let start = |sample| {
+        let simulation = launched(args, model, Some(sample))?;
+        Ok(simulation.population(first.report().population))
+    };
+    let (simulation, agreement) = verify::verify(simulation, &first, &control, start)?;
+    let measured = Measured::of(&simulation, &first, args.runs, &control)?;
+    let cost = cost::cost(&model.artifact.program, model.artifact.options.generator);
+    Ok(Row::new(
+        &model.name,
+        model.compile_seconds,
+        &first,
+        agreement,
+        &measured,
+        cost,
+    ))
+}
+
+/// A simulation with what the command line says about it, but for the backend.
+fn launched(args: &Args, model: &Model, agents: Option<u32>) -> Result<Simulation, Failure> {
+    let mut simulation = Simulation::from_artifact(model.artifact.clone())
+        .seed(args.seed)
+        .tuning(args.choices.tuning())
+        .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
+        .keep_states(false);
+    if let Some(agents) = agents {
+        simulation = simulation.agents(agents);
+    }
+    if let Some(steps) = args.steps {
+        simulation = simulation.steps(steps);
+    }
+    let manifest = &model.artifact.manifest;
+    let params = manifest.params.iter().map(|param| &param.field.name);
+    let tables = manifest.data.iter().map(|table| &table.field.name);
+    launch::params(&mut simulation, &theirs(&args.param, args, params))?;
+    launch::data(&mut simulation, &theirs(&args.data, args, tables))?;
+    Ok(simulation)
+}
+
+/// What is meant for this model: all if it is the only one, so that a wrong name is noticed.
+fn theirs<'a>(
+    given: &[Assignment],
+    args: &Args,
+    names: impl Iterator<Item = &'a String> + Clone,
+) -> Vec<Assignment> {
+    let fits = |assignment: &&Assignment| {
+        let name = &assignment.name;
+        let struct_name = format!("{name}.");
+        args.files.len() == 1
+            || names
+                .clone()
+                .any(|known| known == name || known.starts_with(&struct_name))
+    };
+    given.iter().filter(fits).cloned().collect()
+}

@@ -1,0 +1,102 @@
+//! What a device could do at best: rates that were measured, and the time that a model's operations take at
+//! those rates.
+
+use sim_compiler::ir::cost::{Cost, Operations};
+use sim_runtime::Device;
+
+/// Operations of single lanes in a second. Measured with kernels that do nothing else.
+struct Rates {
+    /// Part of the adapter's name.
+    name: &'static str,
+    /// Fused multiplications and additions of `f32`.
+    float: f64,
+    /// Reciprocals, exponentials, sines.
+    special: f64,
+    /// Multiplications, additions and shifts of integers.
+    integer: f64,
+    /// Instructions of any kind.
+    issue: f64,
+}
+
+/// The devices that were measured. The H100 (SXM) has the H200's processors and clock, and other memory.
+const KNOWN: [Rates; 2] = [
+    Rates {
+        name: "NVIDIA H200",
+        float: 31.7e12,
+        special: 4.17e12,
+        integer: 16.3e12,
+        issue: 33.4e12,
+    },
+    Rates {
+        name: "NVIDIA H100 80GB HBM3",
+        float: 31.7e12,
+        special: 4.17e12,
+        integer: 16.3e12,
+        issue: 33.4e12,
+    },
+];
+
+/// Seconds that a run of so many agents and agent-steps takes at least, or why that is not known.
+pub(crate) fn seconds(
+    device: &Device,
+    cost: Option<Cost>,
+    agents: u64,
+    agent_steps: u64,
+) -> Result<f64, &'static str> {
+    let Device::Gpu(adapter) = device else {
+        return Err("no floor is known for processors");
+    };
+    let rates = KNOWN
+        .iter()
+        .find(|rates| adapter.name.contains(rates.name))
+        .ok_or("unknown device: no floor")?;
+    let cost = cost.ok_or("the model's loops depend on the run: no floor")?;
+    Ok(rates.seconds(cost.once * agents + cost.step * agent_steps))
+}
+
+impl Rates {
+    /// The busiest unit decides.
+    fn seconds(&self, work: Operations) -> f64 {
+        [
+            work.float as f64 / self.float,
+            work.special as f64 / self.special,
+            work.integer as f64 / self.integer,
+            work.total() as f64 / self.issue,
+        ]
+        .into_iter()
+        .fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_runtime::{AdapterKind, AdapterSummary};
+
+    fn gpu(name: &str) -> Device {
+        Device::Gpu(AdapterSummary {
+            name: name.to_owned(),
+            kind: AdapterKind::Discrete,
+            driver: String::new(),
+            api: "vulkan",
+        })
+    }
+
+    #[test]
+    fn the_busiest_unit_decides() {
+        let step = Operations {
+            float: 100,
+            special: 50,
+            integer: 10,
+        };
+        let cost = Cost {
+            once: Operations::default(),
+            step,
+        };
+        let found = seconds(&gpu("NVIDIA H200"), Some(cost), 1, 1_000_000_000);
+        // 50e9 special functions at 4.17e12 a second.
+        assert!((found.expect("it is known") - 0.011_990_407).abs() < 1e-8);
+        assert!(seconds(&gpu("llvmpipe"), Some(cost), 1, 1).is_err());
+        assert!(seconds(&gpu("NVIDIA H200"), None, 1, 1).is_err());
+    }
+}

@@ -1,0 +1,232 @@
+//! What a measurement says, for people and as JSON.
+
+use super::{floor, interval::Interval, measure::Measured, verify::Agreement};
+use crate::{
+    costs::{Costs, Own, ms},
+    summary::{self, duration, grouped, kernel, rate, significant},
+};
+use serde::Serialize;
+use sim_compiler::ir::cost::{Cost, Operations};
+use sim_runtime::{Device, Run};
+use std::fmt::Write;
+
+/// One model with one population; times in milliseconds.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    model: String,
+    agents: u32,
+    steps: u32,
+    agent_steps: u64,
+    seed: u64,
+    backend: &'static str,
+    device: String,
+    driver: Option<String>,
+    verified: &'static str,
+    outputs: Vec<summary::Row>,
+    compile_ms: f64,
+    first: Costs,
+    runs: u32,
+    gpu_ms: Option<Interval>,
+    total_ms: Interval,
+    overhead_us: Option<Interval>,
+    agent_steps_per_second: f64,
+    rate_by: &'static str,
+    operations: Option<Counts>,
+    floor_ms: Option<f64>,
+    floor_fraction: Option<f64>,
+    floor_note: Option<&'static str>,
+    dispatches: u64,
+    chunks: u32,
+    warm: Costs,
+    kernel: Vec<String>,
+}
+
+/// Operations of one agent, by unit.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Counts {
+    step: Units,
+    once: Units,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Units {
+    float: u64,
+    special: u64,
+    integer: u64,
+}
+
+impl From<Operations> for Units {
+    fn from(found: Operations) -> Units {
+        Units {
+            float: found.float,
+            special: found.special,
+            integer: found.integer,
+        }
+    }
+}
+
+impl Row {
+    /// Of runs that were verified.
+    pub(crate) fn new(
+        model: &str,
+        compile_seconds: f64,
+        first: &Run,
+        agreement: Agreement,
+        measured: &Measured,
+        cost: Option<Cost>,
+    ) -> Row {
+        let report = &measured.report;
+        let (backend, device, driver) = match &report.backend {
+            Device::Cpu(isa) => ("cpu", format!("processor with {isa}"), None),
+            Device::Reference => ("reference", "processor".to_owned(), None),
+            Device::Gpu(adapter) => {
+                let driver = Some(adapter.driver.clone()).filter(|driver| !driver.is_empty());
+                ("gpu", adapter.name.clone(), driver)
+            }
+        };
+        let agent_steps: u64 = first.steps().map(u64::from).sum();
+        let (seconds, rate_by) = match measured.gpu {
+            Some(gpu) => (gpu.median, "gpu_ms"),
+            None => (measured.total.median, "total_ms"),
+        };
+        let floor = floor::seconds(&report.backend, cost, report.agents.into(), agent_steps);
+        let own = |compile| Own {
+            compile,
+            load: 0.0,
+            total: compile,
+        };
+        let costs = |run: &sim_runtime::Report, compile: f64| {
+            let total = run.telemetry.total_seconds;
+            let own = own(compile);
+            Costs::of(
+                &run.telemetry,
+                Own {
+                    total: total + compile,
+                    ..own
+                },
+            )
+        };
+        Row {
+            model: model.to_owned(),
+            agents: report.agents,
+            steps: report.steps,
+            agent_steps,
+            seed: report.seed,
+            backend,
+            device,
+            driver,
+            verified: agreement.name(),
+            outputs: first.outputs().iter().flat_map(summary::rows).collect(),
+            compile_ms: ms(compile_seconds),
+            first: costs(first.report(), compile_seconds),
+            runs: measured.runs,
+            gpu_ms: measured.gpu.map(|it| scaled(it, 1e3)),
+            total_ms: scaled(measured.total, 1e3),
+            overhead_us: measured.overhead.map(|it| scaled(it, 1e6)),
+            agent_steps_per_second: agent_steps as f64 / seconds.max(1e-9),
+            rate_by,
+            operations: cost.map(|cost| Counts {
+                step: cost.step.into(),
+                once: cost.once.into(),
+            }),
+            floor_ms: floor.ok().map(ms),
+            floor_fraction: floor.ok().map(|floor| floor / seconds.max(1e-9)),
+            floor_note: floor.err(),
+            dispatches: report.dispatches,
+            chunks: report.chunks,
+            warm: costs(report, 0.0),
+            kernel: kernel(report),
+        }
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let agents = grouped(self.agents.into());
+        let steps = grouped(self.steps.into());
+        let mut text = format!(
+            "{}: {agents} agents x {steps} steps on {} ({})\n",
+            self.model, self.device, self.backend
+        );
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(text, "  {name:<9} {value}");
+        };
+        line("verified", self.verified.to_owned());
+        let first = (self.first.run_ms() / 1e3, self.first.cold_ms() / 1e3);
+        line(
+            "first run",
+            format!(
+                "compile {}, then {} (of it drivers, device and pipeline {})",
+                duration(self.compile_ms / 1e3),
+                duration(first.0),
+                duration(first.1)
+            ),
+        );
+        if let Some(gpu) = &self.gpu_ms {
+            line("gpu", spelled(gpu, 1e-3));
+        }
+        line(
+            "total",
+            format!(
+                "{}, median of {} runs",
+                spelled(&self.total_ms, 1e-3),
+                self.runs
+            ),
+        );
+        if let Some(overhead) = &self.overhead_us {
+            line("overhead", spelled(overhead, 1e-6));
+        }
+        line(
+            "speed",
+            format!("{} agent-steps/s", rate(self.agent_steps_per_second)),
+        );
+        line(
+            "floor",
+            match (self.floor_ms, self.floor_fraction) {
+                (Some(floor), Some(fraction)) => format!(
+                    "{}, of which {} % reached",
+                    duration(floor / 1e3),
+                    significant(fraction * 100.0, 3)
+                ),
+                _ => self.floor_note.unwrap_or_default().to_owned(),
+            },
+        );
+        text
+    }
+}
+
+/// All rows.
+pub(crate) fn json(rows: &[Row]) -> String {
+    #[derive(Serialize)]
+    struct Results<'a> {
+        simc: &'static str,
+        results: &'a [Row],
+    }
+    let results = Results {
+        simc: env!("CARGO_PKG_VERSION"),
+        results: rows,
+    };
+    let mut text = serde_json::to_string_pretty(&results)
+        .unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
+    text.push('\n');
+    text
+}
+
+fn scaled(interval: Interval, by: f64) -> Interval {
+    Interval {
+        median: interval.median * by,
+        low: interval.low.map(|low| low * by),
+        high: interval.high.map(|high| high * by),
+    }
+}
+
+fn spelled(interval: &Interval, unit: f64) -> String {
+    let median = duration(interval.median * unit);
+    match (interval.low, interval.high) {
+        (Some(low), Some(high)) => format!(
+            "{median} ({} .. {})",
+            duration(low * unit),
+            duration(high * unit)
+        ),
+        _ => median,
+    }
+}

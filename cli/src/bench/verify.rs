@@ -1,0 +1,190 @@
+//! Are the results right? What was run is held against another backend, agent by agent, for a sample of the
+//! population.
+
+use super::Unmeasured;
+use crate::{failure::Failure, statistics::Statistics};
+use sim_runtime::{Backend, Column, Control, Device, Run, Simulation, Values};
+
+/// Agents whose results a GPU must share with the CPU.
+const SAMPLE: u32 = 256;
+/// Agents whose results the CPU must share with the reference interpreter, which is slow.
+const SMALL_SAMPLE: u32 = 16;
+/// How far two values may be apart, relative to the larger of the value and 1.
+const WITHIN: f64 = 1e-3;
+/// Of the values of an output, so many may be further apart: one in a hundred agents meets a threshold.
+const PARTED: f64 = 0.01;
+/// Steps after which agents of chaotic models must still agree.
+const FEW_STEPS: u32 = 16;
+/// How far the means of chaotic models may be apart, in standard errors of their difference.
+const STANDARD_ERRORS: f64 = 4.0;
+
+/// How results agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// Agent by agent.
+    Agents,
+    /// Agent by agent after a few steps, in the means after all.
+    Means,
+}
+
+impl Agreement {
+    /// In words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Agreement::Agents => "agent by agent",
+            Agreement::Means => "agent by agent after 16 steps, then in the means",
+        }
+    }
+}
+
+/// Holds the `first` run of a simulation against another backend. `start` gives a simulation of so many agents
+/// of the same population; the simulation comes back ready for the same run.
+pub(crate) fn verify(
+    simulation: Simulation,
+    first: &Run,
+    control: &Control<'_>,
+    start: impl Fn(u32) -> Result<Simulation, Failure>,
+) -> Result<(Simulation, Agreement), Unmeasured> {
+    let report = first.report();
+    let (backend, sample) = match report.backend {
+        Device::Gpu(_) => (Backend::Cpu, SAMPLE),
+        Device::Cpu(_) => (Backend::Reference, SMALL_SAMPLE),
+        Device::Reference => (Backend::Cpu, SMALL_SAMPLE),
+    };
+    let sample = sample.min(report.agents);
+    let other = start(sample)?.backend(backend);
+    let full = compare(first, &other.run_with(control)?);
+    let Some(apart) = full.parted else {
+        return Ok((simulation, Agreement::Agents));
+    };
+    if let Some(means) = full.means {
+        return Err(Unmeasured::Unverified(format!("{apart}, and {means}")));
+    }
+    let steps = report.steps;
+    if steps <= FEW_STEPS {
+        return Err(Unmeasured::Unverified(apart));
+    }
+    let other = other.steps(FEW_STEPS).run_with(control)?;
+    let simulation = simulation.steps(FEW_STEPS);
+    let few = compare(&simulation.run_with(control)?, &other);
+    match few.parted {
+        None => Ok((simulation.steps(steps), Agreement::Means)),
+        Some(apart) => Err(Unmeasured::Unverified(format!(
+            "after {FEW_STEPS} steps {apart}"
+        ))),
+    }
+}
+
+/// The bits of all outputs.
+pub(crate) fn words(run: &Run) -> Vec<Vec<u32>> {
+    run.outputs()
+        .iter()
+        .map(|column| column.values.words())
+        .collect()
+}
+
+/// What is wrong with the agents and with the means, if anything.
+struct Comparison {
+    parted: Option<String>,
+    means: Option<String>,
+}
+
+/// The agents of `other` are the first ones of `run`.
+fn compare(run: &Run, other: &Run) -> Comparison {
+    let mut found = Comparison {
+        parted: None,
+        means: None,
+    };
+    for (ours, theirs) in run.outputs().iter().zip(other.outputs()) {
+        let (ours_all, theirs_all) = (numbers(ours), numbers(theirs));
+        let ours_all = &ours_all[..theirs_all.len().min(ours_all.len())];
+        let name = &ours.field.name;
+        found.parted = found.parted.or_else(|| parted(name, ours_all, &theirs_all));
+        found.means = found.means.or_else(|| means(name, ours_all, &theirs_all));
+    }
+    found
+}
+
+fn parted(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
+    let apart = |&(&a, &b): &(&f64, &f64)| !near(a, b);
+    let pairs = || ours.iter().zip(theirs);
+    let count = pairs().filter(apart).count();
+    let (at, (a, b)) = pairs().enumerate().find(|(_, pair)| apart(pair))?;
+    (count as f64 > PARTED * ours.len() as f64).then(|| {
+        format!(
+            "{count} of {} values of output `{name}` differ, value {at} first: {a} instead of {b}",
+            ours.len()
+        )
+    })
+}
+
+/// Are they equal, but for rounding?
+fn near(a: f64, b: f64) -> bool {
+    let equal = a == b || (a.is_nan() && b.is_nan());
+    equal || (b.is_finite() && (a - b).abs() <= WITHIN * b.abs().max(1.0))
+}
+
+fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
+    let of = |values: &[f64]| -> Option<(f64, f64)> {
+        let values = values.iter().map(|&value| value as f32).collect();
+        let found = Statistics::of(&Values::F32(values), 0, 1);
+        let mean = found.mean?;
+        let error = found.deviation.unwrap_or(0.0) / (found.count as f64).sqrt();
+        Some((mean, error))
+    };
+    let ((a, a_error), (b, b_error)) = match (of(ours), of(theirs)) {
+        (Some(ours), Some(theirs)) => (ours, theirs),
+        (None, None) => return None,
+        _ => return Some(format!("output `{name}` is NaN on one of the two")),
+    };
+    let error = a_error.hypot(b_error);
+    // Outputs that hardly vary still differ by rounding.
+    let bound = (STANDARD_ERRORS * error).max(WITHIN * b.abs().max(1.0));
+    let near = a == b || (a - b).abs() <= bound;
+    (!near).then(|| format!("the mean of output `{name}` is {a} instead of {b} +- {error}"))
+}
+
+fn numbers(column: &Column) -> Vec<f64> {
+    match &column.values {
+        Values::F32(values) => values.iter().map(|&value| value.into()).collect(),
+        Values::I32(values) => values.iter().map(|&value| value.into()).collect(),
+        Values::U32(values) => values.iter().map(|&value| value.into()).collect(),
+        Values::Bool(values) => values.iter().map(|&value| value.into()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_agent_in_a_hundred_may_part() {
+        let theirs: Vec<f64> = (0..200).map(f64::from).collect();
+        let mut ours: Vec<f64> = theirs.iter().map(|value| value * 1.0005).collect();
+        assert_eq!(parted("x", &ours, &theirs), None);
+        ours[3] = f64::NAN;
+        ours[100] = 7.0;
+        assert_eq!(parted("x", &ours, &theirs), None);
+        ours[101] = f64::INFINITY;
+        let said = parted("x", &ours, &theirs).expect("three are too many");
+        assert!(said.starts_with("3 of 200 values of output `x` differ, value 3"));
+    }
+
+    #[test]
+    fn what_is_no_number_is_near_its_like_only() {
+        assert!(near(f64::NAN, f64::NAN) && near(f64::INFINITY, f64::INFINITY));
+        assert!(!near(1.0, f64::NAN) && !near(f64::NAN, 1.0));
+        assert!(!near(1.0, f64::INFINITY) && !near(f64::INFINITY, 1.0));
+        assert!(!near(f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn means_have_a_bound() {
+        let theirs: Vec<f64> = (0..100).map(f64::from).collect();
+        let turned: Vec<f64> = theirs.iter().rev().copied().collect();
+        assert_eq!(means("x", &turned, &theirs), None);
+        let moved: Vec<f64> = theirs.iter().map(|value| value + 20.0).collect();
+        assert!(means("x", &moved, &theirs).is_some());
+        assert!(means("x", &[f64::NAN; 4], &theirs).is_some());
+    }
+}

@@ -1,0 +1,31 @@
+//! Arguments that make choices for the GPU's kernel which are otherwise made by device and population.
+
+use sim_runtime::Tuning;
+
+/// Choices for the kernel, of `run` and `bench`.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Choices for the kernel on a GPU")]
+pub(crate) struct Choices {
+    /// Lanes of a subgroup that share an agent, 1 to 32, instead of a choice by agents and device; sums
+    /// are then taken in another order.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    lanes: Option<u32>,
+    /// How often the step stands in one round of the time loop, 1 to 64.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    unroll_steps: Option<u32>,
+    /// Steps per start of the kernel, at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    steps_per_dispatch: Option<u32>,
+}
+
+impl Choices {
+    /// As the runtime takes them.
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning {
+            lanes: self.lanes,
+            unroll_steps: self.unroll_steps,
+            steps_per_dispatch: self.steps_per_dispatch,
+            ..Tuning::default()
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Shares an agent out among the lanes of a subgroup: each runs its part of the rounds of the loops over
+//! array elements, and keeps its part of the arrays; all else every lane computes for itself.
+//!
+//! A loop `for i in 0..n` may be shared if its rounds do not hear of one another: it draws nothing, leaves
+//! nothing early, writes elements `[i]` only, and what else it assigns are accumulators, `a = a + …`, whose
+//! parts are combined after it. An array is shared with the loops that touch it, if all that ever touch it
+//! do so at their own index `[i]`. Loops and arrays that hang together so are shared all or not at all; a
+//! network's layer hangs together with the sums over it in the next.
+//!
+//! Lane `l` of `L` has the elements `l n/L .. (l + 1) n/L`. A long loop that writes no elements goes in turns
+//! instead, four elements a lane, so that neighbouring lanes read neighbouring words.
+//!
+//! Law: each state and output is the same as before, to the bit, but where floats are summed or multiplied
+//! up: the order changes. Every lane holds the same bits for what is not shared, so that they go the same
+//! way at each branch.
+
+mod share;
+mod survey;
+
+use super::rewrite::{Section, blocks_mut, each_section, literal_i32};
+use super::{dce, propagate, split_deep};
+use crate::ir::{
+    BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId, weight::SHUFFLE,
+};
+use survey::{Group, Survey};
+
+/// Rounds from which on a loop without arrays of its own goes in turns.
+const LONG: u32 = 128;
+/// Elements that a lane takes in a turn: the width of a load.
+const TURN: u32 = 4;
+
+/// A loop that is to be shared.
+#[derive(Clone, Debug)]
+struct Shared {
+    /// Its index, which names it.
+    index: VarId,
+    rounds: u32,
+    accumulators: Vec<(VarId, LaneOp)>,
+    in_turns: bool,
+}
+
+/// Shares a lowered program out among `lanes` lanes (2 to 32, a power of two) where that pays. Returns whether
+/// it did.
+pub(crate) fn share(program: &mut Program, lanes: u32) -> bool {
+    debug_assert!(lanes.is_power_of_two() && lanes <= 32);
+    if lanes < 2 {
+        return false;
+    }
+    prepare(program);
+    let survey = Survey::of(program);
+    let groups = chosen(&survey, lanes);
+    if groups.is_empty() {
+        return false;
+    }
+    program.lanes = lanes;
+    share::share(program, &survey, &groups, lanes);
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(program) {
+        panic!("sharing among lanes broke the IR: {broken}");
+    }
+    true
+}
+
+/// What sharing a program out among so many lanes would give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// Number of lanes.
+    pub(crate) lanes: u32,
+    /// Instructions that each lane runs per step (or once, in a model without steps).
+    pub(crate) work: f64,
+    /// Is most of it one long loop over inputs or data, which memory feeds?
+    pub(crate) streams: bool,
+}
+
+/// What each number of lanes would give, one lane first; fewer where nothing can be shared.
+pub(crate) fn estimates(lowered: &Program) -> Vec<Estimate> {
+    let mut program = lowered.clone();
+    prepare(&mut program);
+    let survey = Survey::of(&program);
+    let one = Estimate {
+        lanes: 1,
+        work: survey.total,
+        streams: false,
+    };
+    let shared = [2, 4, 8, 16, 32].into_iter().filter_map(|lanes| {
+        let groups = chosen(&survey, lanes);
+        let saved: f64 = groups.iter().map(|group| gain(&survey, group, lanes)).sum();
+        let long = |group: &Group| {
+            group
+                .loops
+                .iter()
+                .any(|&at| survey.shared(group, at).in_turns)
+        };
+        (!groups.is_empty()).then(|| Estimate {
+            lanes,
+            work: survey.total - saved,
+            streams: groups.iter().any(long) && saved > survey.total / 2.0,
+        })
+    });
+    std::iter::once(one).chain(shared).collect()
+}
+
+/// The groups of loops that are worth sharing, none inside another's loops.
+fn chosen(survey: &Survey, lanes: u32) -> Vec<Group> {
+    let mut groups: Vec<(f64, Group)> = survey
+        .groups()
+        .into_iter()
+        .filter(|group| survey.can_share(group, lanes))
+        .map(|group| (gain(survey, &group, lanes), group))
+        .filter(|(gain, _)| *gain > 0.0)
+        .collect();
+    groups.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut taken: Vec<Group> = Vec::new();
+    for (_, group) in groups {
+        if !taken.iter().any(|other| survey.nested(other, &group)) {
+            taken.push(group);
+        }
+    }
+    taken
+}
+
+/// Instructions per step that sharing a group saves each lane.
+fn gain(survey: &Survey, group: &Group, lanes: u32) -> f64 {
+    let halvings = f64::from(lanes.trailing_zeros());
+    let saved = 1.0 - 1.0 / f64::from(lanes);
+    group
+        .loops
+        .iter()
+        .map(|&at| {
+            let known = &survey.loops[at];
+            let combining = known.accumulators.len() as f64 * f64::from(SHUFFLE) * halvings;
+            known.runs * (known.nodes * f64::from(known.rounds) * saved - combining)
+        })
+        .sum()
+}
+
+/// Brings a program into the form that the survey reads.
+fn prepare(program: &mut Program) {
+    for pass in [split_deep::run, propagate::run, dce::run] {
+        pass(program);
+    }
+    each_section(program, |program, place, block| {
+        if !matches!(place, Section::InputDefault(_) | Section::Function(_)) {
+            start_sums_at_zero(program, block);
+        }
+    });
+}
+
+/// `sum(array)` begins with the first element; begins with the neutral one instead, so that its loop is
+/// over all elements like any other.
+fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
+    for stmt in block.iter_mut() {
+        for inner in blocks_mut(stmt).into_iter().flatten() {
+            start_sums_at_zero(program, inner);
+        }
+    }
+    for at in 1..block.len() {
+        let (before, rest) = block.split_at_mut(at);
+        let (
+            Some(Stmt::Var {
+                var,
+                value: Some(first),
+            }),
+            Some(Stmt::For {
+                index, start, body, ..
+            }),
+        ) = (before.last_mut(), rest.first_mut())
+        else {
+            continue;
+        };
+        let Expr::Element { array, index: zero } = program[*first] else {
+            continue;
+        };
+        let [
+            Stmt::Assign {
+                var: target,
+                value: sum,
+            },
+        ] = body.as_slice()
+        else {
+            continue;
+        };
+        let Some((op, next)) = accumulation(program, *target, *sum) else {
+            continue;
+        };
+        let of_index = matches!(program[next], Expr::Element { array: other, index: at }
+            if other == array && program[at] == Expr::Read(*index));
+        if target != var
+            || !of_index
+            || literal_i32(program, zero) != Some(0)
+            || literal_i32(program, *start) != Some(1)
+        {
+            continue;
+        }
+        let neutral = neutral(op, program[*var].ty);
+        program.exprs[first.0 as usize] = Expr::Literal(neutral);
+        program.exprs[start.0 as usize] = Expr::Literal(Value::I32(0));
+    }
+}
+
+/// If a value is `var op other`: how lanes combine it, and `other`.
+fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp, ExprId)> {
+    let (op, a, b) = match &program[value] {
+        Expr::Binary(op, a, b) => {
+            let op = match op {
+                BinaryOp::Add => LaneOp::Sum,
+                BinaryOp::Multiply => LaneOp::Product,
+                BinaryOp::Or => LaneOp::Any,
+                BinaryOp::And => LaneOp::All,
+                _ => return None,
+            };
+            (op, *a, *b)
+        }
+        Expr::Builtin(builtin, args) => {
+            let op = match builtin.row().name {
+                "min" => LaneOp::Least,
+                "max" => LaneOp::Most,
+                _ => return None,
+            };
+            let [a, b] = args.as_slice() else { return None };
+            (op, *a, *b)
+        }
+        _ => return None,
+    };
+    let ty = program[var].ty;
+    let same = program.type_of(a) == ty && program.type_of(b) == ty;
+    match (&program[a], &program[b]) {
+        (Expr::Read(read), _) if *read == var && same => Some((op, b)),
+        (_, Expr::Read(read)) if *read == var && same => Some((op, a)),
+        _ => None,
+    }
+}
+
+/// What changes nothing when it is combined with a value.
+fn neutral(op: LaneOp, ty: Type) -> Value {
+    let floats = |x: f32| Value::from_floats(&vec![x; ty.components()]);
+    match (op, ty) {
+        (LaneOp::Any, _) => Value::Bool(false),
+        (LaneOp::All, _) => Value::Bool(true),
+        (LaneOp::Sum, Type::I32 | Type::U32) => Value::zero(ty),
+        (LaneOp::Sum, _) => floats(-0.0),
+        (LaneOp::Product, Type::I32) => Value::I32(1),
+        (LaneOp::Product, Type::U32) => Value::U32(1),
+        (LaneOp::Product, _) => floats(1.0),
+        (LaneOp::Least, Type::I32) => Value::I32(i32::MAX),
+        (LaneOp::Least, Type::U32) => Value::U32(u32::MAX),
+        (LaneOp::Least, _) => floats(f32::INFINITY),
+        (LaneOp::Most, Type::I32) => Value::I32(i32::MIN),
+        (LaneOp::Most, Type::U32) => Value::U32(0),
+        (LaneOp::Most, _) => floats(f32::NEG_INFINITY),
+    }
+}
+
+/// Elements of an array, if their number is known.
+fn elements(len: Len) -> Option<u32> {
+    match len {
+        Len::Fixed(count) => Some(count),
+        Len::One | Len::Open { .. } => None,
+    }
+}

@@ -1,0 +1,226 @@
+//! Compiled pipelines on disk, so that the driver compiles a kernel once and not in every process.
+//!
+//! One file per adapter and version of this crate. It holds what the driver gave, opaque to us, after a head of
+//! our own: the driver's version, the kernels that are in it, and a checksum. A file that is broken, of another
+//! driver or too large is as good as none, and nothing that goes wrong here is an error: the kernel is compiled
+//! as if there were no cache.
+
+use crate::{
+    clock::Stopwatch,
+    gpu::device::{OpenDevice, Task},
+    telemetry::CacheUse,
+};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process,
+};
+
+/// The first bytes of every file.
+const MAGIC: &[u8; 8] = b"simpipe1";
+/// Larger files are not read, and larger caches begin anew: drivers never forget a pipeline.
+const MOST_BYTES: usize = 64 << 20;
+/// With more kernels than this a cache begins anew.
+const MOST_KERNELS: usize = 512;
+
+/// The cache of the kernel that is being built.
+pub(crate) struct Cache {
+    handle: wgpu::PipelineCache,
+    path: PathBuf,
+    driver: u64,
+    /// The kernels in it, this one last.
+    kernels: Vec<u64>,
+    known: bool,
+}
+
+/// What a file holds.
+#[derive(Debug, Default, PartialEq)]
+struct Content {
+    kernels: Vec<u64>,
+    blob: Vec<u8>,
+}
+
+impl Cache {
+    /// For a kernel on a device; none if the driver has no caches. `key` names the adapter.
+    pub(crate) fn open(
+        open: &OpenDevice,
+        directory: &Path,
+        key: &str,
+        wgsl: &str,
+    ) -> Option<Cache> {
+        let features = open.device.features();
+        if !features.contains(wgpu::Features::PIPELINE_CACHE) {
+            return None;
+        }
+        let started = Stopwatch::start();
+        let name = format!("{key}_{}.bin", env!("CARGO_PKG_VERSION"));
+        let path = directory.join(name);
+        let driver = checksum(open.adapter.driver.as_bytes());
+        let kernel = checksum(wgsl.as_bytes());
+        let mut content = read(&path, driver).unwrap_or_default();
+        let known = content.kernels.contains(&kernel);
+        if !known && content.kernels.len() >= MOST_KERNELS {
+            content = Content::default();
+        }
+        let handle = open.guarded(Task::new("opening the pipeline cache"), || {
+            // SAFETY: the bytes must come from `PipelineCache::get_data`. Those of this file do: its name
+            // has the adapter and our version, its head the driver, and a checksum over all of it holds, so
+            // that it is whole and nobody but `save` wrote it, short of someone who can write into the
+            // user's own directory and forges one, and who could replace this program as well. With
+            // `fallback`, wgpu checks its own head over the driver's bytes, and the driver its own, and
+            // both begin with an empty cache where they do not fit.
+            unsafe {
+                open.device
+                    .create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
+                        label: Some("sim"),
+                        data: (!content.blob.is_empty()).then_some(&content.blob),
+                        fallback: true,
+                    })
+            }
+        });
+        let handle = handle.ok()?;
+        open.meter(|telemetry| {
+            let found = if known { CacheUse::Hit } else { CacheUse::Miss };
+            telemetry.pipeline_cache = Some(found);
+            telemetry.cache_seconds += started.seconds();
+        });
+        let mut kernels = content.kernels;
+        kernels.retain(|&other| other != kernel);
+        kernels.push(kernel);
+        Some(Cache {
+            handle,
+            path,
+            driver,
+            kernels,
+            known,
+        })
+    }
+
+    /// For the pipeline's descriptor.
+    pub(crate) fn handle(&self) -> &wgpu::PipelineCache {
+        &self.handle
+    }
+
+    /// Writes it, if this kernel was not in it.
+    pub(crate) fn save(&self, open: &OpenDevice) {
+        if self.known {
+            return;
+        }
+        let started = Stopwatch::start();
+        let data = open.guarded(Task::new("reading the pipeline cache"), || {
+            self.handle.get_data()
+        });
+        if let Ok(Some(blob)) = data
+            && blob.len() <= MOST_BYTES
+        {
+            // The next process compiles the kernel again: that is all that can happen.
+            let _ = write(&self.path, &encode(self.driver, &self.kernels, &blob));
+        }
+        open.meter(|telemetry| telemetry.cache_seconds += started.seconds());
+    }
+}
+
+/// What a file holds, if it is whole and of this driver.
+fn read(path: &Path, driver: u64) -> Option<Content> {
+    let size = fs::metadata(path).ok()?.len();
+    let most = MOST_BYTES + 8 * (MOST_KERNELS + 8);
+    if size > most as u64 {
+        return None;
+    }
+    decode(driver, &fs::read(path).ok()?)
+}
+
+/// Magic, checksum of all that follows, driver, number of kernels, kernels, the driver's bytes.
+fn encode(driver: u64, kernels: &[u64], blob: &[u8]) -> Vec<u8> {
+    let mut body = Vec::with_capacity(blob.len() + 8 * (kernels.len() + 2));
+    body.extend(driver.to_le_bytes());
+    body.extend((kernels.len() as u64).to_le_bytes());
+    for kernel in kernels {
+        body.extend(kernel.to_le_bytes());
+    }
+    body.extend(blob);
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(checksum(&body).to_le_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+fn decode(driver: u64, bytes: &[u8]) -> Option<Content> {
+    let mut rest = bytes.strip_prefix(MAGIC)?;
+    let sum = number(&mut rest)?;
+    if checksum(rest) != sum || number(&mut rest)? != driver {
+        return None;
+    }
+    let count = number(&mut rest)?;
+    if count > MOST_KERNELS as u64 {
+        return None;
+    }
+    let kernels = (0..count)
+        .map(|_| number(&mut rest))
+        .collect::<Option<_>>()?;
+    Some(Content {
+        kernels,
+        blob: rest.to_vec(),
+    })
+}
+
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let (head, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u64::from_le_bytes(*head))
+}
+
+/// FNV-1a, over words and then the bytes that are left: finds accidents, not forgers.
+fn checksum(bytes: &[u8]) -> u64 {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let (words, rest) = bytes.as_chunks();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let rest = rest.iter().map(|&byte| u64::from(byte));
+    words
+        .chain(rest)
+        .chain([bytes.len() as u64])
+        .fold(0xcbf2_9ce4_8422_2325, |hash, value| {
+            let hash = (hash ^ value).wrapping_mul(PRIME);
+            hash ^ hash >> 32
+        })
+}
+
+/// Writes beside the place and renames, so that nobody ever reads half a file.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
+    let fresh = path.with_extension(format!("{}.tmp", process::id()));
+    let written = fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
+    if written.is_err() {
+        // It may not exist.
+        let _ = fs::remove_file(&fresh);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let bytes = encode(7, &[1, 2, u64::MAX], b"the driver's own");
+        let content = decode(7, &bytes).expect("it is whole");
+        assert_eq!(content.kernels, [1, 2, u64::MAX]);
+        assert_eq!(content.blob, b"the driver's own");
+        assert_eq!(decode(8, &bytes), None, "another driver");
+    }
+
+    #[test]
+    fn a_broken_file_is_none() {
+        let bytes = encode(7, &[1, 2], b"0123456789");
+        for cut in 0..bytes.len() {
+            assert_eq!(decode(7, &bytes[..cut]), None, "cut at {cut}");
+        }
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x10;
+            assert_eq!(decode(7, &flipped), None, "flipped at {at}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a run says that it cost, and the cache of pipelines.
+
+use crate::walk::{same, walk};
+use sim_runtime::{CacheUse, Simulation, Telemetry, Tuning};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+/// Bytes of the walk's step count and outputs for one agent.
+const BYTES_DOWN: u64 = 4 * (1 + 7);
+
+fn run(simulation: &Simulation) -> Telemetry {
+    simulation.run().expect("the walk runs").report().telemetry
+}
+
+#[test]
+fn bytes_and_submissions_are_counted() {
+    let Some(simulation) = walk(1000) else { return };
+    let simulation = simulation.keep_states(false);
+    let first = run(&simulation);
+    let inputs = 4 * 4 * 1000;
+    let table = 4 * 2 * 400;
+    assert!(first.bytes_up > inputs + table, "{first:?}");
+    assert!(first.bytes_down >= BYTES_DOWN * 1000, "{first:?}");
+    assert!(first.submissions >= 1);
+    assert!(first.device_seconds > 0.0 && first.pipeline_seconds > 0.0);
+    assert!(first.wait_seconds > 0.0 && first.wait_seconds < first.total_seconds);
+    // The first run learnt that the steps fit one submission.
+    let warm = run(&simulation);
+    assert_eq!(warm.submissions, 1);
+    assert!(warm.bytes_up <= 4096, "params at most: {warm:?}");
+    assert_eq!(warm.device_seconds + warm.pipeline_seconds, 0.0);
+    let again = run(&simulation);
+    assert_eq!(again.bytes_up, 0, "all is there: {again:?}");
+    assert_eq!(again.bytes_down, warm.bytes_down);
+    // Another seed changes the params and nothing else: the inputs are given, not drawn.
+    let reseeded = run(&simulation.seed(5));
+    assert!((1..=4096).contains(&reseeded.bytes_up), "{reseeded:?}");
+}
+
+#[test]
+fn states_are_read_only_where_they_are_kept() {
+    let (Some(with), Some(without)) = (walk(100), walk(100)) else {
+        return;
+    };
+    let (with, without) = (run(&with), run(&without.keep_states(false)));
+    assert_eq!(with.bytes_down - without.bytes_down, 4 * 2 * 100);
+}
+
+#[test]
+fn the_clock_of_the_device_counts_every_submission() {
+    let Some(simulation) = walk(5000) else { return };
+    let simulation = simulation.tuning(Tuning {
+        max_agents_per_chunk: Some(1000),
+        steps_per_dispatch: Some(10),
+        ..Tuning::default()
+    });
+    let told = run(&simulation);
+    assert!(told.submissions >= 5, "one a chunk");
+    if let Some(seconds) = told.gpu_seconds {
+        assert!(seconds > 0.0 && seconds <= told.total_seconds, "{told:?}");
+    }
+}
+
+/// A directory that is gone after the test.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Directory {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("sim-cache-{}-{number}", std::process::id());
+        Directory(std::env::temp_dir().join(name))
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten();
+        entries
+            .map(|entry| entry.expect("readable").path())
+            .collect()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // It may never have been made.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn pipelines_are_kept_on_disk() {
+    let directory = Directory::new();
+    let start = || walk(64).map(|it| it.pipeline_cache(Some(directory.0.join("below"))));
+    let Some(simulation) = start() else { return };
+    let first = simulation.run().expect("the walk runs");
+    let below = directory.0.join("below");
+    match first.report().telemetry.pipeline_cache {
+        // This driver has no caches.
+        None => assert!(directory.files().is_empty()),
+        Some(found) => {
+            assert_eq!(found, CacheUse::Miss);
+            let files: Vec<_> = fs::read_dir(&below).expect("it was made").collect();
+            assert_eq!(files.len(), 1, "one file, and nothing half-written");
+            let path = files[0].as_ref().expect("readable").path();
+            let again = start()
+                .expect("there is an adapter")
+                .run()
+                .expect("it runs");
+            same(&first, &again);
+            assert_eq!(again.report().telemetry.pipeline_cache, Some(CacheUse::Hit));
+            fs::write(&path, b"simpipe1 and nonsense").expect("writable");
+            let broken = start()
+                .expect("there is an adapter")
+                .run()
+                .expect("it runs");
+            same(&first, &broken);
+            assert_eq!(
+                broken.report().telemetry.pipeline_cache,
+                Some(CacheUse::Miss)
+            );
+            let mended = run(&start().expect("there is an adapter"));
+            assert_eq!(mended.pipeline_cache, Some(CacheUse::Hit));
+        }
+    }
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_no_error() {
+    let directory = Directory::new();
+    fs::write(&directory.0, "a file where a directory should be").expect("writable");
+    let Some(simulation) = walk(64) else { return };
+    let simulation = simulation.pipeline_cache(Some(directory.0.clone()));
+    let told = run(&simulation);
+    assert_ne!(told.pipeline_cache, Some(CacheUse::Hit));
+    fs::remove_file(&directory.0).expect("it is there");
+}
