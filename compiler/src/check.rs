@@ -138,6 +138,8 @@ struct Checker<'a> {
     model: Model,
     diagnostics: Vec<Diagnostic>,
     globals: HashMap<&'a str, (Global, Span)>,
+    /// What the prelude declares; only the prelude itself can name it.
+    prelude_functions: HashMap<&'a str, FunctionId>,
     variants: HashMap<&'a str, Vec<(EnumId, u32)>>,
     consts: Vec<(&'a ast::Item, ConstState)>,
     function_items: Vec<&'a ast::Item>,
@@ -164,6 +166,7 @@ impl<'a> Checker<'a> {
             },
             diagnostics: Vec::new(),
             globals: HashMap::new(),
+            prelude_functions: HashMap::new(),
             variants: HashMap::new(),
             consts: Vec::new(),
             function_items: Vec::new(),
@@ -192,6 +195,22 @@ impl<'a> Checker<'a> {
         self.check_outputs();
         self.check_calls();
         self.check_whole();
+    }
+
+    /// The prelude's function behind `poisson`.
+    fn poisson(&self) -> Option<FunctionId> {
+        self.prelude_functions.get("__poisson").copied()
+    }
+
+    /// What a name before `(` stands for. The prelude's places lie behind those of the source.
+    fn callable(&self, name: &ast::Name) -> Option<(Global, Span)> {
+        let text = name.text.as_str();
+        let first = self.prelude.items.first();
+        if first.is_some_and(|first| first.span.start <= name.span.start) {
+            let id = self.prelude_functions.get(text).copied()?;
+            return Some((Global::Function(id), name.span));
+        }
+        self.globals.get(text).copied()
     }
 
     /// The complaints, in the order of the source.

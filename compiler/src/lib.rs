@@ -201,3 +201,20 @@ pub fn emit_stage(source: &str, stage: Stage) -> Result<String, Vec<Diagnostic>>
         Stage::Ir => compile(source).map(|artifact| ir::print::print(&artifact.program)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// `__poisson` is as near to what was written as `poisson`, and sorts before it.
+    #[test]
+    fn names_of_the_prelude_are_out_of_reach() {
+        let near = "state x = b1poisson(3.0)\noutput x\n";
+        let found = crate::check(near);
+        assert_eq!(found[0].help.as_deref(), Some("did you mean `poisson`?"));
+        assert_eq!(found, crate::survey(near).diagnostics);
+        let called = "state x = __poisson(3.0)\noutput x\n";
+        assert_eq!(crate::check(called)[0].slug, "unknown_function");
+        let own = "fn __poisson(x: i32) -> i32 { return x }\n\
+                   state x = __poisson(2) + poisson(3.0)\noutput x\n";
+        assert_eq!(crate::check(own), []);
+    }
+}

@@ -30,7 +30,7 @@ impl Checker<'_> {
                 self.convert(ty, callee, args, span)
             };
         }
-        let meant = self.globals.get(callee.text.as_str()).copied();
+        let meant = self.callable(callee);
         if let Some((Global::Function(_) | Global::Struct(_) | Global::Broken, declared)) = meant {
             self.note(callee.span, declared);
         }

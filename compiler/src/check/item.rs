@@ -14,9 +14,6 @@ use crate::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// The prelude's function behind `poisson`; no user can write this name.
-pub(super) const POISSON: &str = "__poisson";
-
 impl<'a> Checker<'a> {
     fn items(&self) -> impl Iterator<Item = &'a ast::Item> + use<'a> {
         self.tree.items.iter().chain(&self.prelude.items)
@@ -30,7 +27,7 @@ impl<'a> Checker<'a> {
             *count += 1;
             *count - 1
         };
-        for item in self.items() {
+        for (number, item) in self.items().enumerate() {
             let (name, global) = match &item.kind {
                 ast::ItemKind::Const { name, .. } => {
                     self.consts.push((item, ConstState::Unknown));
@@ -42,7 +39,12 @@ impl<'a> Checker<'a> {
                 ast::ItemKind::State { name, .. } => (name, Global::State(StateId(next("state")))),
                 ast::ItemKind::Fn(function) => {
                     self.function_items.push(item);
-                    (&function.name, Global::Function(FunctionId(next("fn"))))
+                    let id = FunctionId(next("fn"));
+                    if number >= self.tree.items.len() {
+                        self.prelude_functions.insert(&function.name.text, id);
+                        continue;
+                    }
+                    (&function.name, Global::Function(id))
                 }
                 ast::ItemKind::Struct { name, .. } => {
                     (name, Global::Struct(StructId(next("struct"))))

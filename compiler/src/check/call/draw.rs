@@ -2,7 +2,7 @@
 
 use crate::{
     builtin::{BuiltinId, Draw},
-    check::{CallSite, Checker, Global, Place, item::POISSON},
+    check::{CallSite, Checker, Place},
     diagnostic::catalog,
     hir::{ExprId, ExprKind, Type},
     span::Span,
@@ -71,7 +71,7 @@ impl Checker<'_> {
             })
             .collect();
         if draw == Draw::Poisson
-            && let Some((Global::Function(id), _)) = self.globals.get(POISSON).copied()
+            && let Some(id) = self.poisson()
         {
             self.calls.push(CallSite {
                 caller: match self.place {

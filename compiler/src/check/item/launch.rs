@@ -1,6 +1,5 @@
 //! What a launch sets: params, data and inputs.
 
-use super::POISSON;
 use crate::{
     check::{Checker, Place},
     diagnostic::catalog,
@@ -184,7 +183,7 @@ impl Checker<'_> {
         }
         let draws = match &self.model[id].kind {
             ExprKind::Draw(..) => true,
-            ExprKind::Call(function, _) => self.model[*function].name == POISSON,
+            ExprKind::Call(function, _) => Some(*function) == self.poisson(),
             _ => false,
         };
         if !draws {
