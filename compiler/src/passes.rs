@@ -13,6 +13,7 @@ mod if_to_select;
 mod inline_lets;
 mod licm;
 mod names;
+pub mod per_step;
 mod propagate;
 mod range;
 mod rewrite;

@@ -4,6 +4,8 @@
 //! (`lanes`); draws are the same bits under each. [`Schedule::default`] asks nothing of the host beyond
 //! the manifest; a runtime that knows its device and population takes a better one.
 
+use serde::{Deserialize, Serialize};
+
 /// The choices of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
@@ -48,8 +50,8 @@ pub struct Choice {
     pub why: String,
 }
 
-/// The table that the entry point `prepare` fills: one row per step, `array<vec4<f32>>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The table that the entry point `prepare` fills: one row of `vec4`s per step of the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
     /// Its binding.
     pub binding: u32,

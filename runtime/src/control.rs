@@ -31,7 +31,7 @@ impl Control<'_> {
     }
 }
 
-/// Bounds that the GPU backend otherwise chooses by itself. They change the time that a run takes, never its
+/// What the GPU backend otherwise chooses by itself. They change the time that a run takes, never its
 /// results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
@@ -39,4 +39,8 @@ pub struct Tuning {
     pub max_agents_per_chunk: Option<u32>,
     /// Most steps that one start of the kernel runs, at least 1.
     pub steps_per_dispatch: Option<u32>,
+    /// Whether what all agents share in a step is computed once, before they run, where there is such work.
+    pub prepare: Option<bool>,
+    /// Steps in one round of the kernel's time loop, at least 1.
+    pub unroll_steps: Option<u32>,
 }

@@ -5,8 +5,10 @@ mod buffers;
 mod device;
 mod kernel;
 mod pace;
+mod per_step;
 mod plan;
 mod readback;
+mod schedule;
 
 pub(crate) use crate::run::Raw;
 pub use adapter::adapters;
@@ -23,9 +25,11 @@ use buffers::{Buffers, Results};
 use device::{OpenDevice, Task};
 use kernel::Kernel;
 use pace::Pace;
+use schedule::Scheduler;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Field, Manifest, STOPPED},
+    schedule::{Choice, Schedule},
 };
 use std::{sync::Arc, time::Instant};
 
@@ -33,6 +37,9 @@ use std::{sync::Arc, time::Instant};
 pub(crate) struct Session {
     artifact: Arc<Artifact>,
     open: OpenDevice,
+    scheduler: Scheduler,
+    /// That of the kernel, and why.
+    schedule: (Schedule, Vec<Choice>),
     kernel: Kernel,
     buffers: Option<Buffers>,
     pace: Pace,
@@ -56,22 +63,29 @@ struct Chunk {
 }
 
 impl Session {
-    /// Opens the adapter and builds the kernel.
+    /// Opens the adapter and builds the kernel for a launch.
     pub(crate) fn open(
         adapter: &Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
+        launch: &Launch,
     ) -> Result<Session, Error> {
         let open = OpenDevice::open(adapter)?;
-        let kernel = Kernel::build(&open, &artifact)?;
+        let cuts_loops = adapter::cuts_long_loops(open.adapter.kind);
+        let mut scheduler = Scheduler::new(tuning, cuts_loops, &open.limits, &artifact);
+        let (schedule, choice) = scheduler.choose(&artifact, launch);
+        let text = scheduler.kernel(&artifact, &schedule);
+        let kernel = Kernel::build(&open, &artifact.manifest, &text)?;
         let pace = Pace::new(
-            adapter::cuts_long_loops(open.adapter.kind),
+            cuts_loops,
             artifact.manifest.inner_rounds,
             tuning.steps_per_dispatch,
         );
         Ok(Session {
             artifact,
             open,
+            scheduler,
+            schedule: (schedule, explained(choice, text.choices)),
             kernel,
             buffers: None,
             pace,
@@ -82,6 +96,23 @@ impl Session {
     /// What it runs on.
     pub(crate) fn adapter(&self) -> &AdapterSummary {
         &self.open.adapter
+    }
+
+    /// What was chosen for the kernel, and why.
+    pub(crate) fn choices(&self) -> &[Choice] {
+        &self.schedule.1
+    }
+
+    /// Builds another kernel if the launch wants another schedule.
+    fn reschedule(&mut self, launch: &Launch) -> Result<(), Error> {
+        let (schedule, choice) = self.scheduler.choose(&self.artifact, launch);
+        if schedule != self.schedule.0 {
+            let text = self.scheduler.kernel(&self.artifact, &schedule);
+            self.buffers = None;
+            self.kernel = Kernel::build(&self.open, &self.artifact.manifest, &text)?;
+            self.schedule = (schedule, explained(choice, text.choices));
+        }
+        Ok(())
     }
 
     /// Runs all agents and reads the results back.
@@ -107,6 +138,7 @@ impl Session {
             dispatches: 0,
             chunks: 0,
         };
+        self.reschedule(launch)?;
         let mut buffers = self.allocate(manifest, launch)?;
         let size = buffers.agents;
         let mut first = 0;
@@ -247,6 +279,13 @@ impl Session {
                 label: Some("sim"),
                 timestamp_writes: None,
             });
+            if let (Some(preparing), Some(per_step), [first, ..]) = (
+                &self.kernel.preparing,
+                &buffers.per_step,
+                offsets.as_slice(),
+            ) {
+                per_step.fill(&mut pass, preparing, &open.limits, launch.steps, *first);
+            }
             pass.set_pipeline(&self.kernel.pipeline);
             for offset in offsets {
                 pass.set_bind_group(0, &buffers.bind_group, &[offset]);
@@ -333,4 +372,9 @@ impl Session {
             }
         })
     }
+}
+
+fn explained(choice: Choice, mut others: Vec<Choice>) -> Vec<Choice> {
+    others.push(choice);
+    others
 }

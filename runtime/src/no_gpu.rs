@@ -9,7 +9,7 @@ use crate::{
     control::{Control, Tuning},
     error::Error,
 };
-use sim_compiler::artifact::Artifact;
+use sim_compiler::{artifact::Artifact, schedule::Choice};
 use std::sync::Arc;
 
 /// An adapter, of which there is none.
@@ -39,12 +39,18 @@ impl Session {
         adapter: &Adapter,
         _artifact: Arc<Artifact>,
         _tuning: Tuning,
+        _launch: &Launch,
     ) -> Result<Session, Error> {
         match *adapter {}
     }
 
     /// Cannot be called, since there is no session.
     pub(crate) fn adapter(&self) -> &AdapterSummary {
+        match *self {}
+    }
+
+    /// Cannot be called, since there is no session.
+    pub(crate) fn choices(&self) -> &[Choice] {
         match *self {}
     }
 

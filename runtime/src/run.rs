@@ -7,7 +7,10 @@ use crate::{
     cpu::vector::Isa,
     error::{Error, Role},
 };
-use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+use sim_compiler::{
+    manifest::{CUT_SHORT, Field, STOPPED, Scalar},
+    schedule::Choice,
+};
 
 /// The results of a run.
 #[derive(Clone, Debug)]
@@ -81,6 +84,8 @@ pub struct Report {
     pub dispatches: u64,
     /// Parts that the population was split into to fit the device.
     pub chunks: u32,
+    /// What was chosen for the kernel, and why; empty on the CPU.
+    pub choices: Vec<Choice>,
 }
 
 /// What ran a model.

@@ -14,6 +14,7 @@ use crate::{
 use sim_compiler::{
     artifact::Artifact,
     manifest::{Field, Manifest},
+    schedule::Choice,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -74,6 +75,16 @@ enum Engine {
     Reference,
     Vector(Box<Program>),
     Gpu(Box<Session>),
+}
+
+impl Engine {
+    /// What was chosen for the kernel, and why.
+    fn choices(&self) -> Vec<Choice> {
+        match self {
+            Engine::Gpu(session) => session.choices().to_vec(),
+            Engine::Reference | Engine::Vector(_) => Vec::new(),
+        }
+    }
 }
 
 impl std::fmt::Debug for Warm {
@@ -354,6 +365,7 @@ impl Simulation {
             run_seconds: started.seconds(),
             dispatches: raw.dispatches,
             chunks: raw.chunks,
+            choices: engine.choices(),
         };
         warm.engine = Some((engine, reason));
         Ok(self.results(raw, report))
@@ -362,7 +374,7 @@ impl Simulation {
     /// Decides what runs the model, and why.
     fn start(&self, launch: &Launch) -> Result<(Engine, String), Error> {
         let open = |adapter: &gpu::Adapter| {
-            Session::open(adapter, Arc::clone(&self.artifact), self.tuning)
+            Session::open(adapter, Arc::clone(&self.artifact), self.tuning, launch)
                 .map(|session| Engine::Gpu(Box::new(session)))
         };
         match self.backend {

@@ -6,6 +6,7 @@ use crate::{
     gpu::{
         device::{OpenDevice, Task},
         kernel::{Kernel, binding},
+        per_step::PerStep,
     },
 };
 use sim_compiler::manifest::{Manifest, header};
@@ -46,6 +47,7 @@ pub(crate) struct Buffers {
     pub(crate) outputs: Option<Results>,
     pub(crate) progress: Results,
     tables: Vec<Table>,
+    pub(crate) per_step: Option<PerStep>,
     pub(crate) bind_group: wgpu::BindGroup,
     /// The launch whose inputs lie in `inputs`, and the first agent of the chunk: they need no upload.
     loaded: Option<(Arc<Launch>, u32)>,
@@ -69,16 +71,7 @@ impl Buffers {
             stride * slots,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         )?;
-        let bytes = |words: u32| u64::from(agents) * u64::from(words) * 4;
-        let inputs = match manifest.input_words {
-            0 => None,
-            words => Some(buffer(
-                open,
-                "allocating the inputs",
-                bytes(words),
-                wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-            )?),
-        };
+        let inputs = input_rows(open, agents, manifest.input_words)?;
         let states = optional_results(open, "allocating the states", agents, manifest.state_words)?;
         let outputs = optional_results(
             open,
@@ -95,13 +88,17 @@ impl Buffers {
         entries.extend(inputs.iter().map(|it| entry(binding::INPUTS, it)));
         entries.extend(states.iter().map(|it| entry(binding::STATES, &it.device)));
         entries.extend(outputs.iter().map(|it| entry(binding::OUTPUTS, &it.device)));
-        entries.extend(
-            manifest
-                .data
-                .iter()
-                .zip(&tables)
-                .map(|(data, table)| entry(data.binding, &table.buffer)),
-        );
+        let table_entries: Vec<_> = (manifest.data.iter().zip(&tables))
+            .map(|(data, table)| entry(data.binding, &table.buffer))
+            .collect();
+        let per_step = kernel.preparing.as_ref().map(|preparing| {
+            let (uniform, tables) = (&uniform, &table_entries);
+            PerStep::create(open, preparing, manifest, uniform, tables, launch.steps)
+                .map(|it| (preparing.prepared.binding, it))
+        });
+        let per_step = per_step.transpose()?;
+        entries.extend(table_entries.iter().cloned());
+        entries.extend((per_step.iter()).map(|(binding, it)| entry(*binding, &it.buffer)));
         let bind_group = open.guarded(Task::new("binding the buffers"), || {
             open.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("sim"),
@@ -119,6 +116,7 @@ impl Buffers {
             outputs,
             progress,
             tables,
+            per_step: per_step.map(|(_, it)| it),
             bind_group,
             loaded: None,
         })
@@ -127,7 +125,9 @@ impl Buffers {
     /// Do these buffers serve a run with this launch in chunks of `agents`?
     pub(crate) fn serve(&self, launch: &Launch, agents: u32) -> bool {
         let same = |(ours, theirs): (&Table, &Arc<[u32]>)| Arc::ptr_eq(&ours.words, theirs);
-        self.agents == agents && self.tables.iter().zip(&launch.data).all(same)
+        self.agents == agents
+            && self.per_step.as_ref().is_none_or(|it| it.serves(launch))
+            && self.tables.iter().zip(&launch.data).all(same)
     }
 
     /// Uploads the inputs of the chunk that begins at agent `first` (counted within the run), unless they
@@ -140,6 +140,9 @@ impl Buffers {
         first: u32,
         count: u32,
     ) -> Result<(), Error> {
+        if let Some(per_step) = &mut self.per_step {
+            per_step.load(launch);
+        }
         let there = self
             .loaded
             .as_ref()
@@ -204,8 +207,18 @@ impl Buffers {
     }
 }
 
+fn input_rows(open: &OpenDevice, agents: u32, words: u32) -> Result<Option<wgpu::Buffer>, Error> {
+    let bytes = u64::from(agents) * u64::from(words) * 4;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+    let allocate = || buffer(open, "allocating the inputs", bytes, usage);
+    (words > 0).then(allocate).transpose()
+}
+
 /// The block of one dispatch; which one, says the dynamic offset.
-fn uniform_entry<'a>(manifest: &Manifest, uniform: &'a wgpu::Buffer) -> wgpu::BindGroupEntry<'a> {
+pub(crate) fn uniform_entry<'a>(
+    manifest: &Manifest,
+    uniform: &'a wgpu::Buffer,
+) -> wgpu::BindGroupEntry<'a> {
     wgpu::BindGroupEntry {
         binding: binding::RUN,
         resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -283,7 +296,7 @@ fn results(
     })
 }
 
-fn buffer(
+pub(crate) fn buffer(
     open: &OpenDevice,
     during: &'static str,
     bytes: u64,

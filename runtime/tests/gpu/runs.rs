@@ -8,6 +8,7 @@ fn tuned(simulation: Simulation, chunk: Option<u32>, steps: Option<u32>) -> Simu
     simulation.tuning(Tuning {
         max_agents_per_chunk: chunk,
         steps_per_dispatch: steps,
+        ..Tuning::default()
     })
 }
 
