@@ -5,7 +5,7 @@ use crate::{
     translate::Kernel,
 };
 use clap::error::ErrorKind;
-use sim_compiler::{Stage, artifact::Artifact};
+use sim_compiler::{Stage, artifact::Artifact, schedule::Schedule};
 use std::{
     fs,
     io::{self, IsTerminal, Write},
@@ -34,6 +34,10 @@ pub(crate) struct Args {
     /// Random generator of the kernel.
     #[arg(long, value_enum, default_value = "keyed-hash")]
     generator: Generator,
+    /// Gives the kernel a second entry point, `prepare`, that computes once per step what all agents share,
+    /// if the model has such work; only in WGSL.
+    #[arg(long)]
+    prepare: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -75,6 +79,11 @@ impl Emit {
             Emit::Glsl => "comp",
         }
     }
+
+    /// Is it the kernel in another language, which has room for one entry point?
+    fn is_translated(self) -> bool {
+        matches!(self, Emit::Spirv | Emit::Msl | Emit::Hlsl | Emit::Glsl)
+    }
 }
 
 /// Compiles a model and writes what was asked for.
@@ -94,8 +103,11 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
     if emits.is_empty() {
         emits = vec![Emit::Wgsl, Emit::Manifest];
     }
+    if args.prepare && emits.iter().any(|emit| emit.is_translated()) {
+        translated_with_prepare();
+    }
     let source = Source::read(&args.file)?;
-    let mut compiled = Compiled::new(&source, args.generator);
+    let mut compiled = Compiled::new(&source, args.generator, args.prepare);
     let mut files = Vec::new();
     for emit in emits {
         files.push((emit, compiled.bytes(emit)?));
@@ -120,6 +132,12 @@ fn several_without_directory() -> ! {
     clap::Error::raw(ErrorKind::MissingRequiredArgument, text).exit()
 }
 
+/// A usage error, as clap reports its own.
+fn translated_with_prepare() -> ! {
+    let text = "--prepare makes a kernel of two entry points, which only `--emit wgsl` can write\n";
+    clap::Error::raw(ErrorKind::ArgumentConflict, text).exit()
+}
+
 fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| problem::unwritable(directory, &error))?;
     let name = model.file_stem().unwrap_or_default();
@@ -138,15 +156,17 @@ fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> R
 struct Compiled<'a> {
     source: &'a Source,
     generator: Generator,
+    prepare: bool,
     artifact: Option<Artifact>,
     kernel: Option<Kernel>,
 }
 
 impl<'a> Compiled<'a> {
-    fn new(source: &'a Source, generator: Generator) -> Compiled<'a> {
+    fn new(source: &'a Source, generator: Generator, prepare: bool) -> Compiled<'a> {
         Compiled {
             source,
             generator,
+            prepare,
             artifact: None,
             kernel: None,
         }
@@ -180,7 +200,16 @@ impl<'a> Compiled<'a> {
 
     fn artifact(&mut self) -> Result<&Artifact, Failure> {
         if self.artifact.is_none() {
-            self.artifact = Some(self.generator.compile(self.source)?);
+            let mut artifact = self.generator.compile(self.source)?;
+            if self.prepare {
+                let kernel = artifact.kernel(&Schedule {
+                    prepare: true,
+                    ..Schedule::default()
+                });
+                artifact.wgsl = kernel.wgsl;
+                artifact.manifest.prepare = kernel.prepared;
+            }
+            self.artifact = Some(artifact);
         }
         Ok(self.artifact.as_ref().expect("it was just compiled"))
     }

@@ -13,6 +13,9 @@ pub(crate) struct Choices {
     /// How often the step stands in one round of the time loop, 1 to 64.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     unroll_steps: Option<u32>,
+    /// Whether what all agents share in a step is computed once, before they run.
+    #[arg(long, value_name = "BOOL")]
+    prepare: Option<bool>,
     /// Steps per start of the kernel, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps_per_dispatch: Option<u32>,
@@ -24,6 +27,7 @@ impl Choices {
         Tuning {
             lanes: self.lanes,
             unroll_steps: self.unroll_steps,
+            prepare: self.prepare,
             steps_per_dispatch: self.steps_per_dispatch,
             ..Tuning::default()
         }

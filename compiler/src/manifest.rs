@@ -12,11 +12,13 @@
 //! | 3 | `outputs` (read, write) | likewise |
 //! | 4 | `progress` (read, write) | per agent: steps really run, plus [`STOPPED`] once it has stopped, plus [`CUT_SHORT`] if loops were cut |
 //! | 5 … | the data tables by name (read) | flat, row-major; a struct's fields are tables of their own |
+//! | the next | `per_step` (read) | in kernels with an entry point `prepare`, which writes it: see [`Prepared`] |
 //!
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
 //! agent's own number is `run.first_agent + i`.
 
 use crate::ir::Type;
+use crate::schedule::Prepared;
 use serde::{Deserialize, Serialize};
 
 /// The version of the manifest's form; grows when a reader of an older one would go wrong.
@@ -91,6 +93,9 @@ pub struct Manifest {
     /// Rounds of inner loops in one step at most, also in `init` and `finish`; none if it depends on
     /// values of the run. The time loop is not counted.
     pub inner_rounds: Option<u64>,
+    /// The table that the kernel's entry point `prepare` fills, if it has one.
+    #[serde(default)]
+    pub prepare: Option<Prepared>,
 }
 
 /// A value or an array of values under one name. A struct's fields are fields of their own, named

@@ -14,6 +14,7 @@ mod inline_lets;
 pub(crate) mod lanes;
 mod licm;
 mod names;
+pub mod per_step;
 mod propagate;
 mod range;
 mod rewrite;

@@ -5,6 +5,7 @@
 //! the manifest; a runtime that knows its device and population takes a better one.
 
 use crate::{artifact::Artifact, emit, passes};
+use serde::{Deserialize, Serialize};
 
 /// The choices of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,9 +51,11 @@ pub struct Choice {
     pub why: String,
 }
 
-/// The table that the entry point `prepare` fills: one row per step, `array<vec4<f32>>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The table that the entry point `prepare` fills: one row of `vec4`s per step of the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
+    /// Rows per step: one for each lane of an agent, if lanes read different ones.
+    pub rows_per_step: u32,
     /// Its binding.
     pub binding: u32,
     /// Words of a row, a multiple of 4.

@@ -42,6 +42,8 @@ pub struct Tuning {
     /// Lanes of a subgroup that share one agent, 1 to 32, as far as model and device allow. Sums of floats
     /// are then taken in another order; all else stays the same to the bit.
     pub lanes: Option<u32>,
+    /// Whether what all agents share in a step is computed once, before they run, where there is such work.
+    pub prepare: Option<bool>,
     /// How often the step stands in the text of a round of the time loop, at least 1.
     pub unroll_steps: Option<u32>,
 }

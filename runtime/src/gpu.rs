@@ -7,6 +7,7 @@ mod choose;
 mod device;
 mod kernel;
 mod pace;
+mod per_step;
 mod plan;
 mod readback;
 mod staging;
@@ -54,6 +55,8 @@ pub(crate) struct Session {
     key: Option<String>,
     /// The kernels that have run, the one for the launch at hand first.
     kernels: Vec<Built>,
+    /// Agents and steps of the launch that it was chosen for.
+    chosen_for: Option<(u32, u32)>,
     buffers: Option<Buffers>,
     tuning: Tuning,
 }
@@ -87,13 +90,14 @@ struct Chunk {
 }
 
 impl Session {
-    /// Opens the adapter and builds the kernel for so many agents, with a cache of pipelines in a directory if there is one.
+    /// Opens the adapter and builds the kernel for a launch, with a cache of pipelines in a directory if there
+    /// is one.
     pub(crate) fn open(
         adapter: &Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
         cache: Option<&Path>,
-        agents: u32,
+        launch: &Launch,
     ) -> Result<Session, Error> {
         let open = OpenDevice::open(adapter)?;
         let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
@@ -103,40 +107,38 @@ impl Session {
             directory: cache.map(Path::to_owned),
             key,
             kernels: Vec::new(),
+            chosen_for: None,
             buffers: None,
             tuning,
         };
-        session.choose(agents)?;
+        session.choose(launch)?;
         Ok(session)
     }
 
-    /// Brings the kernel for so many agents to the front, and builds it if need be.
-    fn choose(&mut self, agents: u32) -> Result<(), Error> {
-        let (schedule, mut choices) =
-            choose::schedule(&self.open, &self.artifact, &self.tuning, agents);
-        if let Some(at) = self
-            .kernels
-            .iter()
-            .position(|built| built.schedule == schedule)
-        {
-            self.kernels.swap(0, at);
-            self.kernels[0].choices = choices;
+    /// Brings the kernel for a launch to the front, and builds it if need be.
+    fn choose(&mut self, launch: &Launch) -> Result<(), Error> {
+        let size = (launch.agents, launch.steps);
+        if self.chosen_for == Some(size) {
             return Ok(());
         }
         let artifact = &self.artifact;
-        let text = match schedule == Schedule::default() {
-            // As it was given: callers may have written their own.
-            true => None,
-            false => Some(artifact.kernel(&schedule)),
-        };
-        choices.extend(text.iter().flat_map(|text| text.choices.iter().cloned()));
-        let wgsl = text.as_ref().map_or(&artifact.wgsl, |text| &text.wgsl);
-        let lanes = text.as_ref().map_or(1, |text| text.lanes);
+        let chosen = choose::schedule(&self.open.place(), artifact, &self.tuning, launch);
+        self.chosen_for = Some(size);
+        let known = |built: &Built| built.schedule == chosen.schedule;
+        if let Some(at) = self.kernels.iter().position(known) {
+            if at > 0 {
+                self.kernels.swap(0, at);
+                self.buffers = None;
+            }
+            return Ok(());
+        }
+        let schedule = chosen.schedule;
+        let (text, choices) = chosen.kernel(artifact);
         let open = &self.open;
         let cache = (self.directory.as_deref().zip(self.key.as_deref()))
-            .and_then(|(directory, key)| Cache::open(open, directory, key, wgsl));
+            .and_then(|(directory, key)| Cache::open(open, directory, key, &text.wgsl));
         let handle = cache.as_ref().map(Cache::handle);
-        let kernel = Kernel::build(open, &artifact.manifest, wgsl, handle)?;
+        let kernel = Kernel::build(open, &artifact.manifest, &text, handle)?;
         let pace = Pace::new(
             adapter::cuts_long_loops(open.adapter.kind),
             artifact.manifest.inner_rounds,
@@ -145,12 +147,13 @@ impl Session {
         let built = Built {
             schedule,
             choices,
-            agents: artifact.manifest.workgroup_size / lanes,
+            agents: artifact.manifest.workgroup_size / text.lanes,
             kernel,
             cache,
             pace,
         };
         self.kernels.insert(0, built);
+        self.buffers = None;
         Ok(())
     }
 
@@ -181,7 +184,7 @@ impl Session {
         keep_states: bool,
         control: Control<'_>,
     ) -> Result<Raw, Error> {
-        self.choose(launch.agents)?;
+        self.choose(launch)?;
         let artifact = Arc::clone(&self.artifact);
         let manifest = &artifact.manifest;
         let agents = launch.agents as usize;
@@ -355,6 +358,13 @@ impl Session {
                 label: Some("sim"),
                 timestamp_writes: buffers.staging.timestamps(),
             });
+            if let (Some(preparing), Some(per_step), [first, ..]) = (
+                &self.kernels[0].kernel.preparing,
+                &buffers.per_step,
+                offsets.as_slice(),
+            ) {
+                per_step.fill(&mut pass, preparing, &open.limits, launch.steps, *first);
+            }
             pass.set_pipeline(&self.kernels[0].kernel.pipeline);
             for offset in offsets {
                 pass.set_bind_group(0, &buffers.bind_group, &[offset]);

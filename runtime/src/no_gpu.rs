@@ -50,7 +50,7 @@ impl Session {
         _artifact: Arc<Artifact>,
         _tuning: Tuning,
         _cache: Option<&Path>,
-        _agents: u32,
+        _launch: &Launch,
     ) -> Result<Session, Error> {
         match *adapter {}
     }

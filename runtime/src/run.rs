@@ -89,7 +89,7 @@ pub struct Report {
     pub chunks: u32,
     /// What it cost in detail.
     pub telemetry: Telemetry,
-    /// What was chosen for the kernel; empty on the CPU.
+    /// What was chosen for the kernel, and why; empty on the CPU.
     pub choices: Vec<Choice>,
 }
 

@@ -408,7 +408,7 @@ impl Simulation {
                 artifact,
                 self.tuning,
                 self.pipeline_cache.as_deref(),
-                launch.agents,
+                launch,
             )
         };
         let (session, launch) = if launch.absent.is_empty() {

@@ -3,6 +3,7 @@
 //!
 //! Where there is no adapter the GPU's half is skipped, which is said; with `SIM_REQUIRE_GPU=1` it fails.
 
+use sim_compiler::schedule::Choice;
 use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning, adapters};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -192,4 +193,56 @@ fn a_wrong_model_gives_diagnostics() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn what_is_prepared_follows_the_launch() {
+    if !gpu() {
+        return;
+    }
+    const SHARED: &str = "
+        param scale = 2.0
+        data rows: [[f32; 4]]
+        state x = 0.0
+        step t {
+            let row = rows[t]
+            let total = (row[0] + row[1] + row[2] + row[3]) * scale
+            x += total * f32(agent) + f32(t % 3)
+        }
+        output x
+    ";
+    let table =
+        |salt: usize| -> Vec<f32> { (0..4 * 30).map(|k| ((k * salt) % 8) as f32).collect() };
+    let start = |backend| {
+        let tuning = Tuning {
+            prepare: Some(true),
+            max_agents_per_chunk: Some(70),
+            steps_per_dispatch: Some(4),
+            ..Tuning::default()
+        };
+        let simulation = Simulation::compile(SHARED).expect("a legal model");
+        let simulation = simulation.backend(backend).agents(200).tuning(tuning);
+        let simulation = simulation.steps(10).data("rows", table(1));
+        simulation.expect("30 rows of 4")
+    };
+    let (mut cpu, mut device) = (start(Backend::Cpu), start(Backend::Gpu));
+    let check = |cpu: &Simulation, device: &Simulation| {
+        let run = device.run().expect("it runs");
+        let prepared = |choice: &Choice| choice.what.contains("is prepared");
+        assert!(run.report().choices.iter().any(prepared));
+        same(&cpu.run().expect("it runs"), &run);
+        same(&run, &device.run().expect("it runs again"));
+    };
+    check(&cpu, &device);
+    for simulation in [&mut cpu, &mut device] {
+        simulation.set_param("scale", 0.5).expect("legal");
+    }
+    check(&cpu, &device);
+    for simulation in [&mut cpu, &mut device] {
+        simulation.set_data("rows", table(3)).expect("legal");
+    }
+    check(&cpu, &device);
+    // More steps need a longer table.
+    (cpu, device) = (cpu.steps(30), device.steps(30));
+    check(&cpu, &device);
 }

@@ -39,7 +39,19 @@ pub struct Way {
     pub isa: Option<Isa>,
     /// Is the program optimised?
     pub optimise: bool,
+    /// What the GPU's kernel is made to do.
+    pub tuning: Tuning,
 }
+
+/// A kernel that does all that kernels can do beside what a model says, in rounds and dispatches that fit no
+/// number of steps.
+pub const ELABORATE: Tuning = Tuning {
+    max_agents_per_chunk: None,
+    steps_per_dispatch: Some(29),
+    lanes: None,
+    prepare: Some(true),
+    unroll_steps: Some(3),
+};
 
 impl Way {
     /// A model, compiled, ready for its launch values.
@@ -48,6 +60,10 @@ impl Way {
     /// The compiler's messages as text.
     pub fn simulation(&self, source: &str) -> Result<Simulation, String> {
         let simulation = simulation(source, self.backend, self.optimise)?;
+        let simulation = match self.tuning == Tuning::default() {
+            true => simulation,
+            false => simulation.tuning(self.tuning),
+        };
         Ok(match self.isa {
             Some(isa) => simulation.instruction_set(isa),
             None => simulation,
@@ -70,7 +86,11 @@ impl fmt::Display for Way {
             ", optimised"
         } else {
             ", not optimised"
-        })
+        })?;
+        if self.tuning != Tuning::default() {
+            write!(f, ", {:?}", self.tuning)?;
+        }
+        Ok(())
     }
 }
 
@@ -83,18 +103,25 @@ pub fn ways() -> Vec<Way> {
             .into_iter()
             .map(|isa| (Backend::Cpu, Some(isa))),
     );
-    if std::env::var_os("SIM_CPU_ONLY").is_none() && has_gpu() {
-        places.push((Backend::Gpu, None));
-    }
-    (places.into_iter())
+    let on_gpu = std::env::var_os("SIM_CPU_ONLY").is_none() && has_gpu();
+    places.extend(on_gpu.then_some((Backend::Gpu, None)));
+    let mut ways: Vec<Way> = (places.into_iter())
         .flat_map(|(backend, isa)| {
             [false, true].map(|optimise| Way {
                 backend,
                 isa,
                 optimise,
+                tuning: Tuning::default(),
             })
         })
-        .collect()
+        .collect();
+    ways.extend(on_gpu.then_some(Way {
+        backend: Backend::Gpu,
+        isa: None,
+        optimise: true,
+        tuning: ELABORATE,
+    }));
+    ways
 }
 
 /// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
@@ -114,6 +141,7 @@ pub fn tuning() -> Tuning {
             "lanes" => tuning.lanes = value,
             "unroll" => tuning.unroll_steps = value,
             "split" => tuning.steps_per_dispatch = value,
+            "prepare" => tuning.prepare = value.map(|on| on > 0),
             "chunk" => tuning.max_agents_per_chunk = value,
             other => panic!("SIM_SCHEDULE: there is no choice `{other}`"),
         }

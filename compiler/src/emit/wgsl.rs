@@ -1,7 +1,7 @@
 //! The WGSL backend: one compute kernel that reads as if a person wrote it.
 //!
-//! The text has four parts: the bindings, the model's functions, `main`, and the supporting functions
-//! that the rest turned out to call. `manifest` says how buffers are laid out, `ir` what a program means.
+//! The text has four parts: the bindings, the model's functions, `main` (after `prepare`, if the schedule asks
+//! for it), and the supporting functions that the rest turned out to call. `manifest` says how buffers are laid out, `ir` what a program means.
 //!
 //! Law of the text: no shader compiler may refuse it or find undefined behaviour in it. WGSL evaluates
 //! expressions of constants early and refuses the module when one overflows, so no operator or builtin
@@ -20,6 +20,7 @@ mod literal;
 mod names;
 mod operator;
 mod origin;
+mod prepare;
 mod reserved;
 mod stmt;
 mod storage;
@@ -35,11 +36,13 @@ use crate::{
     builtin::BuiltinId,
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
+    passes::per_step,
     random::Generator,
     schedule::{Choice, Kernel, Schedule},
 };
 use names::Names;
 pub use origin::{Origin, origins};
+use prepare::PerStep;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
 
@@ -50,12 +53,20 @@ pub fn wgsl(
     generator: Generator,
     schedule: &Schedule,
 ) -> Kernel {
+    let split = match schedule.prepare {
+        true => per_step::split(program),
+        false => None,
+    };
+    let program = split.as_ref().map_or(program, |split| &split.program);
     let mut writer = Writer::new(program, manifest, generator, *schedule);
+    if let Some(split) = &split {
+        writer.set_per_step(split);
+    }
     writer.write();
     Kernel {
-        wgsl: writer.out,
         lanes: program.lanes.max(1),
-        prepared: None,
+        prepared: writer.prepared(),
+        wgsl: writer.out,
         choices: writer.choices,
     }
 }
@@ -66,6 +77,8 @@ struct Writer<'a> {
     manifest: &'a Manifest,
     generator: Generator,
     schedule: Schedule,
+    /// What `prepare` computes, if there is such an entry point.
+    per_step: Option<PerStep>,
     /// What was left to the compiler, and what it chose.
     choices: Vec<Choice>,
     usage: Usage,
@@ -142,6 +155,7 @@ impl<'a> Writer<'a> {
             manifest,
             generator,
             schedule,
+            per_step: None,
             choices: Vec::new(),
             usage: usage(program),
             names: Names::new(),
@@ -175,6 +189,7 @@ impl<'a> Writer<'a> {
     fn write(&mut self) {
         self.bindings();
         self.functions();
+        self.prepare();
         self.main();
         self.support();
     }

@@ -5,6 +5,7 @@ mod evaluate;
 mod laws;
 mod random;
 mod shapes;
+mod split;
 
 use super::{PIPELINE, optimise};
 use crate::ir::{Program, print::print, verify::verify};

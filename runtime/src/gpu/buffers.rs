@@ -6,6 +6,7 @@ use crate::{
     gpu::{
         device::{OpenDevice, Task},
         kernel::{Kernel, binding},
+        per_step::PerStep,
         staging::{self, Staging},
     },
 };
@@ -52,6 +53,7 @@ pub(crate) struct Buffers {
     /// Is there room for the states in it?
     keeps_states: bool,
     tables: Vec<Table>,
+    pub(crate) per_step: Option<PerStep>,
     pub(crate) bind_group: wgpu::BindGroup,
     /// The launch whose inputs lie in `inputs`, and the first agent of the chunk: they need no upload.
     loaded: Option<(Arc<Launch>, u32)>,
@@ -93,13 +95,17 @@ impl Buffers {
         entries.extend(inputs.iter().map(|it| entry(binding::INPUTS, it)));
         entries.extend(states.iter().map(|it| entry(binding::STATES, &it.device)));
         entries.extend(outputs.iter().map(|it| entry(binding::OUTPUTS, &it.device)));
-        entries.extend(
-            manifest
-                .data
-                .iter()
-                .zip(&tables)
-                .map(|(data, table)| entry(data.binding, &table.buffer)),
-        );
+        let table_entries: Vec<_> = (manifest.data.iter().zip(&tables))
+            .map(|(data, table)| entry(data.binding, &table.buffer))
+            .collect();
+        let per_step = kernel.preparing.as_ref().map(|preparing| {
+            let (uniform, tables) = (&uniform, &table_entries);
+            PerStep::create(open, preparing, manifest, uniform, tables, launch.steps)
+                .map(|it| (preparing.prepared.binding, it))
+        });
+        let per_step = per_step.transpose()?;
+        entries.extend(table_entries.iter().cloned());
+        entries.extend((per_step.iter()).map(|(binding, it)| entry(*binding, &it.buffer)));
         let bind_group = open.guarded(Task::new("binding the buffers"), || {
             open.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("sim"),
@@ -120,6 +126,7 @@ impl Buffers {
             staging,
             keeps_states: keep_states,
             tables,
+            per_step: per_step.map(|(_, it)| it),
             bind_group,
             loaded: None,
         })
@@ -130,6 +137,7 @@ impl Buffers {
         let same = |(ours, theirs): (&Table, &Arc<[u32]>)| Arc::ptr_eq(&ours.words, theirs);
         self.agents == agents
             && (self.keeps_states || !keep_states)
+            && self.per_step.as_ref().is_none_or(|it| it.serves(launch))
             && self.tables.iter().zip(&launch.data).all(same)
     }
 
@@ -143,6 +151,9 @@ impl Buffers {
         first: u32,
         count: u32,
     ) -> Result<(), Error> {
+        if let Some(per_step) = &mut self.per_step {
+            per_step.load(launch);
+        }
         // Another seed or param makes another launch, often with the same inputs.
         let there = self.loaded.as_ref().is_some_and(|(known, at)| {
             *at == first && (Arc::ptr_eq(known, launch) || known.inputs == launch.inputs)
@@ -195,8 +206,18 @@ impl Buffers {
     }
 }
 
+fn input_rows(open: &OpenDevice, agents: u32, words: u32) -> Result<Option<wgpu::Buffer>, Error> {
+    let bytes = u64::from(agents) * u64::from(words) * 4;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+    let allocate = || buffer(open, "allocating the inputs", bytes, usage);
+    (words > 0).then(allocate).transpose()
+}
+
 /// The block of one dispatch; which one, says the dynamic offset.
-fn uniform_entry<'a>(manifest: &Manifest, uniform: &'a wgpu::Buffer) -> wgpu::BindGroupEntry<'a> {
+pub(crate) fn uniform_entry<'a>(
+    manifest: &Manifest,
+    uniform: &'a wgpu::Buffer,
+) -> wgpu::BindGroupEntry<'a> {
     wgpu::BindGroupEntry {
         binding: binding::RUN,
         resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -239,15 +260,6 @@ fn upload_tables(open: &OpenDevice, launch: &Launch) -> Result<Vec<Table>, Error
         });
     }
     Ok(tables)
-}
-
-fn input_rows(open: &OpenDevice, agents: u32, words: u32) -> Result<Option<wgpu::Buffer>, Error> {
-    let bytes = u64::from(agents) * u64::from(words) * 4;
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-    match words {
-        0 => Ok(None),
-        _ => buffer(open, "allocating the inputs", bytes, usage).map(Some),
-    }
 }
 
 fn optional_results(

@@ -1,11 +1,14 @@
-//! The kernel on a device: layout of the bindings, shader module and pipeline.
+//! The kernel on a device: layout of the bindings, shader module and pipelines.
 
 use crate::{
     clock::Stopwatch,
     error::Error,
     gpu::device::{OpenDevice, Task},
 };
-use sim_compiler::manifest::Manifest;
+use sim_compiler::{
+    manifest::Manifest,
+    schedule::{self, Prepared},
+};
 
 /// Binding numbers of the manifest's contract; the tables follow.
 pub(crate) mod binding {
@@ -23,55 +26,97 @@ const STACK: usize = 64 << 20;
 pub(crate) struct Kernel {
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) layout: wgpu::BindGroupLayout,
+    /// The entry point that computes what agents share, if the kernel has one.
+    pub(crate) preparing: Option<Preparing>,
+}
+
+/// The pipeline of `prepare`.
+pub(crate) struct Preparing {
+    pub(crate) pipeline: wgpu::ComputePipeline,
+    pub(crate) layout: wgpu::BindGroupLayout,
+    pub(crate) prepared: Prepared,
 }
 
 impl Kernel {
-    /// Validates and compiles a kernel for the device.
+    /// Validates and compiles one of a model's kernels for the device.
     pub(crate) fn build(
         open: &OpenDevice,
         manifest: &Manifest,
-        wgsl: &str,
+        kernel: &schedule::Kernel,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Kernel, Error> {
-        let entries = entries(manifest);
+        let mut entries = entries(manifest);
+        entries.extend(
+            kernel
+                .prepared
+                .map(|prepared| storage(prepared.binding, true)),
+        );
         check_limits(open, manifest, entries.len())?;
-        let device = &open.device;
-        let layout = open.guarded(Task::new("laying out the buffers"), || {
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: Some("sim"),
-                entries: &entries,
-            })
-        })?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
-            stacker::maybe_grow(STACK / 2, STACK, || module(device, wgsl))
+            stacker::maybe_grow(STACK / 2, STACK, || module(&open.device, &kernel.wgsl))
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
-        let pipeline = open.guarded(Task::new("compiling the kernel"), || {
-            let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("sim"),
-                bind_group_layouts: &[Some(&layout)],
-                immediate_size: 0,
-            });
-            stacker::maybe_grow(STACK / 2, STACK, || {
-                device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some("sim"),
-                    layout: Some(&pipeline_layout),
-                    module: &module,
-                    entry_point: Some("main"),
-                    compilation_options: wgpu::PipelineCompilationOptions {
-                        // The kernel has no workgroup memory that it would read before writing.
-                        zero_initialize_workgroup_memory: false,
-                        ..Default::default()
-                    },
-                    cache,
-                })
+        let (pipeline, layout) = pipeline(open, &module, "main", &entries, cache)?;
+        let preparing = kernel.prepared.map(|prepared| -> Result<_, Error> {
+            let mut entries = vec![uniform(manifest)];
+            entries.extend(tables(manifest));
+            entries.push(storage(prepared.binding, false));
+            let (pipeline, layout) = self::pipeline(open, &module, "prepare", &entries, cache)?;
+            Ok(Preparing {
+                pipeline,
+                layout,
+                prepared,
             })
-        })?;
+        });
+        let preparing = preparing.transpose()?;
         open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
-        Ok(Kernel { pipeline, layout })
+        Ok(Kernel {
+            pipeline,
+            layout,
+            preparing,
+        })
     }
+}
+
+/// Compiles an entry point whose bindings are these.
+fn pipeline(
+    open: &OpenDevice,
+    module: &wgpu::ShaderModule,
+    entry_point: &str,
+    entries: &[wgpu::BindGroupLayoutEntry],
+    cache: Option<&wgpu::PipelineCache>,
+) -> Result<(wgpu::ComputePipeline, wgpu::BindGroupLayout), Error> {
+    let device = &open.device;
+    let layout = open.guarded(Task::new("laying out the buffers"), || {
+        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("sim"),
+            entries,
+        })
+    })?;
+    let pipeline = open.guarded(Task::new("compiling the kernel"), || {
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("sim"),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        stacker::maybe_grow(STACK / 2, STACK, || {
+            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some("sim"),
+                layout: Some(&pipeline_layout),
+                module,
+                entry_point: Some(entry_point),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    // The kernel has no workgroup memory that it would read before writing.
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache,
+            })
+        })
+    })?;
+    Ok((pipeline, layout))
 }
 
 fn module(device: &wgpu::Device, wgsl: &str) -> wgpu::ShaderModule {
@@ -89,9 +134,8 @@ fn module(device: &wgpu::Device, wgsl: &str) -> wgpu::ShaderModule {
     }
 }
 
-/// The layout that the manifest's contract prescribes.
-fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
-    let storage = |binding, read_only| wgpu::BindGroupLayoutEntry {
+fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
         ty: wgpu::BindingType::Buffer {
@@ -100,8 +144,11 @@ fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
             min_binding_size: None,
         },
         count: None,
-    };
-    let mut entries = vec![wgpu::BindGroupLayoutEntry {
+    }
+}
+
+fn uniform(manifest: &Manifest) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
         binding: binding::RUN,
         visibility: wgpu::ShaderStages::COMPUTE,
         ty: wgpu::BindingType::Buffer {
@@ -110,7 +157,17 @@ fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
             min_binding_size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * 4),
         },
         count: None,
-    }];
+    }
+}
+
+fn tables(manifest: &Manifest) -> impl Iterator<Item = wgpu::BindGroupLayoutEntry> {
+    let tables = manifest.data.iter();
+    tables.map(|table| storage(table.binding, true))
+}
+
+/// The layout that the manifest's contract prescribes.
+fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let mut entries = vec![uniform(manifest)];
     if manifest.input_words > 0 {
         entries.push(storage(binding::INPUTS, true));
     }
@@ -121,12 +178,7 @@ fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
         entries.push(storage(binding::OUTPUTS, false));
     }
     entries.push(storage(binding::PROGRESS, false));
-    entries.extend(
-        manifest
-            .data
-            .iter()
-            .map(|table| storage(table.binding, true)),
-    );
+    entries.extend(tables(manifest));
     entries
 }
 

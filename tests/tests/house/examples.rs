@@ -9,12 +9,12 @@ use sim_tests::launch::{backends, tuning};
 use std::error::Error;
 use std::path::PathBuf;
 
-type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const SEED: u64 = 7;
 
 /// A file of the examples' folder as text.
-fn read(path: &str) -> Outcome<String> {
+pub(crate) fn read(path: &str) -> Outcome<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../lang-examples");
     std::fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}").into())
 }
@@ -64,7 +64,7 @@ fn float(value: &Value, key: &str) -> Outcome<f64> {
 }
 
 /// The simulation that a case asks for, on a backend.
-fn simulation(source: &str, case: &Value, backend: Backend) -> Outcome<Simulation> {
+pub(crate) fn simulation(source: &str, case: &Value, backend: Backend) -> Outcome<Simulation> {
     let mut sim = Simulation::compile(source)?
         .backend(backend)
         .tuning(tuning())
@@ -324,21 +324,25 @@ fn weights(agents: usize, from: usize, to: usize) -> Vec<f32> {
     (0..agents).flat_map(of_agent).collect()
 }
 
+/// The portfolio of a case, on a backend, with its tables and weights.
+pub(crate) fn portfolio_simulation(case: &Value, backend: Backend) -> Outcome<Simulation> {
+    let agents = float(case, "agents")? as usize;
+    let apex: Vec<i32> = (0..ROWS as u32)
+        .map(|h| (hash32(h + 0x4444_0000) & 15) as i32)
+        .collect();
+    Ok(simulation(&read("portfolio.sim")?, case, backend)?
+        .data("signals", signals())?
+        .data("apex", &apex)?
+        .input("w1", weights(agents, 0, 128))?
+        .input("b1", weights(agents, 128, 144))?
+        .input("w2", weights(agents, 144, 240))?
+        .input("b2", weights(agents, 240, 246))?)
+}
+
 #[test]
 fn portfolio() {
     let attempt = |backend: Backend, case: &Value| -> Outcome {
-        let agents = float(case, "agents")? as usize;
-        let apex: Vec<i32> = (0..ROWS as u32)
-            .map(|h| (hash32(h + 0x4444_0000) & 15) as i32)
-            .collect();
-        let run = simulation(&read("portfolio.sim")?, case, backend)?
-            .data("signals", signals())?
-            .data("apex", &apex)?
-            .input("w1", weights(agents, 0, 128))?
-            .input("b1", weights(agents, 128, 144))?
-            .input("w2", weights(agents, 144, 240))?
-            .input("b2", weights(agents, 240, 246))?
-            .run()?;
+        let run = portfolio_simulation(case, backend)?.run()?;
         let score = output(&run, "score")?;
         let (got, exact) = (moments(&score).0, float(case, "mean_score")?);
         if exceeds(got / exact - 1.0, float(case, "mean_relative")?) {

@@ -15,6 +15,7 @@ mod highlighting;
 mod language;
 mod random_models;
 mod run;
+mod schedules;
 mod tidy;
 #[cfg(feature = "texts")]
 mod validators;

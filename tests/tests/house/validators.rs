@@ -1,7 +1,7 @@
 //! Every kernel through naga as WebGPU has it (no capabilities), and through tint where it is on the PATH.
 
 use super::files;
-use sim_compiler::{Options, compile_with, random::Generator};
+use sim_compiler::{Options, compile_with, random::Generator, schedule::Schedule};
 use std::process::{Command, Stdio};
 
 /// Every model of the repository in every form, as name and kernel.
@@ -26,6 +26,18 @@ fn kernels() -> Vec<(String, String)> {
                     "{folder}/{name} ({}, {generator:?})",
                     if optimise { "optimised" } else { "plain" }
                 );
+                for (unroll_steps, prepare) in [(1, false), (3, true), (8, true)] {
+                    let kernel = artifact.kernel(&Schedule {
+                        unroll_steps,
+                        prepare,
+                        ..Schedule::default()
+                    });
+                    // Without anything to prepare the kernel is one of those that are here already.
+                    if prepare <= kernel.prepared.is_some() || unroll_steps == 3 {
+                        let form = format!("{form}, {unroll_steps} steps, prepare: {prepare}");
+                        kernels.push((form, kernel.wgsl));
+                    }
+                }
                 kernels.push((form, artifact.wgsl));
             }
         }

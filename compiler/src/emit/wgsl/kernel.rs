@@ -34,7 +34,8 @@ impl Writer<'_> {
         self.line(&format!("@compute @workgroup_size({size})"));
         let slot = self.own.slot.clone();
         if self.program.lanes > 0 {
-            self.lane_entry(&slot);
+            let place = self.names.declare("place");
+            self.lane_entry("main", &place, &slot);
         } else {
             let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
             self.begin();

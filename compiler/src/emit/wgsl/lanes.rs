@@ -7,11 +7,11 @@ use std::fmt::Write;
 impl Writer<'_> {
     /// The head of `main` and the lane's place. Subgroups are whole, so that counting them and the lanes
     /// within is right whatever the order of a workgroup's invocations.
-    pub(super) fn lane_entry(&mut self, slot: &str) {
+    pub(super) fn lane_entry(&mut self, entry: &str, place: &str, slot: &str) {
         let (size, lanes) = (self.manifest.workgroup_size, self.program.lanes);
         let names = ["id", "groups", "subgroup", "subgroup_size_", "invocation"];
         let [id, groups, subgroup, width, invocation] = names.map(|name| self.names.declare(name));
-        self.line("fn main(");
+        self.line(&format!("fn {entry}("));
         self.indent += 1;
         self.line(&format!("@builtin(workgroup_id) {id}: vec3u,"));
         self.line(&format!("@builtin(num_workgroups) {groups}: vec3u,"));
@@ -22,7 +22,6 @@ impl Writer<'_> {
         ));
         self.close(") {");
         self.indent += 1;
-        let place = self.names.declare("place");
         self.line(&format!(
             "let {place} = ({id}.y * {groups}.x + {id}.x) * {size}u + {subgroup} * {width} + {invocation};"
         ));

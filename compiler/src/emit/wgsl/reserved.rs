@@ -37,7 +37,7 @@ storageBarrier textureBarrier workgroupBarrier workgroupUniformLoad";
 
 /// What the kernel itself declares at module scope: see `bindings`, `kernel` and `support`.
 const OWN: &str = "\
-Run run inputs states outputs progress main agent_key step_key random_word random_round \
+Run run inputs states outputs progress per_step prepared prepare main agent_key step_key random_word random_round \
 div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 \
 runtime_f32 runtime_i32 runtime_u32 runtime_bool";
 

@@ -7,8 +7,8 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Words of inputs that are read by names of their own.
-const NAMED_WORDS: u32 = 64;
+/// Words of a row that are read by names of their own.
+pub(super) const NAMED_WORDS: u32 = 64;
 
 /// `vec3u` for 3.
 pub(super) fn unsigned(components: u32) -> &'static str {
@@ -21,7 +21,7 @@ pub(super) fn unsigned(components: u32) -> &'static str {
 }
 
 /// The rows and components of `vec4`s that hold `count` words from `word` on.
-fn pieces(word: u32, count: u32) -> Vec<(u32, &'static str)> {
+pub(super) fn pieces(word: u32, count: u32) -> Vec<(u32, &'static str)> {
     let (mut at, end) = (word, word + count);
     let mut pieces = Vec::new();
     while at < end {
@@ -189,20 +189,7 @@ impl Writer<'_> {
                 None => dotted(&format!("inputs[{}]", self.input_row(row)), part),
             })
             .collect();
-        if self.floats.inputs || matches!(ty, Type::U32 | Type::Bool) {
-            self.composed(ty, &parts);
-            self.unless_bool(ty);
-            return;
-        }
-        self.push("bitcast<");
-        self.push(literal::type_name(ty));
-        self.push(">(");
-        if let [one] = parts.as_slice() {
-            self.push(one);
-        } else {
-            self.push(&format!("{}({})", unsigned(components), parts.join(", ")));
-        }
-        self.push(")");
+        self.typed(ty, &parts, self.floats.inputs);
     }
 
     /// What stands for a `let` of the compiler's own that names one word of a row, where inputs are many:

@@ -3,7 +3,7 @@
 
 use super::Writer;
 use crate::{
-    ir::{LaneOp, Type, weight::Weights},
+    ir::{LaneOp, Stmt, Type, weight::Weights},
     passes::lanes::neutral,
     schedule::Choice,
 };
@@ -15,7 +15,7 @@ const MIDDLING: u32 = 128;
 /// A round's copies if a schedule asks for more.
 const MOST_COPIES: u32 = 64;
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// How often the step stands in a round of the time loop.
     fn copies(&mut self) -> u32 {
         let asked = self.schedule.unroll_steps;
@@ -23,16 +23,21 @@ impl Writer<'_> {
             return asked.min(MOST_COPIES);
         }
         let program = self.program;
-        if program.step.is_empty() {
+        let step = self.rest();
+        if step.is_empty() {
             return 1;
         }
-        let weight = Weights::new(program).block(program, &program.step);
+        let weight = Weights::new(program).block(program, step);
         let size = weight.instructions;
-        let (copies, why) = match size {
-            _ if weight.loops => (1, "a step has loops of its own".to_owned()),
-            ..=SMALL => (8, format!("a step is about {size} instructions")),
-            ..=MIDDLING => (4, format!("a step is about {size} instructions")),
-            _ => (1, format!("a step is about {size} instructions")),
+        let copies = match size {
+            _ if weight.loops => 1,
+            0..=SMALL => 8,
+            _ if size <= MIDDLING => 4,
+            _ => 1,
+        };
+        let why = match weight.loops {
+            true => "a step has loops of its own".to_owned(),
+            false => format!("a step is about {size} instructions"),
         };
         let what = match copies {
             1 => "one step per round of the time loop".to_owned(),
@@ -178,7 +183,7 @@ impl Writer<'_> {
 
     /// Does a step's text use its number?
     fn names_step(&self) -> bool {
-        self.usage.step || self.usage.draws[1]
+        self.usage.step || self.usage.draws[1] || self.per_step.is_some()
     }
 
     fn count(&mut self, steps: u32) {
@@ -191,8 +196,17 @@ impl Writer<'_> {
 
     /// Writes one step. Does the flow reach its end?
     fn step(&mut self) -> bool {
+        self.names.enter();
+        self.load_row();
         let number = format!("u32({})", self.own.step);
-        let program = self.program;
-        self.part(1, &number, &program.step)
+        let falls = self.part(1, &number, self.rest());
+        self.names.leave();
+        falls
+    }
+
+    /// The step without what `prepare` does in its stead.
+    fn rest(&self) -> &'a [Stmt] {
+        let front = self.per_step.as_ref().map_or(0, |it| it.front);
+        &self.program.step[front..]
     }
 }

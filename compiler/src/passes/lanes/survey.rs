@@ -23,6 +23,8 @@ pub(super) struct Loop {
     pub(super) runs: f64,
     /// What it accumulates.
     pub(super) accumulators: BTreeMap<VarId, LaneOp>,
+    /// Does it read inputs or tables at places that follow from its index?
+    loads: bool,
     /// The loops around it.
     around: Vec<usize>,
     fits: bool,
@@ -155,6 +157,15 @@ impl Survey {
         })
     }
 
+    /// Do lanes' parts of what lies in buffers begin within a `vec4`?
+    pub(super) fn splits_rows(&self, group: &Group, lanes: u32) -> bool {
+        group.loops.iter().any(|&at| {
+            let known = &self.loops[at];
+            let part = known.rounds.div_ceil(lanes);
+            known.loads && !self.shared(group, at).in_turns && !part.is_multiple_of(4)
+        })
+    }
+
     /// What the rewriting needs to know about a group's loop.
     pub(super) fn shared(&self, group: &Group, at: usize) -> Shared {
         let known = &self.loops[at];
@@ -236,6 +247,7 @@ impl Walk<'_> {
             nodes: 0.0,
             runs: self.runs,
             accumulators: BTreeMap::new(),
+            loads: false,
             around: self.around.clone(),
             fits: rounds > 0,
         });
@@ -334,10 +346,14 @@ impl Walk<'_> {
         let var = &self.program[array];
         match var.kind {
             VarKind::Local | VarKind::State | VarKind::Output => {}
+            VarKind::Data | VarKind::Input => {
+                for at in self.dependence(index) {
+                    self.survey.loops[at].loads = true;
+                }
+                return;
+            }
             VarKind::Constant
             | VarKind::Param
-            | VarKind::Data
-            | VarKind::Input
             | VarKind::Let
             | VarKind::Index
             | VarKind::Argument => return,
