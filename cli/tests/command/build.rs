@@ -73,6 +73,27 @@ fn the_kernel_and_the_manifest_are_the_default() {
 }
 
 #[test]
+fn a_kernel_can_prepare_what_agents_share() {
+    const SHARED: &str =
+        "state x = 0.0\nstep t { x += sin(f32(t)) + cos(0.5 * f32(t)) }\noutput x\n";
+    let place = Place::new();
+    place.write("waves.sim", SHARED);
+    place.good(&["build", "waves.sim", "--prepare"]);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&place.read("waves.json")).expect("the manifest is JSON");
+    let expected = serde_json::json!({"binding": 5, "words": 4, "workgroup_size": 64});
+    assert_eq!(manifest["prepare"], expected);
+    let kernel = String::from_utf8(place.read("waves.wgsl")).expect("WGSL is text");
+    assert!(kernel.contains("fn prepare("), "{kernel}");
+    place.good(&["build", "waves.sim"]);
+    let kernel = String::from_utf8(place.read("waves.wgsl")).expect("WGSL is text");
+    assert!(!kernel.contains("prepare"), "{kernel}");
+    let said = place.simc(&["build", "waves.sim", "--prepare", "--emit", "msl"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("--emit wgsl"), "{}", said.err);
+}
+
+#[test]
 fn several_stages_need_a_directory() {
     let place = Place::new();
     place.write("walk.sim", MODEL);
