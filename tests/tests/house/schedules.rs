@@ -1,4 +1,4 @@
-//! A kernel's schedule changes no bit: every specimen and every example gives on the GPU what its plain kernel
+//! A kernel's schedule changes no bit, but lanes the order of sums: every specimen and every example gives on the GPU what its plain kernel
 //! gives, however many steps a round takes, with and without `prepare`, in one dispatch and in many.
 
 use super::{
@@ -6,7 +6,8 @@ use super::{
     files,
 };
 use serde_json::Value;
-use sim_runtime::{Backend, Run, Simulation, Tuning};
+use sim_compiler::schedule::Schedule;
+use sim_runtime::{Backend, Column, Run, Simulation, Tuning, Values};
 use sim_tests::{
     expectation::Head,
     launch::{self, ELABORATE},
@@ -16,6 +17,7 @@ use sim_tests::{
 const PLAIN: Tuning = Tuning {
     max_agents_per_chunk: None,
     steps_per_dispatch: None,
+    lanes: Some(1),
     prepare: Some(false),
     unroll_steps: Some(1),
 };
@@ -119,4 +121,100 @@ fn examples_give_the_same_bits_under_every_schedule() {
         }
     }
     files::report("examples depend on the schedule", complaints);
+}
+
+/// Two numbers that differ by no more than the order of a sum explains, after a few steps.
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-4 * a.abs().max(b.abs()).max(1.0) || (a.is_nan() && b.is_nan())
+}
+
+/// An output's values as numbers.
+fn numbers(column: &Column) -> Vec<f64> {
+    match &column.values {
+        Values::F32(values) => values.iter().map(|&value| value.into()).collect(),
+        Values::I32(values) => values.iter().map(|&value| value.into()).collect(),
+        Values::U32(values) => values.iter().map(|&value| value.into()).collect(),
+        Values::Bool(values) => values.iter().map(|&value| f64::from(value)).collect(),
+    }
+}
+
+/// The models whose agents lanes can share; all others run as they are.
+const SHARED: [&str; 9] = [
+    "acrobot",
+    "ackley",
+    "conv2d",
+    "gbm",
+    "mountain_car",
+    "pi",
+    "portfolio",
+    "rastrigin",
+    "sphere",
+];
+
+#[test]
+fn lanes_change_no_more_than_the_order_of_sums() {
+    if !launch::has_gpu() {
+        return;
+    }
+    let mut complaints = Vec::new();
+    for (name, source) in files::models("lang-examples") {
+        let attempt = |lanes: u32| -> Outcome<Option<String>> {
+            let text = examples::read(&format!("fixtures/{name}.json"))?;
+            let fixture: Value = serde_json::from_str(&text)?;
+            let mut case = fixture["cases"][0].clone();
+            if case["steps"].as_u64().is_some_and(|steps| steps > STEPS) {
+                case["steps"] = STEPS.into();
+            }
+            let make = || match name.as_str() {
+                "portfolio" => examples::portfolio_simulation(&case, Backend::Gpu),
+                _ => examples::simulation(&source, &case, Backend::Gpu),
+            };
+            let expected = make()?.tuning(PLAIN).run()?;
+            let shared = Tuning {
+                lanes: Some(lanes),
+                steps_per_dispatch: Some(7),
+                ..Tuning::default()
+            };
+            let run = make()?.tuning(shared).run()?;
+            for (a, b) in run.outputs().iter().zip(expected.outputs()) {
+                let pairs = numbers(a).into_iter().zip(numbers(b));
+                if let Some((at, (a_value, b_value))) =
+                    pairs.enumerate().find(|(_, (a, b))| !near(*a, *b))
+                {
+                    let name = &a.field.name;
+                    let text = format!("{lanes} lanes: {name} [{at}] is {a_value}, not {b_value}");
+                    return Ok(Some(text));
+                }
+            }
+            Ok(None)
+        };
+        for lanes in [2, 4, 8] {
+            match attempt(lanes) {
+                Ok(complaint) => complaints.extend(complaint.map(|it| format!("{name}: {it}"))),
+                Err(error) => complaints.push(format!("{name}: {error}")),
+            }
+        }
+    }
+    files::report("examples depend on the lanes", complaints);
+}
+
+#[test]
+fn lanes_share_what_they_can() {
+    let schedule = Schedule {
+        lanes: 2,
+        ..Schedule::default()
+    };
+    let shared: Vec<String> = (files::models("lang-examples").into_iter())
+        .filter(|(_, source)| {
+            let artifact = sim_compiler::compile(source).expect("an example");
+            artifact.kernel(&schedule).lanes == 2
+        })
+        .map(|(name, _)| name)
+        .collect();
+    for name in SHARED {
+        assert!(
+            shared.iter().any(|it| it == name),
+            "{name} is not in {shared:?}"
+        );
+    }
 }
