@@ -1,7 +1,7 @@
 //! `simc build`: a model's kernel and manifest, or what the compiler made of it on the way.
 
 use crate::{
-    failure::Failure, generator::Generator, output::replace, problem, source::Source, terminal,
+    compilation::Compilation, failure::Failure, output::replace, problem, source::Source, terminal,
     translate::Kernel,
 };
 use clap::error::ErrorKind;
@@ -31,9 +31,8 @@ pub(crate) struct Args {
     /// What to write; may be given several times, or as a list with commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     emit: Vec<Emit>,
-    /// Random generator of the kernel.
-    #[arg(long, value_enum, default_value = "keyed-hash")]
-    generator: Generator,
+    #[command(flatten)]
+    compilation: Compilation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -95,7 +94,7 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
         emits = vec![Emit::Wgsl, Emit::Manifest];
     }
     let source = Source::read(&args.file)?;
-    let mut compiled = Compiled::new(&source, args.generator);
+    let mut compiled = Compiled::new(&source, args.compilation);
     let mut files = Vec::new();
     for emit in emits {
         files.push((emit, compiled.bytes(emit)?));
@@ -137,16 +136,16 @@ fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> R
 /// A model as far as it had to be compiled.
 struct Compiled<'a> {
     source: &'a Source,
-    generator: Generator,
+    compilation: Compilation,
     artifact: Option<Artifact>,
     kernel: Option<Kernel>,
 }
 
 impl<'a> Compiled<'a> {
-    fn new(source: &'a Source, generator: Generator) -> Compiled<'a> {
+    fn new(source: &'a Source, compilation: Compilation) -> Compiled<'a> {
         Compiled {
             source,
-            generator,
+            compilation,
             artifact: None,
             kernel: None,
         }
@@ -180,7 +179,7 @@ impl<'a> Compiled<'a> {
 
     fn artifact(&mut self) -> Result<&Artifact, Failure> {
         if self.artifact.is_none() {
-            self.artifact = Some(self.generator.compile(self.source)?);
+            self.artifact = Some(self.compilation.compile(self.source)?);
         }
         Ok(self.artifact.as_ref().expect("it was just compiled"))
     }

@@ -20,6 +20,7 @@ mod literal;
 mod names;
 mod operator;
 mod origin;
+mod precise;
 mod reserved;
 mod stmt;
 mod storage;
@@ -32,6 +33,7 @@ use super::{
     usage::{LanePlace, Usage, usage},
 };
 use crate::{
+    Math, Options,
     builtin::BuiltinId,
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
@@ -47,10 +49,10 @@ use support::Support;
 pub fn wgsl(
     program: &Program,
     manifest: &Manifest,
-    generator: Generator,
+    options: &Options,
     schedule: &Schedule,
 ) -> Kernel {
-    let mut writer = Writer::new(program, manifest, generator, *schedule);
+    let mut writer = Writer::new(program, manifest, options, *schedule);
     writer.write();
     Kernel {
         wgsl: writer.out,
@@ -65,6 +67,7 @@ struct Writer<'a> {
     program: &'a Program,
     manifest: &'a Manifest,
     generator: Generator,
+    math: Math,
     schedule: Schedule,
     /// What was left to the compiler, and what it chose.
     choices: Vec<Choice>,
@@ -95,6 +98,8 @@ struct Writer<'a> {
     supports: BTreeSet<Support>,
     /// Builtins that are no builtins of WGSL, with the type of their `T`.
     helpers: BTreeSet<(BuiltinId, u8)>,
+    /// Precise functions that the text calls.
+    precise: BTreeSet<&'static str>,
     /// Was a chain of `else if` cut in the function at hand?
     chain_cut: bool,
     out: String,
@@ -133,14 +138,15 @@ impl<'a> Writer<'a> {
     fn new(
         program: &'a Program,
         manifest: &'a Manifest,
-        generator: Generator,
+        options: &Options,
         schedule: Schedule,
     ) -> Self {
         let float = |scalar: &Scalar| *scalar == Scalar::F32;
         let mut writer = Writer {
             program,
             manifest,
-            generator,
+            generator: options.generator,
+            math: options.math,
             schedule,
             choices: Vec::new(),
             usage: usage(program),
@@ -162,6 +168,7 @@ impl<'a> Writer<'a> {
             hoisted: HashMap::new(),
             supports: BTreeSet::new(),
             helpers: BTreeSet::new(),
+            precise: BTreeSet::new(),
             chain_cut: false,
             out: String::with_capacity(4_096 + 24 * program.exprs.len()),
             indent: 0,
