@@ -155,10 +155,10 @@ fn second(x: f32, k: u32) -> f32 {
 pub struct Found {
     /// The largest error in units in the last place, where all arguments and the result are 0 or normal.
     pub worst: f64,
+    /// The same where the arguments are in the case's range.
+    pub usual: f64,
     /// The arguments of the worst, as bits.
     pub at: [u32; 2],
-    /// What the CPU has there, and what the GPU has.
-    pub values: [f32; 2],
     /// How often an infinity or NaN is not the CPU's.
     pub lost: usize,
     /// How many results were compared.
@@ -205,13 +205,18 @@ pub fn compare(case: &Case, math: Math, arguments: &Arguments) -> Result<Found, 
         }
         found.count += 1;
         let error = apart(truth, got);
+        let (low, high) = case.range;
+        let inside = |bits: u32| (low..=high).contains(&f32::from_bits(bits));
+        let first_alone = !case.call.contains('y');
+        if words || (inside(at[0]) && (first_alone || inside(at[1]))) {
+            found.usual = found.usual.max(error);
+        }
         if error.is_infinite() || error.is_nan() {
             found.lost += 1;
         } else if error > found.worst {
             found = Found {
                 worst: error,
                 at,
-                values: [truth, got],
                 ..found
             };
         }
