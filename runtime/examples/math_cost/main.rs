@@ -54,10 +54,9 @@ fn table(size: Size) -> Result<(), Error> {
             [Math::Fast, Math::Precise].map(|math| row(case, math, &arguments, size));
         let (fast, precise) = (fast?, precise?);
         println!(
-            "| `{}` | {} to {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |",
             case.call,
-            case.range.0,
-            case.range.1,
+            range(case),
             error(case, &fast.0),
             error(case, &precise.0),
             case.bound,
@@ -116,6 +115,14 @@ fn seconds(source: &str, math: Math, size: Size) -> Result<f64, Error> {
     found.remove(0);
     found.sort_by(f64::total_cmp);
     Ok(found[RUNS / 2])
+}
+
+/// The arguments that a model is likely to have.
+fn range(case: &Case) -> String {
+    match case.range {
+        _ if case.call.contains("(a,") => "all".to_owned(),
+        (low, high) => format!("{low} to {high}"),
+    }
 }
 
 /// Three cells: the error in the case's range, that anywhere, and where it is. Infinities and NaN that are not the CPU's are counted beside it.
