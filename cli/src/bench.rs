@@ -9,8 +9,8 @@ mod verify;
 use crate::{
     cache,
     choices::Choices,
+    compilation::Compilation,
     failure::Failure,
-    generator::Generator,
     interrupt,
     launch::{self, Assignment},
     number, output, problem,
@@ -61,9 +61,8 @@ pub(crate) struct Args {
     /// Seed of all random draws.
     #[arg(long, value_name = "N", value_parser = number::seed, default_value = "0")]
     seed: u64,
-    /// Random generator.
-    #[arg(long, value_enum, default_value = "keyed-hash")]
-    generator: Generator,
+    #[command(flatten)]
+    compilation: Compilation,
     /// Value of a param, of the models that have it.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
@@ -170,7 +169,7 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
 fn compiled(args: &Args, file: &Path) -> Result<Model, Failure> {
     let source = Source::read(file)?;
     let started = Instant::now();
-    let artifact = args.generator.compile(&source)?;
+    let artifact = args.compilation.compile(&source)?;
     Ok(Model {
         name: source.name,
         artifact,

@@ -1,7 +1,7 @@
 //! `simc build`: a model's kernel and manifest, or what the compiler made of it on the way.
 
 use crate::{
-    failure::Failure, generator::Generator, output::replace, problem, source::Source, terminal,
+    compilation::Compilation, failure::Failure, output::replace, problem, source::Source, terminal,
     translate::Kernel,
 };
 use clap::error::ErrorKind;
@@ -31,9 +31,8 @@ pub(crate) struct Args {
     /// What to write; may be given several times, or as a list with commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     emit: Vec<Emit>,
-    /// Random generator of the kernel.
-    #[arg(long, value_enum, default_value = "keyed-hash")]
-    generator: Generator,
+    #[command(flatten)]
+    compilation: Compilation,
     /// Gives the kernel a second entry point, `prepare`, that computes once per step what all agents share,
     /// if the model has such work; only in WGSL.
     #[arg(long)]
@@ -107,7 +106,7 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
         translated_with_prepare();
     }
     let source = Source::read(&args.file)?;
-    let mut compiled = Compiled::new(&source, args.generator, args.prepare);
+    let mut compiled = Compiled::new(&source, args.compilation, args.prepare);
     let mut files = Vec::new();
     for emit in emits {
         files.push((emit, compiled.bytes(emit)?));
@@ -155,17 +154,17 @@ fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> R
 /// A model as far as it had to be compiled.
 struct Compiled<'a> {
     source: &'a Source,
-    generator: Generator,
+    compilation: Compilation,
     prepare: bool,
     artifact: Option<Artifact>,
     kernel: Option<Kernel>,
 }
 
 impl<'a> Compiled<'a> {
-    fn new(source: &'a Source, generator: Generator, prepare: bool) -> Compiled<'a> {
+    fn new(source: &'a Source, compilation: Compilation, prepare: bool) -> Compiled<'a> {
         Compiled {
             source,
-            generator,
+            compilation,
             prepare,
             artifact: None,
             kernel: None,
@@ -200,7 +199,7 @@ impl<'a> Compiled<'a> {
 
     fn artifact(&mut self) -> Result<&Artifact, Failure> {
         if self.artifact.is_none() {
-            let mut artifact = self.generator.compile(self.source)?;
+            let mut artifact = self.compilation.compile(self.source)?;
             if self.prepare {
                 let kernel = artifact.kernel(&Schedule {
                     prepare: true,

@@ -3,9 +3,9 @@
 use crate::{
     cache,
     choices::Choices,
+    compilation::Compilation,
     costs::Own,
     failure::Failure,
-    generator::Generator,
     interrupt,
     launch::{self, Assignment},
     number,
@@ -44,9 +44,8 @@ pub(crate) struct Args {
     /// Seed of all random draws.
     #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true, default_value = "0")]
     seed: u64,
-    /// Random generator.
-    #[arg(long, value_enum, default_value = "keyed-hash")]
-    generator: Generator,
+    #[command(flatten)]
+    compilation: Compilation,
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
@@ -110,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let preload = matches!(args.backend, Backend::Gpu).then(sim_runtime::preload);
     let source = Source::read(&args.file)?;
     let started = Instant::now();
-    let artifact = args.generator.compile(&source)?;
+    let artifact = args.compilation.compile(&source)?;
     let compile = started.elapsed().as_secs_f64();
     if target.is_some() && artifact.manifest.outputs.is_empty() {
         return Err(problem::no_outputs().into());

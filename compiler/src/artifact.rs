@@ -27,7 +27,7 @@ impl Artifact {
     /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
         let program = self.shared(schedule.lanes);
-        emit::wgsl(&program, &self.manifest, self.options.generator, schedule)
+        emit::wgsl(&program, &self.manifest, &self.options, schedule)
     }
 
     /// The optimised program for so many lanes per agent, as far as it can be shared among them.
@@ -50,6 +50,6 @@ impl Artifact {
 
     /// Where the expressions of the model went in [`Artifact::wgsl`].
     pub fn origins(&self) -> Vec<emit::Origin> {
-        emit::origins(&self.program, &self.manifest, self.options.generator)
+        emit::origins(&self.program, &self.manifest, &self.options)
     }
 }

@@ -5,6 +5,7 @@
 pub mod eval;
 pub mod manual;
 pub mod math;
+pub mod precise;
 pub mod table;
 
 use crate::ir::{Type, Value};

@@ -46,6 +46,18 @@ pub struct Options {
     pub optimise: bool,
     /// The random generator.
     pub generator: Generator,
+    /// Which mathematical functions a kernel calls.
+    pub math: Math,
+}
+
+/// Which mathematical functions a kernel calls. The CPU backends have but one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Math {
+    /// The device's, as fast and as exact as its driver has them.
+    #[default]
+    Fast,
+    /// The project's own, a few units in the last place from those of the CPU.
+    Precise,
 }
 
 impl Default for Options {
@@ -53,6 +65,7 @@ impl Default for Options {
         Options {
             optimise: true,
             generator: Generator::default(),
+            math: Math::default(),
         }
     }
 }
@@ -71,7 +84,7 @@ pub fn compile(source: &str) -> Result<Artifact, Vec<Diagnostic>> {
 /// Every complaint about the source, in its order.
 pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diagnostic>> {
     let (lowered, program, manifest) = optimised(source, options)?;
-    let kernel = emit::wgsl(&program, &manifest, options.generator, &Schedule::default());
+    let kernel = emit::wgsl(&program, &manifest, &options, &Schedule::default());
     Ok(Artifact {
         manifest,
         lowered,

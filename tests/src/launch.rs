@@ -1,6 +1,6 @@
 //! Where models run in these tests: which backends there are, and one way to start a model on each.
 
-use sim_compiler::{Options, compile_with};
+use sim_compiler::{Math, Options, compile_with};
 use sim_runtime::{Backend, Isa, Simulation, Tuning};
 use std::fmt;
 
@@ -125,7 +125,7 @@ pub fn ways() -> Vec<Way> {
 }
 
 /// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
-/// `lanes=4,unroll=3,split=7`.
+/// `lanes=4,unroll=3,split=7`; `math=precise` there is for [`math`].
 ///
 /// # Panics
 /// If it names what there is not.
@@ -136,6 +136,9 @@ pub fn tuning() -> Tuning {
     };
     for choice in text.split(',').filter(|choice| !choice.is_empty()) {
         let (name, value) = choice.split_once('=').unwrap_or((choice, ""));
+        if name == "math" {
+            continue;
+        }
         let value = Some(value.parse().expect("SIM_SCHEDULE: name=number"));
         match name {
             "lanes" => tuning.lanes = value,
@@ -149,6 +152,22 @@ pub fn tuning() -> Tuning {
     tuning
 }
 
+/// The mathematics that `math=fast` or `math=precise` in `SIM_SCHEDULE` forces on every test.
+///
+/// # Panics
+/// If it names what there is not.
+pub fn math() -> Math {
+    let text = std::env::var("SIM_SCHEDULE").unwrap_or_default();
+    let forced = text
+        .split(',')
+        .find_map(|choice| choice.strip_prefix("math="));
+    match forced {
+        None | Some("fast") => Math::Fast,
+        Some("precise") => Math::Precise,
+        Some(other) => panic!("SIM_SCHEDULE: there is no mathematics `{other}`"),
+    }
+}
+
 /// A model, compiled, ready for its launch values.
 ///
 /// # Errors
@@ -156,6 +175,7 @@ pub fn tuning() -> Tuning {
 pub fn simulation(source: &str, backend: Backend, optimise: bool) -> Result<Simulation, String> {
     let options = Options {
         optimise,
+        math: math(),
         ..Options::default()
     };
     let artifact = compile_with(source, options).map_err(|diagnostics| {

@@ -194,3 +194,18 @@ fn the_examples_compile_in_every_language() {
     }
     assert!(count > 10, "{count} examples");
 }
+
+#[test]
+fn precise_mathematics_is_written_into_the_kernel_in_every_language() {
+    let place = Place::new();
+    place.write("walk.sim", MODEL);
+    let kernel = |math| place.good(&["build", "walk.sim", "--math", math, "--emit", "wgsl"]);
+    assert!(kernel("precise").out.contains("fn precise_normal_from("));
+    let plain = place.good(&["build", "walk.sim", "--emit", "wgsl"]);
+    assert!(!plain.out.contains("precise"));
+    assert_eq!(kernel("fast").out, plain.out);
+    let emits = "spirv,msl,hlsl,glsl";
+    place.good(&[
+        "build", "walk.sim", "--math", "precise", "--emit", emits, "-o", "out",
+    ]);
+}

@@ -20,6 +20,7 @@ mod literal;
 mod names;
 mod operator;
 mod origin;
+mod precise;
 mod prepare;
 mod reserved;
 mod stmt;
@@ -33,6 +34,7 @@ use super::{
     usage::{LanePlace, Usage, usage},
 };
 use crate::{
+    Math, Options,
     builtin::BuiltinId,
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
@@ -50,7 +52,7 @@ use support::Support;
 pub fn wgsl(
     program: &Program,
     manifest: &Manifest,
-    generator: Generator,
+    options: &Options,
     schedule: &Schedule,
 ) -> Kernel {
     let split = match schedule.prepare {
@@ -58,7 +60,7 @@ pub fn wgsl(
         false => None,
     };
     let program = split.as_ref().map_or(program, |split| &split.program);
-    let mut writer = Writer::new(program, manifest, generator, *schedule);
+    let mut writer = Writer::new(program, manifest, options, *schedule);
     if let Some(split) = &split {
         writer.set_per_step(split);
     }
@@ -76,6 +78,7 @@ struct Writer<'a> {
     program: &'a Program,
     manifest: &'a Manifest,
     generator: Generator,
+    math: Math,
     schedule: Schedule,
     /// What `prepare` computes, if there is such an entry point.
     per_step: Option<PerStep>,
@@ -108,6 +111,8 @@ struct Writer<'a> {
     supports: BTreeSet<Support>,
     /// Builtins that are no builtins of WGSL, with the type of their `T`.
     helpers: BTreeSet<(BuiltinId, u8)>,
+    /// Precise functions that the text calls.
+    precise: BTreeSet<&'static str>,
     /// Was a chain of `else if` cut in the function at hand?
     chain_cut: bool,
     out: String,
@@ -146,14 +151,15 @@ impl<'a> Writer<'a> {
     fn new(
         program: &'a Program,
         manifest: &'a Manifest,
-        generator: Generator,
+        options: &Options,
         schedule: Schedule,
     ) -> Self {
         let float = |scalar: &Scalar| *scalar == Scalar::F32;
         let mut writer = Writer {
             program,
             manifest,
-            generator,
+            generator: options.generator,
+            math: options.math,
             schedule,
             per_step: None,
             choices: Vec::new(),
@@ -176,6 +182,7 @@ impl<'a> Writer<'a> {
             hoisted: HashMap::new(),
             supports: BTreeSet::new(),
             helpers: BTreeSet::new(),
+            precise: BTreeSet::new(),
             chain_cut: false,
             out: String::with_capacity(4_096 + 24 * program.exprs.len()),
             indent: 0,

@@ -14,7 +14,7 @@ mod validate;
 use sim_compiler::{builtin, ir, span};
 
 use sim_compiler::{
-    emit,
+    Math, Options, emit,
     ir::{Len, Program, VarId},
     manifest::{Data, Field, Input, Manifest, Param, Scalar, Source, header},
     random::Generator,
@@ -106,20 +106,35 @@ fn field(program: &Program, id: VarId) -> Field {
 }
 
 /// The kernel of a program that the verifier accepts.
-fn kernel(mut program: Program, generator: Generator) -> String {
+fn kernel(program: Program, generator: Generator) -> String {
+    let options = Options {
+        generator,
+        ..Options::default()
+    };
+    kernel_with(program, options)
+}
+
+fn kernel_with(mut program: Program, options: Options) -> String {
     let manifest = manifest(&mut program);
     sim_compiler::ir::verify::verify(&program).expect("a valid program");
-    emit::wgsl(&program, &manifest, generator, &Schedule::default()).wgsl
+    emit::wgsl(&program, &manifest, &options, &Schedule::default()).wgsl
 }
 
 #[test]
 fn random_programs_give_valid_kernels() {
     for seed in 0..300 {
         let generator = Generator::ALL[seed as usize % Generator::ALL.len()];
-        let text = kernel(random::program(seed), generator);
-        naga(&text);
-        if seed < 25 {
-            tint(&text);
+        for math in [Math::Fast, Math::Precise] {
+            let options = Options {
+                generator,
+                math,
+                ..Options::default()
+            };
+            let text = kernel_with(random::program(seed), options);
+            naga(&text);
+            if seed < 25 {
+                tint(&text);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every kernel through naga as WebGPU has it (no capabilities), and through tint where it is on the PATH.
 
 use super::files;
-use sim_compiler::{Options, compile_with, random::Generator, schedule::Schedule};
+use sim_compiler::{Math, Options, compile_with, random::Generator, schedule::Schedule};
 use std::process::{Command, Stdio};
 
 /// Every model of the repository in every form, as name and kernel.
@@ -9,21 +9,23 @@ fn kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "tests/language", "tests/run"] {
         for (name, source) in files::models(folder) {
-            for (optimise, generator) in [
-                (true, Generator::KeyedHash),
-                (false, Generator::KeyedHash),
-                (true, Generator::Philox4x32),
+            for (optimise, generator, math) in [
+                (true, Generator::KeyedHash, Math::Fast),
+                (false, Generator::KeyedHash, Math::Fast),
+                (true, Generator::Philox4x32, Math::Fast),
+                (true, Generator::KeyedHash, Math::Precise),
             ] {
                 let artifact = compile_with(
                     &source,
                     Options {
                         optimise,
                         generator,
+                        math,
                     },
                 )
                 .unwrap_or_else(|diagnostics| panic!("{folder}/{name}: {diagnostics:?}"));
                 let form = format!(
-                    "{folder}/{name} ({}, {generator:?})",
+                    "{folder}/{name} ({}, {generator:?}, {math:?})",
                     if optimise { "optimised" } else { "plain" }
                 );
                 for (unroll_steps, prepare) in [(1, false), (3, true), (8, true)] {

@@ -15,10 +15,60 @@ const ROUND: f32 = 12_582_912.0;
 const SIGN: u32 = 1 << 31;
 
 /// π/2 as a sum of three floats.
-const HALF_PI: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
+pub(in crate::builtin) const HALF_PI: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
 
 /// ln 2 as a sum of two floats.
-const LN_2: [f32; 2] = [std::f32::consts::LN_2, -1.904_654_2e-9];
+pub(in crate::builtin) const LN_2: [f32; 2] = [std::f32::consts::LN_2, -1.904_654_2e-9];
+
+/// The bits of √½, where mantissas begin whose logarithm is taken.
+pub(in crate::builtin) const ROOT_HALF: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
+
+/// (sin r - r) / r³ by r², for |r| <= π/4.
+pub(in crate::builtin) const SINE: [f32; 3] = [-0.166_666_55, 0.008_332_158, -0.000_195_149_58];
+
+/// (cos r - 1 + r²/2) / r⁴ by r², for |r| <= π/4.
+pub(in crate::builtin) const COSINE: [f32; 3] = [0.041_666_646, -0.001_388_731_3, 2.443_278_6e-5];
+
+/// e^r for |r| <= ln 2 / 2.
+pub(in crate::builtin) const EXP: [f32; 7] = [
+    1.0,
+    1.0,
+    0.499_999_94,
+    0.166_665_21,
+    0.041_668_39,
+    0.008_368_724,
+    0.001_381_458_4,
+];
+
+/// (ln(1 + f) - f + f²/2) / f³ for 1 + f in [√½, √2).
+pub(in crate::builtin) const LOG: [f32; 8] = [
+    0.333_333_3,
+    -0.250_008_2,
+    0.200_012_27,
+    -0.166_233_57,
+    0.142_017_59,
+    -0.131_601_83,
+    0.127_615_75,
+    -0.076_344_93,
+];
+
+/// The numerator of tanh x / x by x².
+pub(in crate::builtin) const TANH_ABOVE: [f32; 5] = [
+    1.0,
+    0.133_797_14,
+    0.003_494_029_6,
+    2.058_339_7e-5,
+    1.331_895_3e-8,
+];
+
+/// Its denominator.
+pub(in crate::builtin) const TANH_BELOW: [f32; 5] = [
+    1.0,
+    0.467_130_3,
+    0.025_871_055,
+    0.000_328_308_47,
+    7.761_971e-7,
+];
 
 /// `c[0] + c[1] x + c[2] x² + …` by Horner's rule, fused.
 #[inline(always)]
@@ -55,9 +105,9 @@ fn reduce(x: f32) -> (u32, f32) {
 #[inline(always)]
 fn sin_of(quarter: u32, r: f32, flip: u32) -> f32 {
     let r2 = r * r;
-    let p = polynomial(r2, [-0.166_666_55, 0.008_332_158, -0.000_195_149_58]);
+    let p = polynomial(r2, SINE);
     let sin = (r2 * r).mul_add(p, r);
-    let p = polynomial(r2, [0.041_666_646, -0.001_388_731_3, 2.443_278_6e-5]);
+    let p = polynomial(r2, COSINE);
     let cos = (r2 * r2).mul_add(p, r2.mul_add(-0.5, 1.0));
     let value = if quarter & 1 == 0 { sin } else { cos };
     f32::from_bits(value.to_bits() ^ (((quarter << 30) ^ flip) & SIGN))
@@ -134,18 +184,7 @@ pub(super) fn exp_of_negative(x: f32) -> f32 {
     let n = sum - ROUND;
     let r = n.mul_add(-LN_2[0], x);
     let r = n.mul_add(-LN_2[1], r);
-    let p = polynomial(
-        r,
-        [
-            1.0,
-            1.0,
-            0.499_999_94,
-            0.166_665_21,
-            0.041_668_39,
-            0.008_368_724,
-            0.001_381_458_4,
-        ],
-    );
+    let p = polynomial(r, EXP);
     // 2^n in two factors: one alone would leave the exponent's range where the result does not.
     let n = (sum.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
     let half = n >> 1;
@@ -181,26 +220,13 @@ pub(super) fn log_corners(x: f32, value: f32) -> f32 {
 /// ln(x / 2^shift) for a positive, finite, normal number.
 #[inline(always)]
 fn log_scaled(x: f32, shift: i32) -> f32 {
-    const ROOT_HALF: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
     // The mantissa in [√½, √2): the exponent counts from there.
     let bits = x.to_bits().wrapping_sub(ROOT_HALF);
     let exponent = (bits as i32) >> 23;
     let m = f32::from_bits((bits & 0x007f_ffff) + ROOT_HALF);
     let e = (exponent - shift) as f32;
     let f = m - 1.0;
-    let p = polynomial(
-        f,
-        [
-            0.333_333_3,
-            -0.250_008_2,
-            0.200_012_27,
-            -0.166_233_57,
-            0.142_017_59,
-            -0.131_601_83,
-            0.127_615_75,
-            -0.076_344_93,
-        ],
-    );
+    let p = polynomial(f, LOG);
     let f2 = f * f;
     let tail = (f2 * f).mul_add(p, e * LN_2[1]);
     e.mul_add(LN_2[0], f2.mul_add(-0.5, tail) + f)
@@ -213,25 +239,7 @@ pub fn tanh(x: f32) -> f32 {
     let x = if x < -9.02 { -9.02 } else { x };
     let x = if x > 9.02 { 9.02 } else { x };
     let x2 = x * x;
-    let p = polynomial(
-        x2,
-        [
-            1.0,
-            0.133_797_14,
-            0.003_494_029_6,
-            2.058_339_7e-5,
-            1.331_895_3e-8,
-        ],
-    );
-    let q = polynomial(
-        x2,
-        [
-            1.0,
-            0.467_130_3,
-            0.025_871_055,
-            0.000_328_308_47,
-            7.761_971e-7,
-        ],
-    );
+    let p = polynomial(x2, TANH_ABOVE);
+    let q = polynomial(x2, TANH_BELOW);
     x * p / q
 }

@@ -1,7 +1,7 @@
 //! Large angles, brought to within π/4 of a multiple of π/2.
 
 /// The bits of 2/π after the binary point, 32 to a word.
-const TWO_OVER_PI: [u32; 7] = [
+pub(in crate::builtin) const TWO_OVER_PI: [u32; 7] = [
     0xA2F9_836E,
     0x4E44_1529,
     0xFC27_57D1,

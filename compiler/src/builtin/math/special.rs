@@ -3,6 +3,29 @@
 
 use super::{primary, wide};
 
+/// erf x / x by x², below 1.
+pub(in crate::builtin) const ERF_NEAR: [f64; 8] = [
+    1.128_379_167_058_030_5,
+    -0.376_126_384_345_857_8,
+    0.112_837_819_732_337_6,
+    -0.026_865_400_012_617_398,
+    0.005_220_946_024_194_722,
+    -0.000_848_285_944_570_977_9,
+    0.000_112_574_178_533_161_71,
+    -9.643_774_893_854_778e-6,
+];
+
+/// e^(x²) (1 - erf x) by 1/(x + 2), above 1.
+pub(in crate::builtin) const ERF_FAR: [f64; 7] = [
+    0.002_093_905_313_620_556_2,
+    0.513_726_213_458_159,
+    1.636_492_289_722_029_8,
+    -0.743_255_920_288_702_8,
+    10.776_217_981_309_058,
+    -8.197_294_476_599_01,
+    0.464_456_109_175_106_7,
+];
+
 /// The logistic function 1 / (1 + e^-x), from e^-|x|, which does not overflow.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
@@ -31,32 +54,8 @@ pub fn erf(x: f32) -> f32 {
     let near = size < 1.0;
     let size = f64::from(if size > 4.0 { 4.0 } else { size });
     let square = size * size;
-    let inner = size
-        * wide::polynomial(
-            square,
-            [
-                1.128_379_167_058_030_5,
-                -0.376_126_384_345_857_8,
-                0.112_837_819_732_337_6,
-                -0.026_865_400_012_617_398,
-                0.005_220_946_024_194_722,
-                -0.000_848_285_944_570_977_9,
-                0.000_112_574_178_533_161_71,
-                -9.643_774_893_854_778e-6,
-            ],
-        );
-    let scaled_complement = wide::polynomial(
-        1.0 / (size + 2.0),
-        [
-            0.002_093_905_313_620_556_2,
-            0.513_726_213_458_159,
-            1.636_492_289_722_029_8,
-            -0.743_255_920_288_702_8,
-            10.776_217_981_309_058,
-            -8.197_294_476_599_01,
-            0.464_456_109_175_106_7,
-        ],
-    );
+    let inner = size * wide::polynomial(square, ERF_NEAR);
+    let scaled_complement = wide::polynomial(1.0 / (size + 2.0), ERF_FAR);
     let outer = 1.0 - wide::exp(-square) * scaled_complement;
     let value = if near { inner } else { outer };
     (value as f32).copysign(x)

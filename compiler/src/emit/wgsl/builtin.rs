@@ -11,23 +11,30 @@ impl Writer<'_> {
     /// Writes a call of a builtin.
     pub(super) fn builtin(&mut self, id: BuiltinId, args: &[ExprId]) {
         let pure = id.row().pure();
+        if let Some(name) = self.precise_form(id) {
+            return self.helper(id, name, args);
+        }
         match pure.wgsl {
             Wgsl::Native(name) => {
                 self.push(name);
                 self.arguments_shown(args);
             }
             Wgsl::Expression(text) => self.template(text, args),
-            Wgsl::Helper { name, .. } => {
-                let ty = self.shared_type(pure, args);
-                self.push(name);
-                if ty.is_vector() && is_componentwise(pure) {
-                    self.push("_");
-                    self.push(ty.name());
-                }
-                self.helpers.insert((id, ty.components() as u8));
-                self.arguments(args);
-            }
+            Wgsl::Helper { name, .. } => self.helper(id, name, args),
         }
+    }
+
+    /// Writes a call of a builtin's function, or of that which calls it component by component.
+    fn helper(&mut self, id: BuiltinId, name: &str, args: &[ExprId]) {
+        let pure = id.row().pure();
+        let ty = self.shared_type(pure, args);
+        self.push(name);
+        if ty.is_vector() && is_componentwise(pure) {
+            self.push("_");
+            self.push(ty.name());
+        }
+        self.helpers.insert((id, ty.components() as u8));
+        self.arguments(args);
     }
 
     /// The type that `T` stands for.
@@ -85,16 +92,21 @@ impl Writer<'_> {
         }
         for (id, components) in helpers {
             let pure = id.row().pure();
-            if let Wgsl::Helper { name, .. } = pure.wgsl
-                && components > 1
-                && is_componentwise(pure)
-            {
+            let name = match (self.precise_form(id), pure.wgsl) {
+                (Some(name), _) | (None, Wgsl::Helper { name, .. }) => name,
+                (None, Wgsl::Native(_) | Wgsl::Expression(_)) => continue,
+            };
+            if components > 1 && is_componentwise(pure) {
                 self.vector_helper(name, pure, Type::float(usize::from(components)));
             }
         }
     }
 
     fn helper_text(&mut self, id: BuiltinId, written: &mut BTreeSet<&'static str>) {
+        if let Some(name) = self.precise_form(id) {
+            self.precise.insert(name);
+            return;
+        }
         let Wgsl::Helper { name, text, needs } = id.row().pure().wgsl else {
             return;
         };

@@ -160,11 +160,13 @@ impl Writer<'_> {
     /// Writes an operator on two operands.
     pub(super) fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
         if let Some(support) = self.division(op, a, b) {
+            let types = [a, b].map(|operand| self.program.type_of(operand));
+            let widest = types[usize::from(types[1].is_vector())];
             self.call(support);
             self.push("(");
-            self.argument(a, false);
+            self.widened(a, widest, false);
             self.push(", ");
-            self.expr(b, Level::Lowest);
+            self.widened(b, widest, true);
             self.push(")");
             return;
         }
@@ -175,6 +177,18 @@ impl Writer<'_> {
             return;
         }
         self.plain_binary(op, a, b);
+    }
+
+    /// Writes an argument of a function, a number for a vector as a vector of it.
+    fn widened(&mut self, id: ExprId, ty: Type, last: bool) {
+        if ty == self.program.type_of(id) {
+            self.argument(id, last);
+        } else {
+            self.push(literal::type_name(ty));
+            self.push("(");
+            self.argument(id, true);
+            self.push(")");
+        }
     }
 
     fn plain_binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
@@ -296,6 +310,7 @@ impl Writer<'_> {
             }
             (Type::U32, false) => (divisor == 0).then_some(Support::DivU32),
             (Type::U32, true) => (divisor == 0).then_some(Support::RemU32),
+            (ty, false) if ty.is_float() => self.precise_division(a, b),
             (Type::F32 | Type::Bool | Type::Vec2 | Type::Vec3 | Type::Vec4, _) => None,
         }
     }

@@ -2,9 +2,9 @@
 
 use super::Writer;
 use crate::{
+    Options,
     ir::{ExprId, Program},
     manifest::Manifest,
-    random::Generator,
     schedule::Schedule,
     span::Span,
 };
@@ -21,8 +21,8 @@ pub struct Origin {
 
 /// Where the expressions of a model went in the kernel of [`Schedule::default`], in the order of its text. An
 /// expression that was copied has several entries, one that was folded away has none.
-pub fn origins(program: &Program, manifest: &Manifest, generator: Generator) -> Vec<Origin> {
-    let mut writer = Writer::new(program, manifest, generator, Schedule::default());
+pub fn origins(program: &Program, manifest: &Manifest, options: &Options) -> Vec<Origin> {
+    let mut writer = Writer::new(program, manifest, options, Schedule::default());
     writer.origins = Some(Vec::new());
     writer.write();
     writer.origins.unwrap_or_default()

@@ -1,6 +1,6 @@
 //! The words that a name in the generated text may not be.
 
-use crate::builtin::{Meaning, Wgsl, table};
+use crate::builtin::{Meaning, Wgsl, precise, table};
 use std::{collections::HashSet, sync::LazyLock};
 
 /// Keywords and reserved words of WGSL, sections 2.6 and 16.1 of the specification: never an identifier.
@@ -39,6 +39,7 @@ storageBarrier textureBarrier workgroupBarrier workgroupUniformLoad";
 const OWN: &str = "\
 Run run inputs states outputs progress per_step prepared prepare main agent_key step_key random_word random_round \
 div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 \
+precise_quotient_vec2 precise_quotient_vec3 precise_quotient_vec4 \
 runtime_f32 runtime_i32 runtime_u32 runtime_bool";
 
 static KEYWORD_SET: LazyLock<HashSet<&'static str>> =
@@ -62,6 +63,7 @@ static MODULE_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         .chain(OWN.split_whitespace())
         .chain(KEYWORDS.split_whitespace())
         .chain(helpers)
+        .chain(precise::items().iter().map(|item| item.name))
         .collect()
 });
 

@@ -1,7 +1,10 @@
 //! The functions after `main` that the text turned out to call.
 
 use super::{Writer, literal, storage};
-use crate::ir::{Len, Type, VarId, VarKind};
+use crate::{
+    builtin::precise,
+    ir::{Len, Type, VarId, VarKind},
+};
 
 /// Functions that give operators and conversions the IR's meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +21,14 @@ pub(super) enum Support {
     I32FromF32,
     /// Saturating conversion.
     U32FromF32,
+    /// Division of floats to the last place, for precise mathematics.
+    Quotient,
+    /// The same, component by component.
+    QuotientVec2,
+    /// The same, component by component.
+    QuotientVec3,
+    /// The same, component by component.
+    QuotientVec4,
     /// Identity that hides a constant.
     RuntimeF32,
     /// Identity that hides a constant.
@@ -38,6 +49,10 @@ impl Support {
             Support::RemU32 => "rem_u32",
             Support::I32FromF32 => "i32_from_f32",
             Support::U32FromF32 => "u32_from_f32",
+            Support::Quotient => precise::QUOTIENT,
+            Support::QuotientVec2 => "precise_quotient_vec2",
+            Support::QuotientVec3 => "precise_quotient_vec3",
+            Support::QuotientVec4 => "precise_quotient_vec4",
             Support::RuntimeF32 => "runtime_f32",
             Support::RuntimeI32 => "runtime_i32",
             Support::RuntimeU32 => "runtime_u32",
@@ -53,6 +68,11 @@ impl Support {
             Support::RemU32 => REM_U32,
             Support::I32FromF32 => I32_FROM_F32,
             Support::U32FromF32 => U32_FROM_F32,
+            // Written with the other precise functions.
+            Support::Quotient => "",
+            Support::QuotientVec2 => QUOTIENT_VEC2,
+            Support::QuotientVec3 => QUOTIENT_VEC3,
+            Support::QuotientVec4 => QUOTIENT_VEC4,
             Support::RuntimeF32 => RUNTIME_F32,
             Support::RuntimeI32 => RUNTIME_I32,
             Support::RuntimeU32 => RUNTIME_U32,
@@ -106,6 +126,24 @@ fn u32_from_f32(x: f32) -> u32 {
 }
 ";
 
+const QUOTIENT_VEC2: &str = "\
+fn precise_quotient_vec2(a: vec2f, b: vec2f) -> vec2f {
+    return vec2f(precise_quotient(a.x, b.x), precise_quotient(a.y, b.y));
+}
+";
+
+const QUOTIENT_VEC3: &str = "\
+fn precise_quotient_vec3(a: vec3f, b: vec3f) -> vec3f {
+    return vec3f(precise_quotient_vec2(a.xy, b.xy), precise_quotient(a.z, b.z));
+}
+";
+
+const QUOTIENT_VEC4: &str = "\
+fn precise_quotient_vec4(a: vec4f, b: vec4f) -> vec4f {
+    return vec4f(precise_quotient_vec2(a.xy, b.xy), precise_quotient_vec2(a.zw, b.zw));
+}
+";
+
 const RUNTIME_F32: &str = "\
 // x, but computed when the kernel runs.
 fn runtime_f32(x: f32) -> f32 {
@@ -145,6 +183,7 @@ impl Writer<'_> {
         }
         self.lane_functions();
         self.builtin_helpers();
+        self.precise_functions();
         if self.usage.draws.contains(&true) {
             self.blank();
             let text = self.generator.wgsl();
@@ -152,8 +191,10 @@ impl Writer<'_> {
             self.push("\n");
         }
         for support in std::mem::take(&mut self.supports) {
-            self.blank();
-            self.push(support.text());
+            if !support.text().is_empty() {
+                self.blank();
+                self.push(support.text());
+            }
         }
     }
 

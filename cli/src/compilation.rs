@@ -1,0 +1,52 @@
+//! `--generator` and `--math`: how a model is compiled.
+
+use crate::{failure::Failure, source::Source};
+use sim_compiler::{Options, artifact::Artifact, compile_with, random};
+
+/// Arguments that decide how a model is compiled.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Compilation {
+    /// Random generator.
+    #[arg(long, value_enum, default_value = "keyed-hash")]
+    generator: Generator,
+    /// Mathematical functions of a kernel on a GPU.
+    #[arg(long, value_enum, default_value = "fast")]
+    math: Math,
+}
+
+/// A random generator by its name in the manifest.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Generator {
+    /// The default: cheap, and passes the test batteries.
+    KeyedHash,
+    /// Philox4x32-10, the published one; slower.
+    #[value(name = "philox4x32-10")]
+    Philox,
+}
+
+/// Which mathematical functions a kernel calls.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Math {
+    /// The device's own, whose errors docs/mathematics.md lists.
+    Fast,
+    /// Those of the CPU backend, written out: a few units in the last place apart, and slower.
+    Precise,
+}
+
+impl Compilation {
+    /// Compiles a model so.
+    pub(crate) fn compile(self, source: &Source) -> Result<Artifact, Failure> {
+        let options = Options {
+            generator: match self.generator {
+                Generator::KeyedHash => random::Generator::KeyedHash,
+                Generator::Philox => random::Generator::Philox4x32,
+            },
+            math: match self.math {
+                Math::Fast => sim_compiler::Math::Fast,
+                Math::Precise => sim_compiler::Math::Precise,
+            },
+            ..Options::default()
+        };
+        compile_with(&source.text, options).map_err(|diagnostics| source.failure(diagnostics))
+    }
+}
