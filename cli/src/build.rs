@@ -1,11 +1,15 @@
 //! `simc build`: a model's kernel and manifest, or what the compiler made of it on the way.
 
 use crate::{
-    compilation::Compilation, failure::Failure, output::replace, problem, source::Source, terminal,
-    translate::Kernel,
+    compilation::Compilation, failure::Failure, number, output::replace, problem, source::Source,
+    terminal, translate::Kernel,
 };
 use clap::error::ErrorKind;
-use sim_compiler::{Stage, artifact::Artifact, schedule::Schedule};
+use sim_compiler::{
+    Stage,
+    artifact::Artifact,
+    schedule::{self, Choice, Schedule, Target},
+};
 use std::{
     fs,
     io::{self, IsTerminal, Write},
@@ -37,6 +41,12 @@ pub(crate) struct Args {
     /// if the model has such work; only in WGSL.
     #[arg(long)]
     prepare: bool,
+    /// Print which kernel a large GPU would be given for the model, and why, instead of writing files.
+    #[arg(long, conflicts_with_all = ["emit", "output", "prepare"])]
+    explain: bool,
+    /// Number of agents that --explain is about, instead of the model's.
+    #[arg(long, value_name = "N", value_parser = number::count, requires = "explain")]
+    agents: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -87,6 +97,9 @@ impl Emit {
 
 /// Compiles a model and writes what was asked for.
 pub(crate) fn build(args: &Args) -> Result<(), Failure> {
+    if args.explain {
+        return explain(args);
+    }
     let mut emits = Vec::new();
     for &emit in &args.emit {
         if !emits.contains(&emit) {
@@ -123,6 +136,36 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+/// Agents of a model that does not say how many it has.
+const SOME_AGENTS: u32 = 10_000;
+
+/// Prints the choices for a GPU that is like the one they were measured on.
+fn explain(args: &Args) -> Result<(), Failure> {
+    let source = Source::read(&args.file)?;
+    let artifact = args.compilation.compile(&source)?;
+    let agents = args.agents.or(artifact.manifest.agents);
+    let target = Target::large(agents.unwrap_or(SOME_AGENTS));
+    let (lanes, choice) = schedule::lanes(&artifact, &target);
+    let kernel = artifact.kernel(&Schedule {
+        lanes,
+        prepare: true,
+        ..Schedule::default()
+    });
+    let mut text = format!(
+        "{}: {} agents on a GPU that {} invocations keep busy, in subgroups of {}\n",
+        source.name, target.agents, target.busy, target.subgroup
+    );
+    let nothing = Choice {
+        what: "nothing is prepared for all agents".to_owned(),
+        why: "a step has too little that all agents share".to_owned(),
+    };
+    let nothing = kernel.prepared.is_none().then_some(nothing);
+    for choice in [choice].into_iter().chain(nothing).chain(kernel.choices) {
+        text += &format!("  {}\n      {}\n", choice.what, choice.why);
+    }
+    terminal::print(text)
 }
 
 /// A usage error, as clap reports its own.

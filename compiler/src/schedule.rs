@@ -75,6 +75,17 @@ pub struct Target {
     pub subgroup: u32,
 }
 
+impl Target {
+    /// A GPU of the size on which the choices were measured (132 processors of four schedulers each).
+    pub fn large(agents: u32) -> Target {
+        Target {
+            agents,
+            busy: 40_000,
+            subgroup: 32,
+        }
+    }
+}
+
 /// Input values that a lane can hold in registers beside its work.
 const HELD_INPUTS: u32 = 170;
 /// More invocations than this keep a device busy whose time goes into loading.

@@ -65,6 +65,18 @@ impl From<Operations> for Units {
     }
 }
 
+/// The backend, what it ran on, and the driver.
+fn place(device: &Device) -> (&'static str, String, Option<String>) {
+    match device {
+        Device::Cpu(isa) => ("cpu", format!("processor with {isa}"), None),
+        Device::Reference => ("reference", "processor".to_owned(), None),
+        Device::Gpu(adapter) => {
+            let driver = Some(adapter.driver.clone()).filter(|driver| !driver.is_empty());
+            ("gpu", adapter.name.clone(), driver)
+        }
+    }
+}
+
 impl Row {
     /// Of runs that were verified.
     pub(crate) fn new(
@@ -76,14 +88,7 @@ impl Row {
         cost: Option<Cost>,
     ) -> Row {
         let report = &measured.report;
-        let (backend, device, driver) = match &report.backend {
-            Device::Cpu(isa) => ("cpu", format!("processor with {isa}"), None),
-            Device::Reference => ("reference", "processor".to_owned(), None),
-            Device::Gpu(adapter) => {
-                let driver = Some(adapter.driver.clone()).filter(|driver| !driver.is_empty());
-                ("gpu", adapter.name.clone(), driver)
-            }
-        };
+        let (backend, device, driver) = place(&report.backend);
         let agent_steps: u64 = first.steps().map(u64::from).sum();
         let (seconds, rate_by) = match measured.gpu {
             Some(gpu) => (gpu.median, "gpu_ms"),

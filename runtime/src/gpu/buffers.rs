@@ -68,15 +68,9 @@ impl Buffers {
         launch: &Launch,
         (agents, keep_states): (u32, bool),
     ) -> Result<Buffers, Error> {
-        let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment).max(4);
-        let stride = (u64::from(manifest.uniform_words) * 4).next_multiple_of(alignment);
-        let slots = (SLOT_BYTES / stride).clamp(1, SLOTS);
-        let uniform = buffer(
-            open,
-            "allocating the params",
-            stride * slots,
-            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-        )?;
+        let (stride, slots) = slots(open, manifest);
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let uniform = buffer(open, "allocating the params", stride * slots, usage)?;
         let inputs = input_rows(open, agents, manifest.input_words)?;
         let states = optional_results(open, "allocating the states", agents, manifest.state_words)?;
         let outputs = optional_results(
@@ -204,6 +198,13 @@ impl Buffers {
             .map(|slot| (slot as u64 * self.stride) as u32)
             .collect())
     }
+}
+
+/// Bytes of a block of params, and how many blocks there are.
+fn slots(open: &OpenDevice, manifest: &Manifest) -> (u64, u64) {
+    let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment).max(4);
+    let stride = (u64::from(manifest.uniform_words) * 4).next_multiple_of(alignment);
+    (stride, (SLOT_BYTES / stride).clamp(1, SLOTS))
 }
 
 fn input_rows(open: &OpenDevice, agents: u32, words: u32) -> Result<Option<wgpu::Buffer>, Error> {

@@ -123,8 +123,13 @@ fn lanes_of(
     let busy = match place.kind {
         AdapterKind::Discrete | AdapterKind::Virtual => BUSY_DISCRETE,
         AdapterKind::Integrated => BUSY_INTEGRATED,
-        // A processor is never idle: one lane more is as much more work.
-        AdapterKind::Other | AdapterKind::Software => 1,
+        AdapterKind::Other | AdapterKind::Software => {
+            let choice = Choice {
+                what: "one lane per agent".to_owned(),
+                why: "a processor is never idle: one lane more is as much more work".to_owned(),
+            };
+            return (1, choice);
+        }
     };
     let target = Target {
         agents: launch.agents,

@@ -139,15 +139,16 @@ fn numbers(column: &Column) -> Vec<f64> {
 }
 
 /// The models whose agents lanes can share; all others run as they are.
-const SHARED: [&str; 9] = [
+const SHARED: [&str; 10] = [
     "acrobot",
-    "ackley",
-    "conv2d",
+    "cartpole",
     "gbm",
+    "griewank",
     "mountain_car",
     "pi",
     "portfolio",
     "rastrigin",
+    "schwefel",
     "sphere",
 ];
 

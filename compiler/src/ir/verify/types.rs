@@ -60,13 +60,7 @@ impl Verifier<'_> {
     fn node(&self, id: ExprId) -> Result<Type, String> {
         match &self.program[id] {
             Expr::Literal(value) => Ok(value.ty()),
-            Expr::Launch(number) => {
-                let fine = *number != Launch::Step || self.section == Section::Step;
-                self.require(fine, "the step is unknown here")?;
-                let fine = *number != Launch::Lane || self.program.lanes > 0;
-                self.require(fine, "a lane where there is but one")?;
-                Ok(Type::I32)
-            }
+            Expr::Launch(number) => self.launch(*number),
             Expr::Rows(var) => {
                 self.exists(*var)?;
                 let var = &self.program[*var];
@@ -127,6 +121,14 @@ impl Verifier<'_> {
             Expr::RandomWord { number } => self.random_word(*number),
             Expr::AcrossLanes(op, value) => self.across_lanes(*op, *value),
         }
+    }
+
+    fn launch(&self, number: Launch) -> Result<Type, String> {
+        let fine = number != Launch::Step || self.section == Section::Step;
+        self.require(fine, "the step is unknown here")?;
+        let fine = number != Launch::Lane || self.program.lanes > 0;
+        self.require(fine, "a lane where there is but one")?;
+        Ok(Type::I32)
     }
 
     fn across_lanes(&self, op: LaneOp, value: ExprId) -> Result<Type, String> {

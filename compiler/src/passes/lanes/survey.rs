@@ -288,7 +288,7 @@ impl Walk<'_> {
         for id in read {
             self.expr(id);
         }
-        for at in self.around[depth..].to_vec() {
+        for &at in &self.around[depth..] {
             let known = &mut self.survey.loops[at];
             let before = known.accumulators.insert(var, op);
             known.fits &= before.is_none_or(|before| before == op);
