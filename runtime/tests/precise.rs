@@ -41,7 +41,9 @@ fn precise_forms_are_near_those_of_the_cpu() {
             found.count
         );
         println!("{line}");
-        if found.worst > case.bound || found.lost > 0 {
+        // WGSL lets drivers of GPUs assume that there is no NaN: one of the arguments is.
+        let lost = u64::from(adapters()[0].kind.is_gpu());
+        if found.worst > case.bound || found.lost as u64 > lost {
             broken.push(line);
         }
     }

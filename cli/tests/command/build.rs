@@ -81,7 +81,9 @@ fn a_kernel_can_prepare_what_agents_share() {
     place.good(&["build", "waves.sim", "--prepare"]);
     let manifest: serde_json::Value =
         serde_json::from_slice(&place.read("waves.json")).expect("the manifest is JSON");
-    let expected = serde_json::json!({"binding": 5, "words": 4, "workgroup_size": 64});
+    let expected = serde_json::json!({
+        "binding": 5, "rows_per_step": 1, "words": 4, "workgroup_size": 64
+    });
     assert_eq!(manifest["prepare"], expected);
     let kernel = String::from_utf8(place.read("waves.wgsl")).expect("WGSL is text");
     assert!(kernel.contains("fn prepare("), "{kernel}");
