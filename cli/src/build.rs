@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use sim_compiler::{
     Stage,
     artifact::Artifact,
-    schedule::{self, Choice, Schedule, Target},
+    schedule::{self, Schedule, Target, Wishes},
 };
 use std::{
     fs,
@@ -140,29 +140,25 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
 
 /// Agents of a model that does not say how many it has.
 const SOME_AGENTS: u32 = 10_000;
+/// The same for steps.
+const SOME_STEPS: u32 = 1_000;
 
 /// Prints the choices for a GPU that is like the one they were measured on.
 fn explain(args: &Args) -> Result<(), Failure> {
     let source = Source::read(&args.file)?;
     let artifact = args.compilation.compile(&source)?;
     let agents = args.agents.or(artifact.manifest.agents);
-    let target = Target::large(agents.unwrap_or(SOME_AGENTS));
-    let (lanes, choice) = schedule::lanes(&artifact, &target);
-    let kernel = artifact.kernel(&Schedule {
-        lanes,
-        prepare: true,
-        ..Schedule::default()
-    });
+    let steps = artifact.manifest.steps.unwrap_or(SOME_STEPS);
+    let target = Target::large(agents.unwrap_or(SOME_AGENTS), steps);
+    let kernel = schedule::choose(&artifact, &target, &Wishes::default()).kernel;
     let mut text = format!(
-        "{}: {} agents on a GPU that {} invocations keep busy, in subgroups of {}\n",
-        source.name, target.agents, target.busy, target.subgroup
+        "{}: {} agents x {steps} steps on a GPU that {} invocations keep busy, in subgroups of {}\n",
+        source.name,
+        target.agents,
+        schedule::BUSY_LARGE,
+        target.subgroup
     );
-    let nothing = Choice {
-        what: "nothing is prepared for all agents".to_owned(),
-        why: "a step has too little that all agents share".to_owned(),
-    };
-    let nothing = kernel.prepared.is_none().then_some(nothing);
-    for choice in [choice].into_iter().chain(nothing).chain(kernel.choices) {
+    for choice in kernel.choices {
         text += &format!("  {}\n      {}\n", choice.what, choice.why);
     }
     terminal::print(text)

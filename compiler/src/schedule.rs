@@ -67,23 +67,153 @@ pub struct Prepared {
 /// What a choice depends on beside the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// How many agents run at a time.
+    /// Agents of the whole population: a run of a part of it gets the kernel of the whole, so that its sums
+    /// are taken in the same order.
     pub agents: u32,
-    /// How many invocations keep the device busy; with fewer, more of them cost next to nothing.
-    pub busy: u32,
+    /// Steps of the run.
+    pub steps: u32,
+    /// How many invocations keep the device busy; with fewer, more of them cost next to nothing. None for a
+    /// processor, which is never idle.
+    pub busy: Option<u32>,
     /// The smallest subgroup that it may form; 1 if it has none.
     pub subgroup: u32,
+    /// Bytes that the table of `prepare` may take; 0 if there is no binding left for it.
+    pub table_bytes: u64,
 }
 
+/// Choices that a caller makes instead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Lanes per agent, 1 to 32, as far as model and device allow.
+    pub lanes: Option<u32>,
+    /// Whether there is a `prepare`, where a model has work for it.
+    pub prepare: Option<bool>,
+    /// Steps in the text of a round, at least 1.
+    pub unroll_steps: Option<u32>,
+}
+
+/// A schedule and its kernel, whose `choices` say why.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// What was chosen.
+    pub schedule: Schedule,
+    /// The kernel; that of [`Schedule::default`] is [`Artifact::wgsl`] as it is.
+    pub kernel: Kernel,
+}
+
+/// Invocations that keep a large GPU busy: on an H200, lanes made runs with fewer agents than this shorter.
+pub const BUSY_LARGE: u32 = 40_000;
+/// The same for a GPU within a processor.
+pub const BUSY_SMALL: u32 = 4_000;
+/// Bytes of the table of `prepare`, at most.
+pub const TABLE_BYTES: u64 = 64 << 20;
+/// Runs of fewer steps or agents are over before a second entry point has paid for its start.
+const LEAST_STEPS: u32 = 16;
+const LEAST_AGENTS: u32 = 1_000;
+
 impl Target {
-    /// A GPU of the size on which the choices were measured (132 processors of four schedulers each).
-    pub fn large(agents: u32) -> Target {
+    /// A GPU like the one on which the choices were measured.
+    pub fn large(agents: u32, steps: u32) -> Target {
         Target {
             agents,
-            busy: 40_000,
+            steps,
+            busy: Some(BUSY_LARGE),
             subgroup: 32,
+            table_bytes: TABLE_BYTES,
         }
     }
+}
+
+impl Prepared {
+    /// Bytes of the table for a run of so many steps.
+    pub fn table_bytes(&self, steps: u32) -> u64 {
+        let rows = u64::from(steps.max(1)) * u64::from(self.rows_per_step);
+        rows * u64::from(self.words) * 4
+    }
+}
+
+/// The kernel for a run on a device.
+pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
+    let (lanes, choice) = match wishes.lanes {
+        Some(asked) => {
+            let lanes = asked.next_power_of_two().clamp(1, target.subgroup.min(32));
+            (lanes, asked_for(format!("{lanes} lanes per agent at most")))
+        }
+        None => lanes(artifact, target),
+    };
+    let mut choices = vec![choice];
+    let plain = Schedule {
+        lanes,
+        unroll_steps: wishes.unroll_steps.unwrap_or(0),
+        prepare: false,
+    };
+    if let Some(copies) = wishes.unroll_steps {
+        choices.push(asked_for(format!(
+            "{copies} steps per round of the time loop"
+        )));
+    }
+    let (schedule, mut kernel) = match prepared(artifact, target, wishes, plain) {
+        Ok(chosen) => chosen,
+        Err(why) => {
+            let what = "nothing is prepared for all agents".to_owned();
+            choices.push(Choice { what, why });
+            (plain, artifact.kernel(&plain))
+        }
+    };
+    if schedule == Schedule::default() {
+        kernel.wgsl.clone_from(&artifact.wgsl);
+    }
+    choices.append(&mut kernel.choices);
+    kernel.choices = choices;
+    Chosen { schedule, kernel }
+}
+
+fn asked_for(what: String) -> Choice {
+    let why = "the caller asked for it".to_owned();
+    Choice { what, why }
+}
+
+/// The kernel that computes beforehand what all agents share; as an error, why there is none.
+fn prepared(
+    artifact: &Artifact,
+    target: &Target,
+    wishes: &Wishes,
+    plain: Schedule,
+) -> Result<(Schedule, Kernel), String> {
+    let (agents, steps) = (target.agents, target.steps);
+    match wishes.prepare {
+        Some(true) => {}
+        Some(false) => return Err("it was turned off".to_owned()),
+        None if target.busy.is_none() => {
+            return Err("it is for GPUs, not for software adapters".to_owned());
+        }
+        None if steps < LEAST_STEPS || agents < LEAST_AGENTS => {
+            return Err(format!(
+                "{agents} agents and {steps} steps are few: it pays from {LEAST_AGENTS} and \
+                 {LEAST_STEPS} on"
+            ));
+        }
+        None => {}
+    }
+    if target.table_bytes == 0 {
+        return Err("the device has no binding left for its table".to_owned());
+    }
+    let schedule = Schedule {
+        prepare: true,
+        ..plain
+    };
+    let kernel = artifact.kernel(&schedule);
+    let bytes = match &kernel.prepared {
+        None => return Err("a step has too little that all agents share".to_owned()),
+        Some(prepared) => prepared.table_bytes(steps),
+    };
+    if bytes > target.table_bytes {
+        return Err(format!(
+            "its table would take {bytes} bytes, and {} is the most",
+            target.table_bytes
+        ));
+    }
+    Ok((schedule, kernel))
 }
 
 /// Input values that a lane can hold in registers beside its work.
@@ -98,13 +228,17 @@ const CLEARLY: f64 = 0.93;
 ///
 /// With `n` lanes an agent's step takes as long as a lane's part of it, and `n` times as many invocations
 /// run: once they keep the device busy, it takes that much longer.
-pub fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
+fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
     let choice = |lanes: u32, why: String| {
         let what = match lanes {
             1 => "one lane per agent".to_owned(),
             _ => format!("{lanes} lanes per agent"),
         };
         (lanes, Choice { what, why })
+    };
+    let Some(busy) = target.busy else {
+        let why = "a processor is never idle: one lane more is as much more work";
+        return choice(1, why.to_owned());
     };
     if target.subgroup < 2 {
         return choice(1, "the device has no subgroups".to_owned());
@@ -131,8 +265,8 @@ pub fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
     }
     let time = |estimate: &passes::lanes::Estimate| {
         let busy = match estimate.streams {
-            true => f64::from(target.busy) * f64::from(STREAMING),
-            false => f64::from(target.busy),
+            true => f64::from(busy) * f64::from(STREAMING),
+            false => f64::from(busy),
         };
         let invocations = f64::from(target.agents) * f64::from(estimate.lanes);
         estimate.work * (invocations / busy).max(1.0)
@@ -144,9 +278,12 @@ pub fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
         }
     }
     let why = format!(
-        "{held}{} agents on a device that {} invocations keep busy; a step is about {:.0} instructions \
-         of a lane",
-        target.agents, target.busy, best.work
+        "{held}{} agents on a device that {busy} invocations keep busy; a step is about {:.0} \
+         instructions of a lane",
+        target.agents, best.work
     );
     choice(best.lanes, why)
 }
+
+#[cfg(test)]
+mod tests;

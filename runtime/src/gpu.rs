@@ -20,6 +20,7 @@ pub(crate) use wgpu::Adapter;
 use crate::{
     adapter::AdapterSummary,
     bind::{Launch, zeroed},
+    clock::Stopwatch,
     control::{Control, Tuning},
     error::Error,
     telemetry::Telemetry,
@@ -33,7 +34,7 @@ use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Field, Manifest, STOPPED},
-    schedule::{Choice, Schedule},
+    schedule::{self, Choice, Chosen, Schedule},
 };
 use staging::{Mapping, Words};
 use std::{
@@ -55,7 +56,7 @@ pub(crate) struct Session {
     key: Option<String>,
     /// The kernels that have run, the one for the launch at hand first.
     kernels: Vec<Built>,
-    /// Agents and steps of the launch that it was chosen for.
+    /// Population and steps of the launch that it was chosen for.
     chosen_for: Option<(u32, u32)>,
     buffers: Option<Buffers>,
     tuning: Tuning,
@@ -117,44 +118,49 @@ impl Session {
 
     /// Brings the kernel for a launch to the front, and builds it if need be.
     fn choose(&mut self, launch: &Launch) -> Result<(), Error> {
-        let size = (launch.agents, launch.steps);
+        let size = (launch.population, launch.steps);
         if self.chosen_for == Some(size) {
             return Ok(());
         }
-        let artifact = &self.artifact;
-        let chosen = choose::schedule(&self.open.place(), artifact, &self.tuning, launch);
-        self.chosen_for = Some(size);
-        let known = |built: &Built| built.schedule == chosen.schedule;
+        let started = Stopwatch::start();
+        let (open, artifact) = (&self.open, &self.artifact);
+        let target = choose::target(open, &artifact.manifest, launch);
+        let Chosen { schedule, kernel } =
+            schedule::choose(artifact, &target, &choose::wishes(&self.tuning));
+        open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
+        let known = |built: &Built| built.schedule == schedule;
         if let Some(at) = self.kernels.iter().position(known) {
             if at > 0 {
                 self.kernels.swap(0, at);
                 self.buffers = None;
             }
-            return Ok(());
+            self.kernels[0].choices = kernel.choices;
+        } else {
+            let built = self.build(schedule, kernel)?;
+            self.kernels.insert(0, built);
+            self.buffers = None;
         }
-        let schedule = chosen.schedule;
-        let (text, choices) = chosen.kernel(artifact);
-        let open = &self.open;
+        self.chosen_for = Some(size);
+        Ok(())
+    }
+
+    fn build(&self, schedule: Schedule, text: schedule::Kernel) -> Result<Built, Error> {
+        let (open, manifest) = (&self.open, &self.artifact.manifest);
         let cache = (self.directory.as_deref().zip(self.key.as_deref()))
             .and_then(|(directory, key)| Cache::open(open, directory, key, &text.wgsl));
-        let handle = cache.as_ref().map(Cache::handle);
-        let kernel = Kernel::build(open, &artifact.manifest, &text, handle)?;
-        let pace = Pace::new(
-            adapter::cuts_long_loops(open.adapter.kind),
-            artifact.manifest.inner_rounds,
-            self.tuning.steps_per_dispatch,
-        );
-        let built = Built {
+        let kernel = Kernel::build(open, manifest, &text, cache.as_ref().map(Cache::handle))?;
+        Ok(Built {
             schedule,
-            choices,
-            agents: artifact.manifest.workgroup_size / text.lanes,
+            choices: text.choices,
+            agents: manifest.workgroup_size / text.lanes,
             kernel,
             cache,
-            pace,
-        };
-        self.kernels.insert(0, built);
-        self.buffers = None;
-        Ok(())
+            pace: Pace::new(
+                adapter::cuts_long_loops(open.adapter.kind),
+                manifest.inner_rounds,
+                self.tuning.steps_per_dispatch,
+            ),
+        })
     }
 
     /// What it runs on.

@@ -18,6 +18,8 @@ pub struct Telemetry {
     pub adapter_seconds: f64,
     /// Seconds for opening the device.
     pub device_seconds: f64,
+    /// Seconds for choosing the kernel's schedule and writing its text.
+    pub kernel_seconds: f64,
     /// Seconds for parsing and validating the kernel.
     pub module_seconds: f64,
     /// Seconds that the driver took to compile the kernel.

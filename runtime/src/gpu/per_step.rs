@@ -3,7 +3,6 @@
 
 use super::{
     buffers::{buffer, uniform_entry},
-    choose::table_bytes,
     device::{OpenDevice, Task},
     kernel::Preparing,
     plan,
@@ -33,7 +32,7 @@ impl PerStep {
         tables: &[wgpu::BindGroupEntry<'_>],
         steps: u32,
     ) -> Result<PerStep, Error> {
-        let bytes = table_bytes(preparing.prepared, steps);
+        let bytes = preparing.prepared.table_bytes(steps);
         let usage = wgpu::BufferUsages::STORAGE;
         let buffer = buffer(open, "allocating what agents share", bytes, usage)?;
         let mut entries = vec![uniform_entry(manifest, uniform)];

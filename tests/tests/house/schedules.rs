@@ -55,7 +55,7 @@ fn difference(
     for tuning in others {
         let run = make()?.tuning(*tuning).run()?;
         let prepared =
-            |choice: &sim_compiler::schedule::Choice| choice.what.contains("is prepared");
+            |choice: &sim_compiler::schedule::Choice| choice.what.contains("`prepare` computes");
         prepares |= run.report().choices.iter().any(prepared);
         for ((name, expected), (_, got)) in expected.iter().zip(words(&run)) {
             if let Some(at) = (0..got.len()).find(|&at| got[at] != expected[at]) {

@@ -1,0 +1,126 @@
+//! What is chosen for whom.
+
+use super::*;
+
+const SHARED: &str = "state x = 0.0 step t { x += sin(f32(t)) + cos(0.5 * f32(t)) } output x";
+const OWN: &str = "state x = 0.0 step t { x += sin(x) } output x";
+const NETWORK: &str = "
+input w1: [f32; 128]
+input w2: [f32; 128]
+state x = 1.0
+step {
+    let hidden = [for i in 0..128: tanh(x * w1[i])]
+    x = sum(for i in 0..128: hidden[i] * w2[i])
+}
+output x
+";
+const DARTS: &str = "
+state hits = 0
+step {
+    if random() < 0.5 { hits += 1 }
+}
+output hits
+";
+
+fn artifact(source: &str) -> Artifact {
+    crate::compile(source).expect("a legal model")
+}
+
+/// Whether a run prepares, and what is said about it.
+fn prepares(source: &str, target: Target, prepare: Option<bool>) -> (bool, String) {
+    let wishes = Wishes {
+        prepare,
+        ..Wishes::default()
+    };
+    let chosen = choose(&artifact(source), &target, &wishes);
+    let prepare = chosen.schedule.prepare;
+    assert_eq!(chosen.kernel.prepared.is_some(), prepare);
+    assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), prepare);
+    let mut choices = chosen.kernel.choices.into_iter();
+    let said = choices.find(|choice| choice.what.contains("prepare"));
+    (prepare, said.expect("a choice").why)
+}
+
+#[test]
+fn large_runs_on_gpus_prepare_what_there_is() {
+    let large = Target::large(1_000, 16);
+    let software = Target {
+        busy: None,
+        ..large
+    };
+    let full = Target {
+        table_bytes: 0,
+        ..large
+    };
+    assert!(prepares(SHARED, large, None).0);
+    for (case, word) in [
+        (prepares(SHARED, Target::large(999, 16), None), "few"),
+        (prepares(SHARED, Target::large(1_000, 15), None), "few"),
+        (prepares(SHARED, software, None), "software"),
+        (prepares(SHARED, large, Some(false)), "off"),
+        (prepares(SHARED, full, Some(true)), "binding"),
+        (prepares(OWN, large, None), "too little"),
+        (prepares(OWN, large, Some(true)), "too little"),
+    ] {
+        assert!(!case.0 && case.1.contains(word), "{case:?}");
+    }
+    let small = Target {
+        agents: 1,
+        steps: 1,
+        ..software
+    };
+    assert!(prepares(SHARED, small, Some(true)).0);
+}
+
+#[test]
+fn a_table_that_is_too_large_is_not_made() {
+    // One vec4 per step in at most 64 MiB.
+    let most = 1 << 22;
+    assert!(prepares(SHARED, Target::large(1_000, most), None).0);
+    let (prepares, why) = prepares(SHARED, Target::large(1_000, most + 1), None);
+    assert!(!prepares && why.contains("67108880 bytes"), "{why}");
+}
+
+/// The lanes of a kernel for so many agents.
+fn lanes_for(source: &str, target: Target) -> u32 {
+    choose(&artifact(source), &target, &Wishes::default())
+        .kernel
+        .lanes
+}
+
+#[test]
+fn few_agents_are_shared_and_many_are_not() {
+    for source in [NETWORK, DARTS] {
+        assert!(lanes_for(source, Target::large(1_000, 100)) > 1, "{source}");
+    }
+    assert_eq!(lanes_for(DARTS, Target::large(1 << 20, 100)), 1);
+    // 256 weights do not fit one lane's registers.
+    assert_eq!(lanes_for(NETWORK, Target::large(1 << 20, 100)), 2);
+    assert_eq!(lanes_for(OWN, Target::large(1_000, 100)), 1);
+}
+
+#[test]
+fn a_device_without_subgroups_or_a_processor_has_one_lane() {
+    let large = Target::large(1_000, 100);
+    let target = Target {
+        subgroup: 1,
+        ..large
+    };
+    assert_eq!(lanes_for(NETWORK, target), 1);
+    let target = Target {
+        busy: None,
+        ..large
+    };
+    assert_eq!(lanes_for(NETWORK, target), 1);
+}
+
+#[test]
+fn the_plain_kernel_is_the_one_that_was_given() {
+    let mut artifact = artifact(OWN);
+    artifact.wgsl = "// mine".to_owned();
+    let target = Target::large(1_000, 100);
+    let chosen = choose(&artifact, &target, &Wishes::default());
+    assert_eq!(chosen.kernel.wgsl, "// mine");
+    let said: Vec<_> = chosen.kernel.choices.iter().map(|it| &it.what).collect();
+    assert_eq!(said.len(), 3, "lanes, prepare, steps per round: {said:?}");
+}
