@@ -30,6 +30,11 @@ impl Artifact {
         emit::wgsl(&program, &self.manifest, &self.options, schedule)
     }
 
+    /// Has a caller put a kernel of his own in the place of [`Artifact::wgsl`]?
+    pub(crate) fn is_rewritten(&self) -> bool {
+        self.kernel(&Schedule::default()).wgsl != self.wgsl
+    }
+
     /// The optimised program for so many lanes per agent, as far as it can be shared among them.
     pub(crate) fn shared(&self, lanes: u32) -> Cow<'_, ir::Program> {
         if lanes > 1 {

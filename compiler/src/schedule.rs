@@ -17,6 +17,11 @@ pub struct Schedule {
     /// Computes what depends on the step but not on the agent once, in an entry point `prepare` of its own
     /// that the host dispatches before `main`.
     pub prepare: bool,
+    /// The device's compiler takes float sums in the order of the text, so that lanes which add the same two
+    /// values get the same bits without further care.
+    pub keeps_order: bool,
+    /// So many agents run that the device is full: throughput counts, else the latency of a step.
+    pub full: bool,
 }
 
 impl Default for Schedule {
@@ -25,6 +30,8 @@ impl Default for Schedule {
             lanes: 1,
             unroll_steps: 0,
             prepare: false,
+            keeps_order: false,
+            full: true,
         }
     }
 }
@@ -79,6 +86,8 @@ pub struct Target {
     pub subgroup: u32,
     /// Bytes that the table of `prepare` may take; 0 if there is no binding left for it.
     pub table_bytes: u64,
+    /// See [`Schedule::keeps_order`].
+    pub keeps_order: bool,
 }
 
 /// Choices that a caller makes instead.
@@ -97,7 +106,7 @@ pub struct Wishes {
 pub struct Chosen {
     /// What was chosen.
     pub schedule: Schedule,
-    /// The kernel; that of [`Schedule::default`] is [`Artifact::wgsl`] as it is.
+    /// The kernel; [`Artifact::wgsl`] as it is, if a caller has put one of his own there.
     pub kernel: Kernel,
 }
 
@@ -120,7 +129,14 @@ impl Target {
             busy: Some(BUSY_LARGE),
             subgroup: 32,
             table_bytes: TABLE_BYTES,
+            keeps_order: true,
         }
+    }
+
+    /// Do so many lanes per agent keep it busy?
+    fn is_full(&self, lanes: u32) -> bool {
+        let invocations = u64::from(self.agents) * u64::from(lanes);
+        self.busy.is_none_or(|busy| invocations >= busy.into())
     }
 }
 
@@ -146,6 +162,9 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         lanes,
         unroll_steps: wishes.unroll_steps.unwrap_or(0),
         prepare: false,
+        // Only sums across lanes depend on it.
+        keeps_order: target.keeps_order && lanes > 1,
+        full: target.is_full(lanes),
     };
     if let Some(copies) = wishes.unroll_steps {
         choices.push(asked_for(format!(
@@ -160,7 +179,7 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
             (plain, artifact.kernel(&plain))
         }
     };
-    if schedule == Schedule::default() {
+    if kernel.lanes == 1 && !schedule.prepare && artifact.is_rewritten() {
         kernel.wgsl.clone_from(&artifact.wgsl);
     }
     choices.append(&mut kernel.choices);

@@ -28,8 +28,10 @@ pub(super) struct Usage {
     pub stops: bool,
     /// How lanes are combined, and values of which type.
     pub across: HashSet<(LaneOp, Type)>,
+    /// Whether lanes are combined in `finish`.
+    pub across_finish: bool,
     /// With lanes: what each name stands for.
-    lets: HashMap<VarId, ExprId>,
+    pub(super) lets: HashMap<VarId, ExprId>,
 }
 
 /// One value of an input: the word at which it lies in the row, the variable, the element.
@@ -91,6 +93,7 @@ pub(super) fn usage(program: &Program) -> Usage {
             step: false,
             stops: false,
             across: HashSet::new(),
+            across_finish: false,
             lets: HashMap::new(),
         },
         part: Part::Init,
@@ -212,6 +215,7 @@ impl Walk<'_> {
                 Expr::AcrossLanes(op, one) => {
                     let ty = program.type_of(*one);
                     self.usage.across.insert((*op, ty));
+                    self.usage.across_finish |= self.part == Part::Finish;
                     self.pending.push(*one);
                 }
                 Expr::Compose(parts) | Expr::Builtin(_, parts) => self.pending.extend(parts),

@@ -113,6 +113,8 @@ struct Writer<'a> {
     helpers: BTreeSet<(BuiltinId, u8)>,
     /// Precise functions that the text calls.
     precise: BTreeSet<&'static str>,
+    /// Does an agent that has stopped go on without effect?
+    outlives_stop: bool,
     /// Was a chain of `else if` cut in the function at hand?
     chain_cut: bool,
     out: String,
@@ -183,6 +185,7 @@ impl<'a> Writer<'a> {
             supports: BTreeSet::new(),
             helpers: BTreeSet::new(),
             precise: BTreeSet::new(),
+            outlives_stop: false,
             chain_cut: false,
             out: String::with_capacity(4_096 + 24 * program.exprs.len()),
             indent: 0,
@@ -190,6 +193,7 @@ impl<'a> Writer<'a> {
             origins: None,
         };
         writer.name_module();
+        writer.outlives_stop = writer.shall_outlive_stop();
         writer
     }
 

@@ -1,7 +1,7 @@
 //! What a device and a launch say to the compiler's choice of a kernel.
 
 use crate::{
-    adapter::AdapterKind,
+    adapter::{AdapterKind, AdapterSummary},
     bind::Launch,
     control::Tuning,
     gpu::{device::OpenDevice, kernel::binding},
@@ -28,7 +28,14 @@ pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) ->
                 .min(open.limits.max_buffer_size),
             false => 0,
         },
+        keeps_order: keeps_order(&open.adapter),
     }
+}
+
+/// Does the driver's compiler take float sums in the order of the text? That of NVIDIA was seen to contract
+/// products into sums and to reorder products, but never sums; lavapipe reorders them.
+fn keeps_order(adapter: &AdapterSummary) -> bool {
+    adapter.api == "vulkan" && adapter.driver.starts_with("NVIDIA")
 }
 
 /// Is there a binding left for one more table?

@@ -219,3 +219,74 @@ fn lanes_share_what_they_can() {
         );
     }
 }
+
+/// Sums of every shape feed a chaotic map, so that lanes which ever hold different bits of `x` soon hold different
+/// numbers; `spread` compares what the lanes have.
+const AGREEMENT: &str = "
+agents 40
+steps  200
+const N = 32
+const FEW = 8
+
+input w: [f32; N]     = [for i in 0..N: 0.5 + fract(0.137 * f32(i + i32(agent)))]
+input few: [f32; FEW] = [for i in 0..FEW: 0.5 + fract(0.411 * f32(i + i32(agent)))]
+input one: [f32; N]   = [for i in 0..N: 1.0]
+input all: f32        = 1.0
+
+state x      = 0.1 + 0.8 * random()
+state spread = 0.0
+
+step {
+    let products  = sum(for i in 0..N: w[i] * x)
+    let single    = sum(for i in 0..FEW: few[i] * x)
+    let shifted   = sum(for i in 0..FEW: few[i] * x + 0.3)
+    let squares   = sum(for i in 0..FEW: x * x)
+    let grown     = product(for i in 0..FEW: 0.7 + 0.3 * few[i] * x)
+    let scaled    = product(for i in 0..FEW: 20.0 * (x * few[i]))
+    let feed      = 0.3 + products + 1.7 * single + all * shifted - squares * x + grown + scaled
+    let y         = fract(3.0 * feed)
+    x = clamp(3.99 * y * (1.0 - y), 0.1, 0.9)
+
+    let least = min(for i in 0..N: x * one[i])
+    let most  = max(for i in 0..N: x * one[i])
+    spread = max(spread, most - least)
+}
+
+output x
+output spread
+";
+
+#[test]
+fn lanes_of_an_agent_agree_to_the_bit() {
+    if !launch::has_gpu() {
+        return;
+    }
+    for lanes in [2, 4, 8, 16, 32] {
+        let tuning = Tuning {
+            lanes: Some(lanes),
+            ..Tuning::default()
+        };
+        let run = || {
+            launch::simulation(AGREEMENT, Backend::Gpu, true)
+                .expect("a legal model")
+                .tuning(tuning)
+                .run()
+        };
+        let run = run().expect("a run");
+        let choices = &run.report().choices;
+        println!("{lanes} lanes asked for: {}", choices[0].what);
+        let [x, spread] = run.outputs() else {
+            panic!("two outputs")
+        };
+        let values = numbers(x);
+        assert!(values.iter().any(|&value| value != values[0]), "{values:?}");
+        let apart = numbers(spread)
+            .iter()
+            .filter(|&&spread| spread != 0.0)
+            .count();
+        assert_eq!(
+            apart, 0,
+            "with {lanes} lanes so many agents have lanes of two minds"
+        );
+    }
+}

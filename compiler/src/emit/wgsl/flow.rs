@@ -187,7 +187,7 @@ impl Writer<'_> {
         self.block(body);
         self.close("}");
         self.names.leave();
-        if self.usage.stops && stops(body) {
+        if self.usage.stops && stops(body) && !self.outlives_stop {
             let stopped = format!("if ({}) {{", self.own.stopped);
             self.open(&stopped);
             self.line("break;");

@@ -254,12 +254,9 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// Leaves the states and the progress for the host and the next dispatch.
-    fn store(&mut self) {
-        let program = self.program;
-        self.blank();
-        let (shared, own): (Vec<_>, Vec<_>) =
-            (program.states.iter()).partition(|state| program[**state].lane_stride > 0);
+    /// Stores the states; what follows is for the first lane only, until [`Writer::close_first_lane`].
+    pub(super) fn store_states(&mut self) {
+        let (shared, own) = self.states_by_lane();
         for state in shared {
             self.store_variable(Columns::States, state);
         }
@@ -267,6 +264,12 @@ impl Writer<'_> {
         for state in own {
             self.store_variable(Columns::States, state);
         }
+    }
+
+    /// Leaves the states and the progress for the host and the next dispatch.
+    fn store(&mut self) {
+        self.blank();
+        self.store_states();
         self.names.enter();
         let [rounds, k] = ["rounds", "k"].map(|name| self.names.declare(name));
         let slot = self.own.slot.clone();

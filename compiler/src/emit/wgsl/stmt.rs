@@ -57,6 +57,10 @@ impl Writer<'_> {
                 return false;
             }
             Stmt::Stop => {
+                if self.outlives_stop {
+                    self.put_away();
+                    return true;
+                }
                 let stopped = format!("{} = true;", self.own.stopped);
                 self.line(&stopped);
                 self.line("break;");
