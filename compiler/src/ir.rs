@@ -13,6 +13,7 @@
 //! * A draw of random bits is the pure expression [`Expr::RandomWord`] of its number within the step; the
 //!   counter is an ordinary `u32` variable, so that folding turns it into literals.
 
+pub mod affine;
 pub mod cost;
 pub mod print;
 pub mod rounds;
@@ -21,6 +22,7 @@ pub mod verify;
 pub mod weight;
 
 use crate::{builtin::BuiltinId, span::Span};
+pub use affine::Affine;
 pub use value::{Type, Value};
 
 /// Names a variable of [`Program::vars`].
@@ -76,9 +78,12 @@ pub struct Program {
     /// statements; they differ only in [`Launch::Lane`] and what follows from it, which neither conditions
     /// around [`Expr::AcrossLanes`] nor bounds of loops may.
     pub lanes: u32,
-    /// If the lanes share out the steps themselves: the states that the steps accumulate, all that they do
-    /// to states, and how. No pass runs on such a program any more.
+    /// If the lanes share out the steps themselves: the states that the steps accumulate, and how. No pass
+    /// runs on such a program any more.
     pub shared_time: Vec<(VarId, LaneOp)>,
+    /// And the integers that a lane skips ahead over the steps of the others, with what one step does to
+    /// them: all that a step does to states is in one of the two lists.
+    pub skipped: Vec<(VarId, Affine)>,
 }
 
 /// How the host computes an input that the launch did not give; no kernel runs this.
@@ -328,6 +333,20 @@ pub enum LaneOp {
     Any,
     /// `&&`
     All,
+}
+
+impl LaneOp {
+    /// What the functions that combine lanes are called after.
+    pub fn name(self) -> &'static str {
+        match self {
+            LaneOp::Sum => "sum",
+            LaneOp::Product => "product",
+            LaneOp::Least => "min",
+            LaneOp::Most => "max",
+            LaneOp::Any => "any",
+            LaneOp::All => "all",
+        }
+    }
 }
 
 /// Numbers that the launch knows, all `i32`.

@@ -4,7 +4,7 @@
 
 mod expr;
 
-use super::{Block, Len, Program, Stmt, Type, Var, VarId, VarKind};
+use super::{Affine, Block, Len, Program, Stmt, Type, Var, VarId, VarKind};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -17,6 +17,7 @@ pub fn print(program: &Program) -> String {
         depth: 0,
     };
     printer.declarations();
+    printer.lanes();
     for (number, function) in program.functions.iter().enumerate() {
         let params: Vec<String> = (function.params.iter())
             .map(|&param| printer.typed(param))
@@ -108,6 +109,23 @@ impl Printer<'_> {
                 );
                 self.line(&line);
             }
+        }
+    }
+
+    /// How the lanes of an agent share it, if there are several.
+    fn lanes(&mut self) {
+        let program = self.program;
+        if program.lanes > 0 {
+            self.line(&format!("lanes {}", program.lanes));
+        }
+        for (var, op) in &program.shared_time {
+            let line = format!("accumulate {} by {}", self.name(*var), op.name());
+            self.line(&line);
+        }
+        for (var, Affine { factor, offset }) in &program.skipped {
+            let name = self.name(*var);
+            let line = format!("skip {name} by {name} * {factor}u + {offset}u");
+            self.line(&line);
         }
     }
 

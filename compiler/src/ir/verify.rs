@@ -63,7 +63,8 @@ pub fn verify(program: &Program) -> Result<(), String> {
     verifier.prologue()?;
     verifier.top(Section::Step, &program.step)?;
     verifier.top(Section::Finish, &program.finish)?;
-    verifier.assignments()
+    verifier.assignments()?;
+    verifier.shared_steps()
 }
 
 impl Verifier<'_> {
@@ -161,6 +162,33 @@ impl Verifier<'_> {
                     self.name(state)
                 ));
             }
+        }
+        Ok(())
+    }
+
+    /// If lanes share out the steps: each state that `step` assigns is accumulated or skipped ahead.
+    fn shared_steps(&self) -> Result<(), String> {
+        let program = self.program;
+        let accumulated = program.shared_time.iter().map(|(var, _)| *var);
+        let skipped: Vec<VarId> = program.skipped.iter().map(|(var, _)| *var).collect();
+        let integer = |var: &VarId| {
+            let var = &program[*var];
+            var.len == Len::One && matches!(var.ty, Type::I32 | Type::U32)
+        };
+        if let Some(&var) = skipped.iter().find(|var| !integer(var)) {
+            return Err(format!("{} is no integer to skip ahead", self.name(var)));
+        }
+        let mut listed: Vec<VarId> = accumulated.chain(skipped).collect();
+        if listed.is_empty() {
+            return Ok(());
+        }
+        listed.sort_unstable();
+        let (states, marks) = (program.states.iter(), &self.assigned);
+        let mut assigned: Vec<VarId> = states.copied().collect();
+        assigned.retain(|var| marks[var.0 as usize][1]);
+        assigned.sort_unstable();
+        if program.lanes < 2 || program.shared_time.is_empty() || listed != assigned {
+            return Err("the lanes do not know what shared steps do to states".to_owned());
         }
         Ok(())
     }

@@ -14,6 +14,7 @@
 //! up: the order changes. Every lane holds the same bits for what is not shared, so that they go the same
 //! way at each branch.
 
+mod affine;
 mod share;
 mod survey;
 mod time;
@@ -32,6 +33,9 @@ const LONG: u32 = 128;
 const UNALIGNED: f64 = 0.5;
 /// Elements that a lane takes in a turn: the width of a load.
 const TURN: u32 = 4;
+
+/// Instructions per step that skip an integer ahead.
+const SKIP: f64 = 2.0;
 
 /// A loop that is to be shared.
 #[derive(Clone, Debug)]
@@ -65,13 +69,19 @@ pub(crate) fn share(program: &mut Program, lanes: u32) -> bool {
     true
 }
 
-/// Shares out the steps of an optimised program, where they only accumulate. Returns whether it did.
+/// Shares out the steps of an optimised program, where they only accumulate, with draws of the language or of
+/// generators that can be skipped ahead. Returns whether it did.
 pub(crate) fn share_time(program: &mut Program, lanes: u32) -> bool {
-    let Some(accumulated) = time::accumulated(program).filter(|_| lanes > 1) else {
+    let Some(steps) = time::shared(program).filter(|_| lanes > 1) else {
         return false;
     };
     program.lanes = lanes;
-    program.shared_time = accumulated;
+    program.shared_time = steps.accumulated;
+    program.skipped = steps.skipped;
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(program) {
+        panic!("sharing steps among lanes broke the IR: {broken}");
+    }
     true
 }
 
@@ -96,13 +106,14 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program) -> Vec<Estimate>
         work: survey.total,
         streams: false,
     };
-    let time = time::accumulated(optimised);
+    let time = time::shared(optimised);
     let shared = [2, 4, 8, 16, 32].into_iter().filter_map(|lanes| {
-        if time.is_some() {
+        if let Some(steps) = &time {
+            let ahead = steps.skipped.len() as f64 * SKIP;
             return Some(Estimate {
                 lanes,
                 // The lanes are combined once a run, and each begins and ends like an agent of its own.
-                work: survey.total / f64::from(lanes),
+                work: (survey.total + ahead) / f64::from(lanes),
                 streams: false,
             });
         }

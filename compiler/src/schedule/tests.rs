@@ -21,6 +21,15 @@ step {
 }
 output hits
 ";
+const GENERATOR: &str = "
+state s    = u32(agent)
+state hits = 0
+step {
+    s = s * 747796405u + 2891336453u
+    if s < 2147483648u { hits += 1 }
+}
+output hits
+";
 
 fn artifact(source: &str) -> Artifact {
     crate::compile(source).expect("a legal model")
@@ -90,10 +99,12 @@ fn lanes_for(source: &str, target: Target) -> u32 {
 
 #[test]
 fn few_agents_are_shared_and_many_are_not() {
-    for source in [NETWORK, DARTS] {
+    for source in [NETWORK, DARTS, GENERATOR] {
         assert!(lanes_for(source, Target::large(1_000, 100)) > 1, "{source}");
     }
-    assert_eq!(lanes_for(DARTS, Target::large(1 << 20, 100)), 1);
+    for source in [DARTS, GENERATOR] {
+        assert_eq!(lanes_for(source, Target::large(1 << 20, 100)), 1);
+    }
     // 256 weights do not fit one lane's registers.
     assert_eq!(lanes_for(NETWORK, Target::large(1 << 20, 100)), 2);
     assert_eq!(lanes_for(OWN, Target::large(1_000, 100)), 1);
@@ -123,4 +134,20 @@ fn the_plain_kernel_is_the_one_that_was_given() {
     assert_eq!(chosen.kernel.wgsl, "// mine");
     let said: Vec<_> = chosen.kernel.choices.iter().map(|it| &it.what).collect();
     assert_eq!(said.len(), 3, "lanes, prepare, steps per round: {said:?}");
+}
+
+#[test]
+fn skipping_ahead_is_work_too() {
+    let work = |source: &str| {
+        let artifact = artifact(source);
+        passes::lanes::estimates(&artifact.lowered, &artifact.program)
+            .into_iter()
+            .map(|estimate| f64::from(estimate.lanes) * estimate.work)
+            .collect::<Vec<_>>()
+    };
+    for (source, more) in [(DARTS, 0.0), (GENERATOR, 2.0)] {
+        let work = work(source);
+        assert_eq!(work.len(), 6, "1 to 32 lanes");
+        assert_eq!(work[1..], [work[0] + more; 5], "{source}");
+    }
 }

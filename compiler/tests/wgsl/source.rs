@@ -1,10 +1,11 @@
 //! Kernels of whole models: what their text depends on, and constructs as long as a model may make them.
 
 use crate::validate::{naga, tint};
+use sim_compiler::{compile, schedule::Schedule};
 use std::{fmt::Write, fs, path::Path};
 
 fn text(source: &str) -> String {
-    sim_compiler::compile(source).expect("a legal model").wgsl
+    compile(source).expect("a legal model").wgsl
 }
 
 #[test]
@@ -59,4 +60,19 @@ fn an_else_if_chain_may_have_hundreds_of_links() {
         naga(&text);
         tint(&text);
     }
+}
+
+/// The time loop of a generator that lanes skip ahead, two steps a round.
+#[test]
+fn a_generator_is_skipped_ahead() {
+    let source = include_str!("../../../benchmarks/pi.sim");
+    let kernel = compile(source).expect("a legal model").kernel(&Schedule {
+        lanes: 4,
+        unroll_steps: 2,
+        ..Schedule::default()
+    });
+    let text = kernel.wgsl.as_str();
+    let main = &text[text.find("fn main(").expect("an entry point")..];
+    let end = main.find("run.end_step == run.steps").expect("an end");
+    insta::assert_snapshot!(&main[..end]);
 }

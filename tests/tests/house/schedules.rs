@@ -199,24 +199,34 @@ fn lanes_change_no_more_than_the_order_of_sums() {
     files::report("examples depend on the lanes", complaints);
 }
 
+/// The same for the benchmarks.
+const SHARED_BENCHMARKS: [&str; 6] = [
+    "acrobot",
+    "mountain_car",
+    "pi",
+    "pi_random",
+    "portfolio",
+    "rastrigin",
+];
+
 #[test]
 fn lanes_share_what_they_can() {
     let schedule = Schedule {
         lanes: 2,
         ..Schedule::default()
     };
-    let shared: Vec<String> = (files::models("lang-examples").into_iter())
-        .filter(|(_, source)| {
-            let artifact = sim_compiler::compile(source).expect("an example");
-            artifact.kernel(&schedule).lanes == 2
-        })
-        .map(|(name, _)| name)
-        .collect();
-    for name in SHARED {
-        assert!(
-            shared.iter().any(|it| it == name),
-            "{name} is not in {shared:?}"
-        );
+    for (folder, expected) in [
+        ("lang-examples", SHARED.as_slice()),
+        ("benchmarks", &SHARED_BENCHMARKS),
+    ] {
+        let shared: Vec<String> = (files::models(folder).into_iter())
+            .filter(|(_, source)| {
+                let artifact = sim_compiler::compile(source).expect("a legal model");
+                artifact.kernel(&schedule).lanes == 2
+            })
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(shared, expected, "{folder}");
     }
 }
 
@@ -289,4 +299,125 @@ fn lanes_of_an_agent_agree_to_the_bit() {
             "with {lanes} lanes so many agents have lanes of two minds"
         );
     }
+}
+
+/// A congruential generator in an `i32`, whose steps go the way of the draw.
+const SIGNED: &str = "
+agents 5
+state seed    = 12345 - 777 * agent
+state hits    = 0
+state largest = -2147483647
+
+step t {
+    seed = seed * -1103515245 + 12345
+    if (seed >> 16) % 7 < 3 {
+        hits += t
+    }
+    largest = max(largest, seed)
+}
+
+output hits
+output most = largest
+output last = seed
+";
+
+/// Two states that are skipped ahead, one in two assignments, one read before it changes; and a float sum.
+const TWO: &str = "
+agents 7
+state a     = u32(agent) * 2654435761u + 1u
+state b     = 17u
+state count = 0u
+state total = 0.0
+
+step {
+    let before = unit(b)
+    a = a * 1664525u + 1013904223u
+    b += 2654435769u
+    let word = a ^ (b >> 7)
+    a = a * 5u
+    count += word & 1u
+    total += before * unit(word)
+}
+
+output n = count
+output score = total
+output last = a + b
+";
+
+/// The words of integers, and floats within the order of sums.
+fn agrees(got: &Column, expected: &Column) -> bool {
+    match (&got.values, &expected.values) {
+        (Values::F32(got), Values::F32(expected)) => {
+            let mut pairs = got.iter().zip(expected);
+            pairs.all(|(got, expected)| (got - expected).abs() <= 1e-5 * expected.abs())
+        }
+        (got, expected) => got.words() == expected.words(),
+    }
+}
+
+/// What differs from the plain kernel if lanes take the steps of a model in turns.
+fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
+    let run = |tuning: Tuning| {
+        let simulation = Simulation::compile(source)?;
+        let simulation = simulation.backend(Backend::Gpu).steps(steps).agents(13);
+        simulation.tuning(tuning).run()
+    };
+    let expected = run(PLAIN)?;
+    let mut complaints = Vec::new();
+    for lanes in [1, 2, 4, 8] {
+        for (unroll_steps, steps_per_dispatch) in [(None, None), (Some(3), Some(29))] {
+            let got = run(Tuning {
+                lanes: Some(lanes),
+                unroll_steps,
+                steps_per_dispatch,
+                ..Tuning::default()
+            })?;
+            let choices = &got.report().choices;
+            let said = format!("{lanes} lanes per agent at most");
+            if !choices.iter().any(|choice| choice.what == said) {
+                complaints.push(format!("not {said}: {choices:?}"));
+            }
+            let columns = |run: &Run| [run.outputs(), run.states()].concat();
+            for (got, expected) in columns(&got).iter().zip(&columns(&expected)) {
+                if !agrees(got, expected) {
+                    let (name, got, expected) = (&got.field.name, numbers(got), numbers(expected));
+                    let text = format!(
+                        "{lanes} lanes, {steps} steps: {name} is {got:?}, not {expected:?}"
+                    );
+                    complaints.push(text);
+                }
+            }
+            if got.steps().any(|ran| ran != steps) {
+                complaints.push(format!("{lanes} lanes do not run {steps} steps"));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+#[test]
+fn lanes_skip_generators_ahead() {
+    if !launch::has_gpu() {
+        return;
+    }
+    let pi = std::fs::read_to_string(files::root().join("benchmarks/pi.sim"));
+    let pi = pi.expect("the benchmark is there");
+    let mut complaints = Vec::new();
+    for (name, source) in [("pi", pi.as_str()), ("SIGNED", SIGNED), ("TWO", TWO)] {
+        for lanes in [2, 4, 8] {
+            let artifact = sim_compiler::compile(source).expect("a legal model");
+            let schedule = Schedule {
+                lanes,
+                ..Schedule::default()
+            };
+            assert_eq!(artifact.kernel(&schedule).lanes, lanes, "{name}");
+        }
+        for steps in [1, 2, 7, 100, 1001] {
+            match difference_in_turns(source, steps) {
+                Ok(more) => complaints.extend(more.iter().map(|it| format!("{name}: {it}"))),
+                Err(error) => complaints.push(format!("{name}: {error}")),
+            }
+        }
+    }
+    files::report("generators depend on the lanes", complaints);
 }

@@ -47,10 +47,11 @@ fn kernels() -> Vec<(String, String)> {
     kernels
 }
 
-/// The kernels of the examples for agents of several lanes.
+/// The kernels of the examples and benchmarks for agents of several lanes.
 fn lane_kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
-    for (name, source) in files::models("lang-examples") {
+    let examples = files::models("lang-examples");
+    for (name, source) in examples.into_iter().chain(files::models("benchmarks")) {
         let artifact = sim_compiler::compile(&source).expect("an example compiles");
         for (lanes, prepare) in [(2, false), (4, true), (8, true), (32, false)] {
             let kernel = artifact.kernel(&Schedule {

@@ -28,8 +28,9 @@ impl Writer<'_> {
         self.line(&format!("let {slot} = {place} / {lanes}u;"));
         let lane = self.own.lane.clone();
         self.line(&format!("let {lane} = i32({invocation} % {lanes}u);"));
-        let across = &self.usage.across;
-        if across.iter().any(|(op, ty)| asks_first(*op, *ty))
+        let mut across = self.usage.across.iter();
+        if across.any(|(op, ty)| asks_first(*op, *ty))
+            || !self.program.skipped.is_empty()
             || (self.outlives_stop && self.usage.across_finish)
         {
             let first = self.names.declare("first_lane");
@@ -176,15 +177,7 @@ impl Writer<'_> {
 
 /// `lanes_sum_f32`
 fn function_name(op: LaneOp, ty: Type) -> String {
-    let op = match op {
-        LaneOp::Sum => "sum",
-        LaneOp::Product => "product",
-        LaneOp::Least => "min",
-        LaneOp::Most => "max",
-        LaneOp::Any => "any",
-        LaneOp::All => "all",
-    };
-    format!("lanes_{op}_{}", ty.name())
+    format!("lanes_{}_{}", op.name(), ty.name())
 }
 
 /// Does the function need to know the agent's first lane?

@@ -3,7 +3,7 @@
 
 use super::Writer;
 use crate::{
-    ir::{LaneOp, Stmt, Type, weight::Weights},
+    ir::{Affine, LaneOp, Stmt, Type, weight::Weights},
     passes::lanes::neutral,
     schedule::Choice,
 };
@@ -67,6 +67,7 @@ impl<'a> Writer<'a> {
         };
         let lanes = self.time_lanes();
         let before = self.begin_parts();
+        self.begin_turns();
         let mut first = match lanes {
             1 => format!("var {t} = run.first_step"),
             _ => format!("var {t} = run.first_step + {}", self.own.lane),
@@ -102,6 +103,7 @@ impl<'a> Writer<'a> {
             self.close("}");
         }
         self.take_back();
+        self.end_turns();
         self.combine_parts(&before);
     }
 
@@ -166,6 +168,67 @@ impl<'a> Writer<'a> {
         self.line(&format!("{steps_run} = {steps_before} + {parts};"));
     }
 
+    /// Skips each lane's integers ahead to its first step, bit by bit of the lane's number.
+    fn begin_turns(&mut self) {
+        let program = self.program;
+        if program.skipped.is_empty() {
+            return;
+        }
+        self.line("// The lanes take turns: each begins as many steps ahead as its number.");
+        for (var, map) in &program.skipped {
+            let name = self.var_names[var.0 as usize].clone();
+            for bit in 0..program.lanes.trailing_zeros() {
+                let steps = 1 << bit;
+                let ahead = affine_text(&name, program[*var].ty, map.power(steps));
+                if ahead != name {
+                    let far = format!("({} & {steps}) != 0", self.own.lane);
+                    self.line(&format!("{name} = select({name}, {ahead}, {far});"));
+                }
+            }
+        }
+    }
+
+    /// Names the integers of a lane's next step: they follow from those of this one, whatever it does, so
+    /// that steps need not wait for one another.
+    fn begin_turn(&mut self) -> Vec<String> {
+        let program = self.program;
+        let mut next = Vec::with_capacity(program.skipped.len());
+        for (var, map) in &program.skipped {
+            let name = self.var_names[var.0 as usize].clone();
+            let value = affine_text(&name, program[*var].ty, map.power(program.lanes));
+            next.push(self.names.declare(&format!("{}_next", program[*var].name)));
+            let line = format!("let {} = {value};", next[next.len() - 1]);
+            self.line(&line);
+        }
+        next
+    }
+
+    fn end_turn(&mut self, next: &[String]) {
+        for ((var, _), next) in self.program.skipped.iter().zip(next) {
+            let line = format!("{} = {next};", self.var_names[var.0 as usize]);
+            self.line(&line);
+        }
+    }
+
+    /// The lane whose turn comes next has the integers of the end.
+    fn end_turns(&mut self) {
+        let program = self.program;
+        if program.skipped.is_empty() {
+            return;
+        }
+        self.line("// The lane whose turn comes next is where all steps together have come.");
+        let at_end = self.names.declare("at_end");
+        self.line(&format!(
+            "let {at_end} = {} + u32(run.end_step - run.first_step) % {}u;",
+            self.own.first_lane, program.lanes
+        ));
+        for (var, _) in &program.skipped {
+            let name = &self.var_names[var.0 as usize];
+            let line = format!("{name} = subgroupShuffle({name}, {at_end});");
+            self.line(&line);
+        }
+    }
+
     /// Writes the loop that takes `copies` steps a round, as long as there are so many.
     fn round(&mut self, copies: u32, go_on: &str) {
         let t = self.own.step.clone();
@@ -225,9 +288,11 @@ impl<'a> Writer<'a> {
     /// Writes one step. Does the flow reach its end?
     fn step(&mut self) -> bool {
         self.names.enter();
+        let next = self.begin_turn();
         self.load_row();
         let number = format!("u32({})", self.own.step);
         let falls = self.part(1, &number, self.rest());
+        self.end_turn(&next);
         self.names.leave();
         falls
     }
@@ -236,5 +301,22 @@ impl<'a> Writer<'a> {
     fn rest(&self) -> &'a [Stmt] {
         let front = self.per_step.as_ref().map_or(0, |it| it.front);
         &self.program.step[front..]
+    }
+}
+
+/// What a map makes of an integer, as text.
+fn affine_text(name: &str, ty: Type, map: Affine) -> String {
+    let number = |word: u32| match ty == Type::I32 {
+        true => word.cast_signed().to_string(),
+        false => format!("{word}u"),
+    };
+    let product = match map.factor {
+        0 => return number(map.offset),
+        1 => name.to_owned(),
+        factor => format!("{name} * {}", number(factor)),
+    };
+    match map.offset {
+        0 => product,
+        offset => format!("{product} + {}", number(offset)),
     }
 }

@@ -1,7 +1,7 @@
 //! Expression trees on one line.
 
 use super::Printer;
-use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Launch, UnaryOp, Value};
+use crate::ir::{BinaryOp, Expr, ExprId, Launch, UnaryOp, Value};
 
 /// A piece of work of the printer: what a tree still needs written.
 enum Piece {
@@ -99,12 +99,7 @@ impl Printer<'_> {
             Expr::Builtin(id, args) => call(id.row().name, args),
             Expr::Call(id, args) => call(&format!("{}#{}", self.program[*id].name, id.0), args),
             Expr::RandomWord { number } => call("random_word", &[*number]),
-            Expr::AcrossLanes(LaneOp::Sum, value) => call("lanes_sum", &[*value]),
-            Expr::AcrossLanes(LaneOp::Product, value) => call("lanes_product", &[*value]),
-            Expr::AcrossLanes(LaneOp::Least, value) => call("lanes_min", &[*value]),
-            Expr::AcrossLanes(LaneOp::Most, value) => call("lanes_max", &[*value]),
-            Expr::AcrossLanes(LaneOp::Any, value) => call("lanes_any", &[*value]),
-            Expr::AcrossLanes(LaneOp::All, value) => call("lanes_all", &[*value]),
+            Expr::AcrossLanes(op, value) => call(&format!("lanes_{}", op.name()), &[*value]),
         }
     }
 }

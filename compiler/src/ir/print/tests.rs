@@ -92,3 +92,15 @@ fn depth_is_no_danger() {
     p.step = vec![Stmt::Assign { var: x, value }];
     assert!(print(&p).len() > 1_000_000);
 }
+
+#[test]
+fn what_lanes_share_is_said() {
+    let source = "state s = 1u state n = 0
+        step { s = s * 5u + 7u if s > 9u { n += 1 } } output last = n";
+    let mut program = crate::compile(source).expect("a legal model").program;
+    assert!(!print(&program).contains("lanes"));
+    assert!(crate::passes::lanes::share_time(&mut program, 4));
+    let text = print(&program);
+    let lines = "\nlanes 4\naccumulate n by sum\nskip s by s * 5u + 7u\n";
+    assert!(text.contains(lines), "{text}");
+}

@@ -1,7 +1,7 @@
 //! One small valid program, and what `verify` says of every way to break it.
 
 use super::*;
-use crate::ir::{Expr, Function, Launch, Value, Var};
+use crate::ir::{Affine, BinaryOp, Expr, Function, LaneOp, Launch, Value, Var};
 use crate::span::Span;
 
 fn var(program: &mut Program, name: &str, kind: VarKind, len: Len) -> VarId {
@@ -234,4 +234,42 @@ fn lists_are_complete() {
     });
     broken("without a value", |p| p.init.clear());
     broken("without a value", |p| p.finish.clear());
+}
+
+/// The valid program with a step that also adds 1 to `n`, shared out among two lanes.
+fn shared(p: &mut Program) {
+    let (a, b) = (read(p, STATE), int(p, 1));
+    let value = p.add(Expr::Binary(BinaryOp::Add, a, b), Span::default());
+    p.step.push(Stmt::Assign { var: STATE, value });
+    p.lanes = 2;
+    p.shared_time = vec![(STATE, LaneOp::Sum)];
+}
+
+#[test]
+fn lanes_know_all_that_shared_steps_do_to_states() {
+    let mut program = valid();
+    shared(&mut program);
+    assert_eq!(verify(&program), Ok(()));
+    let know = "the lanes do not know";
+    broken(know, |p| {
+        shared(p);
+        p.lanes = 0;
+    });
+    broken(know, |p| {
+        shared(p);
+        p.skipped = vec![(STATE, Affine::IDENTITY)];
+    });
+    broken(know, |p| {
+        shared(p);
+        p.skipped = vec![(STATE, Affine::IDENTITY)];
+        p.shared_time.clear();
+    });
+    broken(know, |p| {
+        p.lanes = 2;
+        p.shared_time = vec![(STATE, LaneOp::Sum)];
+    });
+    broken("no integer", |p| {
+        shared(p);
+        p.skipped = vec![(LOCAL, Affine::IDENTITY)];
+    });
 }

@@ -1,27 +1,54 @@
 //! Steps that only add to what earlier steps have added up can be taken in any order, since a draw is a
-//! function of its step's number: so the lanes of an agent share out the time loop itself.
+//! function of its step's number: so the lanes of an agent share out the time loop itself. A generator of the
+//! model's own is no hindrance if it can be skipped ahead over the steps of the other lanes.
 
-use super::accumulation;
+use super::{accumulation, affine::affine};
 use crate::{
-    ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind},
+    ir::{Affine, Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind},
     passes::rewrite::{operands, roots},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The states that the step accumulates, and how; none if the step does anything else with a state, or can
-/// stop its agent.
-pub(super) fn accumulated(program: &Program) -> Option<Vec<(VarId, LaneOp)>> {
+/// All that a step does to states, if its lanes can share the steps out.
+pub(super) struct Steps {
+    /// What the steps accumulate, at least one, and how.
+    pub(super) accumulated: Vec<(VarId, LaneOp)>,
+    /// What is skipped ahead, and what one step does to it.
+    pub(super) skipped: Vec<(VarId, Affine)>,
+}
+
+/// How lanes can share the steps; none if a step does anything else with a state, or can stop its agent.
+pub(super) fn shared(program: &Program) -> Option<Steps> {
     let mut walk = Walk {
         program,
-        found: BTreeMap::new(),
+        sums: BTreeMap::new(),
+        others: BTreeSet::new(),
+        read: BTreeSet::new(),
     };
     walk.block(&program.step)?;
-    (!walk.found.is_empty()).then(|| walk.found.into_iter().collect())
+    // What is read must not depend on the steps of other lanes.
+    let (accumulated, kept): (Vec<_>, Vec<_>) = (walk.sums.into_iter())
+        .partition(|(var, _)| !walk.others.contains(var) && !walk.read.contains(var));
+    let kept = kept.into_iter().map(|(var, _)| var);
+    let affine = affine(program);
+    let skipped: BTreeSet<VarId> = kept.chain(walk.others).collect();
+    let skipped = (skipped.into_iter())
+        .map(|var| Some((var, *affine.get(&var)?)))
+        .collect::<Option<_>>()?;
+    (!accumulated.is_empty()).then_some(Steps {
+        accumulated,
+        skipped,
+    })
 }
 
 struct Walk<'a> {
     program: &'a Program,
-    found: BTreeMap<VarId, LaneOp>,
+    /// States that are accumulated.
+    sums: BTreeMap<VarId, LaneOp>,
+    /// States that are assigned in other ways, or in several.
+    others: BTreeSet<VarId>,
+    /// States that are read other than to accumulate them.
+    read: BTreeSet<VarId>,
 }
 
 impl Walk<'_> {
@@ -31,22 +58,17 @@ impl Walk<'_> {
 
     fn statement(&mut self, stmt: &Stmt) -> Option<()> {
         match stmt {
-            Stmt::Assign { var, value } if self.is_state(*var) => {
-                let (op, read) = accumulation(self.program, *var, *value)?;
-                let before = self.found.insert(*var, op);
-                before.is_none_or(|before| before == op).then_some(())?;
-                read.into_iter().try_for_each(|id| self.reads_no_state(id))
-            }
-            Stmt::AssignElement { var, .. } if self.is_state(*var) => None,
-            Stmt::Stop | Stmt::Return(_) => None,
+            Stmt::Assign { var, value } if self.is_state(*var) => self.assign(*var, *value),
+            Stmt::AssignElement { var, .. } if self.is_state(*var) => return None,
+            Stmt::Stop | Stmt::Return(_) => return None,
             Stmt::If { accept, reject, .. } => {
-                self.roots(stmt)?;
+                self.roots(stmt);
                 self.block(accept)?;
-                self.block(reject)
+                self.block(reject)?;
             }
             Stmt::For { body, .. } => {
-                self.roots(stmt)?;
-                self.block(body)
+                self.roots(stmt);
+                self.block(body)?;
             }
             Stmt::Let { .. }
             | Stmt::Var { .. }
@@ -55,26 +77,41 @@ impl Walk<'_> {
             | Stmt::Break
             | Stmt::Continue => self.roots(stmt),
         }
+        Some(())
     }
 
-    fn roots(&self, stmt: &Stmt) -> Option<()> {
-        (roots(stmt).iter()).try_for_each(|&root| self.reads_no_state(root))
+    fn assign(&mut self, var: VarId, value: ExprId) {
+        let Some((op, read)) = accumulation(self.program, var, value) else {
+            self.others.insert(var);
+            return self.expr(value);
+        };
+        let before = self.sums.insert(var, op);
+        if before.is_some_and(|before| before != op) {
+            self.others.insert(var);
+        }
+        read.into_iter().for_each(|id| self.expr(id));
+    }
+
+    fn roots(&mut self, stmt: &Stmt) {
+        (roots(stmt).iter()).for_each(|&root| self.expr(root));
     }
 
     fn is_state(&self, var: VarId) -> bool {
         self.program[var].kind == VarKind::State
     }
 
-    fn reads_no_state(&self, root: ExprId) -> Option<()> {
+    fn expr(&mut self, root: ExprId) {
         let mut waiting = vec![root];
         while let Some(id) = waiting.pop() {
             if let Expr::Read(var) | Expr::Element { array: var, .. } = self.program[id]
                 && self.is_state(var)
             {
-                return None;
+                self.read.insert(var);
             }
             waiting.extend_from_slice(&operands(&self.program[id]));
         }
-        Some(())
     }
 }
+
+#[cfg(test)]
+mod tests;
