@@ -153,7 +153,7 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
     let (lanes, choice) = match wishes.lanes {
         Some(asked) => {
             let lanes = asked.next_power_of_two().clamp(1, target.subgroup.min(32));
-            (lanes, asked_for(format!("{lanes} lanes per agent at most")))
+            (lanes, asked_for(String::new()))
         }
         None => lanes(artifact, target),
     };
@@ -182,9 +182,18 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
     if kernel.lanes == 1 && !schedule.prepare && artifact.is_rewritten() {
         kernel.wgsl.clone_from(&artifact.wgsl);
     }
+    // Not more than the model has use for.
+    choices[0].what = in_words(kernel.lanes);
     choices.append(&mut kernel.choices);
     kernel.choices = choices;
     Chosen { schedule, kernel }
+}
+
+fn in_words(lanes: u32) -> String {
+    match lanes {
+        1 => "one lane per agent".to_owned(),
+        _ => format!("{lanes} lanes per agent"),
+    }
 }
 
 fn asked_for(what: String) -> Choice {
@@ -249,10 +258,7 @@ const CLEARLY: f64 = 0.93;
 /// run: once they keep the device busy, it takes that much longer.
 fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
     let choice = |lanes: u32, why: String| {
-        let what = match lanes {
-            1 => "one lane per agent".to_owned(),
-            _ => format!("{lanes} lanes per agent"),
-        };
+        let what = in_words(lanes);
         (lanes, Choice { what, why })
     };
     let Some(busy) = target.busy else {
