@@ -133,10 +133,11 @@ impl Target {
         }
     }
 
-    /// Do so many lanes per agent keep it busy?
+    /// Do so many lanes per agent fill it? Just busy, it still waits for each step.
     fn is_full(&self, lanes: u32) -> bool {
         let invocations = u64::from(self.agents) * u64::from(lanes);
-        self.busy.is_none_or(|busy| invocations >= busy.into())
+        self.busy
+            .is_none_or(|busy| invocations >= 2 * u64::from(busy))
     }
 }
 

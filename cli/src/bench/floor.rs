@@ -18,23 +18,14 @@ struct Rates {
     issue: f64,
 }
 
-/// The devices that were measured. The H100 (SXM) has the H200's processors and clock, and other memory.
-const KNOWN: [Rates; 2] = [
-    Rates {
-        name: "NVIDIA H200",
-        float: 31.7e12,
-        special: 4.17e12,
-        integer: 16.3e12,
-        issue: 33.4e12,
-    },
-    Rates {
-        name: "NVIDIA H100 80GB HBM3",
-        float: 31.7e12,
-        special: 4.17e12,
-        integer: 16.3e12,
-        issue: 33.4e12,
-    },
-];
+/// The devices that were measured.
+const KNOWN: [Rates; 1] = [Rates {
+    name: "NVIDIA H200",
+    float: 31.7e12,
+    special: 4.17e12,
+    integer: 16.3e12,
+    issue: 33.4e12,
+}];
 
 /// Seconds that a run of so many agents and agent-steps takes at least, or why that is not known.
 pub(crate) fn seconds(

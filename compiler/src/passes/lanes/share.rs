@@ -4,10 +4,13 @@ use super::{Group, Shared, Survey, TURN, neutral};
 use crate::{
     builtin::BuiltinId,
     ir::{
-        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, Value, Var, VarId,
+        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, Value, VarId,
         VarKind,
     },
-    passes::rewrite::{Cloner, Section, blocks_mut, each_section, operands, roots},
+    passes::{
+        names::fresh,
+        rewrite::{Cloner, Section, blocks_mut, each_section, operands, roots},
+    },
     span::Span,
 };
 use std::collections::{HashMap, HashSet};
@@ -74,7 +77,7 @@ impl Sharing {
         let mut parts = HashMap::new();
         for &(var, op) in &shared.accumulators {
             let (name, ty) = (format!("{}_part", program[var].name), program[var].ty);
-            let part = made(program, &name, ty, VarKind::Local);
+            let part = fresh(program, name, ty, VarKind::Local);
             let first = literal(program, neutral(op, ty));
             new.push(Stmt::Var {
                 var: part,
@@ -103,7 +106,7 @@ impl Sharing {
     fn in_parts(&self, program: &mut Program, shared: &Shared, mut body: Block) -> Stmt {
         let part = shared.rounds.div_ceil(self.lanes);
         let name = program[shared.index].name.clone();
-        let round = made(program, &name, Type::I32, VarKind::Index);
+        let round = fresh(program, name, Type::I32, VarKind::Index);
         self.at_own_index(program, &body, shared.index, round);
         let lane = program.add(Expr::Launch(Launch::Lane), Span::default());
         let scale = literal(program, Value::I32(part as i32));
@@ -117,7 +120,7 @@ impl Sharing {
         }
         // The last lanes have fewer rounds; the index stays in range, since nothing that is read by it
         // may lie outside even where the round is not run.
-        let unbounded = made(program, "index", Type::I32, VarKind::Let);
+        let unbounded = fresh(program, "index".to_owned(), Type::I32, VarKind::Let);
         let number = Stmt::Let {
             var: unbounded,
             value,
@@ -152,7 +155,7 @@ impl Sharing {
         let turns = shared.rounds / (width * self.lanes);
         let rest = shared.rounds > turns * width * self.lanes;
         let again = rest.then(|| Cloner::default().block(program, &body));
-        let turn = made(program, "turn", Type::I32, VarKind::Index);
+        let turn = fresh(program, "turn".to_owned(), Type::I32, VarKind::Index);
         let number = read(program, turn);
         let first = self.first_of_turn(program, number, width);
         let inner = elements_of_turn(program, shared.index, first, None, width, body);
@@ -165,7 +168,7 @@ impl Sharing {
         let number = literal(program, Value::I32(turns as i32));
         let first = self.first_of_turn(program, number, width);
         let last = Some(shared.rounds - width);
-        let index = made(program, "i", Type::I32, VarKind::Let);
+        let index = fresh(program, "i".to_owned(), Type::I32, VarKind::Let);
         let again = with_name(program, again, shared.index, index);
         let inner = elements_of_turn(program, index, first, last, width, again);
         new.push(Stmt::If {
@@ -242,7 +245,7 @@ fn elements_of_turn(
             )
         }
     };
-    let k = made(program, "k", Type::I32, VarKind::Index);
+    let k = fresh(program, "k".to_owned(), Type::I32, VarKind::Index);
     let step = read(program, k);
     let value = binary(program, BinaryOp::Add, first, step);
     let mut inner = vec![Stmt::Let { var: index, value }];
@@ -288,19 +291,6 @@ fn literal(program: &mut Program, value: Value) -> ExprId {
 
 fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
     program.add(Expr::Binary(op, a, b), Span::default())
-}
-
-fn made(program: &mut Program, name: &str, ty: Type, kind: VarKind) -> VarId {
-    program.add_var(Var {
-        name: name.to_owned(),
-        doc: String::new(),
-        ty,
-        len: Len::One,
-        kind,
-        word: 0,
-        lane_stride: 0,
-        span: Span::default(),
-    })
 }
 
 /// Variables go by another name within a block.
