@@ -17,7 +17,7 @@ use crate::{
 /// Nodes of a function that is written out, at most.
 const MAX_NODES: usize = 32;
 /// 2 log2 e.
-const TWICE_LOG2_E: f32 = 2.885_390_1;
+const TWICE_LOG2_E: f32 = 2.0 * std::f32::consts::LOG2_E;
 /// `tanh` is 1 to the last bit where 2^x, x below this, is more than 2^26; the square of 2^x + 1 is finite.
 const TANH_BOUND: f32 = 57.7;
 /// `sigmoid` is at least 2^-62 and not 0: the square of 2^62 + 1 is finite, and its reciprocal is normal.
