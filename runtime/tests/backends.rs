@@ -228,7 +228,7 @@ fn what_is_prepared_follows_the_launch() {
     let (mut cpu, mut device) = (start(Backend::Cpu), start(Backend::Gpu));
     let check = |cpu: &Simulation, device: &Simulation| {
         let run = device.run().expect("it runs");
-        let prepared = |choice: &Choice| choice.what.contains("is prepared");
+        let prepared = |choice: &Choice| choice.what.contains("`prepare` computes");
         assert!(run.report().choices.iter().any(prepared));
         same(&cpu.run().expect("it runs"), &run);
         same(&run, &device.run().expect("it runs again"));
