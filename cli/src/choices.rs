@@ -16,6 +16,10 @@ pub(crate) struct Choices {
     /// Whether what all agents share in a step is computed once, before they run.
     #[arg(long, value_name = "BOOL")]
     prepare: Option<bool>,
+    /// Whether float sums are taken in another order, and pairs of divisions share a reciprocal, where that is
+    /// faster; never with --math precise.
+    #[arg(long, value_name = "BOOL")]
+    reassociate: Option<bool>,
     /// Steps per start of the kernel, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps_per_dispatch: Option<u32>,
@@ -28,6 +32,7 @@ impl Choices {
             lanes: self.lanes,
             unroll_steps: self.unroll_steps,
             prepare: self.prepare,
+            reassociate: self.reassociate,
             steps_per_dispatch: self.steps_per_dispatch,
             ..Tuning::default()
         }

@@ -1,10 +1,10 @@
 //! What compiling a model gives: everything that a runtime needs, and nothing of the source's form.
 
 use crate::{
-    Options, emit, ir,
+    Math, Options, emit, ir,
     manifest::Manifest,
     passes,
-    schedule::{Kernel, Schedule},
+    schedule::{self, Kernel, Schedule},
 };
 use std::borrow::Cow;
 
@@ -27,7 +27,22 @@ impl Artifact {
     /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
         let program = self.shared(schedule.lanes);
-        emit::wgsl(&program, &self.manifest, &self.options, schedule)
+        let changed = match schedule.reassociate && self.may_reassociate() {
+            true => passes::reassociate::reassociate(&program, schedule.full),
+            false => None,
+        };
+        let Some((program, changes)) = changed else {
+            return emit::wgsl(&program, &self.manifest, &self.options, schedule);
+        };
+        let mut kernel = emit::wgsl(&program, &self.manifest, &self.options, schedule);
+        kernel.reassociated = true;
+        kernel.choices.insert(0, schedule::reassociated(changes));
+        kernel
+    }
+
+    /// May floats be rounded in another order than the model says?
+    pub(crate) fn may_reassociate(&self) -> bool {
+        self.options.optimise && self.options.math == Math::Fast
     }
 
     /// Has a caller put a kernel of his own in the place of [`Artifact::wgsl`]?

@@ -5,18 +5,23 @@
 //! [`crate::ir`]. A variable whose span is empty was made by the compiler: its name may vanish.
 
 mod algebra;
+mod chains;
 mod compact;
 mod cse;
 mod dce;
 mod fold;
 mod if_to_select;
 mod inline_lets;
+mod intervals;
 pub(crate) mod lanes;
 mod licm;
 mod names;
 pub mod per_step;
+mod personal;
 mod propagate;
 mod range;
+pub(crate) mod reassociate;
+mod reciprocals;
 mod rewrite;
 mod scalarise;
 mod shape;

@@ -1,7 +1,7 @@
 //! How a program is laid out on a GPU, apart from what it means: the choices that a kernel's text depends on.
 //!
 //! A schedule never changes what a model computes but for the order in which a float sum is taken
-//! (`lanes`); draws are the same bits under each. [`Schedule::default`] asks nothing of the host beyond
+//! (`lanes`, `reassociate`) and for some roundings (`reassociate`); draws are the same bits under each. [`Schedule::default`] asks nothing of the host beyond
 //! the manifest; a runtime that knows its device and population takes a better one.
 
 use crate::{artifact::Artifact, emit, passes};
@@ -22,6 +22,9 @@ pub struct Schedule {
     pub keeps_order: bool,
     /// So many agents run that the device is full: throughput counts, else the latency of a step.
     pub full: bool,
+    /// Takes sums of floats in the order that suits fused multiply-adds, and lets pairs of divisions share a
+    /// reciprocal. Only with [`crate::Math::Fast`] and the optimiser.
+    pub reassociate: bool,
 }
 
 impl Default for Schedule {
@@ -32,6 +35,7 @@ impl Default for Schedule {
             prepare: false,
             keeps_order: false,
             full: true,
+            reassociate: false,
         }
     }
 }
@@ -43,6 +47,8 @@ pub struct Kernel {
     pub wgsl: String,
     /// Lanes per agent: a workgroup runs `manifest.workgroup_size / lanes` agents.
     pub lanes: u32,
+    /// Were sums or divisions changed, as [`Schedule::reassociate`] asks?
+    pub reassociated: bool,
     /// What `prepare` computes; none if there is no such entry point.
     pub prepared: Option<Prepared>,
     /// What the schedule left to the compiler, and what it chose.
@@ -97,6 +103,8 @@ pub struct Wishes {
     pub lanes: Option<u32>,
     /// Whether there is a `prepare`, where a model has work for it.
     pub prepare: Option<bool>,
+    /// Whether sums and divisions of floats are changed to what is faster.
+    pub reassociate: Option<bool>,
     /// Steps in the text of a round, at least 1.
     pub unroll_steps: Option<u32>,
 }
@@ -166,13 +174,14 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         // Only sums across lanes depend on it.
         keeps_order: target.keeps_order && lanes > 1,
         full: target.is_full(lanes),
+        reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),
     };
     if let Some(copies) = wishes.unroll_steps {
         choices.push(asked_for(format!(
             "{copies} steps per round of the time loop"
         )));
     }
-    let (schedule, mut kernel) = match prepared(artifact, target, wishes, plain) {
+    let (mut schedule, mut kernel) = match prepared(artifact, target, wishes, plain) {
         Ok(chosen) => chosen,
         Err(why) => {
             let what = "nothing is prepared for all agents".to_owned();
@@ -180,6 +189,7 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
             (plain, artifact.kernel(&plain))
         }
     };
+    schedule.reassociate = kernel.reassociated;
     if kernel.lanes == 1 && !schedule.prepare && artifact.is_rewritten() {
         kernel.wgsl.clone_from(&artifact.wgsl);
     }
@@ -194,6 +204,26 @@ fn in_words(lanes: u32) -> String {
     match lanes {
         1 => "one lane per agent".to_owned(),
         _ => format!("{lanes} lanes per agent"),
+    }
+}
+
+/// What reassociation changed, in words.
+pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
+    let sums = match changes.sums {
+        0 => None,
+        1 => Some("1 sum is a chain of fused multiply-adds".to_owned()),
+        sums => Some(format!("{sums} sums are chains of fused multiply-adds")),
+    };
+    let pairs = match changes.pairs {
+        0 => None,
+        1 => Some("1 pair of divisions shares a reciprocal".to_owned()),
+        pairs => Some(format!("{pairs} pairs of divisions share a reciprocal")),
+    };
+    let what: Vec<String> = sums.into_iter().chain(pairs).collect();
+    Choice {
+        what: what.join("; "),
+        why: "fast mathematics lets floats be rounded in another order, which saves instructions"
+            .to_owned(),
     }
 }
 

@@ -32,7 +32,7 @@ impl Control<'_> {
 }
 
 /// Choices that the GPU backend otherwise makes by itself. They change the time that a run takes, and none but
-/// `lanes` its results.
+/// `lanes` and `reassociate` its results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
     /// Most agents in one part of the population, at least 1.
@@ -44,6 +44,9 @@ pub struct Tuning {
     pub lanes: Option<u32>,
     /// Whether what all agents share in a step is computed once, before they run, where there is such work.
     pub prepare: Option<bool>,
+    /// Whether sums of floats are taken in another order and pairs of divisions share a reciprocal, where that is
+    /// faster; never under the precise mathematics.
+    pub reassociate: Option<bool>,
     /// How often the step stands in the text of a round of the time loop, at least 1.
     pub unroll_steps: Option<u32>,
 }

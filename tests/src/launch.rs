@@ -50,6 +50,7 @@ pub const ELABORATE: Tuning = Tuning {
     steps_per_dispatch: Some(29),
     lanes: None,
     prepare: Some(true),
+    reassociate: None,
     unroll_steps: Some(3),
 };
 
@@ -145,6 +146,7 @@ pub fn tuning() -> Tuning {
             "unroll" => tuning.unroll_steps = value,
             "split" => tuning.steps_per_dispatch = value,
             "prepare" => tuning.prepare = value.map(|on| on > 0),
+            "reassociate" => tuning.reassociate = value.map(|on| on > 0),
             "chunk" => tuning.max_agents_per_chunk = value,
             other => panic!("SIM_SCHEDULE: there is no choice `{other}`"),
         }

@@ -67,6 +67,7 @@ pub fn wgsl(
     writer.write();
     Kernel {
         lanes: program.lanes.max(1),
+        reassociated: false,
         prepared: writer.prepared(),
         wgsl: writer.out,
         choices: writer.choices,

@@ -3,7 +3,7 @@
 //! never into a loop, where it would run more often; so it has the same value.
 
 use super::rewrite::{
-    Section, assigned, blocks_mut, each_node, each_section, is_generated, operands, roots,
+    Section, assigned, blocks_mut, each_section, is_generated, operands, reads, roots,
 };
 use crate::ir::{Block, Expr, ExprId, Program, Stmt, VarId};
 
@@ -15,14 +15,8 @@ const MAX_NODES: u32 = 24;
 /// Melts what fits.
 pub(super) fn run(program: &mut Program) {
     let vars = program.vars.len();
-    let mut reads = vec![0; vars];
-    each_node(program, &mut |expr| {
-        if let Expr::Read(var) = expr {
-            reads[var.0 as usize] += 1;
-        }
-    });
     let mut melt = Melt {
-        reads,
+        reads: reads(program),
         held: vec![None; vars],
         melted: vec![false; vars],
         assigned: vec![0; vars],
@@ -39,7 +33,7 @@ pub(super) fn run(program: &mut Program) {
 }
 
 /// Does a tree hear from other lanes? Then it stays where all of them come by.
-fn crosses_lanes(program: &Program, id: ExprId) -> bool {
+pub(super) fn crosses_lanes(program: &Program, id: ExprId) -> bool {
     matches!(program[id], Expr::AcrossLanes(..))
         || (program.lanes > 0
             && operands(&program[id])

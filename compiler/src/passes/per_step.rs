@@ -9,8 +9,8 @@
 //! No pass of the pipeline: a kernel's schedule asks for it.
 
 use super::{
-    names,
-    rewrite::{Cloner, blocks, blocks_mut, each_node, operands, roots},
+    names, personal,
+    rewrite::{Cloner, blocks, blocks_mut, operands, reads, roots},
     shape::alike,
     split_deep,
 };
@@ -134,39 +134,16 @@ impl Shared {
     fn survey(program: &Program) -> Shared {
         let mut shared = Shared {
             weights: Weights::new(program),
-            personal: Vec::new(),
+            personal: personal::functions(program),
             costs: vec![None; program.exprs.len()],
             names: vec![None; program.vars.len()],
             order: Vec::new(),
             stored: Vec::new(),
             words: 0,
         };
-        for function in &program.functions {
-            let personal = shared.is_personal(program, &function.body);
-            shared.personal.push(personal);
-        }
         shared.survey_block(program, &program.prologue, true);
         shared.survey_block(program, &program.step, false);
         shared
-    }
-
-    /// Does a function's body read the agent's number, or call a function that does?
-    fn is_personal(&self, program: &Program, body: &[Stmt]) -> bool {
-        let mut pending = Vec::new();
-        body.iter().any(|stmt| {
-            pending.extend_from_slice(&roots(stmt));
-            while let Some(id) = pending.pop() {
-                match program[id] {
-                    Expr::Launch(Launch::Agent) => return true,
-                    Expr::Call(function, _) if self.personal[function.0 as usize] => return true,
-                    _ => pending.extend_from_slice(&operands(&program[id])),
-                }
-            }
-            blocks(stmt)
-                .into_iter()
-                .flatten()
-                .any(|block| self.is_personal(program, block))
-        })
     }
 
     fn survey_block(&mut self, program: &Program, block: &[Stmt], in_prologue: bool) {
@@ -388,12 +365,7 @@ impl Shared {
 
 /// Drops from the prologue the names that only the front read, which has copies of its own.
 fn drop_unread(program: &mut Program, shared: &Shared) {
-    let mut reads = vec![0_u32; program.vars.len()];
-    each_node(program, &mut |expr| {
-        if let Expr::Read(var) = expr {
-            reads[var.0 as usize] += 1;
-        }
-    });
+    let mut reads = reads(program);
     let mut prologue = std::mem::take(&mut program.prologue);
     let mut kept = Block::with_capacity(prologue.len());
     while let Some(stmt) = prologue.pop() {

@@ -252,6 +252,17 @@ fn nodes_of(
     }
 }
 
+/// How often each variable is read as one value, by variable.
+pub(super) fn reads(program: &Program) -> Vec<u32> {
+    let mut reads = vec![0; program.vars.len()];
+    each_node(program, &mut |expr| {
+        if let Expr::Read(var) = expr {
+            reads[var.0 as usize] += 1;
+        }
+    });
+    reads
+}
+
 /// Adds to `found` every variable that a block declares as `Local` or assigns, at any depth, with
 /// repetitions.
 pub(super) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
@@ -324,6 +335,11 @@ impl Cloner {
     /// From now on a literal stands for a variable.
     pub(super) fn fix(&mut self, var: VarId, value: Value) {
         self.put(var, Substitute::Literal(value));
+    }
+
+    /// From now on another variable stands for a variable.
+    pub(super) fn rename(&mut self, var: VarId, other: VarId) {
+        self.put(var, Substitute::Var(other));
     }
 
     fn put(&mut self, var: VarId, substitute: Substitute) {

@@ -4,6 +4,7 @@ mod build;
 mod evaluate;
 mod laws;
 mod random;
+mod reassociate;
 mod shapes;
 mod split;
 

@@ -1,6 +1,7 @@
 //! What is chosen for whom.
 
 use super::*;
+use crate::{Math, Options};
 
 const SHARED: &str = "state x = 0.0 step t { x += sin(f32(t)) + cos(0.5 * f32(t)) } output x";
 const OWN: &str = "state x = 0.0 step t { x += sin(x) } output x";
@@ -150,4 +151,64 @@ fn skipping_ahead_is_work_too() {
         assert_eq!(work.len(), 6, "1 to 32 lanes");
         assert_eq!(work[1..], [work[0] + more; 5], "{source}");
     }
+}
+
+const DENSE: &str = "
+input w: [f32; 9]
+state x = 1.0
+state y = 1.0
+step {
+    let a = tanh(w[0] + (w[1] * x + w[2] * y))
+    let b = tanh(w[3] + (w[4] * x + w[5] * y))
+    x = w[6] + (w[7] * a + w[8] * b)
+    y = a - b
+}
+output x
+";
+
+/// What is said about sums and divisions, if they are changed.
+fn reassociates(math: Math, target: Target, wish: Option<bool>) -> Option<String> {
+    let options = Options {
+        math,
+        ..Options::default()
+    };
+    let artifact = crate::compile_with(DENSE, options).expect("a legal model");
+    let wishes = Wishes {
+        reassociate: wish,
+        prepare: Some(false),
+        ..Wishes::default()
+    };
+    let chosen = choose(&artifact, &target, &wishes);
+    let said = chosen
+        .kernel
+        .choices
+        .iter()
+        .find(|it| it.what.contains("multiply-adds"));
+    assert_eq!(chosen.schedule.reassociate, said.is_some());
+    assert_eq!(chosen.kernel.wgsl == artifact.wgsl, said.is_none());
+    said.map(|it| it.what.clone())
+}
+
+#[test]
+fn gpus_reassociate_under_the_fast_mathematics() {
+    let gpu = Target {
+        subgroup: 1,
+        ..Target::large(1 << 20, 100)
+    };
+    let software = Target { busy: None, ..gpu };
+    let few = Target {
+        agents: 1_000,
+        ..gpu
+    };
+    let sums = "3 sums are chains of fused multiply-adds".to_owned();
+    assert_eq!(reassociates(Math::Fast, few, None), Some(sums));
+    let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal";
+    let said = Some(text.to_owned());
+    for wish in [None, Some(true)] {
+        assert_eq!(reassociates(Math::Fast, gpu, wish), said);
+        assert_eq!(reassociates(Math::Precise, gpu, wish), None);
+    }
+    assert_eq!(reassociates(Math::Fast, software, None), None);
+    assert_eq!(reassociates(Math::Fast, software, Some(true)), said);
+    assert_eq!(reassociates(Math::Fast, gpu, Some(false)), None);
 }

@@ -52,6 +52,7 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
     Wishes {
         lanes: tuning.lanes,
         prepare: tuning.prepare,
+        reassociate: tuning.reassociate,
         unroll_steps: tuning.unroll_steps,
     }
 }

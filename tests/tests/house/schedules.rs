@@ -1,4 +1,4 @@
-//! A kernel's schedule changes no bit, but lanes the order of sums: every specimen and every example gives on the GPU what its plain kernel
+//! A kernel's schedule changes no bit, but lanes the order of sums and reassociation roundings: every specimen and every example gives on the GPU what its plain kernel
 //! gives, however many steps a round takes, with and without `prepare`, in one dispatch and in many.
 
 use super::{
@@ -19,6 +19,7 @@ const PLAIN: Tuning = Tuning {
     steps_per_dispatch: None,
     lanes: Some(1),
     prepare: Some(false),
+    reassociate: Some(false),
     unroll_steps: Some(1),
 };
 
@@ -152,51 +153,70 @@ const SHARED: [&str; 10] = [
     "sphere",
 ];
 
+/// An example's outputs under `tuning` that are not near those of its plain kernel; the first of them.
+fn far_off(name: &str, source: &str, tuning: Tuning) -> Outcome<Option<String>> {
+    let text = examples::read(&format!("fixtures/{name}.json"))?;
+    let fixture: Value = serde_json::from_str(&text)?;
+    let mut case = fixture["cases"][0].clone();
+    if case["steps"].as_u64().is_some_and(|steps| steps > STEPS) {
+        case["steps"] = STEPS.into();
+    }
+    let make = || match name {
+        "portfolio" => examples::portfolio_simulation(&case, Backend::Gpu),
+        _ => examples::simulation(source, &case, Backend::Gpu),
+    };
+    let expected = make()?.tuning(PLAIN).run()?;
+    let run = make()?.tuning(tuning).run()?;
+    for (a, b) in run.outputs().iter().zip(expected.outputs()) {
+        let mut pairs = numbers(a).into_iter().zip(numbers(b)).enumerate();
+        if let Some((at, (a_value, b_value))) = pairs.find(|(_, (a, b))| !near(*a, *b)) {
+            let output = &a.field.name;
+            let text = format!("{name}, {tuning:?}: {output} [{at}] is {a_value}, not {b_value}");
+            return Ok(Some(text));
+        }
+    }
+    Ok(None)
+}
+
+/// What all examples are far off in.
+fn all_far_off(tunings: &[Tuning]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (name, source) in files::models("lang-examples") {
+        for tuning in tunings {
+            match far_off(&name, &source, *tuning) {
+                Ok(complaint) => complaints.extend(complaint),
+                Err(error) => complaints.push(format!("{name}: {error}")),
+            }
+        }
+    }
+    complaints
+}
+
 #[test]
 fn lanes_change_no_more_than_the_order_of_sums() {
     if !launch::has_gpu() {
         return;
     }
-    let mut complaints = Vec::new();
-    for (name, source) in files::models("lang-examples") {
-        let attempt = |lanes: u32| -> Outcome<Option<String>> {
-            let text = examples::read(&format!("fixtures/{name}.json"))?;
-            let fixture: Value = serde_json::from_str(&text)?;
-            let mut case = fixture["cases"][0].clone();
-            if case["steps"].as_u64().is_some_and(|steps| steps > STEPS) {
-                case["steps"] = STEPS.into();
-            }
-            let make = || match name.as_str() {
-                "portfolio" => examples::portfolio_simulation(&case, Backend::Gpu),
-                _ => examples::simulation(&source, &case, Backend::Gpu),
-            };
-            let expected = make()?.tuning(PLAIN).run()?;
-            let shared = Tuning {
-                lanes: Some(lanes),
-                steps_per_dispatch: Some(7),
-                ..Tuning::default()
-            };
-            let run = make()?.tuning(shared).run()?;
-            for (a, b) in run.outputs().iter().zip(expected.outputs()) {
-                let pairs = numbers(a).into_iter().zip(numbers(b));
-                if let Some((at, (a_value, b_value))) =
-                    pairs.enumerate().find(|(_, (a, b))| !near(*a, *b))
-                {
-                    let name = &a.field.name;
-                    let text = format!("{lanes} lanes: {name} [{at}] is {a_value}, not {b_value}");
-                    return Ok(Some(text));
-                }
-            }
-            Ok(None)
-        };
-        for lanes in [2, 4, 8] {
-            match attempt(lanes) {
-                Ok(complaint) => complaints.extend(complaint.map(|it| format!("{name}: {it}"))),
-                Err(error) => complaints.push(format!("{name}: {error}")),
-            }
-        }
+    let tunings = [2, 4, 8].map(|lanes| Tuning {
+        lanes: Some(lanes),
+        steps_per_dispatch: Some(7),
+        ..Tuning::default()
+    });
+    files::report("examples depend on the lanes", all_far_off(&tunings));
+}
+
+#[test]
+fn reassociation_changes_no_more_than_roundings() {
+    if !launch::has_gpu() {
+        return;
     }
-    files::report("examples depend on the lanes", complaints);
+    let tunings = [(1, false), (1, true), (4, true)].map(|(lanes, prepare)| Tuning {
+        lanes: Some(lanes),
+        prepare: Some(prepare),
+        reassociate: Some(true),
+        ..Tuning::default()
+    });
+    files::report("examples depend on reassociation", all_far_off(&tunings));
 }
 
 /// The same for the benchmarks.

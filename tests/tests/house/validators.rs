@@ -67,6 +67,30 @@ fn lane_kernels() -> Vec<(String, String)> {
     kernels
 }
 
+/// The kernels of examples, benchmarks and specimens whose sums and divisions are changed.
+fn reassociated_kernels() -> Vec<(String, String)> {
+    let mut kernels = Vec::new();
+    for folder in ["lang-examples", "benchmarks", "tests/run"] {
+        for (name, source) in files::models(folder) {
+            let artifact = sim_compiler::compile(&source).expect("a model compiles");
+            for (lanes, prepare) in [(1, false), (1, true), (4, true), (32, false)] {
+                let kernel = artifact.kernel(&Schedule {
+                    lanes,
+                    prepare,
+                    reassociate: true,
+                    ..Schedule::default()
+                });
+                let new = lanes == 1 || kernel.lanes > 1;
+                if kernel.reassociated && new {
+                    let name = format!("{folder}/{name}, reassociated, {lanes} lanes");
+                    kernels.push((name, kernel.wgsl));
+                }
+            }
+        }
+    }
+    kernels
+}
+
 /// What naga says against a kernel, if anything.
 pub(crate) fn naga_complaint(wgsl: &str) -> Option<String> {
     naga_complaint_with(wgsl, naga::valid::Capabilities::empty())
@@ -116,6 +140,19 @@ fn naga_accepts_lanes() {
 }
 
 #[test]
+fn naga_accepts_reassociated_kernels() {
+    let kernels = reassociated_kernels();
+    assert!(kernels.len() > 20, "only {} kernels", kernels.len());
+    let complaints: Vec<String> = (kernels.into_iter())
+        .filter_map(|(name, wgsl)| {
+            naga_complaint_with(&wgsl, naga::valid::Capabilities::SUBGROUP)
+                .map(|complaint| format!("{name}: {complaint}"))
+        })
+        .collect();
+    files::report("reassociated kernels are refused by naga", complaints);
+}
+
+#[test]
 fn tint_accepts_every_kernel() {
     if Command::new("tint")
         .arg("--help")
@@ -132,7 +169,7 @@ fn tint_accepts_every_kernel() {
     let mut complaints = Vec::new();
     // What the standard wants to be said, and naga does not know.
     let standard = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";
-    let lanes = lane_kernels().into_iter();
+    let lanes = lane_kernels().into_iter().chain(reassociated_kernels());
     let lanes = lanes.map(|(name, wgsl)| (name, standard.to_owned() + &wgsl));
     for (number, (name, wgsl)) in kernels().into_iter().chain(lanes).enumerate() {
         let path = folder.join(format!("{number}.wgsl"));

@@ -83,8 +83,9 @@ fn hyperbolic_sine(x: f32) -> f32 {
 }";
 
 /// Drivers make two divergent branches of the builtin, which costs a small network most of its time. The
-/// bound keeps `exp` from overflowing. Near 0 the error is absolute, 1.2e-7.
+/// bound keeps `exp2` from overflowing. Near 0 the error is absolute, 1.2e-7. `passes/reciprocals/expand.rs` has it
+/// too.
 pub(super) const HYPERBOLIC_TANGENT: &str = "\
 fn hyperbolic_tangent(x: f32) -> f32 {
-    return 1.0 - 2.0 / (exp(min(2.0 * x, 40.0)) + 1.0);
+    return 1.0 - 2.0 / (exp2(min(2.885390082 * x, 57.7)) + 1.0);
 }";

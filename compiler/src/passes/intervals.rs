@@ -1,0 +1,235 @@
+//! Between which numbers a float lies, whatever the launch.
+//!
+//! Law: a value with an interval is a number, no NaN, that lies in it under every rounding that a device
+//! may make; infinite ends mean that it may be infinite. `min`, `max` and `clamp` of a NaN are the other
+//! operand: so the language has it, and so the devices do on which this is used (IEEE 754-2019,
+//! `minimumNumber`); WGSL would allow another result.
+
+use super::rewrite::operands;
+use crate::{
+    builtin::BuiltinId,
+    ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value, VarId},
+};
+
+/// What arithmetic may be off, relative to its result: some roundings.
+const ROUNDING: f64 = 1e-6;
+/// What `exp` and `exp2` may be off: WGSL allows 3 + 2 |x| units in the last place, with |x| below 128.
+const EXPONENTIAL: f64 = 1e-4;
+/// What is smaller may become 0.
+const TINY: f64 = f32::MIN_POSITIVE as f64;
+
+/// The numbers from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interval {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Interval {
+    const ALL: Interval = Interval {
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+    };
+
+    /// Widened by what a result may be off.
+    fn rounded(self, relative: f64) -> Interval {
+        let low = self.low - self.low.abs() * relative - TINY;
+        let high = self.high + self.high.abs() * relative + TINY;
+        let most = f64::from(f32::MAX);
+        Interval {
+            low: if low < -most { f64::NEG_INFINITY } else { low },
+            high: if high > most { f64::INFINITY } else { high },
+        }
+    }
+
+    fn negated(self) -> Interval {
+        Interval {
+            low: -self.high,
+            high: -self.low,
+        }
+    }
+
+    /// Of `a + b`; none where infinities might meet.
+    fn plus(self, other: Interval) -> Option<Interval> {
+        let sum = Interval {
+            low: self.low + other.low,
+            high: self.high + other.high,
+        };
+        let meet = (self.low.is_infinite() && other.high.is_infinite())
+            || (self.high.is_infinite() && other.low.is_infinite());
+        (!meet).then(|| sum.rounded(ROUNDING))
+    }
+
+    /// Of `a * b`; none where an infinity might meet a zero.
+    fn times(self, other: Interval) -> Option<Interval> {
+        let mut product = Interval {
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+        };
+        let may_meet = |a: Interval, b: Interval| !a.is_finite() && b.low <= 0.0 && b.high >= 0.0;
+        if may_meet(self, other) || may_meet(other, self) {
+            return None;
+        }
+        for a in [self.low, self.high] {
+            for b in [other.low, other.high] {
+                product.low = product.low.min(a * b);
+                product.high = product.high.max(a * b);
+            }
+        }
+        Some(product.rounded(ROUNDING))
+    }
+
+    fn least(self, other: Interval) -> Interval {
+        Interval {
+            low: self.low.min(other.low),
+            high: self.high.min(other.high),
+        }
+    }
+
+    fn most(self, other: Interval) -> Interval {
+        Interval {
+            low: self.low.max(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+
+    fn size(self) -> Interval {
+        Interval {
+            low: self.low.max(-self.high).max(0.0),
+            high: self.high.max(-self.low),
+        }
+    }
+
+    fn join(self, other: Interval) -> Interval {
+        Interval {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+
+    /// The results of `f`, which grows with its argument and is nowhere negative.
+    fn exponential(self, f: impl Fn(f64) -> f64) -> Interval {
+        let results = Interval {
+            low: f(self.low),
+            high: f(self.high),
+        };
+        let rounded = results.rounded(EXPONENTIAL);
+        Interval {
+            low: rounded.low.max(0.0),
+            ..rounded
+        }
+    }
+
+    /// Are all of these finite?
+    pub(super) fn is_finite(self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+}
+
+/// The intervals of names, and from them those of trees.
+pub(super) struct Intervals {
+    names: Vec<Option<Interval>>,
+    bounds: [BuiltinId; 3],
+    others: [BuiltinId; 3],
+}
+
+impl Intervals {
+    /// Knows nothing yet.
+    pub(super) fn new(program: &Program) -> Intervals {
+        Intervals {
+            names: vec![None; program.vars.len()],
+            bounds: ["min", "max", "clamp"].map(BuiltinId::named),
+            others: ["exp", "exp2", "abs"].map(BuiltinId::named),
+        }
+    }
+
+    /// A name is given to a value.
+    pub(super) fn name(&mut self, program: &Program, var: VarId, value: ExprId) {
+        if program[var].ty != Type::F32 {
+            return;
+        }
+        let interval = self.of(program, value);
+        let names = program.vars.len().max(self.names.len());
+        self.names.resize(names, None);
+        self.names[var.0 as usize] = interval;
+    }
+
+    /// Where the value of a tree lies; none if it may be NaN, or is no `f32`.
+    pub(super) fn of(&self, program: &Program, id: ExprId) -> Option<Interval> {
+        match &program[id] {
+            Expr::Literal(Value::F32(x)) => (!x.is_nan()).then(|| Interval {
+                low: f64::from(*x),
+                high: f64::from(*x),
+            }),
+            Expr::Read(var) => self.names.get(var.0 as usize).copied().flatten(),
+            Expr::Unary(UnaryOp::Negate, a) => self.of(program, *a).map(Interval::negated),
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (self.of(program, *a)?, self.of(program, *b)?);
+                match op {
+                    BinaryOp::Add => a.plus(b),
+                    BinaryOp::Subtract => a.plus(b.negated()),
+                    BinaryOp::Multiply => a.times(b),
+                    _ => None,
+                }
+            }
+            Expr::Select { accept, reject, .. } => {
+                Some((self.of(program, *accept)?).join(self.of(program, *reject)?))
+            }
+            Expr::Builtin(builtin, _) => self.builtin(program, *builtin, id),
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => None,
+        }
+    }
+
+    fn builtin(&self, program: &Program, builtin: BuiltinId, id: ExprId) -> Option<Interval> {
+        if program.type_of(id) != Type::F32 {
+            return None;
+        }
+        let args = operands(&program[id]);
+        let of = |at: usize| self.of(program, args[at]);
+        let [exp, exp2, abs] = self.others;
+        if builtin == exp {
+            return Some(of(0)?.exponential(f64::exp));
+        }
+        if builtin == exp2 {
+            return Some(of(0)?.exponential(f64::exp2));
+        }
+        if builtin == abs {
+            return of(0).map(Interval::size);
+        }
+        // Of one that may be NaN and a number the result is a number: either.
+        let bound = |a: Option<Interval>,
+                     b: Option<Interval>,
+                     f: fn(Interval, Interval) -> Interval| {
+            match (a, b) {
+                (Some(a), Some(b)) => Some(f(a, b)),
+                (Some(known), None) | (None, Some(known)) => {
+                    Some(f(known, Interval::ALL).join(known))
+                }
+                (None, None) => None,
+            }
+        };
+        let [min, max, clamp] = self.bounds;
+        if builtin == min {
+            return bound(of(0), of(1), Interval::least);
+        }
+        if builtin == max {
+            return bound(of(0), of(1), Interval::most);
+        }
+        if builtin == clamp {
+            return bound(bound(of(0), of(1), Interval::most), of(2), Interval::least);
+        }
+        None
+    }
+}

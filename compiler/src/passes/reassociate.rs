@@ -1,0 +1,70 @@
+//! What a GPU gains where floats need not be rounded as a model writes them: [`super::chains`] and
+//! [`super::reciprocals`], and what cleans up after them.
+//!
+//! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
+//! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
+
+use super::{chains, reciprocals, split_deep};
+use crate::ir::Program;
+
+/// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
+const CLEANING: [&str; 8] = [
+    "propagate",
+    "licm",
+    "cse",
+    "propagate",
+    "dce",
+    "inline_lets",
+    "split_deep",
+    "compact",
+];
+
+/// What was changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// Sums that have become chains.
+    pub(crate) sums: u32,
+    /// Pairs of divisions that share a reciprocal.
+    pub(crate) pairs: u32,
+}
+
+/// An optimised program, changed; none if there is nothing to change. Pairs are for where throughput counts
+/// (`full`): they relieve the unit for special functions, and make a single step wait longer.
+pub(crate) fn reassociate(program: &Program, full: bool) -> Option<(Program, Changes)> {
+    let mut program = program.clone();
+    let mut changes = Changes {
+        sums: chains::run(&mut program),
+        pairs: 0,
+    };
+    split_deep::run(&mut program);
+    if full {
+        // Written out for nothing, what holds divisions only makes a text longer.
+        let before = program.clone();
+        changes.pairs = reciprocals::run(&mut program);
+        if changes.pairs == 0 {
+            program = before;
+        }
+    }
+    if changes == Changes::default() {
+        return None;
+    }
+    clean(&mut program);
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(&program) {
+        panic!("reassociating broke the IR: {broken}");
+    }
+    Some((program, changes))
+}
+
+fn clean(program: &mut Program) {
+    // Where lanes share out the steps, the accumulated states are known by their numbers, and their lanes
+    // begin with other values than `init` says: no other pass may run.
+    if !program.shared_time.is_empty() {
+        split_deep::run(program);
+        return;
+    }
+    for name in CLEANING {
+        let pass = super::PIPELINE.iter().find(|pass| pass.name == name);
+        (pass.expect("the pipeline has that pass").run)(program);
+    }
+}

@@ -1,0 +1,247 @@
+//! Two divisions share one reciprocal: with `r = 1 / (d1 * d2)`, `n1 / d1` is `n1 * (r * d2)` and `n2 / d2`
+//! is `n2 * (r * d1)`. GPUs take reciprocals at a fraction (NVIDIA's at an eighth) of the rate of products.
+//!
+//! Law: each quotient is what it was but for some roundings. `d1 * d2` neither overflows nor underflows,
+//! whatever the launch, and neither is ever NaN or infinite (see [`super::intervals`]), so that neither
+//! spoils the other's quotient. The two stand in one block, neither depends on the other, and a name for
+//! the first quotient moves down to the second over statements that neither read it nor assign what it
+//! reads. Pairs only: groups of four needed more registers and were slower on an H200.
+//!
+//! `tanh` and `sigmoid` hold a division, and so do small functions of a model: these are written out first.
+//!
+//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+
+mod expand;
+
+use super::{
+    intervals::{Interval, Intervals},
+    names,
+    personal::Personal,
+    rewrite::{Section, blocks_mut, each_section, operands, roots},
+};
+use crate::{
+    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, Value, VarId, VarKind},
+    span::Span,
+};
+
+/// Statements from one division to another, at most: what lies between lives longer by as much.
+const NEAR: usize = 16;
+/// Bounds of the product of two divisors: it and its reciprocal are normal numbers.
+const LEAST: f64 = 1e-36;
+const MOST: f64 = 4.3e37;
+/// Dividends that two quotients have in common may stand in the reciprocal: it stays normal.
+const COMMON: std::ops::RangeInclusive<f32> = 1.0..=64.0;
+
+/// Shares what can be shared; returns how many pairs there are.
+pub(super) fn run(program: &mut Program) -> u32 {
+    let mut search = Search {
+        personal: Personal::new(program),
+        intervals: Intervals::new(program),
+        expandable: expand::functions(program),
+        pairs: 0,
+    };
+    each_section(program, |program, place, block| match place {
+        // Functions with more than one division stay what they are.
+        Section::Function(_) | Section::InputDefault(_) => {}
+        Section::Init | Section::Prologue | Section::Step | Section::Finish => {
+            search.block(program, block);
+        }
+    });
+    search.pairs
+}
+
+struct Search {
+    personal: Personal,
+    intervals: Intervals,
+    /// Per function: is it written out where it is called?
+    expandable: Vec<bool>,
+    pairs: u32,
+}
+
+/// A division that may share its reciprocal.
+#[derive(Clone, Copy)]
+struct Site {
+    /// The statement's number in its block.
+    stmt: usize,
+    id: ExprId,
+    divisor: ExprId,
+    interval: Interval,
+}
+
+impl Search {
+    fn block(&mut self, program: &mut Program, block: &mut Block) {
+        self.expand(program, block);
+        let mut sites = Vec::new();
+        for (at, stmt) in block.iter_mut().enumerate() {
+            for &root in roots(stmt).iter() {
+                self.sites(program, root, at, &mut sites);
+            }
+            if let Stmt::Let { var, value } = stmt {
+                self.intervals.name(program, *var, *value);
+                self.personal.name(program, *var, *value);
+            }
+            for inner in blocks_mut(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
+            }
+        }
+        let mut pairs = Vec::new();
+        let mut waiting: Option<Site> = None;
+        for site in sites {
+            waiting = match waiting {
+                Some(first) if can_share(program, block, first, site) => {
+                    pairs.push((first, site));
+                    None
+                }
+                Some(_) | None => Some(site),
+            };
+        }
+        self.pairs += pairs.len() as u32;
+        share(program, block, &pairs);
+    }
+
+    /// Finds the divisions in a tree, in the order of evaluation.
+    fn sites(&mut self, program: &Program, id: ExprId, stmt: usize, sites: &mut Vec<Site>) {
+        for &operand in operands(&program[id]).iter() {
+            self.sites(program, operand, stmt, sites);
+        }
+        if let Some((_, divisor)) = quotient(program, id)
+            && let Some(interval) = self.intervals.of(program, divisor)
+            && interval.is_finite()
+            && (interval.low > 0.0 || interval.high < 0.0)
+            && self.personal.of(program, divisor)
+        {
+            sites.push(Site {
+                stmt,
+                id,
+                divisor,
+                interval,
+            });
+        }
+    }
+}
+
+/// The operands of a division of numbers, but for those by literals, which devices multiply.
+fn quotient(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
+    let Expr::Binary(BinaryOp::Divide, dividend, divisor) = program[id] else {
+        return None;
+    };
+    let scalars = program.type_of(dividend) == Type::F32 && program.type_of(divisor) == Type::F32;
+    (scalars && !matches!(program[divisor], Expr::Literal(_))).then_some((dividend, divisor))
+}
+
+fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> bool {
+    let least = |site: Site| site.interval.low.abs().min(site.interval.high.abs());
+    let most = |site: Site| site.interval.low.abs().max(site.interval.high.abs());
+    if least(first) * least(second) < LEAST || most(first) * most(second) > MOST {
+        return false;
+    }
+    if first.stmt == second.stmt {
+        return !within(program, second.id, first.id);
+    }
+    let Stmt::Let { var, value } = block[first.stmt] else {
+        return false;
+    };
+    second.stmt - first.stmt <= NEAR
+        && !reads_any(program, second.divisor, &[var])
+        && block[first.stmt + 1..second.stmt].iter().all(|stmt| {
+            let assigned = match stmt {
+                Stmt::Let { .. } => None,
+                Stmt::Var { var, .. }
+                | Stmt::Assign { var, .. }
+                | Stmt::AssignElement { var, .. } => Some(*var),
+                Stmt::If { .. }
+                | Stmt::For { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => return false,
+            };
+            !roots(stmt)
+                .iter()
+                .any(|&root| reads_any(program, root, &[var]))
+                && !assigned.is_some_and(|assigned| reads_any(program, value, &[assigned]))
+        })
+}
+
+/// Is `part` in the tree at `id`?
+fn within(program: &Program, id: ExprId, part: ExprId) -> bool {
+    id == part
+        || operands(&program[id])
+            .iter()
+            .any(|&operand| within(program, operand, part))
+}
+
+fn reads_any(program: &Program, id: ExprId, vars: &[VarId]) -> bool {
+    if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id]
+        && vars.contains(&var)
+    {
+        return true;
+    }
+    operands(&program[id])
+        .iter()
+        .any(|&operand| reads_any(program, operand, vars))
+}
+
+/// Rewrites pairs of divisions, which stand in the order of the statements.
+fn share(program: &mut Program, block: &mut Block, pairs: &[(Site, Site)]) {
+    if pairs.is_empty() {
+        return;
+    }
+    let mut pairs = pairs.iter().peekable();
+    // A name that is on its way down. The next pair begins where one ends, or later, so there is one at most.
+    let mut moved = None;
+    let mut new = Vec::with_capacity(block.len() + 3 * pairs.len());
+    for (at, stmt) in std::mem::take(block).into_iter().enumerate() {
+        while let Some((first, second)) = pairs.next_if(|(_, second)| second.stmt == at) {
+            share_pair(program, *first, *second, &mut new);
+            new.extend(moved.take());
+        }
+        match pairs.peek() {
+            Some((first, _)) if first.stmt == at => moved = Some(stmt),
+            Some(_) | None => new.push(stmt),
+        }
+    }
+    *block = new;
+}
+
+/// Adds the names that two divisions share to `names`, and makes products of the divisions.
+fn share_pair(program: &mut Program, first: Site, second: Site, names: &mut Vec<Stmt>) {
+    let span = program.span(second.id);
+    let pair = [first, second].map(|site| {
+        let (dividend, divisor) = quotient(program, site.id).expect("a site is a division");
+        let var = name(program, "divisor", divisor, names);
+        (site.id, dividend, var)
+    });
+    let [(_, above, first), (_, below, second)] = pair;
+    let one = Expr::Literal(Value::F32(1.0));
+    let common = match (&program[above], &program[below]) {
+        (Expr::Literal(Value::F32(a)), Expr::Literal(Value::F32(b)))
+            if a == b && COMMON.contains(&a.abs()) =>
+        {
+            Some(Expr::Literal(Value::F32(*a)))
+        }
+        _ => None,
+    };
+    let dividend = program.add(common.clone().unwrap_or(one), span);
+    let product = binary(program, BinaryOp::Multiply, [first, second], span);
+    let value = program.add(Expr::Binary(BinaryOp::Divide, dividend, product), span);
+    let reciprocal = name(program, "reciprocal", value, names);
+    for ((id, dividend, _), other) in pair.into_iter().zip([second, first]) {
+        let own = binary(program, BinaryOp::Multiply, [reciprocal, other], span);
+        program.exprs[id.0 as usize] = match common {
+            Some(_) => program[own].clone(),
+            None => Expr::Binary(BinaryOp::Multiply, dividend, own),
+        };
+    }
+}
+
+fn name(program: &mut Program, name: &str, value: ExprId, names: &mut Vec<Stmt>) -> VarId {
+    let var = names::fresh(program, name.to_owned(), Type::F32, VarKind::Let);
+    names.push(Stmt::Let { var, value });
+    var
+}
+
+fn binary(program: &mut Program, op: BinaryOp, vars: [VarId; 2], span: Span) -> ExprId {
+    let [a, b] = vars.map(|var| program.add(Expr::Read(var), span));
+    program.add(Expr::Binary(op, a, b), span)
+}

@@ -1,0 +1,309 @@
+//! Sums as chains and divisions that share a reciprocal: what changes, what does not, and by how much.
+
+use super::{check, evaluate};
+use crate::{
+    compile,
+    ir::print::print,
+    passes::reassociate::{Changes, reassociate},
+};
+
+/// The lines of the step after reassociation, and what was changed.
+fn step(items: &str, body: &str) -> (Vec<String>, Changes) {
+    let source = format!(
+        "input w: [f32; 90]
+        data rows: [[f32; 4]]
+        {items}
+        state a = 3.0 state b = 5.0 state c = 2.0 state d = 7.0 state n = 0
+        step t {{ {body} b = b * 1.5 c = c * 1.5 d = d * 1.5 }}
+        output z = a"
+    );
+    let artifact = compile(&source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
+    let changed = reassociate(&artifact.program, true);
+    let (program, changes) =
+        changed.unwrap_or_else(|| (artifact.program.clone(), Changes::default()));
+    check(&program);
+    let text = print(&program);
+    let lines = text.lines().skip_while(|line| !line.starts_with("step"));
+    let lines = lines.skip(1).take_while(|line| line.starts_with("    "));
+    (lines.map(|line| line.trim().to_owned()).collect(), changes)
+}
+
+fn sums(body: &str) -> (Vec<String>, u32) {
+    let (lines, changes) = step("", body);
+    assert_eq!(changes.pairs, 0, "{lines:#?}");
+    (lines, changes.sums)
+}
+
+fn pairs(items: &str, body: &str) -> (Vec<String>, u32) {
+    let (lines, changes) = step(items, body);
+    (lines, changes.pairs)
+}
+
+#[test]
+fn products_come_last() {
+    for (body, expected) in [
+        (
+            "a = d + (a * b + b * c + c * d)",
+            "a = d + a * b + b * c + c * d",
+        ),
+        ("a = a * b + b * c + d", "a = d + a * b + b * c"),
+        ("a = d - (a * b - b * c)", "a = d - a * b + b * c"),
+        ("a = a * b - b * c - d", "a = a * b - d - b * c"),
+        (
+            "a = a * b + b * c + (c * d + d * a)",
+            "a = a * b + b * c + c * d + d * a",
+        ),
+        ("let s = a * b + b * c b = c a = s + d", "a = s + d"),
+        ("let s = a * b + b * c a = d + s", "a = d + a * b + b * c"),
+        ("let p = a * b a = p + b * c + d", "a = d + p + b * c"),
+        ("a = w[0] + (a * b + w[1])", "a = w_0_plus_w_1 + a * b"),
+        (
+            "a = d + 2.0 * (d + (a * b + b * c))",
+            "a = d + 2.0 * (d + a * b + b * c)",
+        ),
+    ] {
+        let (lines, changed) = sums(body);
+        let found = lines.iter().any(|line| line == expected);
+        assert!(found, "{body}: {lines:#?}");
+        assert_eq!(changed, u32::from(!expected.contains("s + d")), "{body}");
+    }
+}
+
+#[test]
+fn sums_that_cost_no_less_stay() {
+    for body in [
+        "a = a * b + c",
+        "a = a * b + b * c + c * d",
+        "a = (a + b) + (c + d)",
+        "a = d + (a * b + c)",
+        "let s = a * b + b * c a = d + s + s",
+        "n = n + (n * 3 + n * n)",
+        "a = w[0] + (a + w[1])",
+        // Roundings that somebody wants, or that would add up.
+        "a += a * b + b * c",
+        "a = b * c + (a - d * c)",
+        "a = (a * b + 12582912.0) - 12582912.0",
+        "a = b + (a * b + b * c) - b",
+    ] {
+        assert_eq!(sums(body).1, 0, "{body}");
+    }
+}
+
+#[test]
+fn what_all_agents_share_stays_one_term() {
+    let (lines, changed) =
+        sums("a = rows[t][0] * rows[t][1] + rows[t][2] * rows[t][3] + (a * b + b * c)");
+    assert_eq!(changed, 1);
+    let found = lines.iter().any(|line| line.ends_with(" + a * b + b * c"));
+    assert!(found, "{lines:#?}");
+    assert_eq!(
+        sums("a += rows[t][2] + (rows[t][0] * rows[t][1] + rows[t][2] * rows[t][3])").1,
+        0
+    );
+}
+
+#[test]
+fn a_long_sum_is_one_chain() {
+    let products: Vec<String> = (0..90).map(|k| format!("w[{k}] * a")).collect();
+    let (lines, changed) = sums(&format!("a = b + ({})", products.join(" + ")));
+    assert_eq!(changed, 1);
+    let text = lines.join("\n");
+    let (plus, times) = (text.matches(" + ").count(), text.matches(" * ").count());
+    // Three other products are those of `b`, `c` and `d`.
+    assert_eq!((plus, times), (90, 93), "{text}");
+    // Each link begins with what came before it.
+    for line in &lines[1..lines.len() - 3] {
+        let value = line.split(" = ").nth(1).expect("a value");
+        assert!(!value.starts_with("w_"), "{text}");
+    }
+}
+
+#[test]
+fn activations_share_reciprocals() {
+    let (lines, count) = pairs(
+        "",
+        "let x = tanh(a) let y = tanh(b * c) a = x + y b = x * y",
+    );
+    assert_eq!(count, 1);
+    let text = lines.join("\n");
+    assert!(
+        text.contains("= exp2(min(2.88539 * (b * c), 57.7)) + 1.0"),
+        "{text}"
+    );
+    assert_eq!(text.matches(" / ").count(), 1, "{text}");
+    assert!(text.contains("= 2.0 / ("), "{text}");
+}
+
+#[test]
+fn quotients_of_exponentials_have_one_form() {
+    let (lines, count) = pairs(
+        "",
+        "let e = exp(min(a, 20.0)) let f = exp2(min(b, 20.0))
+        let x = (e - 1.0) / (e + 1.0) let y = (f - 1.0) / (1.0 + f) a = x * y",
+    );
+    let text = lines.join("\n");
+    assert_eq!(count, 1, "{text}");
+    assert!(
+        text.contains("2.0 / (") && !text.contains("e - 1.0"),
+        "{text}"
+    );
+    assert_eq!(
+        text.matches("1.0 - reciprocal * divisor").count(),
+        2,
+        "{text}"
+    );
+}
+
+const GATES: &str = "
+fn gate(a: f32) -> f32 { return 1.0 / (1.0 + exp(clamp(-a, -20.0, 20.0))) }
+fn squash(a: f32) -> f32 {
+    let e = exp(clamp(2.0 * a, -20.0, 20.0))
+    return (e - 1.0) / (e + 1.0)
+}
+fn twice(a: f32) -> f32 { return gate(a) + squash(a) }
+";
+
+#[test]
+fn pairs_are_found() {
+    for (body, expected) in [
+        ("a = tanh(a) + tanh(b)", 1),
+        ("a = tanh(a) + tanh(b) + tanh(c)", 1),
+        ("let x = sigmoid(a) b = c let y = sigmoid(b) a = x + y", 1),
+        ("let x = gate(a) let y = squash(b) a = x * y", 1),
+        ("let x = twice(a) let y = twice(b) a = x * y", 2),
+        (
+            "let x = a / clamp(b, 2.0, 3.0) let y = b / clamp(c, -5.0, -4.0) a = x * y",
+            1,
+        ),
+        ("let h = [for i in 0..6: tanh(w[i] * a)] a = sum(h)", 3),
+    ] {
+        let (lines, count) = pairs(GATES, body);
+        assert_eq!(count, expected, "{body}: {lines:#?}");
+    }
+}
+
+#[test]
+fn unsafe_pairs_are_refused() {
+    for body in [
+        // Unbounded, infinite or 0.
+        "a = 1.0 / a + 1.0 / b",
+        "a = 1.0 / (1.0 + exp(a)) + 1.0 / (1.0 + exp(b))",
+        "a = 1.0 / (1.0 + abs(a)) + 1.0 / (1.0 + abs(b))",
+        "a = 1.0 / clamp(a, 0.0, 1.0) + 1.0 / clamp(b, 0.0, 1.0)",
+        "a = 1.0 / clamp(a, -1.0, 1.0) + 1.0 / clamp(b, -1.0, 1.0)",
+        "a = 1.0 / max(a, 1.0) + 1.0 / max(b, 1.0)",
+        // NaN for an infinite argument.
+        "a = 1.0 / (2.0 + sin(a)) + 1.0 / (2.0 + sin(b))",
+        "a = 1.0 / (1.0 + clamp(a, 1.0, 2.0) * (b - b)) + 1.0 / clamp(b, 1.0, 2.0)",
+        // Their product overflows or underflows.
+        "a = 1.0 / (1.0 + exp(min(a, 80.0))) + 1.0 / (1.0 + exp(min(b, 80.0)))",
+        "a = 1.0 / clamp(a, 1e-20, 1.0) + 1.0 / clamp(b, 1e-20, 1.0)",
+        // One needs the other.
+        "a = tanh(tanh(a))",
+        "let x = tanh(a) let y = x + 1.0 a = tanh(y)",
+        // What is read is assigned in between, or it is another block.
+        "let x = tanh(a) a = b let y = tanh(c) b = x + y",
+        "var x = 0.0 if n > 1 { x = tanh(a) } b = x + tanh(b)",
+        // No instruction of that kind.
+        "a = a / 3.0 + b / 5.0",
+    ] {
+        let (lines, count) = pairs("", body);
+        assert_eq!(count, 0, "{body}: {lines:#?}");
+    }
+}
+
+/// What an agent's `a` is after some steps, as written and reassociated.
+fn results(body: &str) -> [f32; 2] {
+    let source = format!(
+        "{GATES} state a = 0.3 state b = 0.25 state c = -2.0
+        step {{ {body} b = 0.9 * b c = 0.8 * c }}
+        output a"
+    );
+    let program = compile(&source).expect("a legal model").program;
+    let (changed, _) = reassociate(&program, true).expect("something to change");
+    [program, changed].map(|program| {
+        let words = evaluate::run(&program, 4, 1);
+        let (_, word) = words
+            .into_iter()
+            .find(|(name, _)| name == "output word 0")
+            .expect("an output");
+        f32::from_bits(word)
+    })
+}
+
+#[test]
+fn results_move_by_roundings() {
+    for body in [
+        "let x = tanh(a) let y = tanh(b * c) a = x + y b = x * y + (a * b + c * b)",
+        "let x = gate(a) let y = squash(b) c = x a = x * y + c b = squash(c) + gate(a)",
+        "a = sigmoid(a) + sigmoid(100.0 * c) * (a * b + b * b + c)",
+        "a = twice(a) - twice(b) + 200.0 * squash(1000.0 * a)",
+    ] {
+        let [plain, changed] = results(body);
+        assert!(plain.is_finite() && plain != 0.0, "{body}: {plain}");
+        assert!(
+            (plain - changed).abs() <= 2e-6 * plain.abs(),
+            "{body}: {changed}, not {plain}"
+        );
+    }
+}
+
+/// Sums of small whole numbers have no roundings that could move.
+#[test]
+fn whole_numbers_keep_their_bits() {
+    let mut seed = 1_u64;
+    let mut below = |n: u64| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    let mut changed = 0;
+    for _ in 0..200 {
+        let mut body = String::new();
+        let mut names = vec!["a", "b", "c", "d"];
+        for name in ["p", "q", "r", "s"] {
+            let mut sum = String::new();
+            for at in 0..2 + below(5) {
+                let mut pick = || names[below(names.len() as u64) as usize];
+                let (x, y) = (pick(), pick());
+                let operator = if at == 0 {
+                    ""
+                } else {
+                    [" + ", " - "][below(2) as usize]
+                };
+                sum += operator;
+                sum += &match below(4) {
+                    0 => x.to_owned(),
+                    1 => format!("({x} - {y} * 2.0)"),
+                    2 => format!("({x} * 2.0 + {y} * 3.0)"),
+                    _ => format!("{x} * 2.0"),
+                };
+            }
+            body += &format!("let {name} = {sum}\n");
+            names.push(name);
+            if below(3) == 0 {
+                body += "b = 4.0 - b\n";
+            }
+        }
+        let source = format!(
+            "state a = 3.0 state b = 5.0 state c = 2.0 state d = 7.0
+            step {{ {body} a = s b = 4.0 - b c = 9.0 - c d = 8.0 - d }}
+            output a"
+        );
+        let program = compile(&source).expect("a legal model").program;
+        if let Some((reassociated, _)) = reassociate(&program, true) {
+            changed += 1;
+            check(&reassociated);
+            let again = reassociate(&program, true).map(|(again, _)| print(&again));
+            assert_eq!(
+                again,
+                Some(print(&reassociated)),
+                "it differs from time to time"
+            );
+            let expected = evaluate::run(&program, 1, 1);
+            assert_eq!(evaluate::run(&reassociated, 1, 1), expected, "{source}");
+        }
+    }
+    assert!(changed > 60, "only {changed} of 200 have changed");
+}
