@@ -4,6 +4,7 @@ mod floor;
 mod interval;
 mod measure;
 mod report;
+mod tune;
 mod verify;
 
 use crate::{
@@ -21,12 +22,16 @@ use crate::{
 use measure::Measured;
 use report::Row;
 use sim_compiler::{artifact::Artifact, ir::cost};
-use sim_runtime::{Control, Simulation};
+use sim_runtime::{Control, Device, Simulation};
 use std::{
     fmt,
     path::{Path, PathBuf},
     time::Instant,
 };
+use tune::Tuned;
+
+/// Timed runs of each kernel that `--tune` tries.
+const TRIAL_RUNS: u32 = 5;
 
 /// Arguments of `simc bench`.
 #[derive(clap::Args)]
@@ -81,6 +86,10 @@ pub(crate) struct Args {
     /// Compile kernels anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
+    /// Look for the choices under which the kernel is fastest, by running it some twenty times with others, and
+    /// measure with these; prints the arguments that make them. Only on a GPU.
+    #[arg(long)]
+    tune: bool,
     #[command(flatten)]
     choices: Choices,
 }
@@ -179,14 +188,24 @@ fn compiled(args: &Args, file: &Path) -> Result<Model, Failure> {
 
 /// One model with one population.
 fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unmeasured> {
-    let simulation = launched(args, model, agents)?.backend(args.backend.into());
     let control = Control {
         cancel: Some(interrupt::flag()),
         progress: None,
     };
+    let mut simulation = launched(args, model, agents)?.backend(args.backend.into());
+    let tuned = match args.tune {
+        true => tuned(args, model, agents, &control)?,
+        false => None,
+    };
+    if let Some(tuned) = &tuned {
+        simulation = simulation.tuning(tuned.tuning);
+    }
     let first = simulation.run_with(&control)?;
     let start = |sample| {
-        let simulation = launched(args, model, Some(sample))?;
+        let mut simulation = launched(args, model, Some(sample))?;
+        if let Some(tuned) = &tuned {
+            simulation = simulation.tuning(tuned.tuning);
+        }
         Ok(simulation.population(first.report().population))
     };
     let (simulation, agreement) = verify::verify(simulation, &first, &control, start)?;
@@ -199,7 +218,28 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
         agreement,
         &measured,
         cost,
-    ))
+    )
+    .tuned(tuned))
+}
+
+/// The choices under which a model's kernel is fastest; none where there are none to make.
+fn tuned(
+    args: &Args,
+    model: &Model,
+    agents: Option<u32>,
+    control: &Control<'_>,
+) -> Result<Option<Tuned>, Unmeasured> {
+    tune::search(args.choices.tuning(), |tuning| {
+        let simulation = launched(args, model, agents)?
+            .backend(args.backend.into())
+            .tuning(tuning);
+        let run = simulation.run_with(control)?;
+        if !matches!(run.report().backend, Device::Gpu(_)) {
+            return Ok(None);
+        }
+        let measured = Measured::of(&simulation, &run, TRIAL_RUNS, control)?;
+        Ok(Some(measured.gpu.unwrap_or(measured.total).median))
+    })
 }
 
 /// A simulation with what the command line says about it, but for the backend.

@@ -28,7 +28,10 @@ impl Artifact {
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
         let program = self.shared(schedule.lanes);
         let changed = match schedule.reassociate && self.may_reassociate() {
-            true => passes::reassociate::reassociate(&program, schedule.full),
+            true => {
+                let pairs = schedule.full && self.waits_for_special_functions(&program);
+                passes::reassociate::reassociate(&program, pairs)
+            }
             false => None,
         };
         let Some((program, changes)) = changed else {
@@ -38,6 +41,13 @@ impl Artifact {
         kernel.reassociated = true;
         kernel.choices.insert(0, schedule::reassociated(changes));
         kernel
+    }
+
+    /// Is the unit for special functions the busiest? On NVIDIA's devices it takes an instruction in eight cycles
+    /// where others take one in each.
+    fn waits_for_special_functions(&self, program: &ir::Program) -> bool {
+        let cost = ir::cost::cost(program, self.options.generator);
+        cost.is_some_and(|cost| 8 * cost.step.special > cost.step.total())
     }
 
     /// May floats be rounded in another order than the model says?

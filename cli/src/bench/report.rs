@@ -1,6 +1,6 @@
 //! What a measurement says, for people and as JSON.
 
-use super::{floor, interval::Interval, measure::Measured, verify::Agreement};
+use super::{floor, interval::Interval, measure::Measured, tune::Tuned, verify::Agreement};
 use crate::{
     costs::{Costs, Own, ms},
     summary::{self, duration, grouped, kernel, rate, significant},
@@ -39,6 +39,15 @@ pub(crate) struct Row {
     chunks: u32,
     warm: Costs,
     kernel: Vec<String>,
+    tuned: Option<Search>,
+}
+
+/// What `--tune` found.
+#[derive(Debug, Serialize)]
+struct Search {
+    arguments: String,
+    tried: u32,
+    untuned_ms: f64,
 }
 
 /// Operations of one agent, by unit.
@@ -141,7 +150,18 @@ impl Row {
             chunks: report.chunks,
             warm: costs(report, 0.0),
             kernel: kernel(report),
+            tuned: None,
         }
+    }
+
+    /// The same row with what a search found before it.
+    pub(crate) fn tuned(mut self, tuned: Option<Tuned>) -> Row {
+        self.tuned = tuned.map(|tuned| Search {
+            arguments: tuned.arguments(),
+            tried: tuned.tried,
+            untuned_ms: ms(tuned.seconds.0),
+        });
+        self
     }
 
     /// For people.
@@ -156,6 +176,18 @@ impl Row {
             let _ = writeln!(text, "  {name:<9} {value}");
         };
         line("verified", self.verified.to_owned());
+        if let Some(found) = &self.tuned {
+            let arguments = match found.arguments.as_str() {
+                "" => "as it is chosen by itself",
+                some => some,
+            };
+            let value = format!(
+                "{arguments} ({} kernels tried; {} before)",
+                found.tried,
+                duration(found.untuned_ms / 1e3)
+            );
+            line("tuned", value);
+        }
         let first = (self.first.run_ms() / 1e3, self.first.cold_ms() / 1e3);
         line(
             "first run",

@@ -199,6 +199,36 @@ fn a_gpu_is_held_against_the_cpu() {
 }
 
 #[test]
+fn what_a_search_finds_can_be_asked_for() {
+    if !has_gpu() {
+        return;
+    }
+    let place = growth();
+    let args = [
+        "growth.sim",
+        "--backend",
+        "gpu",
+        "--data",
+        "rates=rates.csv",
+    ];
+    let told = json(&place, &[&args[..], &["--tune", "--lanes", "1"]].concat());
+    let row = &told["results"][0];
+    let found = &row["tuned"];
+    assert!(found["tried"].as_u64() > Some(5), "{row}");
+    assert!(found["untuned_ms"].as_f64() > Some(0.0), "{row}");
+    let arguments = found["arguments"].as_str().expect("a text");
+    assert!(arguments.starts_with("--lanes 1"), "{arguments}");
+    let words: Vec<&str> = arguments.split(' ').collect();
+    let again = json(&place, &[&args[..], &words].concat());
+    let kernel = |told: &Value| -> Vec<String> {
+        let choices = told["kernel"].as_array().expect("choices").iter();
+        let words = choices.map(|it| it.as_str().expect("a text").split(':').next());
+        words.map(|it| it.unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(kernel(&again["results"][0]), kernel(row));
+}
+
+#[test]
 fn a_model_that_is_not_verified_has_no_rate() {
     if !has_gpu() {
         return;

@@ -28,16 +28,16 @@ pub(crate) struct Changes {
     pub(crate) pairs: u32,
 }
 
-/// An optimised program, changed; none if there is nothing to change. Pairs are for where throughput counts
-/// (`full`): they relieve the unit for special functions, and make a single step wait longer.
-pub(crate) fn reassociate(program: &Program, full: bool) -> Option<(Program, Changes)> {
+/// An optimised program, changed; none if there is nothing to change. Pairs relieve the unit for
+/// special functions and cost instructions.
+pub(crate) fn reassociate(program: &Program, pairs: bool) -> Option<(Program, Changes)> {
     let mut program = program.clone();
     let mut changes = Changes {
         sums: chains::run(&mut program),
         pairs: 0,
     };
     split_deep::run(&mut program);
-    if full {
+    if pairs {
         // Written out for nothing, what holds divisions only makes a text longer.
         let before = program.clone();
         changes.pairs = reciprocals::run(&mut program);
