@@ -86,8 +86,8 @@ pub(crate) struct Args {
     /// Compile kernels anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
-    /// Look for the choices under which the kernel is fastest, by running it some twenty times with others, and
-    /// measure with these; prints the arguments that make them. Only on a GPU.
+    /// Look for the choices under which the kernel is fastest, by trying others, and measure with
+    /// these; prints the arguments that make them. Only on a GPU.
     #[arg(long)]
     tune: bool,
     #[command(flatten)]

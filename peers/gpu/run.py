@@ -17,6 +17,8 @@ from worker import SYSTEMS
 from workloads import QUICK, WORKLOADS
 
 HERE = Path(__file__).resolve().parent
+# By the compiler's rules, and as `simc bench --tune` finds it.
+OURS = ["simc", "simc-tuned"]
 
 
 class Worker:
@@ -80,8 +82,8 @@ def compare(name, workload, args):
     """All systems on one workload, in turns."""
     systems = []
     for system in args.systems:
-        if system == "simc":
-            systems.append(Simc(workload, args.simc, args.device))
+        if system in OURS:
+            systems.append(Simc(workload, args.simc, args.device, tune=system == "simc-tuned"))
         else:
             systems.append(Worker(system, name, args.device, args.limit))
         last = systems[-1]
@@ -127,7 +129,7 @@ def main():
     names = lambda text: text.split(",")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it all work?")
     parser.add_argument("--workloads", type=names)
-    parser.add_argument("--systems", type=names, default=["simc", *SYSTEMS])
+    parser.add_argument("--systems", type=names, default=[*OURS, *SYSTEMS])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu", help="cpu: only to see that it works")
     parser.add_argument("--simc", type=Path, default=ROOT / "target/release/simc")
@@ -136,7 +138,7 @@ def main():
     args = parser.parse_args()
     known = QUICK if args.quick else WORKLOADS
     args.workloads = args.workloads or list(known)
-    for given, there in ((args.workloads, known), (args.systems, ["simc", *SYSTEMS])):
+    for given, there in ((args.workloads, known), (args.systems, [*OURS, *SYSTEMS])):
         for name in given:
             if name not in there:
                 parser.error(f"there is no `{name}`; there are {', '.join(there)}")

@@ -24,6 +24,7 @@ def read(report):
         "compile_seconds": row["compile_ms"] / 1e3,
         "first_run_seconds": row["first"]["total_ms"] / 1e3,
         "choice": {"device": row["device"], "kernel": row["kernel"], "overhead_us": row["overhead_us"]},
+        "tuned": row["tuned"],
     }
 
 
@@ -32,7 +33,7 @@ class Simc:
 
     name = "simc"
 
-    def __init__(self, workload, binary, device, runs=5):
+    def __init__(self, workload, binary, device, runs=5, tune=False):
         command = [binary, "bench", ROOT / f"benchmarks/{workload.model}.sim", "--agents", workload.agents]
         command += ["--steps", workload.steps, "--runs", runs, "--backend", device, "--json"]
         for name, path in TABLES.get(workload.model, {}).items():
@@ -43,17 +44,22 @@ class Simc:
             self.problem = f"not installed: no {binary}"
             return
         try:
+            if tune:
+                self.name = "simc-tuned"
+                facts = self.once(["--tune"])
+                self.command += facts["tuned"]["arguments"].split()
             facts = self.once()
         except (RuntimeError, KeyError, ValueError, StopIteration) as error:
             self.problem = f"failed: {type(error).__name__}: {error}"
             return
         facts.pop("times")
+        facts.pop("tuned")
         self.facts = facts
         if not workload.agrees(facts["mean_score"]):
             self.problem = f"wrong: mean score {facts['mean_score']}, published {workload.mean}"
 
-    def once(self):
-        done = subprocess.run(self.command, capture_output=True, text=True, timeout=600)
+    def once(self, more=()):
+        done = subprocess.run([*self.command, *more], capture_output=True, text=True, timeout=600)
         if done.returncode != 0:
             raise RuntimeError((done.stderr or done.stdout).strip()[:300])
         return read(json.loads(done.stdout))

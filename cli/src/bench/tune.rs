@@ -2,7 +2,8 @@
 //!
 //! Choices by rule are good, not best: drivers allocate registers and order instructions by rules of their own, so
 //! that a text that saves an instruction can be slower. One choice after another is tried at each of its values,
-//! the others as they are best so far; a value must be clearly faster than what there was.
+//! the others as they are best so far, and all again until nothing is gained; a value must be clearly faster than
+//! what there was.
 
 use sim_runtime::Tuning;
 
@@ -65,22 +66,30 @@ pub(crate) fn search<E>(
         seconds: (plain, plain),
         tried: 1,
     };
-    for choice in CHOICES {
-        if (choice.is_given)(&start) {
-            continue;
-        }
+    let mut known = vec![start];
+    // Choices depend on one another: again, as long as that helps.
+    loop {
         let before = best.tuning;
-        for &value in choice.values {
-            let mut tuning = before;
-            (choice.set)(&mut tuning, value);
-            best.tried += 1;
-            if let Some(seconds) = time(tuning)?.filter(|it| *it < CLEARLY * best.seconds.1) {
-                best.tuning = tuning;
-                best.seconds.1 = seconds;
+        for choice in CHOICES.iter().filter(|choice| !(choice.is_given)(&start)) {
+            let others = best.tuning;
+            for &value in choice.values {
+                let mut tuning = others;
+                (choice.set)(&mut tuning, value);
+                if known.contains(&tuning) {
+                    continue;
+                }
+                known.push(tuning);
+                best.tried += 1;
+                if let Some(seconds) = time(tuning)?.filter(|it| *it < CLEARLY * best.seconds.1) {
+                    best.tuning = tuning;
+                    best.seconds.1 = seconds;
+                }
             }
         }
+        if best.tuning == before {
+            return Ok(Some(best));
+        }
     }
-    Ok(Some(best))
 }
 
 impl Tuned {
