@@ -13,6 +13,8 @@
 
 mod expand;
 
+pub(super) use expand::Activation;
+
 use super::{
     intervals::{Interval, Intervals},
     names,
