@@ -24,7 +24,6 @@ pub(crate) mod reassociate;
 mod reciprocals;
 mod rewrite;
 mod scalarise;
-mod scales;
 mod shape;
 mod split_deep;
 mod ssa;

@@ -214,19 +214,12 @@ pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
         1 => Some("1 sum is a chain of fused multiply-adds".to_owned()),
         sums => Some(format!("{sums} sums are chains of fused multiply-adds")),
     };
-    let scales = match changes.scales {
-        0 => None,
-        1 => Some("1 activation has its factor in its weights".to_owned()),
-        scales => Some(format!(
-            "{scales} activations have their factor in their weights"
-        )),
-    };
     let pairs = match changes.pairs {
         0 => None,
         1 => Some("1 pair of divisions shares a reciprocal".to_owned()),
         pairs => Some(format!("{pairs} pairs of divisions share a reciprocal")),
     };
-    let what: Vec<String> = sums.into_iter().chain(scales).chain(pairs).collect();
+    let what: Vec<String> = sums.into_iter().chain(pairs).collect();
     Choice {
         what: what.join("; "),
         why: "fast mathematics lets floats be rounded in another order, which saves instructions"

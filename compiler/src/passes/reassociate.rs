@@ -1,10 +1,10 @@
-//! What a GPU gains where floats need not be rounded as a model writes them: [`super::chains`], [`super::scales`]
-//! and [`super::reciprocals`], and what cleans up after them.
+//! What a GPU gains where floats need not be rounded as a model writes them: [`super::chains`] and
+//! [`super::reciprocals`], and what cleans up after them.
 //!
 //! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
 //! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
 
-use super::{chains, reciprocals, scales, split_deep};
+use super::{chains, reciprocals, split_deep};
 use crate::ir::Program;
 
 /// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
@@ -24,8 +24,6 @@ const CLEANING: [&str; 8] = [
 pub(crate) struct Changes {
     /// Sums that have become chains.
     pub(crate) sums: u32,
-    /// Activations whose factor stands in their weights.
-    pub(crate) scales: u32,
     /// Pairs of divisions that share a reciprocal.
     pub(crate) pairs: u32,
 }
@@ -34,10 +32,8 @@ pub(crate) struct Changes {
 /// special functions and cost instructions.
 pub(crate) fn reassociate(program: &Program, pairs: bool) -> Option<(Program, Changes)> {
     let mut program = program.clone();
-    let sums = chains::run(&mut program);
     let mut changes = Changes {
-        sums,
-        scales: scales::run(&mut program),
+        sums: chains::run(&mut program),
         pairs: 0,
     };
     split_deep::run(&mut program);

@@ -13,8 +13,6 @@
 
 mod expand;
 
-pub(super) use expand::Activation;
-
 use super::{
     intervals::{Interval, Intervals},
     names,

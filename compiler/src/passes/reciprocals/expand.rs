@@ -50,7 +50,7 @@ impl Search {
     fn holds_division(&self, program: &Program, id: ExprId) -> bool {
         match &program[id] {
             Expr::Call(function, _) => self.expandable[function.0 as usize],
-            Expr::Builtin(..) => Activation::of(program, id).is_some(),
+            Expr::Builtin(..) => activation(program, id).is_some(),
             _ => false,
         }
     }
@@ -60,7 +60,7 @@ impl Search {
         for &operand in super::operands(&program[id]).iter() {
             self.tree(program, operand, names);
         }
-        if let Some((which, arg)) = Activation::of(program, id) {
+        if let Some((which, arg)) = activation(program, id) {
             let quotient = which.written_out(program, arg, id);
             program.exprs[id.0 as usize] = quotient;
             return;
@@ -107,58 +107,36 @@ fn nodes(program: &Program, stmt: &Stmt, mut visit: impl FnMut(ExprId)) {
 
 /// A builtin with a division in it.
 #[derive(Clone, Copy)]
-pub(in crate::passes) enum Activation {
-    /// `tanh`
+enum Activation {
     Tanh,
-    /// `sigmoid`
     Sigmoid,
 }
 
+/// Is it such a builtin of a number? Also its argument.
+fn activation(program: &Program, id: ExprId) -> Option<(Activation, ExprId)> {
+    let Expr::Builtin(builtin, args) = &program[id] else {
+        return None;
+    };
+    let which = match builtin {
+        _ if *builtin == BuiltinId::named("tanh") => Activation::Tanh,
+        _ if *builtin == BuiltinId::named("sigmoid") => Activation::Sigmoid,
+        _ => return None,
+    };
+    let arg = *args.first()?;
+    (program.type_of(arg) == Type::F32).then_some((which, arg))
+}
+
 impl Activation {
-    /// Is it such a builtin of a number? Also its argument.
-    pub(in crate::passes) fn of(program: &Program, id: ExprId) -> Option<(Activation, ExprId)> {
-        let Expr::Builtin(builtin, args) = &program[id] else {
-            return None;
-        };
-        let which = match builtin {
-            _ if *builtin == BuiltinId::named("tanh") => Activation::Tanh,
-            _ if *builtin == BuiltinId::named("sigmoid") => Activation::Sigmoid,
-            _ => return None,
-        };
-        let arg = *args.first()?;
-        (program.type_of(arg) == Type::F32).then_some((which, arg))
-    }
-
-    /// By which the argument becomes the exponent of 2.
-    pub(in crate::passes) fn factor(self) -> f32 {
-        match self {
-            Activation::Tanh => TWICE_LOG2_E,
-            Activation::Sigmoid => -std::f32::consts::LOG2_E,
-        }
-    }
-
     /// `1 - 2 / (e^2x + 1)` or `1 / (1 + e^-x)`, as in the table of builtins.
     fn written_out(self, program: &mut Program, arg: ExprId, place: ExprId) -> Expr {
         let span = program.span(place);
-        let factor = program.add(Expr::Literal(Value::F32(self.factor())), span);
-        let exponent = program.add(Expr::Binary(BinaryOp::Multiply, factor, arg), span);
-        self.of_exponent(program, exponent, place)
-    }
-
-    /// The same with the exponent of 2 in the argument's place.
-    pub(in crate::passes) fn of_exponent(
-        self,
-        program: &mut Program,
-        exponent: ExprId,
-        place: ExprId,
-    ) -> Expr {
-        let span = program.span(place);
-        let bound = match self {
-            Activation::Tanh => TANH_BOUND,
-            Activation::Sigmoid => SIGMOID_BOUND,
+        let (factor, bound) = match self {
+            Activation::Tanh => (TWICE_LOG2_E, TANH_BOUND),
+            Activation::Sigmoid => (-std::f32::consts::LOG2_E, SIGMOID_BOUND),
         };
-        let [bound, one, dividend] =
-            [bound, 1.0, self.dividend()].map(|x| program.add(Expr::Literal(Value::F32(x)), span));
+        let [factor, bound, one, dividend] = [factor, bound, 1.0, self.dividend()]
+            .map(|x| program.add(Expr::Literal(Value::F32(x)), span));
+        let exponent = program.add(Expr::Binary(BinaryOp::Multiply, factor, arg), span);
         let min = Expr::Builtin(BuiltinId::named("min"), vec![exponent, bound]);
         let exponent = program.add(min, span);
         let power = Expr::Builtin(BuiltinId::named("exp2"), vec![exponent]);
@@ -231,7 +209,7 @@ pub(super) fn functions(program: &Program) -> Vec<bool> {
             fits &= matches!(stmt, Stmt::Let { .. } | Stmt::Return(_));
             nodes(program, stmt, |id| {
                 size += 1;
-                divides |= Activation::of(program, id).is_some();
+                divides |= activation(program, id).is_some();
                 divides |=
                     matches!(program[id], Expr::Call(inner, _) if expandable[inner.0 as usize]);
                 divides |= quotient(program, id)
