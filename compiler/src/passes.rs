@@ -12,6 +12,7 @@ mod dce;
 mod fold;
 mod if_to_select;
 mod inline_lets;
+mod interleave;
 mod intervals;
 pub(crate) mod lanes;
 mod licm;

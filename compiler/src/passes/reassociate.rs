@@ -1,10 +1,10 @@
 //! What a GPU gains where floats need not be rounded as a model writes them: [`super::chains`] and
-//! [`super::reciprocals`], and what cleans up after them.
+//! [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
 //!
 //! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
 //! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
 
-use super::{chains, reciprocals, split_deep};
+use super::{chains, interleave, reciprocals, split_deep};
 use crate::ir::Program;
 
 /// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
@@ -49,6 +49,9 @@ pub(crate) fn reassociate(program: &Program, pairs: bool) -> Option<(Program, Ch
         return None;
     }
     clean(&mut program);
+    if changes.pairs > 0 {
+        interleave::run(&mut program);
+    }
     #[cfg(debug_assertions)]
     if let Err(broken) = crate::ir::verify::verify(&program) {
         panic!("reassociating broke the IR: {broken}");

@@ -154,6 +154,25 @@ fn quotients_of_exponentials_have_one_form() {
     );
 }
 
+#[test]
+fn long_chains_take_turns() {
+    let (lines, changes) = step(
+        "",
+        "let h = [for i in 0..10: tanh(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
+        a = sum(h)",
+    );
+    assert_eq!(changes.pairs, 5);
+    let at = |text: &str| {
+        let found = lines.iter().position(|line| line.contains(text));
+        found.unwrap_or_else(|| panic!("no {text} in {lines:#?}"))
+    };
+    // Eight chains together, link by link; then the other two.
+    assert_eq!(at("w_35 + w_36 * a") - at("w_0 + w_1 * a"), 7);
+    assert_eq!(at("w_2 * b"), at("w_36 * a") + 1);
+    assert!(at("w_40 + w_41 * a") > at("w_39 * d"));
+    assert_eq!(at("w_45 + w_46 * a") - at("w_40 + w_41 * a"), 1);
+}
+
 const GATES: &str = "
 fn gate(a: f32) -> f32 { return 1.0 / (1.0 + exp(clamp(-a, -20.0, 20.0))) }
 fn squash(a: f32) -> f32 {
