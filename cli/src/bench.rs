@@ -233,7 +233,13 @@ fn tuned(
         let simulation = launched(args, model, agents)?
             .backend(args.backend.into())
             .tuning(tuning);
-        let run = simulation.run_with(control)?;
+        let run = match simulation.run_with(control).map_err(Failure::from) {
+            Ok(run) => run,
+            // A kernel that a driver refuses is none to choose; without a choice it is an error.
+            Err(Failure::Interrupted) => return Err(Failure::Interrupted.into()),
+            Err(_) if tuning != args.choices.tuning() => return Ok(None),
+            Err(failure) => return Err(failure.into()),
+        };
         if !matches!(run.report().backend, Device::Gpu(_)) {
             return Ok(None);
         }

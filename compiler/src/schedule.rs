@@ -162,6 +162,8 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
     let (lanes, choice) = match wishes.lanes {
         Some(asked) => {
             let lanes = asked.next_power_of_two().clamp(1, target.subgroup.min(32));
+            // Not more than the model has use for.
+            let lanes = artifact.shared(lanes).lanes.max(1);
             (lanes, asked_for(String::new()))
         }
         None => lanes(artifact, target),
@@ -193,7 +195,6 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
     if kernel.lanes == 1 && !schedule.prepare && artifact.is_rewritten() {
         kernel.wgsl.clone_from(&artifact.wgsl);
     }
-    // Not more than the model has use for.
     choices[0].what = in_words(kernel.lanes);
     choices.append(&mut kernel.choices);
     kernel.choices = choices;

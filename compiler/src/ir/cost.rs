@@ -32,7 +32,16 @@ pub struct Cost {
 
 /// What an agent costs; none if the bounds of a loop depend on the run.
 pub fn cost(program: &Program, generator: Generator) -> Option<Cost> {
-    let counter = Counter { program, generator };
+    let mut counter = Counter {
+        program,
+        generator,
+        functions: Vec::with_capacity(program.functions.len()),
+    };
+    // They call only those before them.
+    for function in &program.functions {
+        let found = counter.block(&function.body);
+        counter.functions.push(found);
+    }
     let mut once = Operations::default();
     for block in [&program.init, &program.prologue, &program.finish] {
         once += counter.phase(block)?;
@@ -105,6 +114,8 @@ impl Mul<u64> for Operations {
 struct Counter<'a> {
     program: &'a Program,
     generator: Generator,
+    /// By function: what a call costs.
+    functions: Vec<Option<Operations>>,
 }
 
 impl Counter<'_> {
@@ -252,7 +263,7 @@ impl Counter<'_> {
                 let operand = args.first().map_or(ty, |&arg| self.program.type_of(arg));
                 call(row.name, operand.is_float(), operand.components() as u64)
             }
-            Expr::Call(function, _) => self.block(&self.program[*function].body)?,
+            Expr::Call(function, _) => self.functions[function.0 as usize]?,
             Expr::RandomWord { .. } => Operations::integer(match self.generator {
                 Generator::KeyedHash => 12,
                 // Ten rounds of two wide products and four exclusive ors, and the keys, for four words.

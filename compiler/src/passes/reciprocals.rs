@@ -132,7 +132,13 @@ fn quotient(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
 fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> bool {
     let least = |site: Site| site.interval.low.abs().min(site.interval.high.abs());
     let most = |site: Site| site.interval.low.abs().max(site.interval.high.abs());
-    if least(first) * least(second) < LEAST || most(first) * most(second) > MOST {
+    // Beyond these devices may flush a divisor or its reciprocal to 0.
+    let is_normal = |site| least(site) >= 2f64.powi(-126) && most(site) <= 2f64.powi(126);
+    if !is_normal(first)
+        || !is_normal(second)
+        || least(first) * least(second) < LEAST
+        || most(first) * most(second) > MOST
+    {
         return false;
     }
     if first.stmt == second.stmt {

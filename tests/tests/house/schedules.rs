@@ -485,15 +485,6 @@ fn agents_that_share_lanes_stop_each_for_itself() {
     if !launch::has_gpu() {
         return;
     }
-    let run = |lanes: u32, steps_per_dispatch: Option<u32>| {
-        let tuning = Tuning {
-            lanes: Some(lanes),
-            steps_per_dispatch,
-            ..PLAIN
-        };
-        let simulation = launch::simulation(STOPPING, Backend::Gpu, true).expect("a legal model");
-        simulation.tuning(tuning).run().expect("a run")
-    };
     let artifact = sim_compiler::compile(STOPPING).expect("a legal model");
     let shared = Schedule {
         lanes: 4,
@@ -505,6 +496,25 @@ fn agents_that_share_lanes_stop_each_for_itself() {
             .wgsl
             .contains("subgroupAny(!stopped)")
     );
+    stops_alike(STOPPING);
+    // Arrays that all lanes have alike, which cannot be told by shuffles.
+    let arrays = "state tally = [0; 3] state seen_by = [false; 3] step t {
+        tally[t % 3] += 1
+        seen_by[(t + i32(agent)) % 3] = true";
+    stops_alike(&STOPPING.replace("step t {", arrays));
+}
+
+/// Holds a model whose agents share lanes against one lane each.
+fn stops_alike(source: &str) {
+    let run = |lanes: u32, steps_per_dispatch: Option<u32>| {
+        let tuning = Tuning {
+            lanes: Some(lanes),
+            steps_per_dispatch,
+            ..PLAIN
+        };
+        let simulation = launch::simulation(source, Backend::Gpu, true).expect("a legal model");
+        simulation.tuning(tuning).run().expect("a run")
+    };
     let expected = words(&run(1, None));
     let ran = expected
         .iter()

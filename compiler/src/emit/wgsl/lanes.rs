@@ -1,7 +1,7 @@
 //! Several lanes of a subgroup for one agent: who is who, and what they tell one another.
 
 use super::{Writer, literal};
-use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Type, VarId, weight::Weights};
+use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Len, Type, VarId, VarKind, weight::Weights};
 use std::fmt::Write;
 
 impl Writer<'_> {
@@ -74,7 +74,8 @@ impl Writer<'_> {
         self.push(")");
     }
 
-    /// Could a driver that keeps the order of sums take a part of this term into the sum over the lanes?
+    /// Could a driver that keeps the order of sums take a part of this term into the sum over the lanes? Only a
+    /// product, which a sum may turn out to be where a part of it is known to be 0.
     fn needs_hiding(&self, term: ExprId) -> bool {
         let program = self.program;
         if !self.schedule.keeps_order {
@@ -84,11 +85,25 @@ impl Writer<'_> {
             let value = self.usage.lets.get(var);
             return value.is_none_or(|&value| self.needs_hiding(value));
         }
-        let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) = &program[term] else {
+        let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) = program[term] else {
             return true;
         };
-        let is_literal = |&&part: &&ExprId| matches!(program[part], Expr::Literal(_));
-        [a, b].iter().any(is_literal)
+        program.type_of(term).is_vector() || self.may_be_known(a) || self.may_be_known(b)
+    }
+
+    /// Might a driver know a value, perhaps once it has unrolled a loop?
+    fn may_be_known(&self, id: ExprId) -> bool {
+        let program = self.program;
+        match &program[id] {
+            Expr::Literal(_) => true,
+            Expr::Read(var) => match (program[*var].kind, self.usage.lets.get(var)) {
+                (VarKind::Index, _) => true,
+                (_, value) => value.is_some_and(|&value| self.may_be_known(value)),
+            },
+            Expr::Element { array, .. } => program[*array].kind == VarKind::Constant,
+            Expr::Unary(_, one) | Expr::Convert { value: one, .. } => self.may_be_known(*one),
+            _ => false,
+        }
     }
 
     /// The call that combines the lanes' values of a variable.
@@ -102,11 +117,15 @@ impl Writer<'_> {
 
     /// Shall an agent that has stopped go on, without effect, until all of its subgroup have? Where lanes talk, a
     /// loop that each agent leaves by itself costs more: on an H200, 10 to 17 %. Not if the step has loops, which
-    /// might never end early for numbers that mean nothing.
+    /// might never end early for numbers that mean nothing, and not if lanes would have to tell one another
+    /// arrays afterwards.
     pub(super) fn shall_outlive_stop(&self) -> bool {
         let program = self.program;
+        let (_, own) = self.states_by_lane();
+        let has_array = own.iter().any(|state| program[*state].len != Len::One);
         self.usage.stops
             && program.lanes > 1
+            && !(has_array && self.usage.across_finish)
             && !Weights::new(program).block(program, &program.step).loops
     }
 

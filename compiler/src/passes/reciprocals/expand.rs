@@ -161,7 +161,7 @@ impl Activation {
     }
 }
 
-/// `(e - a) / (e + b)` as `1 - (a + b) / (e + b)`, where `e` names an exponential: two such quotients have their
+/// `(e - a) / (e + a)` as `1 - 2 a / (e + a)`, where `e` names an exponential: two such quotients have their
 /// dividend in common, and the difference is fused. Near 0 the error is that of `e - a`, of which `e` has
 /// lost as many digits.
 fn centred(program: &mut Program, id: ExprId, names: &Block) -> Option<Expr> {
@@ -173,8 +173,12 @@ fn centred(program: &mut Program, id: ExprId, names: &Block) -> Option<Expr> {
         matches!(stmt, Stmt::Let { var, value } if *var == above
             && matches!(&program[*value], Expr::Builtin(which, _) if powers.contains(which)))
     };
-    let common = b - a;
-    if above != below || !COMMON.contains(&common) || !names.iter().rev().any(is_exponential) {
+    let common = 2.0 * b;
+    if above != below
+        || a != -b
+        || !COMMON.contains(&common)
+        || !names.iter().rev().any(is_exponential)
+    {
         return None;
     }
     let span = program.span(id);
@@ -201,6 +205,8 @@ fn shifted(program: &Program, id: ExprId) -> Option<(VarId, f32)> {
 pub(super) fn functions(program: &Program) -> Vec<bool> {
     let mut intervals = Intervals::new(program);
     let mut expandable: Vec<bool> = Vec::with_capacity(program.functions.len());
+    // With what is written out in them.
+    let mut sizes: Vec<usize> = Vec::with_capacity(program.functions.len());
     for function in &program.functions {
         let scalar = |var: &VarId| program[*var].ty == Type::F32;
         let mut fits = function.result == Type::F32 && function.params.iter().all(scalar);
@@ -208,7 +214,10 @@ pub(super) fn functions(program: &Program) -> Vec<bool> {
         for stmt in &function.body {
             fits &= matches!(stmt, Stmt::Let { .. } | Stmt::Return(_));
             nodes(program, stmt, |id| {
-                size += 1;
+                size += match program[id] {
+                    Expr::Call(inner, _) if expandable[inner.0 as usize] => sizes[inner.0 as usize],
+                    _ => 1,
+                };
                 divides |= activation(program, id).is_some();
                 divides |=
                     matches!(program[id], Expr::Call(inner, _) if expandable[inner.0 as usize]);
@@ -221,6 +230,7 @@ pub(super) fn functions(program: &Program) -> Vec<bool> {
             }
         }
         expandable.push(fits && divides && size <= MAX_NODES);
+        sizes.push(size);
     }
     expandable
 }

@@ -155,6 +155,31 @@ fn quotients_of_exponentials_have_one_form() {
 }
 
 #[test]
+fn quotients_that_may_be_small_keep_their_form() {
+    let (lines, count) = pairs(
+        "",
+        "let e = exp(min(a, 20.0)) let f = exp(min(b, 20.0))
+        let x = (e - 1.0) / (e + 60.0) let y = (f + 0.000001) / (f + 2.0) a = x * y",
+    );
+    let text = lines.join("\n");
+    assert_eq!(count, 1, "{text}");
+    assert!(text.contains("e - 1.0"), "{text}");
+}
+
+/// What is written out is small, whatever calls what.
+#[test]
+fn functions_of_functions_do_not_explode() {
+    let mut items =
+        "fn f0(x: f32) -> f32 { return 1.0 / (1.0 + exp(clamp(-x, -20.0, 20.0))) }".to_owned();
+    for k in 1..20 {
+        let inner = k - 1;
+        items += &format!(" fn f{k}(x: f32) -> f32 {{ return f{inner}(x) + f{inner}(2.0 * x) }}");
+    }
+    let (_, count) = pairs(&items, "a = f19(a) + f1(b) + f1(c)");
+    assert_eq!(count, 2);
+}
+
+#[test]
 fn long_chains_take_turns() {
     let (lines, changes) = step(
         "",
@@ -217,6 +242,9 @@ fn unsafe_pairs_are_refused() {
         // Their product overflows or underflows.
         "a = 1.0 / (1.0 + exp(min(a, 80.0))) + 1.0 / (1.0 + exp(min(b, 80.0)))",
         "a = 1.0 / clamp(a, 1e-20, 1.0) + 1.0 / clamp(b, 1e-20, 1.0)",
+        // Devices may flush one of them, or its reciprocal, to 0.
+        "a = 1.0 / clamp(a, 1e-39, 1.0) + 1.0 / clamp(b, 1e5, 2e5)",
+        "a = 1.0 / clamp(a, 1e37, 2e38) + 1.0 / clamp(b, 0.01, 0.05)",
         // One needs the other.
         "a = tanh(tanh(a))",
         "let x = tanh(a) let y = x + 1.0 a = tanh(y)",
