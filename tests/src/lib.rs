@@ -5,3 +5,4 @@ pub mod disturb;
 pub mod expectation;
 pub mod generate;
 pub mod launch;
+pub mod sharing;

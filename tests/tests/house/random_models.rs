@@ -6,10 +6,11 @@
 use super::files;
 #[cfg(feature = "texts")]
 use super::validators::naga_complaint;
-use sim_runtime::Column;
+use sim_runtime::{Backend, Column, Tuning};
 use sim_tests::{
     generate,
     launch::{self, Way},
+    sharing,
 };
 
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
@@ -110,4 +111,68 @@ fn random_models_agree() {
         complaints.len()
     );
     files::report("random models differ", complaints);
+}
+
+/// Choices for a model that lanes share, by its number.
+fn choices(seed: u64) -> Tuning {
+    Tuning {
+        lanes: Some([2, 4, 8, 16][seed as usize % 4]),
+        steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
+        reassociate: Some(seed % 2 == 0),
+        unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
+        prepare: Some(seed % 5 < 3),
+        ..Tuning::default()
+    }
+}
+
+#[test]
+fn random_models_agree_when_lanes_share_them() {
+    if !launch::has_gpu() {
+        return;
+    }
+    let first = number("SIM_FIRST_MODEL", 0);
+    let count = number("SIM_MODELS", 30);
+    let (mut complaints, mut shared, mut stopping) = (Vec::new(), 0, 0);
+    for seed in first..first + count {
+        let source = sharing::model(seed);
+        let results = |backend: Backend, tuning: Option<Tuning>| -> Result<_, String> {
+            let simulation = launch::simulation(&source, backend, true)?;
+            let simulation = match tuning {
+                Some(tuning) => simulation.tuning(tuning),
+                None => simulation,
+            };
+            let run = simulation.run().map_err(|error| error.to_string())?;
+            let columns = run.outputs().iter().chain(run.states());
+            let columns: Vec<_> = columns
+                .map(|column| (column.field.name.clone(), words(column)))
+                .chain([("steps".to_owned(), run.steps().collect())])
+                .collect();
+            Ok((columns, run.report().choices.clone()))
+        };
+        let mut outcome = || -> Result<(), String> {
+            let (expected, _) = results(Backend::Reference, None)?;
+            let (got, said) = results(Backend::Gpu, Some(choices(seed)))?;
+            shared += u32::from(!said[0].what.starts_with("one lane"));
+            let steps = &expected.last().expect("steps come last").1;
+            stopping += u32::from(steps.iter().any(|ran| *ran != steps[0]));
+            for ((name, expected), (_, got)) in expected.iter().zip(&got) {
+                if !alike(expected, got) {
+                    return Err(format!(
+                        "`{name}` is {got:x?}, by the reference {expected:x?}"
+                    ));
+                }
+            }
+            Ok(())
+        };
+        if let Err(complaint) = outcome() {
+            complaints.push(format!(
+                "seed {seed}, {:?}: {complaint}\n{source}",
+                choices(seed)
+            ));
+        }
+    }
+    println!("{count} random models, {shared} shared by lanes, agents of {stopping} stop");
+    complaints.truncate(3);
+    files::report("shared models differ", complaints);
+    assert!(u64::from(shared) * 3 > count && u64::from(stopping) * 10 > count);
 }
