@@ -185,10 +185,10 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
     }
     let (mut schedule, mut kernel) = match prepared(artifact, target, wishes, plain) {
         Ok(chosen) => chosen,
-        Err(why) => {
+        Err((why, kernel)) => {
             let what = "nothing is prepared for all agents".to_owned();
             choices.push(Choice { what, why });
-            (plain, artifact.kernel(&plain))
+            (plain, kernel.unwrap_or_else(|| artifact.kernel(&plain)))
         }
     };
     schedule.reassociate = kernel.reassociated;
@@ -233,30 +233,34 @@ fn asked_for(what: String) -> Choice {
     Choice { what, why }
 }
 
-/// The kernel that computes beforehand what all agents share; as an error, why there is none.
+/// The kernel that computes beforehand what all agents share; as an error, why there is none, and the plain kernel
+/// if that is what came out.
 fn prepared(
     artifact: &Artifact,
     target: &Target,
     wishes: &Wishes,
     plain: Schedule,
-) -> Result<(Schedule, Kernel), String> {
+) -> Result<(Schedule, Kernel), (String, Option<Kernel>)> {
     let (agents, steps) = (target.agents, target.steps);
     match wishes.prepare {
         Some(true) => {}
-        Some(false) => return Err("it was turned off".to_owned()),
+        Some(false) => return Err(("it was turned off".to_owned(), None)),
         None if target.busy.is_none() => {
-            return Err("it is for GPUs, not for software adapters".to_owned());
+            let why = "it is for GPUs, not for software adapters".to_owned();
+            return Err((why, None));
         }
         None if steps < LEAST_STEPS || agents < LEAST_AGENTS => {
-            return Err(format!(
+            let why = format!(
                 "{agents} agents and {steps} steps are few: it pays from {LEAST_AGENTS} and \
                  {LEAST_STEPS} on"
-            ));
+            );
+            return Err((why, None));
         }
         None => {}
     }
     if target.table_bytes == 0 {
-        return Err("the device has no binding left for its table".to_owned());
+        let why = "the device has no binding left for its table".to_owned();
+        return Err((why, None));
     }
     let schedule = Schedule {
         prepare: true,
@@ -264,14 +268,18 @@ fn prepared(
     };
     let kernel = artifact.kernel(&schedule);
     let bytes = match &kernel.prepared {
-        None => return Err("a step has too little that all agents share".to_owned()),
+        None => {
+            let why = "a step has too little that all agents share".to_owned();
+            return Err((why, Some(kernel)));
+        }
         Some(prepared) => prepared.table_bytes(steps),
     };
     if bytes > target.table_bytes {
-        return Err(format!(
+        let why = format!(
             "its table would take {bytes} bytes, and {} is the most",
             target.table_bytes
-        ));
+        );
+        return Err((why, None));
     }
     Ok((schedule, kernel))
 }

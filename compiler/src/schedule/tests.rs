@@ -83,6 +83,19 @@ fn large_runs_on_gpus_prepare_what_there_is() {
 }
 
 #[test]
+fn a_model_without_such_work_has_one_kernel() {
+    let artifact = artifact(OWN);
+    let [plain, asked] = [false, true].map(|prepare| {
+        let schedule = Schedule {
+            prepare,
+            ..Schedule::default()
+        };
+        artifact.kernel(&schedule).wgsl
+    });
+    assert_eq!(plain, asked);
+}
+
+#[test]
 fn a_table_that_is_too_large_is_not_made() {
     // One vec4 per step in at most 64 MiB.
     let most = 1 << 22;
