@@ -22,7 +22,7 @@ use crate::{
 use measure::Measured;
 use report::Row;
 use sim_compiler::{artifact::Artifact, ir::cost};
-use sim_runtime::{Control, Device, Simulation};
+use sim_runtime::{Control, Device, Simulation, Tuning};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -229,22 +229,23 @@ fn tuned(
     agents: Option<u32>,
     control: &Control<'_>,
 ) -> Result<Option<Tuned>, Unmeasured> {
-    tune::search(args.choices.tuning(), |tuning| {
+    let time = |tuning: Tuning| -> Result<Option<f64>, Unmeasured> {
         let simulation = launched(args, model, agents)?
             .backend(args.backend.into())
             .tuning(tuning);
-        let run = match simulation.run_with(control).map_err(Failure::from) {
-            Ok(run) => run,
-            // A kernel that a driver refuses is none to choose; without a choice it is an error.
-            Err(Failure::Interrupted) => return Err(Failure::Interrupted.into()),
-            Err(_) if tuning != args.choices.tuning() => return Ok(None),
-            Err(failure) => return Err(failure.into()),
-        };
+        let run = simulation.run_with(control)?;
         if !matches!(run.report().backend, Device::Gpu(_)) {
             return Ok(None);
         }
         let measured = Measured::of(&simulation, &run, TRIAL_RUNS, control)?;
         Ok(Some(measured.gpu.unwrap_or(measured.total).median))
+    };
+    let start = args.choices.tuning();
+    tune::search(start, |tuning| match time(tuning) {
+        Err(Unmeasured::Failed(Failure::Interrupted)) => Err(Failure::Interrupted.into()),
+        // A kernel that fails is none to choose; without a choice it is an error.
+        Err(_) if tuning != start => Ok(None),
+        time => time,
     })
 }
 

@@ -19,6 +19,8 @@ pub struct Artifact {
     pub program: ir::Program,
     /// The kernel of [`Schedule::default`].
     pub wgsl: String,
+    /// Has a caller put a kernel of his own there? Then it runs as it is: one agent an invocation.
+    pub own_kernel: bool,
     /// How it was compiled.
     pub options: Options,
 }
@@ -53,11 +55,6 @@ impl Artifact {
     /// May floats be rounded in another order than the model says?
     pub(crate) fn may_reassociate(&self) -> bool {
         self.options.optimise && self.options.math == Math::Fast
-    }
-
-    /// Has a caller put a kernel of his own in the place of [`Artifact::wgsl`]?
-    pub(crate) fn is_rewritten(&self) -> bool {
-        self.kernel(&Schedule::default()).wgsl != self.wgsl
     }
 
     /// The optimised program for so many lanes per agent, as far as it can be shared among them.

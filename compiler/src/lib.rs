@@ -90,6 +90,7 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
         lowered,
         program,
         wgsl: kernel.wgsl,
+        own_kernel: false,
         options,
     })
 }

@@ -1,8 +1,9 @@
 //! How a program is laid out on a GPU, apart from what it means: the choices that a kernel's text depends on.
 //!
 //! A schedule never changes what a model computes but for the order in which a float sum is taken
-//! (`lanes`, `reassociate`) and for some roundings (`reassociate`); draws are the same bits under each. [`Schedule::default`] asks nothing of the host beyond
-//! the manifest; a runtime that knows its device and population takes a better one.
+//! (`lanes`, `reassociate`) and for some roundings (`reassociate`); draws are the same bits under each.
+//! [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its device and
+//! population takes a better one.
 
 use crate::{artifact::Artifact, emit, passes};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ pub struct Schedule {
     /// So many agents run that the device is full: throughput counts, else the latency of a step.
     pub full: bool,
     /// Takes sums of floats in the order that suits fused multiply-adds, and lets pairs of divisions share a
-    /// reciprocal. Only with [`crate::Math::Fast`] and the optimiser.
+    /// reciprocal if the device is full and waits for special functions. Only with [`crate::Math::Fast`] and the optimiser.
     pub reassociate: bool,
 }
 
@@ -114,7 +115,7 @@ pub struct Wishes {
 pub struct Chosen {
     /// What was chosen.
     pub schedule: Schedule,
-    /// The kernel; [`Artifact::wgsl`] as it is, if a caller has put one of his own there.
+    /// The kernel.
     pub kernel: Kernel,
 }
 
@@ -159,12 +160,15 @@ impl Prepared {
 
 /// The kernel for a run on a device.
 pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
+    if artifact.own_kernel {
+        return given(artifact);
+    }
     let (lanes, choice) = match wishes.lanes {
         Some(asked) => {
             let lanes = asked.next_power_of_two().clamp(1, target.subgroup.min(32));
             // Not more than the model has use for.
             let lanes = artifact.shared(lanes).lanes.max(1);
-            (lanes, asked_for(String::new()))
+            (lanes, asked_for(in_words(lanes)))
         }
         None => lanes(artifact, target),
     };
@@ -192,13 +196,26 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         }
     };
     schedule.reassociate = kernel.reassociated;
-    if kernel.lanes == 1 && !schedule.prepare && artifact.is_rewritten() {
-        kernel.wgsl.clone_from(&artifact.wgsl);
-    }
-    choices[0].what = in_words(kernel.lanes);
     choices.append(&mut kernel.choices);
     kernel.choices = choices;
     Chosen { schedule, kernel }
+}
+
+/// The kernel that a caller has put into [`Artifact::wgsl`].
+fn given(artifact: &Artifact) -> Chosen {
+    Chosen {
+        schedule: Schedule::default(),
+        kernel: Kernel {
+            wgsl: artifact.wgsl.clone(),
+            lanes: 1,
+            reassociated: false,
+            prepared: None,
+            choices: vec![Choice {
+                what: "the kernel that was given".to_owned(),
+                why: "it took the place of the compiler's".to_owned(),
+            }],
+        },
+    }
 }
 
 fn in_words(lanes: u32) -> String {

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, UnaryOp, VarId, VarKind};
 
-/// Nodes that both arms may evaluate together: with 16 instead of 32, and two variables, networks that drive a car
-/// and a pendulum with a short `if !done { … }` at the end of each step took 5 to 9 % longer on an H200.
+/// Nodes that both arms may evaluate together: enough for the `if !done { … }` with which an episode ends, whose
+/// branch some drivers keep.
 const MAX_NODES: usize = 32;
 /// Variables that may change.
 const MAX_VARS: usize = 4;
@@ -116,8 +116,8 @@ fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
         .try_for_each(|&operand| spend(program, operand, left))
 }
 
-/// The variable and the operator if a condition is `x` or `!x`: `if !x { x = y }` is `x = x || y`, which drivers make
-/// less of than of a choice.
+/// The variable and the operator if a condition is `x` or `!x`: `if !x { x = y }` is `x = x || y`. As a choice it cost
+/// Acrobot's benchmark 7 % for 4,096 agents on an H200, whose driver then keeps `x` in a register of words.
 fn latch(program: &Program, condition: ExprId) -> Option<(VarId, BinaryOp)> {
     match program[condition] {
         Expr::Read(var) => Some((var, BinaryOp::And)),

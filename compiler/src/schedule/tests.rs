@@ -140,14 +140,13 @@ fn a_device_without_subgroups_or_a_processor_has_one_lane() {
 }
 
 #[test]
-fn the_plain_kernel_is_the_one_that_was_given() {
-    let mut artifact = artifact(OWN);
+fn a_kernel_that_was_given_runs_as_it_is() {
+    let mut artifact = artifact(SHARED);
     artifact.wgsl = "// mine".to_owned();
-    let target = Target::large(1_000, 100);
-    let chosen = choose(&artifact, &target, &Wishes::default());
+    artifact.own_kernel = true;
+    let chosen = choose(&artifact, &Target::large(1_000, 100), &Wishes::default());
     assert_eq!(chosen.kernel.wgsl, "// mine");
-    let said: Vec<_> = chosen.kernel.choices.iter().map(|it| &it.what).collect();
-    assert_eq!(said.len(), 3, "lanes, prepare, steps per round: {said:?}");
+    assert!(chosen.kernel.prepared.is_none() && chosen.schedule == Schedule::default());
 }
 
 #[test]

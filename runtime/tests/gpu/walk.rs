@@ -98,6 +98,7 @@ pub fn artifact(inner_rounds: Option<u64>) -> Artifact {
         manifest: manifest(inner_rounds),
         program: Program::default(),
         wgsl: KERNEL.to_owned(),
+        own_kernel: true,
         options: sim_compiler::Options::default(),
         lowered: Program::default(),
     }
