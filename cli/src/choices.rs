@@ -20,6 +20,9 @@ pub(crate) struct Choices {
     /// faster; never with --math precise.
     #[arg(long, value_name = "BOOL")]
     reassociate: Option<bool>,
+    /// Whether workgroup memory is reserved, so that the driver's compiler spends registers on speed: for few agents.
+    #[arg(long, value_name = "BOOL")]
+    reserve: Option<bool>,
     /// Steps per start of the kernel, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps_per_dispatch: Option<u32>,
@@ -33,6 +36,7 @@ impl Choices {
             unroll_steps: self.unroll_steps,
             prepare: self.prepare,
             reassociate: self.reassociate,
+            reserve: self.reserve,
             steps_per_dispatch: self.steps_per_dispatch,
             ..Tuning::default()
         }

@@ -23,6 +23,10 @@ pub struct Schedule {
     pub keeps_order: bool,
     /// So many agents run that the device is full: throughput counts, else the latency of a step.
     pub full: bool,
+    /// Reserves workgroup memory that is never used, [`RESERVED_BYTES`] a workgroup. Drivers spare registers so that
+    /// many workgroups fit a processor at once, at the price of waiting for one value after another; where few
+    /// run anyway, that is the wrong way round, and memory that few workgroups have room for tells them.
+    pub reserve: bool,
     /// Takes sums of floats in the order that suits fused multiply-adds, and lets pairs of divisions share a
     /// reciprocal if the device is full and waits for special functions. Only with [`crate::Math::Fast`] and the optimiser.
     pub reassociate: bool,
@@ -36,10 +40,16 @@ impl Default for Schedule {
             prepare: false,
             keeps_order: false,
             full: true,
+            reserve: false,
             reassociate: false,
         }
     }
 }
+
+/// See [`Schedule::reserve`]: on an H200 less had no effect, and more left no room for five workgroups.
+pub const RESERVED_BYTES: u32 = 8 << 10;
+/// Workgroups for which a processor has room with it.
+const ROOMY: u32 = 5;
 
 /// A kernel's text and what a host must know to dispatch it, beside the manifest.
 #[derive(Clone, Debug)]
@@ -86,6 +96,8 @@ pub struct Target {
     pub agents: u32,
     /// Steps of the run.
     pub steps: u32,
+    /// Processors of the device: units of which each runs workgroups of its own. None where it is not known.
+    pub processors: Option<u32>,
     /// How many invocations keep the device busy; with fewer, more of them cost next to nothing. None for a
     /// processor, which is never idle.
     pub busy: Option<u32>,
@@ -106,6 +118,8 @@ pub struct Wishes {
     pub prepare: Option<bool>,
     /// Whether sums and divisions of floats are changed to what is faster.
     pub reassociate: Option<bool>,
+    /// Whether workgroup memory is reserved.
+    pub reserve: Option<bool>,
     /// Steps in the text of a round, at least 1.
     pub unroll_steps: Option<u32>,
 }
@@ -119,7 +133,10 @@ pub struct Chosen {
     pub kernel: Kernel,
 }
 
-/// Invocations that keep a large GPU busy: on an H200, lanes made runs with fewer agents than this shorter.
+/// Invocations that keep one of a GPU's processors busy: on an H200, which has 132, lanes made runs with fewer
+/// agents than 40,000 shorter.
+pub const BUSY_PROCESSOR: u32 = 304;
+/// The same for a GPU whose processors are not known, taken for a large one.
 pub const BUSY_LARGE: u32 = 40_000;
 /// The same for a GPU within a processor.
 pub const BUSY_SMALL: u32 = 4_000;
@@ -135,7 +152,8 @@ impl Target {
         Target {
             agents,
             steps,
-            busy: Some(BUSY_LARGE),
+            processors: Some(132),
+            busy: Some(132 * BUSY_PROCESSOR),
             subgroup: 32,
             table_bytes: TABLE_BYTES,
             keeps_order: true,
@@ -147,6 +165,14 @@ impl Target {
         let invocations = u64::from(self.agents) * u64::from(lanes);
         self.busy
             .is_none_or(|busy| invocations >= 2 * u64::from(busy))
+    }
+
+    /// Has every processor room for its invocations and for reserved memory?
+    fn is_roomy(&self, lanes: u32, workgroup_size: u32) -> bool {
+        let invocations = u64::from(self.agents) * u64::from(lanes);
+        let workgroups = invocations.div_ceil(workgroup_size.into());
+        self.processors
+            .is_some_and(|count| workgroups <= u64::from(count) * u64::from(ROOMY))
     }
 }
 
@@ -180,8 +206,23 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         // Only sums across lanes depend on it.
         keeps_order: target.keeps_order && lanes > 1,
         full: target.is_full(lanes),
+        reserve: (wishes.reserve)
+            .unwrap_or(target.is_roomy(lanes, artifact.manifest.workgroup_size)),
         reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),
     };
+    if plain.reserve {
+        let why = match wishes.reserve {
+            Some(_) => "the caller asked for it".to_owned(),
+            None => format!(
+                "{} invocations are few for the device: its compiler need not spare registers",
+                u64::from(target.agents) * u64::from(lanes)
+            ),
+        };
+        choices.push(Choice {
+            what: format!("{} KiB of workgroup memory reserved", RESERVED_BYTES >> 10),
+            why,
+        });
+    }
     if let Some(copies) = wishes.unroll_steps {
         choices.push(asked_for(format!(
             "{copies} steps per round of the time loop"

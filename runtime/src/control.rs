@@ -48,6 +48,9 @@ pub struct Tuning {
     /// Whether sums of floats are taken in another order and pairs of divisions share a reciprocal, where that is
     /// faster; never under the precise mathematics.
     pub reassociate: Option<bool>,
+    /// Whether workgroup memory is reserved, so that a driver's compiler spends registers on speed: pays where few
+    /// agents run, and costs where there are many.
+    pub reserve: Option<bool>,
     /// How often the step stands in the text of a round of the time loop, at least 1.
     pub unroll_steps: Option<u32>,
 }

@@ -9,6 +9,7 @@ mod kernel;
 mod pace;
 mod per_step;
 mod plan;
+mod processors;
 mod readback;
 mod staging;
 

@@ -51,6 +51,7 @@ pub const ELABORATE: Tuning = Tuning {
     lanes: None,
     prepare: Some(true),
     reassociate: None,
+    reserve: Some(true),
     unroll_steps: Some(3),
 };
 
@@ -146,6 +147,7 @@ pub fn tuning() -> Tuning {
             "unroll" => tuning.unroll_steps = value,
             "split" => tuning.steps_per_dispatch = value,
             "prepare" => tuning.prepare = value.map(|on| on > 0),
+            "reserve" => tuning.reserve = value.map(|on| on > 0),
             "reassociate" => tuning.reassociate = value.map(|on| on > 0),
             "chunk" => tuning.max_agents_per_chunk = value,
             other => panic!("SIM_SCHEDULE: there is no choice `{other}`"),

@@ -29,7 +29,7 @@ struct Choice {
 }
 
 /// In the order in which they are tried.
-const CHOICES: [Choice; 4] = [
+const CHOICES: [Choice; 5] = [
     Choice {
         is_given: |tuning| tuning.lanes.is_some(),
         set: |tuning, value| tuning.lanes = Some(value),
@@ -38,6 +38,11 @@ const CHOICES: [Choice; 4] = [
     Choice {
         is_given: |tuning| tuning.reassociate.is_some(),
         set: |tuning, value| tuning.reassociate = Some(value > 0),
+        values: &[0, 1],
+    },
+    Choice {
+        is_given: |tuning| tuning.reserve.is_some(),
+        set: |tuning, value| tuning.reserve = Some(value > 0),
         values: &[0, 1],
     },
     Choice {
@@ -99,6 +104,7 @@ impl Tuned {
         let mut words = Vec::new();
         words.extend(tuning.lanes.map(|lanes| format!("--lanes {lanes}")));
         words.extend((tuning.reassociate).map(|value| format!("--reassociate {value}")));
+        words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
         words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));
         words.extend((tuning.unroll_steps).map(|copies| format!("--unroll-steps {copies}")));
         words.join(" ")

@@ -22,6 +22,7 @@ mod operator;
 mod origin;
 mod precise;
 mod prepare;
+mod reserve;
 mod reserved;
 mod stmt;
 mod storage;
@@ -148,6 +149,8 @@ struct Own {
     stopped: String,
     /// A private copy of `agent` for functions of the model that read it.
     function_agent: String,
+    /// Workgroup memory, if some is reserved.
+    reserved: String,
 }
 
 impl<'a> Writer<'a> {
@@ -244,6 +247,9 @@ impl<'a> Writer<'a> {
         }
         if self.usage.agent[1] {
             self.own.function_agent = self.names.declare("agent_number");
+        }
+        if self.schedule.reserve {
+            self.own.reserved = self.names.declare("reserved");
         }
     }
 

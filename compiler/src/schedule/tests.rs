@@ -224,3 +224,43 @@ fn gpus_reassociate_under_the_fast_mathematics() {
     assert_eq!(reassociates(Math::Fast, software, Some(true)), said);
     assert_eq!(reassociates(Math::Fast, gpu, Some(false)), None);
 }
+
+/// The text of a kernel for so many agents, and whether memory is reserved in it.
+fn reserves(target: Target, wish: Option<bool>) -> (String, bool) {
+    let wishes = Wishes {
+        lanes: Some(1),
+        reserve: wish,
+        ..Wishes::default()
+    };
+    let chosen = choose(&artifact(OWN), &target, &wishes);
+    let mut choices = chosen.kernel.choices.iter();
+    let said = choices.any(|choice| choice.what == "8 KiB of workgroup memory reserved");
+    assert_eq!(said, chosen.schedule.reserve);
+    (chosen.kernel.wgsl, said)
+}
+
+#[test]
+fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
+    // Five workgroups of 64 for each of 132 processors.
+    let [most, more] = [42_240, 42_241].map(|agents| Target::large(agents, 100));
+    let unknown = Target {
+        processors: None,
+        ..most
+    };
+    for (target, wish, expected) in [
+        (most, None, true),
+        (more, None, false),
+        (unknown, None, false),
+        (unknown, Some(true), true),
+        (most, Some(false), false),
+    ] {
+        let (text, said) = reserves(target, wish);
+        assert_eq!(said, expected, "{target:?}");
+        let (memory, uses) = (
+            text.matches("var<workgroup> reserved: array<u32, 2048>;"),
+            text.matches(" reserved["),
+        );
+        assert_eq!(memory.count(), usize::from(expected));
+        assert_eq!(uses.count(), usize::from(expected) * 2, "{text}");
+    }
+}

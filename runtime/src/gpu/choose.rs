@@ -8,7 +8,7 @@ use crate::{
 };
 use sim_compiler::{
     manifest::Manifest,
-    schedule::{BUSY_LARGE, BUSY_SMALL, TABLE_BYTES, Target, Wishes},
+    schedule::{BUSY_LARGE, BUSY_PROCESSOR, BUSY_SMALL, TABLE_BYTES, Target, Wishes},
 };
 
 /// What the kernel of a launch is to run on.
@@ -16,8 +16,11 @@ pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) ->
     Target {
         agents: launch.population,
         steps: launch.steps,
+        processors: open.processors,
         busy: match open.adapter.kind {
-            AdapterKind::Discrete | AdapterKind::Virtual => Some(BUSY_LARGE),
+            AdapterKind::Discrete | AdapterKind::Virtual => Some(
+                (open.processors).map_or(BUSY_LARGE, |count| count.saturating_mul(BUSY_PROCESSOR)),
+            ),
             AdapterKind::Integrated => Some(BUSY_SMALL),
             AdapterKind::Other | AdapterKind::Software => None,
         },
@@ -53,6 +56,7 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
         lanes: tuning.lanes,
         prepare: tuning.prepare,
         reassociate: tuning.reassociate,
+        reserve: tuning.reserve,
         unroll_steps: tuning.unroll_steps,
     }
 }

@@ -5,7 +5,10 @@ use crate::{
     adapter::AdapterSummary,
     clock::Stopwatch,
     error::Error,
-    gpu::adapter::{seconds, summary},
+    gpu::{
+        adapter::{seconds, summary},
+        processors,
+    },
     telemetry::Telemetry,
 };
 use std::{
@@ -31,6 +34,8 @@ pub(crate) struct OpenDevice {
     pub(crate) adapter: AdapterSummary,
     /// The smallest subgroup that it may form; 1 if it has none.
     pub(crate) subgroup: u32,
+    /// Processors that run workgroups of their own, where the driver tells.
+    pub(crate) processors: Option<u32>,
     faults: Arc<Mutex<Faults>>,
     telemetry: Cell<Telemetry>,
 }
@@ -92,12 +97,14 @@ impl OpenDevice {
         }));
         let (instance_seconds, adapter_seconds) = seconds();
         let subgroup = subgroup(adapter, &device);
+        let processors = processors::count(adapter);
         Ok(OpenDevice {
             device,
             queue,
             limits,
             adapter: summary,
             subgroup,
+            processors,
             faults,
             telemetry: Cell::new(Telemetry {
                 instance_seconds,

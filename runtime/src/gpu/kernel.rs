@@ -108,7 +108,7 @@ fn pipeline(
                 module,
                 entry_point: Some(entry_point),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    // The kernel has no workgroup memory that it would read before writing.
+                    // What workgroup memory the kernel has is never read.
                     zero_initialize_workgroup_memory: false,
                     ..Default::default()
                 },

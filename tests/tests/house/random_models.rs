@@ -119,6 +119,7 @@ fn choices(seed: u64) -> Tuning {
         lanes: Some([2, 4, 8, 16][seed as usize % 4]),
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
         reassociate: Some(seed.is_multiple_of(2)),
+        reserve: Some(seed.is_multiple_of(3)),
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
         prepare: Some(seed % 5 < 3),
         ..Tuning::default()

@@ -20,6 +20,7 @@ const PLAIN: Tuning = Tuning {
     lanes: Some(1),
     prepare: Some(false),
     reassociate: Some(false),
+    reserve: Some(false),
     unroll_steps: Some(1),
 };
 

@@ -57,6 +57,7 @@ fn lane_kernels() -> Vec<(String, String)> {
             let kernel = artifact.kernel(&Schedule {
                 lanes,
                 prepare,
+                reserve: lanes > 2,
                 ..Schedule::default()
             });
             if kernel.lanes > 1 {

@@ -26,6 +26,7 @@ impl Writer<'_> {
         self.per_step_bindings();
         self.constants();
         self.private_variables();
+        self.reserved_memory();
     }
 
     /// Names the members of `run`: the header's own, then the tables' lengths and the params.

@@ -178,6 +178,7 @@ impl Writer<'_> {
         let steps_run = self.own.steps_run.clone();
         let stopped = self.own.stopped.clone();
         self.line(&format!("var {steps_run} = 0u;"));
+        self.touch_reserved();
         if self.usage.stops {
             self.line(&format!("var {stopped} = false;"));
         }

@@ -1,0 +1,33 @@
+//! Workgroup memory that nobody uses: see [`Schedule::reserve`](crate::schedule::Schedule::reserve).
+
+use super::Writer;
+use crate::schedule::RESERVED_BYTES;
+
+impl Writer<'_> {
+    /// Declares it.
+    pub(super) fn reserved_memory(&mut self) {
+        if !self.schedule.reserve {
+            return;
+        }
+        let words = RESERVED_BYTES / 4;
+        let name = self.own.reserved.clone();
+        self.blank();
+        self.line("// Never used: the driver's compiler takes its size for a bound on the workgroups that run at a");
+        self.line("// time, and need not spare registers for more of them.");
+        self.line(&format!("var<workgroup> {name}: array<u32, {words}>;"));
+    }
+
+    /// Uses it under a condition that never holds, which no compiler can know, so that none leaves it out.
+    pub(super) fn touch_reserved(&mut self) {
+        if !self.schedule.reserve {
+            return;
+        }
+        let (name, slot) = (self.own.reserved.clone(), self.own.slot.clone());
+        let steps_run = self.own.steps_run.clone();
+        let last = RESERVED_BYTES / 4 - 1;
+        self.open("if (run.guard == 0u) {");
+        self.line(&format!("{name}[{slot} & {last}u] = {slot};"));
+        self.line(&format!("{steps_run} = {name}[({slot} + 1u) & {last}u];"));
+        self.close("}");
+    }
+}
