@@ -26,6 +26,10 @@ pub(crate) struct Choices {
     /// Steps per start of the kernel, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps_per_dispatch: Option<u32>,
+    /// Whether the shader compiler checks indices, divisors and loops as well, which kernels do themselves: slow, and
+    /// there to tell a fault of this compiler from one of a driver.
+    #[arg(long, value_name = "BOOL", default_value_t = false, action = clap::ArgAction::Set)]
+    checks: bool,
 }
 
 impl Choices {
@@ -38,6 +42,7 @@ impl Choices {
             reassociate: self.reassociate,
             reserve: self.reserve,
             steps_per_dispatch: self.steps_per_dispatch,
+            checks: self.checks,
             ..Tuning::default()
         }
     }

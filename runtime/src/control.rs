@@ -53,4 +53,9 @@ pub struct Tuning {
     pub reserve: Option<bool>,
     /// How often the step stands in the text of a round of the time loop, at least 1.
     pub unroll_steps: Option<u32>,
+    /// Has the shader compiler add its own checks to the kernel: of indices, of integer divisors, and of the rounds
+    /// of every loop. Kernels guard what needs it in their text, so the checks find nothing, and they cost: loops over
+    /// local arrays were measured to take up to 31 times as long. They are there to tell a fault of our compiler
+    /// from one of a driver: a fault that they leave as it is does not come from a missing guard.
+    pub checks: bool,
 }

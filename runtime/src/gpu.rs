@@ -60,6 +60,7 @@ pub(crate) struct Session {
     /// Population and steps of the launch that it was chosen for.
     chosen_for: Option<(u32, u32)>,
     buffers: Option<Buffers>,
+    /// The same for all kernels: another tuning is another session.
     tuning: Tuning,
 }
 
@@ -126,8 +127,11 @@ impl Session {
         let started = Stopwatch::start();
         let (open, artifact) = (&self.open, &self.artifact);
         let target = choose::target(open, &artifact.manifest, launch);
-        let Chosen { schedule, kernel } =
-            schedule::choose(artifact, &target, &choose::wishes(&self.tuning));
+        let Chosen {
+            schedule,
+            mut kernel,
+        } = schedule::choose(artifact, &target, &choose::wishes(&self.tuning));
+        kernel.choices.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
         let known = |built: &Built| built.schedule == schedule;
         if let Some(at) = self.kernels.iter().position(known) {
@@ -147,9 +151,11 @@ impl Session {
 
     fn build(&self, schedule: Schedule, text: schedule::Kernel) -> Result<Built, Error> {
         let (open, manifest) = (&self.open, &self.artifact.manifest);
+        let checks = self.tuning.checks;
         let cache = (self.directory.as_deref().zip(self.key.as_deref()))
-            .and_then(|(directory, key)| Cache::open(open, directory, key, &text.wgsl));
-        let kernel = Kernel::build(open, manifest, &text, cache.as_ref().map(Cache::handle))?;
+            .and_then(|(directory, key)| Cache::open(open, directory, key, &text.wgsl, checks));
+        let handle = cache.as_ref().map(Cache::handle);
+        let kernel = Kernel::build(open, manifest, &text, checks, handle)?;
         Ok(Built {
             schedule,
             choices: text.choices,

@@ -105,6 +105,37 @@ fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
 }
 
 #[test]
+fn the_shader_compilers_checks_change_no_bit_and_are_reported() {
+    if !gpu() {
+        return;
+    }
+    let said = |run: &Run| {
+        let choices = run.report().choices.iter();
+        choices
+            .filter(|it| it.what.contains("checks are on"))
+            .count()
+    };
+    let simulation = model().backend(Backend::Gpu);
+    let plain = simulation.run().expect("it runs");
+    assert_eq!(said(&plain), 0);
+    for (prepare, steps_per_dispatch) in [(None, None), (Some(true), Some(3))] {
+        let simulation = model().backend(Backend::Gpu);
+        same(&plain, &simulation.run().expect("it runs"));
+        let checked = simulation.tuning(Tuning {
+            prepare,
+            steps_per_dispatch,
+            checks: true,
+            ..Tuning::default()
+        });
+        let run = checked.run().expect("it runs with checks");
+        same(&plain, &run);
+        assert_eq!(said(&run), 1);
+        let fewer = checked.steps(39).run().expect("its kernel is known");
+        assert_eq!(said(&fewer), 1);
+    }
+}
+
+#[test]
 fn a_part_of_the_population_has_the_draws_of_the_whole() {
     let whole = model().backend(Backend::Cpu).run().expect("it runs");
     let part = |backend| {

@@ -53,6 +53,7 @@ pub const ELABORATE: Tuning = Tuning {
     reassociate: None,
     reserve: Some(true),
     unroll_steps: Some(3),
+    checks: false,
 };
 
 impl Way {
@@ -64,7 +65,7 @@ impl Way {
         let simulation = simulation(source, self.backend, self.optimise)?;
         let simulation = match self.tuning == Tuning::default() {
             true => simulation,
-            false => simulation.tuning(self.tuning),
+            false => simulation.tuning(forced(self.tuning)),
         };
         Ok(match self.isa {
             Some(isa) => simulation.instruction_set(isa),
@@ -127,7 +128,7 @@ pub fn ways() -> Vec<Way> {
 }
 
 /// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
-/// `lanes=4,unroll=3,split=7`; `math=precise` there is for [`math`].
+/// `lanes=4,unroll=3,split=7,checks=1`; `math=precise` there is for [`math`].
 ///
 /// # Panics
 /// If it names what there is not.
@@ -141,7 +142,7 @@ pub fn tuning() -> Tuning {
         if name == "math" {
             continue;
         }
-        let value = Some(value.parse().expect("SIM_SCHEDULE: name=number"));
+        let value: Option<u32> = Some(value.parse().expect("SIM_SCHEDULE: name=number"));
         match name {
             "lanes" => tuning.lanes = value,
             "unroll" => tuning.unroll_steps = value,
@@ -150,10 +151,20 @@ pub fn tuning() -> Tuning {
             "reserve" => tuning.reserve = value.map(|on| on > 0),
             "reassociate" => tuning.reassociate = value.map(|on| on > 0),
             "chunk" => tuning.max_agents_per_chunk = value,
+            "checks" => tuning.checks = value > Some(0),
             other => panic!("SIM_SCHEDULE: there is no choice `{other}`"),
         }
     }
     tuning
+}
+
+/// Choices of a test's own, with what `SIM_SCHEDULE` forces on those, too: the shader compiler's checks, which change
+/// nothing that a test may look at.
+pub fn forced(own: Tuning) -> Tuning {
+    Tuning {
+        checks: own.checks || tuning().checks,
+        ..own
+    }
 }
 
 /// The mathematics that `math=fast` or `math=precise` in `SIM_SCHEDULE` forces on every test.

@@ -107,6 +107,7 @@ impl Tuned {
         words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
         words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));
         words.extend((tuning.unroll_steps).map(|copies| format!("--unroll-steps {copies}")));
+        words.extend(tuning.checks.then(|| "--checks true".to_owned()));
         words.join(" ")
     }
 }

@@ -41,12 +41,14 @@ struct Content {
 }
 
 impl Cache {
-    /// For a kernel on a device; none if the driver has no caches. `key` names the adapter.
+    /// For a kernel on a device; none if the driver has no caches. `key` names the adapter. With
+    /// `checks` the same text is another kernel.
     pub(crate) fn open(
         open: &OpenDevice,
         directory: &Path,
         key: &str,
         wgsl: &str,
+        checks: bool,
     ) -> Option<Cache> {
         let features = open.device.features();
         if !features.contains(wgpu::Features::PIPELINE_CACHE) {
@@ -56,7 +58,7 @@ impl Cache {
         let name = format!("{key}_{}.bin", env!("CARGO_PKG_VERSION"));
         let path = directory.join(name);
         let driver = checksum(open.adapter.driver.as_bytes());
-        let kernel = checksum(wgsl.as_bytes());
+        let kernel = checksum(wgsl.as_bytes()) ^ u64::from(checks);
         let mut content = read(&path, driver).unwrap_or_default();
         let known = content.kernels.contains(&kernel);
         if !known && content.kernels.len() >= MOST_KERNELS {

@@ -8,7 +8,7 @@ use crate::{
 };
 use sim_compiler::{
     manifest::Manifest,
-    schedule::{BUSY_LARGE, BUSY_PROCESSOR, BUSY_SMALL, TABLE_BYTES, Target, Wishes},
+    schedule::{BUSY_LARGE, BUSY_PROCESSOR, BUSY_SMALL, Choice, TABLE_BYTES, Target, Wishes},
 };
 
 /// What the kernel of a launch is to run on.
@@ -59,4 +59,12 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
         reserve: tuning.reserve,
         unroll_steps: tuning.unroll_steps,
     }
+}
+
+/// What is said of the shader compiler's checks; nothing where there are none.
+pub(crate) fn checks(tuning: &Tuning) -> Option<Choice> {
+    tuning.checks.then(|| Choice {
+        what: "the shader compiler's runtime checks are on".to_owned(),
+        why: "the caller asked for it".to_owned(),
+    })
 }

@@ -38,11 +38,12 @@ pub(crate) struct Preparing {
 }
 
 impl Kernel {
-    /// Validates and compiles one of a model's kernels for the device.
+    /// Validates and compiles one of a model's kernels for the device, with the shader compiler's checks if `checks`.
     pub(crate) fn build(
         open: &OpenDevice,
         manifest: &Manifest,
         kernel: &schedule::Kernel,
+        checks: bool,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Kernel, Error> {
         let mut entries = entries(manifest);
@@ -54,7 +55,9 @@ impl Kernel {
         check_limits(open, manifest, entries.len())?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
-            stacker::maybe_grow(STACK / 2, STACK, || module(&open.device, &kernel.wgsl))
+            stacker::maybe_grow(STACK / 2, STACK, || {
+                module(&open.device, &kernel.wgsl, checks)
+            })
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
@@ -119,11 +122,14 @@ fn pipeline(
     Ok((pipeline, layout))
 }
 
-fn module(device: &wgpu::Device, wgsl: &str) -> wgpu::ShaderModule {
+fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule {
     let descriptor = wgpu::ShaderModuleDescriptor {
         label: Some("sim"),
         source: wgpu::ShaderSource::Wgsl(wgsl.into()),
     };
+    if checks {
+        return device.create_shader_module(descriptor);
+    }
     // SAFETY: the compiler writes kernels whose loops are bounded, whose indices are clamped or proved to
     // be in range, and whose integer divisors are guarded in the text, so that the checks would find
     // nothing. They cost: forced loop bounding keeps drivers from unrolling loops over local arrays, which

@@ -211,6 +211,26 @@ fn an_invalid_kernel_is_our_bug_and_no_panic() {
 }
 
 #[test]
+fn the_shader_compilers_checks_reach_the_device() {
+    let mut unguarded = artifact(None);
+    unguarded.wgsl = KERNEL.replace(
+        "wheel = wheel * 1664525u + 1013904223u;",
+        "wheel = 17u / u32(run.offsets[0].x);",
+    );
+    let Some(simulation) = walk_with(4, unguarded) else {
+        return;
+    };
+    // The offsets are 0. Only ever run with checks: without, what a division by 0 does is up to the device.
+    let run = simulation.tuning(Tuning {
+        checks: true,
+        ..Tuning::default()
+    });
+    let run = run.run().expect("the walk runs");
+    let wheel = run.output::<u32>("wheel").expect("known");
+    assert_eq!(wheel, [17; 4], "WGSL's x / 0 is x");
+}
+
+#[test]
 fn a_run_can_be_watched_and_cancelled() {
     let Some(simulation) = walk(100) else { return };
     let simulation = tuned(simulation, Some(10), Some(1));

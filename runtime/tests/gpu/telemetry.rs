@@ -111,6 +111,18 @@ fn pipelines_are_kept_on_disk() {
                 .expect("it runs");
             same(&first, &again);
             assert_eq!(again.report().telemetry.pipeline_cache, Some(CacheUse::Hit));
+            let checked = || {
+                let simulation = start().expect("there is an adapter");
+                let run = simulation.tuning(Tuning {
+                    checks: true,
+                    ..Tuning::default()
+                });
+                let run = run.run().expect("it runs");
+                same(&first, &run);
+                run.report().telemetry.pipeline_cache
+            };
+            assert_eq!(checked(), Some(CacheUse::Miss), "the text is not all");
+            assert_eq!(checked(), Some(CacheUse::Hit));
             fs::write(&path, b"simpipe1 and nonsense").expect("writable");
             let broken = start()
                 .expect("there is an adapter")

@@ -139,7 +139,7 @@ fn random_models_agree_when_lanes_share_them() {
         let results = |backend: Backend, tuning: Option<Tuning>| -> Result<_, String> {
             let simulation = launch::simulation(&source, backend, true)?;
             let simulation = match tuning {
-                Some(tuning) => simulation.tuning(tuning),
+                Some(tuning) => simulation.tuning(launch::forced(tuning)),
                 None => simulation,
             };
             let run = simulation.run().map_err(|error| error.to_string())?;

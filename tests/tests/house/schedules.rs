@@ -22,6 +22,7 @@ const PLAIN: Tuning = Tuning {
     reassociate: Some(false),
     reserve: Some(false),
     unroll_steps: Some(1),
+    checks: false,
 };
 
 /// What specimens are also held against, beside their numbers, and all that examples are.
@@ -52,10 +53,10 @@ fn difference(
     others: &[Tuning],
     make: impl Fn() -> Outcome<Simulation>,
 ) -> Outcome<(Option<String>, bool)> {
-    let expected = words(&make()?.tuning(PLAIN).run()?);
+    let expected = words(&make()?.tuning(launch::forced(PLAIN)).run()?);
     let mut prepares = false;
     for tuning in others {
-        let run = make()?.tuning(*tuning).run()?;
+        let run = make()?.tuning(launch::forced(*tuning)).run()?;
         let prepared =
             |choice: &sim_compiler::schedule::Choice| choice.what.contains("`prepare` computes");
         prepares |= run.report().choices.iter().any(prepared);
@@ -166,8 +167,8 @@ fn far_off(name: &str, source: &str, tuning: Tuning) -> Outcome<Option<String>> 
         "portfolio" => examples::portfolio_simulation(&case, Backend::Gpu),
         _ => examples::simulation(source, &case, Backend::Gpu),
     };
-    let expected = make()?.tuning(PLAIN).run()?;
-    let run = make()?.tuning(tuning).run()?;
+    let expected = make()?.tuning(launch::forced(PLAIN)).run()?;
+    let run = make()?.tuning(launch::forced(tuning)).run()?;
     for (a, b) in run.outputs().iter().zip(expected.outputs()) {
         let mut pairs = numbers(a).into_iter().zip(numbers(b)).enumerate();
         if let Some((at, (a_value, b_value))) = pairs.find(|(_, (a, b))| !near(*a, *b)) {
@@ -300,7 +301,7 @@ fn lanes_of_an_agent_agree_to_the_bit() {
         let run = || {
             launch::simulation(AGREEMENT, Backend::Gpu, true)
                 .expect("a legal model")
-                .tuning(tuning)
+                .tuning(launch::forced(tuning))
                 .run()
         };
         let run = run().expect("a run");
@@ -381,7 +382,7 @@ fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
     let run = |tuning: Tuning| {
         let simulation = Simulation::compile(source)?;
         let simulation = simulation.backend(Backend::Gpu).steps(steps).agents(13);
-        simulation.tuning(tuning).run()
+        simulation.tuning(launch::forced(tuning)).run()
     };
     let expected = run(PLAIN)?;
     let mut complaints = Vec::new();
@@ -514,7 +515,10 @@ fn stops_alike(source: &str) {
             ..PLAIN
         };
         let simulation = launch::simulation(source, Backend::Gpu, true).expect("a legal model");
-        simulation.tuning(tuning).run().expect("a run")
+        simulation
+            .tuning(launch::forced(tuning))
+            .run()
+            .expect("a run")
     };
     let expected = words(&run(1, None));
     let ran = expected
