@@ -3,7 +3,7 @@
 use crate::{
     Math, Options, emit, ir,
     manifest::Manifest,
-    passes,
+    passes::{self, reassociate::Bound},
     schedule::{self, Kernel, Schedule},
 };
 use std::borrow::Cow;
@@ -31,8 +31,12 @@ impl Artifact {
         let program = self.shared(schedule.lanes);
         let changed = match schedule.reassociate && self.may_reassociate() {
             true => {
-                let pairs = schedule.full && self.waits_for_special_functions(&program);
-                passes::reassociate::reassociate(&program, pairs)
+                let bound = match schedule.full {
+                    false => Bound::Latency,
+                    true if self.waits_for_special_functions(&program) => Bound::Special,
+                    true => Bound::Issue,
+                };
+                passes::reassociate::reassociate(&program, bound)
             }
             false => None,
         };

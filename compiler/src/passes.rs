@@ -20,6 +20,7 @@ mod names;
 pub mod per_step;
 mod personal;
 mod propagate;
+mod quotients;
 mod range;
 pub(crate) mod reassociate;
 mod reciprocals;

@@ -278,7 +278,12 @@ pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
         1 => Some("1 pair of divisions shares a reciprocal".to_owned()),
         pairs => Some(format!("{pairs} pairs of divisions share a reciprocal")),
     };
-    let what: Vec<String> = sums.into_iter().chain(pairs).collect();
+    let quotients = match changes.quotients {
+        0 => None,
+        1 => Some("1 division no longer waits for another".to_owned()),
+        quotients => Some(format!("{quotients} divisions no longer wait for others")),
+    };
+    let what: Vec<String> = sums.into_iter().chain(quotients).chain(pairs).collect();
     Choice {
         what: what.join("; "),
         why: "fast mathematics lets floats be rounded in another order, which saves instructions"

@@ -3,7 +3,8 @@
 //! Law: a value with an interval is a number, no NaN, that lies in it under every rounding that a device
 //! may make; infinite ends mean that it may be infinite. `min`, `max` and `clamp` of a NaN are the other
 //! operand: so the language has it, and so the devices do on which this is used (IEEE 754-2019,
-//! `minimumNumber`); WGSL would allow another result.
+//! `minimumNumber`); WGSL would allow another result. [`Intervals::of_numbers`] says less: where a value lies if it
+//! is no NaN.
 
 use super::rewrite::operands;
 use crate::{
@@ -15,6 +16,8 @@ use crate::{
 const ROUNDING: f64 = 1e-6;
 /// What `exp` and `exp2` may be off: WGSL allows 3 + 2 |x| units in the last place, with |x| below 128.
 const EXPONENTIAL: f64 = 1e-4;
+/// What sines and cosines may be off: WGSL allows 2^-11.
+const TRIGONOMETRIC: f64 = 5e-4;
 /// What is smaller may become 0.
 const TINY: f64 = f32::MIN_POSITIVE as f64;
 
@@ -131,6 +134,8 @@ pub(super) struct Intervals {
     names: Vec<Option<Interval>>,
     bounds: [BuiltinId; 3],
     others: [BuiltinId; 3],
+    /// Functions whose values are at most 1 in size, if NaN does not count.
+    units: Vec<BuiltinId>,
 }
 
 impl Intervals {
@@ -140,6 +145,15 @@ impl Intervals {
             names: vec![None; program.vars.len()],
             bounds: ["min", "max", "clamp"].map(BuiltinId::named),
             others: ["exp", "exp2", "abs"].map(BuiltinId::named),
+            units: Vec::new(),
+        }
+    }
+
+    /// Intervals of values that may be NaN all the same.
+    pub(super) fn of_numbers(program: &Program) -> Intervals {
+        Intervals {
+            units: ["sin", "cos", "tanh"].map(BuiltinId::named).to_vec(),
+            ..Intervals::new(program)
         }
     }
 
@@ -198,6 +212,13 @@ impl Intervals {
         }
         let args = operands(&program[id]);
         let of = |at: usize| self.of(program, args[at]);
+        if self.units.contains(&builtin) {
+            let unit = Interval {
+                low: -1.0,
+                high: 1.0,
+            };
+            return Some(unit.rounded(TRIGONOMETRIC));
+        }
         let [exp, exp2, abs] = self.others;
         if builtin == exp {
             return Some(of(0)?.exponential(f64::exp));

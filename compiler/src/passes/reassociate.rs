@@ -1,10 +1,10 @@
-//! What a GPU gains where floats need not be rounded as a model writes them: [`super::chains`] and
-//! [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
+//! What a GPU gains where floats need not be rounded as a model writes them: [`super::quotients`], [`super::chains`]
+//! and [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
 //!
 //! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
 //! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
 
-use super::{chains, interleave, reciprocals, split_deep};
+use super::{chains, interleave, quotients, reciprocals, split_deep};
 use crate::ir::Program;
 
 /// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
@@ -19,25 +19,42 @@ const CLEANING: [&str; 8] = [
     "compact",
 ];
 
+/// What the time of a step is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// Waiting: few agents run, and each step waits for its own values.
+    Latency,
+    /// The unit for special functions.
+    Special,
+    /// All other instructions.
+    Issue,
+}
+
 /// What was changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     /// Sums that have become chains.
     pub(crate) sums: u32,
+    /// Divisions whose divisor held one.
+    pub(crate) quotients: u32,
     /// Pairs of divisions that share a reciprocal.
     pub(crate) pairs: u32,
 }
 
-/// An optimised program, changed; none if there is nothing to change. Pairs relieve the unit for
-/// special functions and cost instructions.
-pub(crate) fn reassociate(program: &Program, pairs: bool) -> Option<(Program, Changes)> {
+/// An optimised program, changed; none if there is nothing to change. Pairs relieve the unit for special functions
+/// and cost instructions; divisions that hold none are waited for once, and let more of them be paired.
+pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, Changes)> {
     let mut program = program.clone();
     let mut changes = Changes {
+        quotients: match bound {
+            Bound::Latency | Bound::Special => quotients::run(&mut program),
+            Bound::Issue => 0,
+        },
         sums: chains::run(&mut program),
         pairs: 0,
     };
     split_deep::run(&mut program);
-    if pairs {
+    if bound == Bound::Special {
         // Written out for nothing, what holds divisions only makes a text longer.
         let before = program.clone();
         changes.pairs = reciprocals::run(&mut program);

@@ -2,8 +2,8 @@
 //! is `n2 * (r * d1)`. GPUs take reciprocals at a fraction (NVIDIA's at an eighth) of the rate of products.
 //!
 //! Law: each quotient is what it was but for some roundings. `d1 * d2` neither overflows nor underflows,
-//! whatever the launch, and neither is ever NaN or infinite (see [`super::intervals`]), so that neither
-//! spoils the other's quotient. The two stand in one block, neither depends on the other, and a name for
+//! whatever the launch, and neither is ever infinite (see [`super::intervals`]); one that may be NaN shares only
+//! with a quotient that is NaN then anyway, so that neither spoils the other's quotient. The two stand in one block, neither depends on the other, and a name for
 //! the first quotient moves down to the second over statements that neither read it nor assign what it
 //! reads. Pairs only: groups of four needed more registers and were slower on an H200.
 //!
@@ -20,7 +20,7 @@ use super::{
     rewrite::{Section, blocks_mut, each_section, operands, roots},
 };
 use crate::{
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, Value, VarId, VarKind},
+    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
     span::Span,
 };
 
@@ -37,6 +37,7 @@ pub(super) fn run(program: &mut Program) -> u32 {
     let mut search = Search {
         personal: Personal::new(program),
         intervals: Intervals::new(program),
+        numbers: Intervals::of_numbers(program),
         expandable: expand::functions(program),
         pairs: 0,
     };
@@ -53,6 +54,7 @@ pub(super) fn run(program: &mut Program) -> u32 {
 struct Search {
     personal: Personal,
     intervals: Intervals,
+    numbers: Intervals,
     /// Per function: is it written out where it is called?
     expandable: Vec<bool>,
     pairs: u32,
@@ -66,6 +68,7 @@ struct Site {
     id: ExprId,
     divisor: ExprId,
     interval: Interval,
+    may_be_nan: bool,
 }
 
 impl Search {
@@ -78,6 +81,7 @@ impl Search {
             }
             if let Stmt::Let { var, value } = stmt {
                 self.intervals.name(program, *var, *value);
+                self.numbers.name(program, *var, *value);
                 self.personal.name(program, *var, *value);
             }
             for inner in blocks_mut(stmt).into_iter().flatten() {
@@ -105,7 +109,7 @@ impl Search {
             self.sites(program, operand, stmt, sites);
         }
         if let Some((_, divisor)) = quotient(program, id)
-            && let Some(interval) = self.intervals.of(program, divisor)
+            && let Some(interval) = self.numbers.of(program, divisor)
             && interval.is_finite()
             && (interval.low > 0.0 || interval.high < 0.0)
             && self.personal.of(program, divisor)
@@ -115,6 +119,7 @@ impl Search {
                 id,
                 divisor,
                 interval,
+                may_be_nan: self.intervals.of(program, divisor).is_none(),
             });
         }
     }
@@ -141,12 +146,16 @@ fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> boo
     {
         return false;
     }
+    let spoils = first.may_be_nan || second.may_be_nan;
     if first.stmt == second.stmt {
-        return !within(program, second.id, first.id);
+        return !spoils && !within(program, second.id, first.id);
     }
     let Stmt::Let { var, value } = block[first.stmt] else {
         return false;
     };
+    if spoils && !(are_nan_together(program, first, second) && follows(program, second.id, var)) {
+        return false;
+    }
     second.stmt - first.stmt <= NEAR
         && !reads_any(program, second.divisor, &[var])
         && block[first.stmt + 1..second.stmt].iter().all(|stmt| {
@@ -167,6 +176,25 @@ fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> boo
                 .any(|&root| reads_any(program, root, &[var]))
                 && !assigned.is_some_and(|assigned| reads_any(program, value, &[assigned]))
         })
+}
+
+/// Is the first divisor NaN where the second is? It is a name then, from which the first follows.
+fn are_nan_together(program: &Program, first: Site, second: Site) -> bool {
+    matches!(program[second.divisor], Expr::Read(var) if follows(program, first.divisor, var))
+}
+
+/// Is the value of a tree NaN where the variable is?
+fn follows(program: &Program, id: ExprId, var: VarId) -> bool {
+    match program[id] {
+        Expr::Read(read) => read == var,
+        Expr::Unary(UnaryOp::Negate, a) => follows(program, a, var),
+        Expr::Binary(
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
+            a,
+            b,
+        ) => follows(program, a, var) || follows(program, b, var),
+        _ => false,
+    }
 }
 
 /// Is `part` in the tree at `id`?

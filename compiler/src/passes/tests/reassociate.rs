@@ -4,7 +4,7 @@ use super::{check, evaluate};
 use crate::{
     compile,
     ir::print::print,
-    passes::reassociate::{Changes, reassociate},
+    passes::reassociate::{Bound, Changes, reassociate},
 };
 
 /// The lines of the step after reassociation, and what was changed.
@@ -18,7 +18,7 @@ fn step(items: &str, body: &str) -> (Vec<String>, Changes) {
         output z = a"
     );
     let artifact = compile(&source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
-    let changed = reassociate(&artifact.program, true);
+    let changed = reassociate(&artifact.program, Bound::Special);
     let (program, changes) =
         changed.unwrap_or_else(|| (artifact.program.clone(), Changes::default()));
     check(&program);
@@ -267,7 +267,7 @@ fn results(body: &str) -> [f32; 2] {
         output a"
     );
     let program = compile(&source).expect("a legal model").program;
-    let (changed, _) = reassociate(&program, true).expect("something to change");
+    let (changed, _) = reassociate(&program, Bound::Special).expect("something to change");
     [program, changed].map(|program| {
         let words = evaluate::run(&program, 4, 1);
         let (_, word) = words
@@ -339,10 +339,10 @@ fn whole_numbers_keep_their_bits() {
             output a"
         );
         let program = compile(&source).expect("a legal model").program;
-        if let Some((reassociated, _)) = reassociate(&program, true) {
+        if let Some((reassociated, _)) = reassociate(&program, Bound::Special) {
             changed += 1;
             check(&reassociated);
-            let again = reassociate(&program, true).map(|(again, _)| print(&again));
+            let again = reassociate(&program, Bound::Special).map(|(again, _)| print(&again));
             assert_eq!(
                 again,
                 Some(print(&reassociated)),
@@ -353,4 +353,78 @@ fn whole_numbers_keep_their_bits() {
         }
     }
     assert!(changed > 60, "only {changed} of 200 have changed");
+}
+
+/// The lines of the step, and how many divisions no longer hold another.
+fn quotients(body: &str) -> (Vec<String>, u32) {
+    let (lines, changes) = step("", body);
+    (lines, changes.quotients)
+}
+
+#[test]
+fn divisions_do_not_wait_for_those_in_their_divisors() {
+    for (divided, expected) in [
+        ("c / (1.25 - b * b / e)", "c * e / (1.25 * e - b * b)"),
+        (
+            "(c + b / e * d) / (1.25 - c / e * b - d)",
+            "(c * e + b * d) / ((1.25 - d) * e - c * b)",
+        ),
+        ("c / (-(b / e) - d)", "c * e / (-d * e - b)"),
+        ("c / (b / e + 2.0 * (d / e))", "c * e / (b + 2.0 * d)"),
+    ] {
+        let body = format!("let e = 3.5 + cos(b) a = {divided} d = e");
+        let (lines, changed) = quotients(&body);
+        assert_eq!(changed, 1, "{body}: {lines:#?}");
+        let line = format!("a = {expected}");
+        assert!(lines.contains(&line), "{body}: {lines:#?}");
+    }
+}
+
+#[test]
+fn divisions_by_what_may_be_small_or_large_stay() {
+    for body in [
+        "let e = 1.0 + cos(b) a = c / (1.25 - b * b / e) d = e",
+        "let e = 2000.0 + cos(b) a = c / (1.25 - b * b / e) d = e",
+        "let e = 3.5 + b a = c / (1.25 - b * b / e) d = e",
+        // Two that differ, and none.
+        "let e = 3.5 + cos(b) let f = 3.5 + sin(b) a = c / (b / e - d / f) d = e * f",
+        "let e = 3.5 + cos(b) a = c / e + b / e d = e",
+        "let e = 3.5 + cos(b) a = c / (b / 3.0 - e) d = e",
+    ] {
+        let (lines, changed) = quotients(body);
+        assert_eq!(changed, 0, "{body}: {lines:#?}");
+    }
+}
+
+#[test]
+fn divisors_that_may_be_nan_share_with_what_is_nan_then_anyway() {
+    let start = "let e = 3.5 + cos(b)";
+    for (body, expected) in [
+        // As in the equations of a double pendulum.
+        (
+            "let x = a / (1.25 * e - 2.0) let y = (c - x) / e a = x + y",
+            1,
+        ),
+        // The second is a number where the first is not.
+        ("let x = a / (1.25 * e - 2.0) let y = c / e a = x + y", 0),
+        // The first is a number where the second is not.
+        (
+            "let x = a / clamp(c, 1.0, 2.0) let y = (c - x) / e a = x + y",
+            0,
+        ),
+    ] {
+        let (lines, count) = pairs("", &format!("{start} {body} d = e"));
+        assert_eq!(count, expected, "{body}: {lines:#?}");
+    }
+}
+
+#[test]
+fn quotients_move_by_roundings() {
+    let body = "let e = 3.5 + cos(b) a = (c + b / e * a) / (1.25 - b * b / e) - e";
+    let [plain, changed] = results(body);
+    assert!(plain.is_finite() && plain != 0.0, "{plain}");
+    assert!(
+        (plain - changed).abs() <= 2e-6 * plain.abs(),
+        "{changed}, not {plain}"
+    );
 }
