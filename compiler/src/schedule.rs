@@ -23,7 +23,7 @@ pub struct Schedule {
     pub keeps_order: bool,
     /// So many agents run that the device is full: throughput counts, else the latency of a step.
     pub full: bool,
-    /// Takes sums of floats in the order that suits fused multiply-adds, and lets pairs of divisions share a
+    /// Moves constant factors, takes sums of floats in the order that suits fused multiply-adds, and lets pairs of divisions share a
     /// reciprocal if the device is full and waits for special functions. Only with [`crate::Math::Fast`] and the optimiser.
     pub reassociate: bool,
 }
@@ -227,6 +227,11 @@ fn in_words(lanes: u32) -> String {
 
 /// What reassociation changed, in words.
 pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
+    let factors = match changes.factors {
+        0 => None,
+        1 => Some("constant factors have moved in 1 place".to_owned()),
+        places => Some(format!("constant factors have moved in {places} places")),
+    };
     let sums = match changes.sums {
         0 => None,
         1 => Some("1 sum is a chain of fused multiply-adds".to_owned()),
@@ -237,7 +242,7 @@ pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
         1 => Some("1 pair of divisions shares a reciprocal".to_owned()),
         pairs => Some(format!("{pairs} pairs of divisions share a reciprocal")),
     };
-    let what: Vec<String> = sums.into_iter().chain(pairs).collect();
+    let what: Vec<String> = factors.into_iter().chain(sums).chain(pairs).collect();
     Choice {
         what: what.join("; "),
         why: "fast mathematics lets floats be rounded in another order, which saves instructions"

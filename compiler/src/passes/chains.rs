@@ -272,6 +272,22 @@ fn sum(program: &Program, id: ExprId) -> Option<(BinaryOp, ExprId, ExprId)> {
     }
 }
 
+/// Does the sum at `root`, names left alone, take a term off again?
+pub(super) fn has_roundings(program: &Program, root: ExprId) -> bool {
+    let mut terms = Vec::new();
+    let mut stack = vec![(root, false)];
+    while let Some((id, negative)) = stack.pop() {
+        if let Some((op, a, b)) = sum(program, id) {
+            stack.push((b, negative != (op == BinaryOp::Subtract)));
+            stack.push((a, negative));
+        } else {
+            let kind = Kind::Other;
+            terms.push(Term { id, negative, kind });
+        }
+    }
+    is_for_rounding(program, &terms)
+}
+
 /// Does a sum take a term off again, as in `(x + 12582912.0) - 12582912.0` and in compensated sums? Its rounding
 /// is what it is for.
 fn is_for_rounding(program: &Program, terms: &[Term]) -> bool {

@@ -1,10 +1,10 @@
-//! What a GPU gains where floats need not be rounded as a model writes them: [`super::chains`] and
-//! [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
+//! What a GPU gains where floats need not be rounded as a model writes them: [`super::factors`],
+//! [`super::chains`] and [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
 //!
 //! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
 //! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
 
-use super::{chains, interleave, reciprocals, split_deep};
+use super::{chains, factors, interleave, reciprocals, split_deep};
 use crate::ir::Program;
 
 /// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
@@ -22,6 +22,8 @@ const CLEANING: [&str; 8] = [
 /// What was changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
+    /// Places where constant factors have moved.
+    pub(crate) factors: u32,
     /// Sums that have become chains.
     pub(crate) sums: u32,
     /// Pairs of divisions that share a reciprocal.
@@ -33,6 +35,7 @@ pub(crate) struct Changes {
 pub(crate) fn reassociate(program: &Program, pairs: bool) -> Option<(Program, Changes)> {
     let mut program = program.clone();
     let mut changes = Changes {
+        factors: factors::run(&mut program),
         sums: chains::run(&mut program),
         pairs: 0,
     };

@@ -224,3 +224,20 @@ fn gpus_reassociate_under_the_fast_mathematics() {
     assert_eq!(reassociates(Math::Fast, software, Some(true)), said);
     assert_eq!(reassociates(Math::Fast, gpu, Some(false)), None);
 }
+
+#[test]
+fn what_was_reassociated_is_said() {
+    let words = |factors, sums, pairs| {
+        let changes = crate::passes::reassociate::Changes {
+            factors,
+            sums,
+            pairs,
+        };
+        super::reassociated(changes).what
+    };
+    assert_eq!(words(1, 0, 0), "constant factors have moved in 1 place");
+    assert_eq!(
+        words(3, 1, 0),
+        "constant factors have moved in 3 places; 1 sum is a chain of fused multiply-adds"
+    );
+}
