@@ -50,8 +50,8 @@ fn products_come_last() {
         ("a = d - (a * b - b * c)", "a = d - a * b + b * c"),
         ("a = a * b - b * c - d", "a = a * b - d - b * c"),
         (
-            "a = a * b + b * c + (c * d + d * a)",
-            "a = a * b + b * c + c * d + d * a",
+            "a = d + ((a * b + b * c) + (c * d + d * a))",
+            "a = d + a * b + b * c + c * d + d * a",
         ),
         ("let s = a * b + b * c b = c a = s + d", "a = s + d"),
         ("let s = a * b + b * c a = d + s", "a = d + a * b + b * c"),
@@ -76,6 +76,10 @@ fn sums_that_cost_no_less_stay() {
         "a = a * b + b * c + c * d",
         "a = (a + b) + (c + d)",
         "a = d + (a * b + c)",
+        // Two chains side by side, for one operation.
+        "a = a * b + b * c + (c * d + d * a)",
+        "a = d + a * b + (b * c - c * d)",
+        "let s = b * c - c * d a = d + a * b + s",
         "let s = a * b + b * c a = d + s + s",
         "n = n + (n * 3 + n * n)",
         "a = w[0] + (a + w[1])",
