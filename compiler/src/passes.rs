@@ -9,6 +9,7 @@ mod chains;
 mod compact;
 mod cse;
 mod dce;
+mod factors;
 mod fold;
 mod if_to_select;
 mod inline_lets;

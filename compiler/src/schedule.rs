@@ -27,7 +27,8 @@ pub struct Schedule {
     /// many workgroups fit a processor at once, at the price of waiting for one value after another; where few
     /// run anyway, that is the wrong way round, and memory that few workgroups have room for tells them.
     pub reserve: bool,
-    /// Takes sums of floats in the order that suits fused multiply-adds, and lets pairs of divisions share a
+    /// Moves constant factors, takes sums of floats in the order that suits fused multiply-adds, undoes divisions
+    /// within divisors, and lets pairs of divisions share a
     /// reciprocal if the device is full and waits for special functions. Only with [`crate::Math::Fast`] and the optimiser.
     pub reassociate: bool,
 }
@@ -268,6 +269,11 @@ fn in_words(lanes: u32) -> String {
 
 /// What reassociation changed, in words.
 pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
+    let factors = match changes.factors {
+        0 => None,
+        1 => Some("constant factors have moved in 1 place".to_owned()),
+        places => Some(format!("constant factors have moved in {places} places")),
+    };
     let sums = match changes.sums {
         0 => None,
         1 => Some("1 sum is a chain of fused multiply-adds".to_owned()),
@@ -283,7 +289,8 @@ pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
         1 => Some("1 division no longer waits for another".to_owned()),
         quotients => Some(format!("{quotients} divisions no longer wait for others")),
     };
-    let what: Vec<String> = sums.into_iter().chain(quotients).chain(pairs).collect();
+    let what = [factors, sums, quotients, pairs];
+    let what: Vec<String> = what.into_iter().flatten().collect();
     Choice {
         what: what.join("; "),
         why: "fast mathematics lets floats be rounded in another order, which saves instructions"

@@ -5,6 +5,10 @@
 //! of a sum of its own, costs one more, and terms that are the same in all steps cost nothing if they stand
 //! together.
 //!
+//! Where two chains meet that a device can compute side by side, the longer one chain that they make must save
+//! more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system was slower without its
+//! parentheses on an H200), `b + (x * v + y * w)` does not.
+//!
 //! Law: a sum of `f32` is changed only where that saves an operation, and then its terms stay the same and in
 //! their order, but that those that never change come first, and products last. What all agents share in a
 //! step is one term: `prepare` computes it once. Names of sums that are read once, in their own block, become
@@ -167,6 +171,8 @@ impl Chains {
         let mut names = Vec::new();
         // Products that no addition takes in.
         let mut loose = 0;
+        // Sums that begin with a chain and end with another.
+        let mut joints = 0;
         let mut stack = vec![Part {
             id: root,
             negative: false,
@@ -193,6 +199,8 @@ impl Chains {
             names.extend(name.map(|(var, _)| var));
             let both = [a, b].map(|id| self.is_product(program, id, block));
             loose += usize::from(both == [true, true]);
+            let both = [a, b].map(|id| few && self.is_sum(program, id, block));
+            joints += usize::from(both == [true, true]);
             let named = part.named || name.is_some();
             for (id, negative) in [(b, op == BinaryOp::Subtract), (a, false)] {
                 let negative = negative != part.negative;
@@ -206,7 +214,7 @@ impl Chains {
         let count = |kind: Kind| terms.iter().filter(|term| term.kind == kind).count();
         let (fixed, products) = (count(Kind::Fixed), count(Kind::Product));
         let needed = usize::from(products == terms.len());
-        let pays = products > 0 && loose + fixed.saturating_sub(1) > needed;
+        let pays = products > 0 && loose + fixed.saturating_sub(1) > needed + joints;
         let accumulates =
             |term: &Term| Some(&program[term.id]) == self.target.map(Expr::Read).as_ref();
         if pays && !terms.iter().any(accumulates) && !is_for_rounding(program, &terms) {
@@ -234,6 +242,12 @@ impl Chains {
             pending.extend_from_slice(&operands(&program[id]));
         }
         Some((var, held.value))
+    }
+
+    /// Is it a sum, by name or not, that becomes part of the sum that it is a term of?
+    fn is_sum(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
+        let id = (self.name(program, id, block)).map_or(id, |(_, value)| value);
+        sum(program, id).is_some() && self.personal.of(program, id)
     }
 
     fn kind(&mut self, program: &Program, id: ExprId, block: u32) -> Kind {
@@ -270,6 +284,22 @@ fn sum(program: &Program, id: ExprId) -> Option<(BinaryOp, ExprId, ExprId)> {
         Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => Some((op, a, b)),
         _ => None,
     }
+}
+
+/// Does the sum at `root`, names left alone, take a term off again?
+pub(super) fn has_roundings(program: &Program, root: ExprId) -> bool {
+    let mut terms = Vec::new();
+    let mut stack = vec![(root, false)];
+    while let Some((id, negative)) = stack.pop() {
+        if let Some((op, a, b)) = sum(program, id) {
+            stack.push((b, negative != (op == BinaryOp::Subtract)));
+            stack.push((a, negative));
+        } else {
+            let kind = Kind::Other;
+            terms.push(Term { id, negative, kind });
+        }
+    }
+    is_for_rounding(program, &terms)
 }
 
 /// Does a sum take a term off again, as in `(x + 12582912.0) - 12582912.0` and in compensated sums? Its rounding

@@ -1,10 +1,10 @@
-//! What a GPU gains where floats need not be rounded as a model writes them: [`super::quotients`], [`super::chains`]
-//! and [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
+//! What a GPU gains where floats need not be rounded as a model writes them: [`super::quotients`], [`super::factors`],
+//! [`super::chains`] and [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
 //!
 //! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
 //! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
 
-use super::{chains, interleave, quotients, reciprocals, split_deep};
+use super::{chains, factors, interleave, quotients, reciprocals, split_deep};
 use crate::ir::Program;
 
 /// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
@@ -33,6 +33,8 @@ pub(crate) enum Bound {
 /// What was changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
+    /// Places where constant factors have moved.
+    pub(crate) factors: u32,
     /// Sums that have become chains.
     pub(crate) sums: u32,
     /// Divisions whose divisor held one.
@@ -50,6 +52,7 @@ pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, C
             Bound::Latency | Bound::Special => quotients::run(&mut program),
             Bound::Issue => 0,
         },
+        factors: factors::run(&mut program),
         sums: chains::run(&mut program),
         pairs: 0,
     };

@@ -2,6 +2,7 @@
 
 mod build;
 mod evaluate;
+mod factors;
 mod laws;
 mod random;
 mod reassociate;

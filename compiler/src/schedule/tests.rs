@@ -264,3 +264,21 @@ fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
         assert_eq!(uses.count(), usize::from(expected) * 2, "{text}");
     }
 }
+
+#[test]
+fn what_was_reassociated_is_said() {
+    let words = |factors, sums, pairs| {
+        let changes = crate::passes::reassociate::Changes {
+            factors,
+            sums,
+            quotients: 0,
+            pairs,
+        };
+        super::reassociated(changes).what
+    };
+    assert_eq!(words(1, 0, 0), "constant factors have moved in 1 place");
+    assert_eq!(
+        words(3, 1, 0),
+        "constant factors have moved in 3 places; 1 sum is a chain of fused multiply-adds"
+    );
+}

@@ -162,6 +162,9 @@ fn far_off(name: &str, source: &str, tuning: Tuning) -> Outcome<Option<String>> 
     let mut case = fixture["cases"][0].clone();
     if case["steps"].as_u64().is_some_and(|steps| steps > STEPS) {
         case["steps"] = STEPS.into();
+    } else if case["steps"].is_null() && case["last_step"].is_u64() {
+        // Later steps have no answer in single precision: a rounding there is another trajectory.
+        case["steps"] = case["last_step"].clone();
     }
     let make = || match name {
         "portfolio" => examples::portfolio_simulation(&case, Backend::Gpu),

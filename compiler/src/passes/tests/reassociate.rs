@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The lines of the step after reassociation, and what was changed.
-fn step(items: &str, body: &str) -> (Vec<String>, Changes) {
+pub(super) fn step(items: &str, body: &str) -> (Vec<String>, Changes) {
     let source = format!(
         "input w: [f32; 90]
         data rows: [[f32; 4]]
@@ -50,8 +50,8 @@ fn products_come_last() {
         ("a = d - (a * b - b * c)", "a = d - a * b + b * c"),
         ("a = a * b - b * c - d", "a = a * b - d - b * c"),
         (
-            "a = a * b + b * c + (c * d + d * a)",
-            "a = a * b + b * c + c * d + d * a",
+            "a = d + ((a * b + b * c) + (c * d + d * a))",
+            "a = d + a * b + b * c + c * d + d * a",
         ),
         ("let s = a * b + b * c b = c a = s + d", "a = s + d"),
         ("let s = a * b + b * c a = d + s", "a = d + a * b + b * c"),
@@ -76,6 +76,10 @@ fn sums_that_cost_no_less_stay() {
         "a = a * b + b * c + c * d",
         "a = (a + b) + (c + d)",
         "a = d + (a * b + c)",
+        // Two chains side by side, for one operation.
+        "a = a * b + b * c + (c * d + d * a)",
+        "a = d + a * b + (b * c - c * d)",
+        "let s = b * c - c * d a = d + a * b + s",
         "let s = a * b + b * c a = d + s + s",
         "n = n + (n * 3 + n * n)",
         "a = w[0] + (a + w[1])",
@@ -260,7 +264,7 @@ fn unsafe_pairs_are_refused() {
 }
 
 /// What an agent's `a` is after some steps, as written and reassociated.
-fn results(body: &str) -> [f32; 2] {
+pub(super) fn results(body: &str) -> [f32; 2] {
     let source = format!(
         "{GATES} state a = 0.3 state b = 0.25 state c = -2.0
         step {{ {body} b = 0.9 * b c = 0.8 * c }}
@@ -295,7 +299,7 @@ fn results_move_by_roundings() {
     }
 }
 
-/// Sums of small whole numbers have no roundings that could move.
+/// Sums of small whole numbers have no roundings that could move, and ratios of powers of two none either.
 #[test]
 fn whole_numbers_keep_their_bits() {
     let mut seed = 1_u64;
@@ -306,7 +310,7 @@ fn whole_numbers_keep_their_bits() {
         (seed >> 33) % n
     };
     let mut changed = 0;
-    for _ in 0..200 {
+    for _ in 0..500 {
         let mut body = String::new();
         let mut names = vec!["a", "b", "c", "d"];
         for name in ["p", "q", "r", "s"] {
@@ -323,7 +327,7 @@ fn whole_numbers_keep_their_bits() {
                 sum += &match below(4) {
                     0 => x.to_owned(),
                     1 => format!("({x} - {y} * 2.0)"),
-                    2 => format!("({x} * 2.0 + {y} * 3.0)"),
+                    2 => format!("({x} * 2.0 + {y} * 4.0)"),
                     _ => format!("{x} * 2.0"),
                 };
             }
@@ -352,7 +356,7 @@ fn whole_numbers_keep_their_bits() {
             assert_eq!(evaluate::run(&reassociated, 1, 1), expected, "{source}");
         }
     }
-    assert!(changed > 60, "only {changed} of 200 have changed");
+    assert!(changed > 50, "only {changed} of 500 have changed");
 }
 
 /// The lines of the step, and how many divisions no longer hold another.
