@@ -51,6 +51,9 @@ impl Default for Schedule {
 pub const RESERVED_BYTES: u32 = 8 << 10;
 /// Workgroups for which a processor has room with it.
 const ROOMY: u32 = 5;
+/// Lanes that hold so many input values leave registers for no more workgroups anyway: 64 of them take 200 registers
+/// each, of the 65,536 that processors of NVIDIA have.
+const CROWDED_INPUTS: u32 = 160;
 
 /// A kernel's text and what a host must know to dispatch it, beside the manifest.
 #[derive(Clone, Debug)]
@@ -200,6 +203,7 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         None => lanes(artifact, target),
     };
     let mut choices = vec![choice];
+    let reserved = reserved(artifact, target, wishes, lanes);
     let plain = Schedule {
         lanes,
         unroll_steps: wishes.unroll_steps.unwrap_or(0),
@@ -207,23 +211,13 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         // Only sums across lanes depend on it.
         keeps_order: target.keeps_order && lanes > 1,
         full: target.is_full(lanes),
-        reserve: (wishes.reserve)
-            .unwrap_or(target.is_roomy(lanes, artifact.manifest.workgroup_size)),
+        reserve: reserved.is_some(),
         reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),
     };
-    if plain.reserve {
-        let why = match wishes.reserve {
-            Some(_) => "the caller asked for it".to_owned(),
-            None => format!(
-                "{} invocations are few for the device: its compiler need not spare registers",
-                u64::from(target.agents) * u64::from(lanes)
-            ),
-        };
-        choices.push(Choice {
-            what: format!("{} KiB of workgroup memory reserved", RESERVED_BYTES >> 10),
-            why,
-        });
-    }
+    choices.extend(reserved.map(|why| Choice {
+        what: format!("{} KiB of workgroup memory reserved", RESERVED_BYTES >> 10),
+        why,
+    }));
     if let Some(copies) = wishes.unroll_steps {
         choices.push(asked_for(format!(
             "{copies} steps per round of the time loop"
@@ -241,6 +235,24 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
     choices.append(&mut kernel.choices);
     kernel.choices = choices;
     Chosen { schedule, kernel }
+}
+
+/// Why memory is reserved, if it is.
+fn reserved(artifact: &Artifact, target: &Target, wishes: &Wishes, lanes: u32) -> Option<String> {
+    let inputs = || emit::input_words(&artifact.shared(lanes));
+    match wishes.reserve {
+        Some(true) => Some("the caller asked for it".to_owned()),
+        Some(false) => None,
+        None if target.is_roomy(lanes, artifact.manifest.workgroup_size) => Some(format!(
+            "{} invocations are few for the device: its compiler need not spare registers",
+            u64::from(target.agents) * u64::from(lanes)
+        )),
+        None if target.processors.is_some() && inputs() >= CROWDED_INPUTS => Some(format!(
+            "a lane's {} input values leave registers for few workgroups anyway: its compiler need not spare more",
+            inputs()
+        )),
+        None => None,
+    }
 }
 
 /// The kernel that a caller has put into [`Artifact::wgsl`].

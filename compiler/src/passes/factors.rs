@@ -12,8 +12,8 @@
 //! fewer. An addition, and a multiplication that no addition takes in, is one, a division by a literal is a
 //! multiplication, `exp` is two, signs and what all agents share (`prepare` computes it once) are none, and
 //! any other node is one; a name and all that reads it are counted together, as a device would have them, which
-//! takes `c * e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded once, and are
-//! normal numbers. No product of two values is taken in another order, as that might
+//! takes `c * e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded once, and
+//! of moderate size. No product of two values is taken in another order, as that might
 //! overflow. A sum that takes a term off again is there for its rounding, and stays.
 //!
 //! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
@@ -27,8 +27,13 @@ use crate::{
     builtin::BuiltinId,
     ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId},
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::RangeInclusive};
 
+/// Sizes of factors that move, and of what becomes of them: a value overflows or vanishes on its way only within so
+/// much of the ends of the range.
+const SIZES: RangeInclusive<f64> = 1.0 / 16_777_216.0..=16_777_216.0;
+/// Nodes of a tree beyond which it stays as it is: each name in it has it gone through.
+const LARGE: u32 = 256;
 /// How often the names of a block are gone through, at most: where one loses its factor, others may follow.
 const ROUNDS: usize = 8;
 
@@ -88,6 +93,9 @@ impl Factors {
     fn block(&mut self, program: &mut Program, block: &mut Block) {
         for stmt in block.iter_mut() {
             map_roots(stmt, |root| {
+                if is_large(program, root) {
+                    return root;
+                }
                 let new = self.bare(program, root);
                 let best = self.cheaper(program, root, new);
                 self.changed += u32::from(best != root);
@@ -121,6 +129,9 @@ impl Factors {
         if !is_number || *count != self.reads[var.0 as usize] {
             return;
         }
+        if is_large(program, value) {
+            return;
+        }
         let Some(scaled) = self.forms(program, value).scaled else {
             return;
         };
@@ -131,6 +142,10 @@ impl Factors {
         for &reader in readers {
             for &root in roots(&block[reader]).iter() {
                 if reads_name(program, root, var) {
+                    if is_large(program, root) {
+                        self.tried = None;
+                        return;
+                    }
                     let new = self.bare(program, root);
                     after += self.count(program, new);
                     changed.insert(root, new);
@@ -215,7 +230,7 @@ impl Factors {
             id: inner.bare,
         };
         if let Some(inner) = inner.scaled
-            && let Some(factor) = normal(own * inner.factor)
+            && let Some(factor) = moderate(own * inner.factor)
         {
             let joint = self.times(program, factor, inner.id);
             bare = self.cheaper(program, bare, joint);
@@ -250,7 +265,7 @@ impl Factors {
         }
         let mut scaled = None;
         if let (Some(a), Some(b)) = (a.scaled, b.scaled)
-            && let Some(ratio) = normal(b.factor / a.factor)
+            && let Some(ratio) = moderate(b.factor / a.factor)
         {
             let b = self.times(program, ratio, b.id);
             let id = add(program, id, Expr::Binary(op, a.id, b));
@@ -268,7 +283,7 @@ impl Factors {
         let mut best = with_operand(program, id, exponent, inner.bare);
         let mut exponents = Vec::from_iter(self.push(program, log2_e, inner.bare));
         if let Some(scaled) = inner.scaled
-            && let Some(factor) = normal(scaled.factor * log2_e)
+            && let Some(factor) = moderate(scaled.factor * log2_e)
         {
             exponents.push(self.times(program, factor, scaled.id));
         }
@@ -282,14 +297,14 @@ impl Factors {
     /// `factor * id` in the literals of that tree, if it has them where they are needed.
     fn push(&mut self, program: &mut Program, factor: f64, id: ExprId) -> Option<ExprId> {
         if let Some(number) = self.number(program, id) {
-            let number = normal(factor * number)?;
+            let number = moderate(factor * number)?;
             return Some(self.literal(program, number, id));
         }
         if !self.personal.of(program, id) || program.type_of(id) != Type::F32 {
             return None;
         }
         if let Some((own, x)) = self.multiple(program, id) {
-            let factor = normal(factor * own)?;
+            let factor = moderate(factor * own)?;
             return Some(self.times(program, factor, x));
         }
         match program[id].clone() {
@@ -324,7 +339,7 @@ impl Factors {
         match program[id] {
             Expr::Literal(Value::F32(number)) => {
                 let exact = self.exact.get(&id).copied();
-                normal(exact.unwrap_or_else(|| number.into()))
+                moderate(exact.unwrap_or_else(|| number.into()))
             }
             _ => None,
         }
@@ -337,7 +352,7 @@ impl Factors {
                 Some(factor) => (factor, b),
                 None => (self.number(program, b)?, a),
             },
-            Expr::Binary(BinaryOp::Divide, a, b) => (normal(1.0 / self.number(program, b)?)?, a),
+            Expr::Binary(BinaryOp::Divide, a, b) => (moderate(1.0 / self.number(program, b)?)?, a),
             _ => return None,
         };
         let is_value = !matches!(program[x], Expr::Literal(_));
@@ -428,9 +443,23 @@ fn reads_name(program: &Program, id: ExprId, var: VarId) -> bool {
         || (operands(&program[id]).iter()).any(|&operand| reads_name(program, operand, var))
 }
 
-/// A factor, if it is a normal number as an `f32`.
-fn normal(factor: f64) -> Option<f64> {
-    (factor as f32).is_normal().then_some(factor)
+/// A factor, if its size is moderate.
+fn moderate(factor: f64) -> Option<f64> {
+    SIZES.contains(&factor.abs()).then_some(factor)
+}
+
+/// Has a tree more nodes than are worth the time?
+fn is_large(program: &Program, id: ExprId) -> bool {
+    let mut pending = vec![id];
+    let mut nodes = 0;
+    while let Some(id) = pending.pop() {
+        nodes += 1;
+        if nodes > LARGE {
+            return true;
+        }
+        pending.extend_from_slice(&operands(&program[id]));
+    }
+    false
 }
 
 fn plain(bare: ExprId) -> Forms {

@@ -136,6 +136,8 @@ pub(super) struct Intervals {
     others: [BuiltinId; 3],
     /// Functions whose values are at most 1 in size, if NaN does not count.
     units: Vec<BuiltinId>,
+    /// What is known of values that are no NaN, if this is of those that may be.
+    strict: Option<Box<Intervals>>,
 }
 
 impl Intervals {
@@ -146,6 +148,7 @@ impl Intervals {
             bounds: ["min", "max", "clamp"].map(BuiltinId::named),
             others: ["exp", "exp2", "abs"].map(BuiltinId::named),
             units: Vec::new(),
+            strict: None,
         }
     }
 
@@ -153,6 +156,7 @@ impl Intervals {
     pub(super) fn of_numbers(program: &Program) -> Intervals {
         Intervals {
             units: ["sin", "cos", "tanh"].map(BuiltinId::named).to_vec(),
+            strict: Some(Box::new(Intervals::new(program))),
             ..Intervals::new(program)
         }
     }
@@ -162,6 +166,9 @@ impl Intervals {
         if program[var].ty != Type::F32 {
             return;
         }
+        if let Some(strict) = &mut self.strict {
+            strict.name(program, var, value);
+        }
         let interval = self.of(program, value);
         let names = program.vars.len().max(self.names.len());
         self.names.resize(names, None);
@@ -170,6 +177,10 @@ impl Intervals {
 
     /// Where the value of a tree lies; none if it may be NaN, or is no `f32`.
     pub(super) fn of(&self, program: &Program, id: ExprId) -> Option<Interval> {
+        let strict = self.strict.as_ref();
+        if let Some(known) = strict.and_then(|strict| strict.of(program, id)) {
+            return Some(known);
+        }
         match &program[id] {
             Expr::Literal(Value::F32(x)) => (!x.is_nan()).then(|| Interval {
                 low: f64::from(*x),
@@ -228,6 +239,10 @@ impl Intervals {
         }
         if builtin == abs {
             return of(0).map(Interval::size);
+        }
+        // Bounds of what may be NaN bound nothing: the result may be the other operand.
+        if self.strict.is_some() {
+            return None;
         }
         // Of one that may be NaN and a number the result is a number: either.
         let bound = |a: Option<Interval>,

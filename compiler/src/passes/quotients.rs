@@ -5,11 +5,13 @@
 //!
 //! Law: each quotient is what it was but for some roundings. `d` is a name for a number between 1/1,024 and 1,024
 //! in size, or NaN, whatever the launch (see [`super::intervals`]), so that no product with it underflows or
-//! overflows but at the ends of the range of `f32`; of a NaN both forms make NaN.
+//! overflows but at the ends of the range of `f32`; of a NaN both forms make NaN. A sum that takes a term off again is
+//! there for its rounding, and stays.
 //!
 //! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
 
 use super::{
+    chains,
     intervals::Intervals,
     personal::Personal,
     rewrite::{Section, blocks_mut, each_section, operands, roots},
@@ -20,6 +22,8 @@ use crate::{
     span::Span,
 };
 
+/// Terms of a divisor beyond which it stays as it is.
+const MAX_TERMS: usize = 64;
 /// Sizes of divisors that products may take in.
 const SIZES: std::ops::RangeInclusive<f64> = 1.0 / 1024.0..=1024.0;
 
@@ -77,6 +81,12 @@ impl Quotients {
         let Some(inner) = below.iter().find_map(|(term, _)| inner(program, *term)) else {
             return;
         };
+        if below.len() > MAX_TERMS
+            || chains::has_roundings(program, divisor)
+            || chains::has_roundings(program, dividend)
+        {
+            return;
+        }
         // Another divisor among them would wait as before.
         let others = |&(term, _): &Term| {
             self::inner(program, term).is_some_and(|other| !alike(program, other, inner))
@@ -85,6 +95,9 @@ impl Quotients {
             return;
         }
         let above = terms(program, dividend);
+        if above.len() > MAX_TERMS {
+            return;
+        }
         let by = program[inner].clone();
         let [dividend, divisor] =
             [above, below].map(|terms| multiplied(program, &terms, inner, &by));

@@ -153,7 +153,8 @@ fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> boo
     let Stmt::Let { var, value } = block[first.stmt] else {
         return false;
     };
-    if spoils && !(are_nan_together(program, first, second) && follows(program, second.id, var)) {
+    let spreads = || is_part(program, value, first.id) && follows(program, second.id, var);
+    if spoils && !(are_nan_together(program, first, second) && spreads()) {
         return false;
     }
     second.stmt - first.stmt <= NEAR
@@ -183,17 +184,27 @@ fn are_nan_together(program: &Program, first: Site, second: Site) -> bool {
     matches!(program[second.divisor], Expr::Read(var) if follows(program, first.divisor, var))
 }
 
+/// Is the value of a tree NaN where `part` of it is?
+fn is_part(program: &Program, id: ExprId, part: ExprId) -> bool {
+    id == part || (spreading(program, id).into_iter()).any(|id| is_part(program, id, part))
+}
+
 /// Is the value of a tree NaN where the variable is?
 fn follows(program: &Program, id: ExprId, var: VarId) -> bool {
+    matches!(program[id], Expr::Read(read) if read == var)
+        || (spreading(program, id).into_iter()).any(|id| follows(program, id, var))
+}
+
+/// The operands any of which makes a node NaN if it is: those of arithmetic.
+fn spreading(program: &Program, id: ExprId) -> Vec<ExprId> {
     match program[id] {
-        Expr::Read(read) => read == var,
-        Expr::Unary(UnaryOp::Negate, a) => follows(program, a, var),
+        Expr::Unary(UnaryOp::Negate, a) => vec![a],
         Expr::Binary(
             BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
             a,
             b,
-        ) => follows(program, a, var) || follows(program, b, var),
-        _ => false,
+        ) => vec![a, b],
+        _ => Vec::new(),
     }
 }
 

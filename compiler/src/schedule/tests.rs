@@ -240,6 +240,20 @@ fn reserves(target: Target, wish: Option<bool>) -> (String, bool) {
 }
 
 #[test]
+fn memory_is_reserved_where_inputs_leave_no_registers() {
+    let few = "input w: [f32; 159] state a = 1.0 step { a = a * sum(w) } output z = a";
+    let many = few.replace("159", "160");
+    for (source, expected) in [(few, false), (&many, true)] {
+        let wishes = Wishes {
+            lanes: Some(1),
+            ..Wishes::default()
+        };
+        let chosen = choose(&artifact(source), &Target::large(1 << 20, 100), &wishes);
+        assert_eq!(chosen.schedule.reserve, expected, "{source}");
+    }
+}
+
+#[test]
 fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
     // Five workgroups of 64 for each of 132 processors.
     let [most, more] = [42_240, 42_241].map(|agents| Target::large(agents, 100));

@@ -16,7 +16,7 @@ const MIDDLING: u32 = 128;
 /// Steps of so many stand eight times in a round where the device is full (a network's step took 3 % longer with
 /// four); where it is not, copies made the same step up to 50 % slower.
 const LARGE: u32 = 300;
-/// Steps of so many stand four times in a round where memory is reserved, so that one begins before the last has
+/// Steps of so many stand four times in a round where memory is reserved for few agents, so that one begins before the last has
 /// ended: a step of Acrobot or of a portfolio took 5 % less.
 const LATENT: u32 = 800;
 /// Where the latency of a step counts, it is asked only every so many steps whether all agents of a subgroup have
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
             0..=SMALL => 16,
             _ if size <= MIDDLING => 5,
             _ if size <= LARGE && self.schedule.full => 8,
-            _ if size <= LATENT && self.schedule.reserve => 4,
+            _ if size <= LATENT && self.schedule.reserve && !self.schedule.full => 4,
             _ => 1,
         };
         let why = match weight.loops {

@@ -107,6 +107,9 @@ fn factors_that_may_not_move_stay() {
         "a = 1e30 * (1e20 * b)",
         "a = 1e-20 * (1e-18 * b)",
         "a = 0.0 * (3.0 * b)",
+        // Factors of no moderate size.
+        "a = 2.0 * (1e-30 * (b + c) + 1e5 * (c + d))",
+        "a = 1e25 * ((2e10 * b + 1e10) / (c * 1e30 + d))",
         // `b * c` might overflow.
         "a = (1e-20 * b) * (2.0 * c)",
         // Roundings that somebody wants.

@@ -243,6 +243,7 @@ fn unsafe_pairs_are_refused() {
         // NaN for an infinite argument.
         "a = 1.0 / (2.0 + sin(a)) + 1.0 / (2.0 + sin(b))",
         "a = 1.0 / (1.0 + clamp(a, 1.0, 2.0) * (b - b)) + 1.0 / clamp(b, 1.0, 2.0)",
+        "a = 5.0 / (max(cos(a), -3.0) + 3.0) + 7.0 / (clamp(cos(b), -1.0, 1.0) + 2.0)",
         // Their product overflows or underflows.
         "a = 1.0 / (1.0 + exp(min(a, 80.0))) + 1.0 / (1.0 + exp(min(b, 80.0)))",
         "a = 1.0 / clamp(a, 1e-20, 1.0) + 1.0 / clamp(b, 1e-20, 1.0)",
@@ -390,6 +391,10 @@ fn divisions_by_what_may_be_small_or_large_stay() {
         "let e = 1.0 + cos(b) a = c / (1.25 - b * b / e) d = e",
         "let e = 2000.0 + cos(b) a = c / (1.25 - b * b / e) d = e",
         "let e = 3.5 + b a = c / (1.25 - b * b / e) d = e",
+        // The bound of a NaN is no bound.
+        "let e = max(cos(b), -3.0) + 3.5 a = c / (1.25 - b * b / e) d = e",
+        // A rounding that somebody wants.
+        "let e = 3.5 + cos(b) a = ((7.3 * b / e + 12582912.0) - 12582912.0) / (5.0 - b / e) d = e",
         // Two that differ, and none.
         "let e = 3.5 + cos(b) let f = 3.5 + sin(b) a = c / (b / e - d / f) d = e * f",
         "let e = 3.5 + cos(b) a = c / e + b / e d = e",
@@ -411,6 +416,11 @@ fn divisors_that_may_be_nan_share_with_what_is_nan_then_anyway() {
         ),
         // The second is a number where the first is not.
         ("let x = a / (1.25 * e - 2.0) let y = c / e a = x + y", 0),
+        // `max` makes a number of the first.
+        (
+            "let x = max(a / (e * 2.0), 0.5) let y = (x + c) / e a = y",
+            0,
+        ),
         // The first is a number where the second is not.
         (
             "let x = a / clamp(c, 1.0, 2.0) let y = (c - x) / e a = x + y",
