@@ -3,12 +3,7 @@
 
 pub(crate) use crate::run::Raw;
 
-use crate::{
-    adapter::AdapterSummary,
-    bind::Launch,
-    control::{Control, Tuning},
-    error::Error,
-};
+use crate::{adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error};
 use sim_compiler::artifact::Artifact;
 use std::{path::Path, sync::Arc};
 
@@ -63,10 +58,9 @@ impl Session {
     /// Cannot be called, since there is no session.
     pub(crate) fn run(
         &mut self,
-        _launch: &Arc<Launch>,
-        _keep_states: bool,
-        _control: Control<'_>,
-    ) -> Result<Raw, Error> {
+        _batch: &Batch<'_>,
+        _each: &mut dyn FnMut(usize, Raw),
+    ) -> Result<(), Error> {
         match *self {}
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     telemetry::Telemetry,
 };
 use sim_compiler::{
-    manifest::{CUT_SHORT, Field, STOPPED, Scalar},
+    manifest::{CUT_SHORT, Field, Manifest, STOPPED, Scalar},
     schedule::Choice,
 };
 
@@ -191,6 +191,28 @@ impl Column {
 }
 
 impl Run {
+    /// Of what a backend gives back.
+    pub(crate) fn new(manifest: &Manifest, raw: Raw, report: Report) -> Run {
+        let columns = |fields: &[Field], rows: Vec<Vec<u32>>| -> Vec<Column> {
+            fields
+                .iter()
+                .zip(rows)
+                .map(|(field, words)| Column::new(field, report.agents, words))
+                .collect()
+        };
+        Run {
+            outputs: columns(&manifest.outputs, raw.outputs),
+            states: raw.states.map(|rows| columns(&manifest.states, rows)),
+            state_names: manifest
+                .states
+                .iter()
+                .map(|field| field.name.clone())
+                .collect(),
+            progress: raw.progress,
+            report,
+        }
+    }
+
     /// An output of all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool` as the model has it.
     ///
     /// # Errors
