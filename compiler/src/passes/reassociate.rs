@@ -69,8 +69,12 @@ pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, C
         return None;
     }
     clean(&mut program);
-    if changes.pairs > 0 {
-        interleave::run(&mut program);
+    match (bound, changes.pairs) {
+        (Bound::Latency, _) => {}
+        (Bound::Special | Bound::Issue, 0) => {
+            interleave::run(&mut program, interleave::TOGETHER_UNPAIRED);
+        }
+        (Bound::Special | Bound::Issue, _) => interleave::run(&mut program, interleave::TOGETHER),
     }
     #[cfg(debug_assertions)]
     if let Err(broken) = crate::ir::verify::verify(&program) {

@@ -234,7 +234,7 @@ pub(super) fn each_node(program: &Program, visit: &mut impl FnMut(&Expr)) {
     }
 }
 
-fn nodes_of(
+pub(super) fn nodes_of(
     program: &Program,
     block: &[Stmt],
     stack: &mut Vec<ExprId>,

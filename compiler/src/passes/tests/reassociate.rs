@@ -202,6 +202,28 @@ fn long_chains_take_turns() {
     assert_eq!(at("w_45 + w_46 * a") - at("w_40 + w_41 * a"), 1);
 }
 
+#[test]
+fn chains_before_functions_without_pairs_take_turns_by_four() {
+    // No bounds of the divisor are known, so that there is nothing to pair.
+    let (lines, changes) = step(
+        "fn bump(x: f32) -> f32 { return exp(x) / (x * x - 1.0) }
+        fn line(x: f32) -> f32 { return 3.0 * x * x }",
+        "let h = [for i in 0..5: bump(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
+        let g = [for i in 5..7: line(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
+        a = sum(h) + sum(g)",
+    );
+    assert_eq!((changes.pairs, changes.sums), (0, 7));
+    let at = |text: &str| {
+        let found = lines.iter().position(|line| line.contains(text));
+        found.unwrap_or_else(|| panic!("no {text} in {lines:#?}"))
+    };
+    assert_eq!(at("w_15 + w_16 * a") - at("w_0 + w_1 * a"), 3);
+    assert_eq!(at("w_2 * b"), at("w_15 + w_16 * a") + 1);
+    assert!(at("w_20 + w_21 * a") > at("w_19 * d"));
+    // Without an exponential there is nothing to wait for beside them.
+    assert!(lines[at("w_25 + w_26 * a")].contains("w_29 * d"));
+}
+
 const GATES: &str = "
 fn gate(a: f32) -> f32 { return 1.0 / (1.0 + exp(clamp(-a, -20.0, 20.0))) }
 fn squash(a: f32) -> f32 {
