@@ -2,15 +2,11 @@
 
 use crate::{
     costs::{Costs, Own},
-    statistics::Statistics,
     table::spellings,
 };
 use serde::{Serialize, Serializer};
-use sim_runtime::{Column, Device, Report, Run};
+use sim_runtime::{Column, Device, Report, Run, Statistics};
 use std::{fmt::Write, path::PathBuf};
-
-/// Up to so many values per agent have a row each.
-const MOST_ROWS: u32 = 16;
 
 /// All that is said about a run.
 #[derive(Debug, Serialize)]
@@ -278,15 +274,15 @@ impl Row {
 /// A row per value of an agent, or one over all if there are many.
 pub(crate) fn rows(column: &Column) -> Vec<Row> {
     let field = &column.field;
+    let statistics = column.statistics();
     let width = field.words();
-    if width > MOST_ROWS {
-        let all = Statistics::of(&column.values, 0, 1);
+    if let [all] = statistics[..]
+        && width > 1
+    {
         return vec![Row::new(field.name.clone(), width, all)];
     }
-    let spelled = spellings(field, 0).into_iter().enumerate();
-    spelled
-        .map(|(at, name)| Row::new(name, 1, Statistics::of(&column.values, at, width as usize)))
-        .collect()
+    let spelled = spellings(field, 0).into_iter().zip(statistics);
+    spelled.map(|(name, of)| Row::new(name, 1, of)).collect()
 }
 
 /// Digits in groups of three, as models may write them: `1_000_000`.
