@@ -11,6 +11,7 @@ mod per_step;
 mod plan;
 mod processors;
 mod readback;
+mod reduce;
 mod staging;
 
 pub(crate) use crate::run::Raw;
@@ -24,6 +25,7 @@ use crate::{
     clock::Stopwatch,
     control::{Control, Tuning},
     error::Error,
+    run::Keep,
     telemetry::Telemetry,
 };
 use buffers::Buffers;
@@ -32,6 +34,7 @@ use device::{OpenDevice, Task};
 use kernel::Kernel;
 use pace::Pace;
 use rayon::prelude::*;
+use reduce::Reducer;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Field, Manifest, STOPPED},
@@ -47,6 +50,11 @@ use std::{
 /// Agents whose step counts one task checks.
 const CHECKED: usize = 1 << 16;
 
+/// Results of fewer bytes are fetched sooner than they are reduced.
+const REDUCED_BYTES: u64 = 4 << 20;
+/// So many times less must come back.
+const REDUCED_TIMES: u64 = 8;
+
 /// A device with a kernel; serves any number of runs.
 pub(crate) struct Session {
     artifact: Arc<Artifact>,
@@ -60,6 +68,8 @@ pub(crate) struct Session {
     /// Population and steps of the launch that it was chosen for.
     chosen_for: Option<(u32, u32)>,
     buffers: Option<Buffers>,
+    /// Made for the first run that needs it.
+    reducer: Option<Reducer>,
     /// The same for all kernels: another tuning is another session.
     tuning: Tuning,
 }
@@ -112,6 +122,7 @@ impl Session {
             kernels: Vec::new(),
             chosen_for: None,
             buffers: None,
+            reducer: None,
             tuning,
         };
         session.choose(launch)?;
@@ -175,14 +186,27 @@ impl Session {
         &self.open.adapter
     }
 
-    /// Runs all agents and reads the results back.
+    /// Are outputs that need not be kept reduced on the device, if they lie there all at once?
+    pub(crate) fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
+        let manifest = &self.artifact.manifest;
+        let (fields, agents) = (&manifest.outputs, launch.agents);
+        let bytes = 4 * (1 + u64::from(manifest.output_words)) * u64::from(agents);
+        let pays = self.open.adapter.kind.is_gpu()
+            && bytes >= REDUCED_BYTES
+            && bytes >= REDUCED_TIMES * reduce::bytes(fields);
+        !keep.outputs
+            && self.tuning.reduce.unwrap_or(pays)
+            && reduce::is_possible(&self.open.limits, fields, agents)
+    }
+
+    /// Runs all agents and reads back what is to be kept of the results, or what they are reduced to.
     pub(crate) fn run(
         &mut self,
         launch: &Arc<Launch>,
-        keep_states: bool,
+        keep: Keep,
         control: Control<'_>,
     ) -> Result<Raw, Error> {
-        let result = self.run_all(launch, keep_states, control);
+        let result = self.run_all(launch, keep, control);
         if let (Ok(_), Some(cache)) = (&result, self.kernels[0].cache.take()) {
             cache.save(&self.open);
         }
@@ -194,12 +218,15 @@ impl Session {
     fn run_all(
         &mut self,
         launch: &Arc<Launch>,
-        keep_states: bool,
+        keep: Keep,
         control: Control<'_>,
     ) -> Result<Raw, Error> {
         self.choose(launch)?;
         let artifact = Arc::clone(&self.artifact);
         let manifest = &artifact.manifest;
+        let reduces = self.reduces(launch, keep);
+        let mut buffers = self.allocate(manifest, launch, (reduces, keep.states))?;
+        let size = buffers.agents;
         let agents = launch.agents as usize;
         let rows = |fields: &[Field]| -> Result<Vec<Vec<u32>>, Error> {
             fields
@@ -207,17 +234,20 @@ impl Session {
                 .map(|field| zeroed(agents * field.words() as usize))
                 .collect()
         };
+        let fetches = !(reduces && size >= launch.agents);
         let mut raw = Raw {
-            outputs: rows(&manifest.outputs)?,
-            states: keep_states.then(|| rows(&manifest.states)).transpose()?,
-            progress: zeroed(agents)?,
+            outputs: match fetches {
+                true => rows(&manifest.outputs)?,
+                false => Vec::new(),
+            },
+            states: keep.states.then(|| rows(&manifest.states)).transpose()?,
+            progress: zeroed(if fetches { agents } else { 0 })?,
+            sums: None,
             dispatches: 0,
             chunks: 0,
             telemetry: Telemetry::default(),
             choices: self.kernels[0].choices.clone(),
         };
-        let mut buffers = self.allocate(manifest, launch, keep_states)?;
-        let size = buffers.agents;
         let mut first = 0;
         while first < launch.agents {
             let chunk = Chunk {
@@ -237,13 +267,17 @@ impl Session {
         &mut self,
         manifest: &Manifest,
         launch: &Launch,
-        keep_states: bool,
+        (reduces, states): (bool, bool),
     ) -> Result<Buffers, Error> {
         let most = plan::most_agents(manifest, &self.open.limits, &self.open.adapter.name)?;
         let mut most = most.min(self.tuning.max_agents_per_chunk.unwrap_or(u32::MAX).max(1));
         loop {
             let agents = plan::chunk_agents(launch.agents, most, manifest.workgroup_size);
-            let size = (agents, keep_states);
+            let keep = Keep {
+                outputs: !(reduces && agents >= launch.agents),
+                states,
+            };
+            let size = (agents, keep);
             match self.buffers.take() {
                 Some(buffers) if buffers.serve(launch, size) => return Ok(buffers),
                 Some(_) | None => {}
@@ -294,13 +328,15 @@ impl Session {
             control.check()?;
             let dispatches = self.next_dispatches(buffers, chunk.count, step, launch.steps);
             let end = dispatches.last().map_or(launch.steps, |&(_, end)| end);
-            let keep_states = raw.states.is_some();
             let started = Instant::now();
-            let mapping = self.submit(buffers, launch, chunk, &dispatches, keep_states)?;
+            let mapping = self.submit(buffers, launch, chunk, &dispatches, kept(raw))?;
             let seconds = started.elapsed().as_secs_f64();
             raw.dispatches += dispatches.len() as u64;
             let last = end == launch.steps;
-            let (attempt, gpu) = self.read(buffers, launch, chunk, (last, mapping), raw)?;
+            let (mut attempt, gpu) = self.read(buffers, launch, chunk, (last, mapping), raw)?;
+            if last && !kept(raw).outputs {
+                attempt = Some(self.reduce(buffers, launch, chunk, raw)?);
+            }
             // Where the device has no clock, the host's counts the way there and back too.
             let seconds = gpu.unwrap_or(seconds);
             self.kernels[0].pace.learn(chunk.count, end - step, seconds);
@@ -348,7 +384,7 @@ impl Session {
         launch: &Launch,
         chunk: &Chunk,
         dispatches: &[(u32, u32)],
-        keep_states: bool,
+        keep: Keep,
     ) -> Result<Option<Mapping>, Error> {
         let open = &self.open;
         let offsets =
@@ -362,7 +398,7 @@ impl Session {
             [(first, _), .., (_, end)] | [(first, end)] => (*first, *end),
             [] => (0, 0),
         };
-        let results = staging::results(buffers, keep_states).filter(|_| end == launch.steps);
+        let results = staging::results(buffers, keep).filter(|_| end == launch.steps);
         let (submission, mapping) = open.guarded(Task::new("running the kernel"), || {
             let mut encoder = open
                 .device
@@ -411,14 +447,49 @@ impl Session {
         })
     }
 
+    /// Has the device reduce the outputs and step counts of all agents, which lie there.
+    fn reduce(
+        &mut self,
+        buffers: &Buffers,
+        launch: &Launch,
+        chunk: &Chunk,
+        raw: &mut Raw,
+    ) -> Result<Attempt, Error> {
+        let started = Stopwatch::start();
+        let reducer = match self.reducer.take() {
+            Some(reducer) => reducer,
+            None => Reducer::create(&self.open)?,
+        };
+        let outputs = buffers.outputs.as_ref().unwrap_or(&buffers.progress);
+        let source = reduce::Source {
+            outputs: outputs.device.as_entire_buffer_binding(),
+            progress: buffers.progress.device.as_entire_buffer_binding(),
+            fields: &self.artifact.manifest.outputs,
+            agents: chunk.count,
+            steps: launch.steps,
+        };
+        let reduced = reducer.reduce(&self.open, &source)?;
+        self.reducer = Some(reducer);
+        self.open
+            .meter(|telemetry| telemetry.reduce_seconds += started.seconds());
+        raw.sums = Some(reduced.sums);
+        Ok(match reduced.wrong {
+            Some((agent, word)) => Attempt::Cut(self.wrong(launch, chunk, agent as usize, word)),
+            None => Attempt::Done,
+        })
+    }
+
     /// Checks the step counts and, if they are right, takes the results of a chunk.
     fn take(&self, launch: &Launch, chunk: &Chunk, mut words: Words<'_>, raw: &mut Raw) -> Attempt {
         let count = chunk.count as usize;
         let first = chunk.first as usize;
-        let steps = &mut raw.progress[first..first + count];
-        steps.copy_from_slice(words.take(count));
-        if let Some(error) = self.fault(launch, chunk, steps) {
-            return Attempt::Cut(error);
+        let keep = kept(raw);
+        if keep.outputs {
+            let steps = &mut raw.progress[first..first + count];
+            steps.copy_from_slice(words.take(count));
+            if let Some(error) = self.fault(launch, chunk, steps) {
+                return Attempt::Cut(error);
+            }
         }
         let manifest = &self.artifact.manifest;
         let mut take = |width: u32, fields: &[Field], rows: &mut [Vec<u32>]| {
@@ -429,7 +500,9 @@ impl Session {
                 readback::transpose(field, words, count, rows);
             }
         };
-        take(manifest.output_words, &manifest.outputs, &mut raw.outputs);
+        if keep.outputs {
+            take(manifest.output_words, &manifest.outputs, &mut raw.outputs);
+        }
         if let Some(rows) = &mut raw.states {
             take(manifest.state_words, &manifest.states, rows);
         }
@@ -453,10 +526,14 @@ impl Session {
             return None;
         }
         let position = progress.iter().position(wrong)?;
+        Some(self.wrong(launch, chunk, position, progress[position]))
+    }
+
+    /// The error of an agent of a chunk whose step count is wrong.
+    fn wrong(&self, launch: &Launch, chunk: &Chunk, position: usize, word: u32) -> Error {
         let agent = u64::from(launch.first_agent) + u64::from(chunk.first) + position as u64;
         let adapter = self.open.adapter.name.clone();
-        let word = progress[position];
-        Some(if word & CUT_SHORT != 0 {
+        if word & CUT_SHORT != 0 {
             Error::LoopCutShort { adapter, agent }
         } else {
             Error::WrongStepCount {
@@ -465,6 +542,14 @@ impl Session {
                 expected: launch.steps,
                 found: word & (CUT_SHORT - 1),
             }
-        })
+        }
+    }
+}
+
+/// What the results of a run hold of each agent.
+fn kept(raw: &Raw) -> Keep {
+    Keep {
+        outputs: !raw.progress.is_empty(),
+        states: raw.states.is_some(),
     }
 }

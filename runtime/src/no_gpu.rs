@@ -8,6 +8,7 @@ use crate::{
     bind::Launch,
     control::{Control, Tuning},
     error::Error,
+    run::Keep,
 };
 use sim_compiler::artifact::Artifact;
 use std::{path::Path, sync::Arc};
@@ -61,10 +62,15 @@ impl Session {
     }
 
     /// Cannot be called, since there is no session.
+    pub(crate) fn reduces(&self, _launch: &Launch, _keep: Keep) -> bool {
+        match *self {}
+    }
+
+    /// Cannot be called, since there is no session.
     pub(crate) fn run(
         &mut self,
         _launch: &Arc<Launch>,
-        _keep_states: bool,
+        _keep: Keep,
         _control: Control<'_>,
     ) -> Result<Raw, Error> {
         match *self {}

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Role},
     gpu::{self, Raw, Session},
     interpreter, memory,
-    run::{Column, Device, Report, Run},
+    run::{Device, Keep, Report, Run},
     vectors,
 };
 use sim_compiler::{
@@ -60,7 +60,7 @@ pub struct Simulation {
     adapter: Option<String>,
     instruction_set: Option<Isa>,
     tuning: Tuning,
-    keep_states: bool,
+    keep: Keep,
     pipeline_cache: Option<PathBuf>,
     warm: Mutex<Warm>,
 }
@@ -122,7 +122,10 @@ impl Simulation {
             adapter: None,
             instruction_set: None,
             tuning: Tuning::default(),
-            keep_states: true,
+            keep: Keep {
+                outputs: true,
+                states: true,
+            },
             pipeline_cache: None,
             warm: Mutex::default(),
         }
@@ -227,7 +230,16 @@ impl Simulation {
     /// Whether the final states are read back; otherwise they are. Leaving them on the device saves time.
     #[must_use]
     pub fn keep_states(mut self, keep: bool) -> Simulation {
-        self.keep_states = keep;
+        self.keep.states = keep;
+        self
+    }
+
+    /// Whether the outputs and step counts of each agent are kept; otherwise they are. Without them the run has
+    /// their [`Run::statistics`], [`Run::agent_steps`] and [`Run::stopped_agents`], which a GPU computes where the
+    /// results lie if fetching them would take longer.
+    #[must_use]
+    pub fn keep_outputs(mut self, keep: bool) -> Simulation {
+        self.keep.outputs = keep;
         self
     }
 
@@ -325,7 +337,7 @@ impl Simulation {
                 launch
             }
         };
-        memory::check(&self.artifact.manifest, launch.agents, self.keep_states)?;
+        memory::check(&self.artifact.manifest, launch.agents, self.keep)?;
         // The engine is put back only after a good run: one that failed may be broken.
         let (mut engine, reason) = match warm.engine.take() {
             Some(engine) => engine,
@@ -347,16 +359,17 @@ impl Simulation {
             }
             _ => launch,
         };
+        self.check_outputs(&engine, &launch)?;
         let prepare_seconds = called.seconds();
         let started = Stopwatch::start();
         let raw = match &mut engine {
             Engine::Reference => {
-                interpreter::run(&self.artifact, &launch, self.keep_states, *control)
+                interpreter::run(&self.artifact, &launch, self.keep.states, *control)
             }
             Engine::Vector(program) => {
-                vectors::run(program, &self.artifact, &launch, self.keep_states, *control)
+                vectors::run(program, &self.artifact, &launch, self.keep.states, *control)
             }
-            Engine::Gpu(session) => session.run(&launch, self.keep_states, *control),
+            Engine::Gpu(session) => session.run(&launch, self.keep, *control),
         };
         let raw = match raw {
             Err(Error::Cancelled) => {
@@ -367,12 +380,25 @@ impl Simulation {
         };
         let run_seconds = started.seconds();
         let report = self.report(&launch, &raw, &engine, &reason);
-        let mut run = self.results(raw, report);
+        let mut run = Run::of(&self.artifact.manifest, raw, self.keep.outputs, report);
         warm.engine = Some((engine, reason));
         run.report.prepare_seconds = prepare_seconds;
         run.report.run_seconds = run_seconds;
         run.report.telemetry.total_seconds = called.seconds();
         Ok(run)
+    }
+
+    /// Refuses a run whose outputs have to be in memory though they are not kept, and do not fit.
+    fn check_outputs(&self, engine: &Engine, launch: &Launch) -> Result<(), Error> {
+        let reduces = matches!(engine, Engine::Gpu(session) if session.reduces(launch, self.keep));
+        if self.keep.outputs || reduces {
+            return Ok(());
+        }
+        let all = Keep {
+            outputs: true,
+            ..self.keep
+        };
+        memory::check(&self.artifact.manifest, launch.agents, all)
     }
 
     /// How a run was done, but for the times that only its end knows.
@@ -394,6 +420,7 @@ impl Simulation {
             run_seconds: 0.0,
             dispatches: raw.dispatches,
             chunks: raw.chunks,
+            reduced: raw.sums.is_some(),
             telemetry: raw.telemetry,
             choices: raw.choices.clone(),
         }
@@ -505,28 +532,6 @@ impl Simulation {
         match self.vector_program()? {
             Ok(program) => vectors::with_all_inputs(&program, &self.artifact, launch),
             Err(_) => interpreter::with_all_inputs(&self.artifact, launch),
-        }
-    }
-
-    fn results(&self, raw: Raw, report: Report) -> Run {
-        let manifest = &self.artifact.manifest;
-        let columns = |fields: &[Field], rows: Vec<Vec<u32>>| -> Vec<Column> {
-            fields
-                .iter()
-                .zip(rows)
-                .map(|(field, words)| Column::new(field, report.agents, words))
-                .collect()
-        };
-        Run {
-            outputs: columns(&manifest.outputs, raw.outputs),
-            states: raw.states.map(|rows| columns(&manifest.states, rows)),
-            state_names: manifest
-                .states
-                .iter()
-                .map(|field| field.name.clone())
-                .collect(),
-            progress: raw.progress,
-            report,
         }
     }
 

@@ -5,11 +5,12 @@
 //! The American Statistician 50 (1996): of n sorted values, the quantile p lies at position (n - 1) p,
 //! counted from 0. NumPy's and R's default is the same.
 
-use crate::run::{Column, Values};
+use crate::run::{Column, Values, agent_steps, stopped_agents};
+use rayon::prelude::*;
 use std::cmp::Ordering;
 
 /// Up to so many values per agent have statistics of their own.
-const MOST_ROWS: u32 = 16;
+pub(crate) const MOST_ROWS: u32 = 16;
 
 /// Of some values. Where there is no value, only `count` and `nan` mean anything.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +25,28 @@ pub struct Statistics {
     pub deviation: Option<f64>,
     /// Minimum, lower quartile, median, upper quartile, maximum; none if there is no number.
     pub five: Option<[f64; 5]>,
+}
+
+/// What is known of outputs and step counts where those of each agent are not kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Sums {
+    /// For each output what [`Column::statistics`] would give.
+    pub(crate) outputs: Vec<Vec<Statistics>>,
+    /// Steps that all agents ran together.
+    pub(crate) agent_steps: u64,
+    /// Agents that stopped by themselves.
+    pub(crate) stopped: u64,
+}
+
+impl Sums {
+    /// By the host.
+    pub(crate) fn of(outputs: &[Column], progress: &[u32]) -> Sums {
+        Sums {
+            outputs: outputs.par_iter().map(Column::statistics).collect(),
+            agent_steps: agent_steps(progress),
+            stopped: stopped_agents(progress),
+        }
+    }
 }
 
 /// Scalars that can be summarised.
@@ -133,7 +156,7 @@ fn quantile<T: Sample>(numbers: &mut [T], p: f64) -> f64 {
 }
 
 /// The value at a fraction of the way from one order statistic to the next.
-fn between(at: f64, next: f64, fraction: f64) -> f64 {
+pub(crate) fn between(at: f64, next: f64, fraction: f64) -> f64 {
     // Between equal infinities the difference would be NaN.
     if fraction == 0.0 || next == at {
         at

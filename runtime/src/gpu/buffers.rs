@@ -9,6 +9,7 @@ use crate::{
         per_step::PerStep,
         staging::{self, Staging},
     },
+    run::Keep,
 };
 use sim_compiler::manifest::{Manifest, header};
 use std::sync::Arc;
@@ -50,8 +51,8 @@ pub(crate) struct Buffers {
     pub(crate) progress: Results,
     /// The way back to the host.
     pub(crate) staging: Staging,
-    /// Is there room for the states in it?
-    keeps_states: bool,
+    /// What it has room for.
+    keep: Keep,
     tables: Vec<Table>,
     pub(crate) per_step: Option<PerStep>,
     pub(crate) bind_group: wgpu::BindGroup,
@@ -66,7 +67,7 @@ impl Buffers {
         kernel: &Kernel,
         manifest: &Manifest,
         launch: &Launch,
-        (agents, keep_states): (u32, bool),
+        (agents, keep): (u32, Keep),
     ) -> Result<Buffers, Error> {
         let (stride, slots) = slots(open, manifest);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
@@ -80,7 +81,7 @@ impl Buffers {
             manifest.output_words,
         )?;
         let progress = results(open, "allocating the step counts", agents, 1)?;
-        let staging = Staging::create(open, staging::bytes(manifest, agents, keep_states))?;
+        let staging = Staging::create(open, staging::bytes(manifest, agents, keep))?;
         let tables = upload_tables(open, launch)?;
         let mut entries = vec![
             uniform_entry(manifest, &uniform),
@@ -118,7 +119,7 @@ impl Buffers {
             outputs,
             progress,
             staging,
-            keeps_states: keep_states,
+            keep,
             tables,
             per_step: per_step.map(|(_, it)| it),
             bind_group,
@@ -127,10 +128,11 @@ impl Buffers {
     }
 
     /// Do these buffers serve a run with this launch in chunks of `agents`?
-    pub(crate) fn serve(&self, launch: &Launch, (agents, keep_states): (u32, bool)) -> bool {
+    pub(crate) fn serve(&self, launch: &Launch, (agents, keep): (u32, Keep)) -> bool {
         let same = |(ours, theirs): (&Table, &Arc<[u32]>)| Arc::ptr_eq(&ours.words, theirs);
         self.agents == agents
-            && (self.keeps_states || !keep_states)
+            && (self.keep.outputs || !keep.outputs)
+            && (self.keep.states || !keep.states)
             && self.per_step.as_ref().is_none_or(|it| it.serves(launch))
             && self.tables.iter().zip(&launch.data).all(same)
     }
@@ -162,7 +164,11 @@ impl Buffers {
         }
         self.loaded = Some((Arc::clone(launch), first));
         if cfg!(debug_assertions) {
-            for results in staging::results(self, false) {
+            let keep = Keep {
+                outputs: true,
+                states: false,
+            };
+            for results in staging::results(self, keep) {
                 let poison = vec![POISON; count as usize * results.words as usize];
                 write(open, "poisoning the results", &results.device, &poison)?;
             }

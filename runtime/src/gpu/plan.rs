@@ -1,7 +1,7 @@
 //! How a population is split into chunks that fit the device's limits. Chunks change nothing but memory
 //! and time: an agent's number, not its place in a buffer, decides its draws.
 
-use crate::{error::Error, gpu::staging};
+use crate::{error::Error, gpu::staging, run::Keep};
 use sim_compiler::manifest::Manifest;
 
 /// Chunks are not made smaller than this when memory runs out: what does not fit then is not the agents.
@@ -28,7 +28,14 @@ pub(crate) fn most_agents(
     let bytes = u64::from(widest) * 4;
     let by_memory = binding / bytes;
     // All that is read back lies in one buffer.
-    let back = staging::bytes(manifest, 1, true);
+    let back = staging::bytes(
+        manifest,
+        1,
+        Keep {
+            outputs: true,
+            states: true,
+        },
+    );
     let by_memory = by_memory.min(limits.max_buffer_size / back);
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
     let by_dispatch = per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1));

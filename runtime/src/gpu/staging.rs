@@ -1,8 +1,7 @@
 //! The way back to the host: one buffer that holds all that a run reads, filled and mapped by the submission
 //! that computes it, so that there is one round trip and no more.
 //!
-//! Its words: two timestamps of 64 bits each, then the step counts of a chunk, its outputs, and the states
-//! that are kept.
+//! Its words: two timestamps of 64 bits each, then what is kept of a chunk: step counts and outputs, and states.
 
 use crate::{
     error::Error,
@@ -10,6 +9,7 @@ use crate::{
         buffers::{Buffers, Results, buffer},
         device::{OpenDevice, Task},
     },
+    run::Keep,
 };
 use sim_compiler::manifest::Manifest;
 use std::sync::mpsc;
@@ -41,9 +41,14 @@ pub(crate) struct Mapping {
 }
 
 /// Bytes for a chunk of so many agents.
-pub(crate) fn bytes(manifest: &Manifest, agents: u32, keep_states: bool) -> u64 {
-    let states = if keep_states { manifest.state_words } else { 0 };
-    let words = 1 + u64::from(manifest.output_words) + u64::from(states);
+pub(crate) fn bytes(manifest: &Manifest, agents: u32, keep: Keep) -> u64 {
+    let mut words = 0;
+    if keep.outputs {
+        words += 1 + u64::from(manifest.output_words);
+    }
+    if keep.states {
+        words += u64::from(manifest.state_words);
+    }
     HEAD_BYTES + words * 4 * u64::from(agents)
 }
 
@@ -183,10 +188,11 @@ impl<'a> Words<'a> {
 }
 
 /// The results that are read back, in the order in which they lie: step counts, outputs, states.
-pub(crate) fn results(buffers: &Buffers, keep_states: bool) -> impl Iterator<Item = &Results> {
-    let states = buffers.states.iter().filter(move |_| keep_states);
+pub(crate) fn results(buffers: &Buffers, keep: Keep) -> impl Iterator<Item = &Results> {
+    let states = buffers.states.iter().filter(move |_| keep.states);
     [&buffers.progress]
         .into_iter()
         .chain(&buffers.outputs)
+        .filter(move |_| keep.outputs)
         .chain(states)
 }

@@ -3,6 +3,7 @@
 //! Where there is no adapter these tests say so and pass; with `SIM_REQUIRE_GPU=1` they fail.
 
 mod launch;
+mod reduced;
 mod runs;
 mod telemetry;
 mod walk;
