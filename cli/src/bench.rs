@@ -19,7 +19,7 @@ use crate::{
     source::Source,
     terminal,
 };
-use measure::Measured;
+use measure::{Batched, Measured};
 use report::Row;
 use sim_compiler::{artifact::Artifact, ir::cost};
 use sim_runtime::{Control, Device, Simulation, Tuning};
@@ -63,6 +63,9 @@ pub(crate) struct Args {
     /// Timed runs, after the first one, which is timed apart.
     #[arg(long, value_name = "N", value_parser = number::count, default_value = "10")]
     runs: u32,
+    /// Measures also a batch of so many runs that differ by their seeds, and the same runs one by one.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    batch: Option<u32>,
     /// Seed of all random draws.
     #[arg(long, value_name = "N", value_parser = number::seed, default_value = "0")]
     seed: u64,
@@ -190,7 +193,7 @@ fn compiled(args: &Args, file: &Path) -> Result<Model, Failure> {
 fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unmeasured> {
     let control = Control {
         cancel: Some(interrupt::flag()),
-        progress: None,
+        ..Control::default()
     };
     let mut simulation = launched(args, model, agents)?.backend(args.backend.into());
     let tuned = match args.tune {
@@ -200,7 +203,10 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
     if let Some(tuned) = &tuned {
         simulation = simulation.tuning(tuned.tuning);
     }
-    let first = simulation.run_with(&control)?;
+    let first = simulation.run_with(&Control {
+        clock: true,
+        ..control
+    })?;
     let start = |sample| {
         let mut simulation = launched(args, model, Some(sample))?;
         if let Some(tuned) = &tuned {
@@ -210,6 +216,9 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
     };
     let (simulation, agreement) = verify::verify(simulation, &first, &control, start)?;
     let measured = Measured::of(&simulation, &first, args.runs, &control)?;
+    let batched = (args.batch)
+        .map(|batch| Batched::of(&simulation, &first, (batch, args.runs), &control))
+        .transpose()?;
     let cost = cost::cost(&model.artifact.program, model.artifact.options.generator);
     Ok(Row::new(
         &model.name,
@@ -219,7 +228,8 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
         &measured,
         cost,
     )
-    .tuned(tuned))
+    .tuned(tuned)
+    .batched(batched))
 }
 
 /// The choices under which a model's kernel is fastest; none where there are none to make.

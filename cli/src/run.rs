@@ -127,6 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let result = simulation.run_with(&Control {
         cancel: Some(cancel),
         progress: Some(&|done, total| progress.update(done, total)),
+        clock: args.json,
     });
     progress.finish();
     let run = result?;

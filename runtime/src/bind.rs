@@ -8,7 +8,10 @@ pub(crate) use array::describe;
 pub use array::{Array, Number};
 pub(crate) use names::unknown;
 
-use crate::error::{Error, Role};
+use crate::{
+    batch::Variation,
+    error::{Error, Role},
+};
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Counter, Field, Input, Manifest, Param, Scalar, Source, header},
@@ -52,11 +55,13 @@ pub(crate) struct Launch {
     /// The tables' words, in the manifest's order.
     pub(crate) data: Vec<Arc<[u32]>>,
     /// One padded row per agent; empty if no input is given.
-    pub(crate) inputs: Vec<u32>,
+    pub(crate) inputs: Arc<Vec<u32>>,
     /// By word of a row: is it given?
     pub(crate) given: Vec<bool>,
     /// The numbers of the program's `input_defaults` that compute what is not given.
     pub(crate) absent: Vec<usize>,
+    /// Are any of them drawn?
+    pub(crate) draws_inputs: bool,
 }
 
 impl Launch {
@@ -100,9 +105,7 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
     uniform[header::SEED as usize + 1] = (launch.seed >> 32) as u32;
     uniform[header::GUARD as usize] = 2;
     for param in &manifest.params {
-        let words = param_words(param, settings.params.get(&param.field.name))?;
-        let first = param.field.word as usize;
-        uniform[first..first + words.len()].copy_from_slice(&words);
+        put_param(uniform, param, settings.params.get(&param.field.name))?;
     }
     for table in &manifest.data {
         let field = &table.field;
@@ -118,6 +121,56 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
     check_requirements(manifest, &launch)?;
     fill_inputs(artifact, settings, &mut launch)?;
     Ok(launch)
+}
+
+/// The launch of a run that differs from `base`, which was bound with `settings`.
+pub(crate) fn vary(
+    artifact: &Artifact,
+    settings: &Settings,
+    base: &Launch,
+    variation: &Variation,
+) -> Result<Launch, Error> {
+    let manifest = &artifact.manifest;
+    let mut launch = base.clone();
+    if let Some(seed) = variation.seed {
+        launch.seed = seed;
+        launch.uniform[header::SEED as usize] = seed as u32;
+        launch.uniform[header::SEED as usize + 1] = (seed >> 32) as u32;
+    }
+    for (name, value) in &variation.params {
+        let param = find_param(manifest, name)?;
+        put_param(&mut launch.uniform, param, Some(value))?;
+    }
+    if !variation.inputs.is_empty() {
+        let mut settings = settings.clone();
+        for (name, values) in &variation.inputs {
+            let fields = manifest.inputs.iter().map(|input| &input.field);
+            if !fields.clone().any(|field| field.name == *name) {
+                let names = fields.map(|field| field.name.as_str());
+                return Err(unknown(Role::Input, name, names));
+            }
+            settings.inputs.insert(name.clone(), values.clone());
+        }
+        launch.given.fill(false);
+        fill_inputs(artifact, &settings, &mut launch)?;
+    }
+    Ok(launch)
+}
+
+/// The param of a name.
+pub(crate) fn find_param<'a>(manifest: &'a Manifest, name: &str) -> Result<&'a Param, Error> {
+    let params = &manifest.params;
+    let found = params.iter().find(|param| param.field.name == name);
+    let names = || params.iter().map(|param| param.field.name.as_str());
+    found.ok_or_else(|| unknown(Role::Param, name, names()))
+}
+
+/// Puts the words of a param where they belong.
+fn put_param(uniform: &mut [u32], param: &Param, given: Option<&Array>) -> Result<(), Error> {
+    let words = param_words(param, given)?;
+    let first = param.field.word as usize;
+    uniform[first..first + words.len()].copy_from_slice(&words);
+    Ok(())
 }
 
 fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
@@ -140,9 +193,10 @@ fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
         seed: settings.seed,
         uniform: Vec::new(),
         data: Vec::new(),
-        inputs: Vec::new(),
+        inputs: Arc::default(),
         given: vec![false; manifest.input_words as usize],
         absent: Vec::new(),
+        draws_inputs: false,
     })
 }
 
@@ -284,6 +338,7 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
             Source::Default | Source::Drawn => {}
         }
     }
+    launch.draws_inputs = (absent.iter()).any(|input| input.source == Source::Drawn);
     launch.absent = (artifact.program.input_defaults.iter().enumerate())
         .filter(|(_, default)| {
             absent.iter().any(|input| {
@@ -293,14 +348,16 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
         })
         .map(|(number, _)| number)
         .collect();
-    if absent.len() < manifest.inputs.len() {
-        launch.inputs = zeroed(launch.agents as usize * row)?;
+    if absent.len() == manifest.inputs.len() {
+        return Ok(());
     }
+    let mut rows = zeroed(launch.agents as usize * row)?;
     for input in &manifest.inputs {
         if let Some(array) = given(input) {
-            place_input(input, array, row, launch)?;
+            place_input(input, array, launch, &mut rows)?;
         }
     }
+    launch.inputs = Arc::new(rows);
     Ok(())
 }
 
@@ -310,25 +367,27 @@ fn input_dims(field: &Field, agents: u32) -> Vec<u32> {
     all
 }
 
-fn place_input(input: &Input, array: &Array, row: usize, launch: &mut Launch) -> Result<(), Error> {
+fn place_input(
+    input: &Input,
+    array: &Array,
+    launch: &mut Launch,
+    rows: &mut [u32],
+) -> Result<(), Error> {
     let field = &input.field;
+    let row = launch.given.len();
     let width = field.words() as usize;
     let first = field.word as usize;
     launch.given[first..first + width].fill(true);
     if array.is_single() && width == 1 {
         let word = array.words_for(Role::Input, field)?[0];
-        for line in launch.inputs.chunks_exact_mut(row) {
+        for line in rows.chunks_exact_mut(row) {
             line[first] = word;
         }
         return Ok(());
     }
     array.fit(Role::Input, field, &input_dims(field, launch.agents))?;
     let words = array.words_for(Role::Input, field)?;
-    for (line, values) in launch
-        .inputs
-        .chunks_exact_mut(row)
-        .zip(words.chunks_exact(width))
-    {
+    for (line, values) in rows.chunks_exact_mut(row).zip(words.chunks_exact(width)) {
         line[first..first + width].copy_from_slice(values);
     }
     Ok(())

@@ -11,6 +11,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use sim_compiler::{artifact::Artifact, manifest::Field};
+use std::sync::Arc;
 
 /// Agents that one task of the rearrangement handles.
 const BLOCK: usize = 4096;
@@ -29,7 +30,7 @@ pub(crate) fn run(
         count: launch.agents,
         inputs: match launch.inputs.is_empty() {
             true => zeroed(count * manifest.input_words as usize)?,
-            false => launch.inputs.clone(),
+            false => launch.inputs.to_vec(),
         },
         states: zeroed(count * manifest.state_words as usize)?,
         outputs: zeroed(count * manifest.output_words as usize)?,
@@ -80,7 +81,7 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
     });
     launch.overwrite_given(&mut agents.inputs);
     Ok(Launch {
-        inputs: agents.inputs,
+        inputs: Arc::new(agents.inputs),
         absent: Vec::new(),
         given: vec![true; stride],
         ..launch.clone()

@@ -15,8 +15,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `gpu`,
-//! `vectors` and `interpreter` (both over `cpu`) run it, `run` is what comes out, `error` is everything that
+//! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `launches`
+//! what the runs of a `batch` make of it, `engine` chooses among `gpu`, `vectors` and `interpreter` (both over `cpu`), `run` is what comes out, `error` is everything that
 //! can go wrong.
 //!
 //! The feature `gpu`, on by default, brings the GPU backend and wgpu. Without it the crate builds for targets
@@ -24,14 +24,17 @@
 //! [`Backend::Gpu`] is an error.
 
 mod adapter;
+mod batch;
 mod bind;
 mod clock;
 mod control;
 pub mod cpu;
+mod engine;
 mod error;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
 mod interpreter;
+mod launches;
 mod memory;
 mod run;
 mod simulation;
@@ -41,6 +44,7 @@ mod vectors;
 mod watch;
 
 pub use adapter::{AdapterKind, AdapterSummary};
+pub use batch::Variation;
 pub use bind::{Array, MOST_AGENTS, MOST_STEPS, Number};
 pub use control::{Control, Tuning};
 pub use cpu::vector::Isa;

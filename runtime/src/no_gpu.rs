@@ -4,11 +4,7 @@
 pub(crate) use crate::run::Raw;
 
 use crate::{
-    adapter::AdapterSummary,
-    bind::Launch,
-    control::{Control, Tuning},
-    error::Error,
-    run::Keep,
+    adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error, run::Keep,
 };
 use sim_compiler::artifact::Artifact;
 use std::{path::Path, sync::Arc};
@@ -69,10 +65,9 @@ impl Session {
     /// Cannot be called, since there is no session.
     pub(crate) fn run(
         &mut self,
-        _launch: &Arc<Launch>,
-        _keep: Keep,
-        _control: Control<'_>,
-    ) -> Result<Raw, Error> {
+        _batch: &Batch<'_>,
+        _each: &mut dyn FnMut(usize, Raw),
+    ) -> Result<(), Error> {
         match *self {}
     }
 }

@@ -38,10 +38,19 @@ pub(crate) enum Results {
 }
 
 /// What a run keeps of each agent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Keep {
+    /// Outputs and step counts.
     pub(crate) outputs: bool,
     pub(crate) states: bool,
+}
+
+impl Keep {
+    /// Everything.
+    pub(crate) const ALL: Keep = Keep {
+        outputs: true,
+        states: true,
+    };
 }
 
 /// What a backend gives back: rows per field, in the manifest's order.

@@ -1,24 +1,26 @@
 //! What a caller holds: a compiled model with the values of its launch, ready to run any number of times.
 
 use crate::{
-    bind::{Array, Launch, Settings, bind, param_words, unknown},
+    batch::Variation,
+    bind::{Array, Launch, Settings, bind, find_param, param_words, unknown},
     clock::Stopwatch,
     control::{Control, Tuning},
-    cpu::vector::{self, Isa, Program},
+    cpu::vector::Isa,
+    engine::{Engine, SMALL, Wanted},
     error::{Error, Role},
-    gpu::{self, Raw, Session},
-    interpreter, memory,
-    run::{Device, Keep, Report, Run},
-    vectors,
+    gpu::Raw,
+    launches::{Launches, Model},
+    memory,
+    run::{Keep, Report, Run},
 };
 use sim_compiler::{
     artifact::Artifact,
     manifest::{Field, Manifest},
 };
 use std::{
+    cell::RefCell,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
-    thread,
 };
 
 /// Where a model runs.
@@ -37,13 +39,6 @@ pub enum Backend {
     Reference,
 }
 
-/// Why a short run does not look for a GPU.
-const SMALL: &str = "the run is over before a GPU would be open";
-/// About what opening a GPU takes: the instance, the device and the kernel's pipeline.
-const GPU_SECONDS: f64 = 0.05;
-/// About what an instruction takes for one agent on one core: 30 ns for a block of 512.
-const LANE_SECONDS: f64 = 6e-11;
-
 /// A compiled model with the values of its launch.
 ///
 /// The builder methods take and give the simulation; `set_param`, `set_data` and `set_input` do the same in
@@ -56,12 +51,9 @@ pub struct Simulation {
     artifact: Arc<Artifact>,
     compile_seconds: f64,
     settings: Settings,
-    backend: Backend,
-    adapter: Option<String>,
+    wanted: Wanted,
     instruction_set: Option<Isa>,
-    tuning: Tuning,
     keep: Keep,
-    pipeline_cache: Option<PathBuf>,
     warm: Mutex<Warm>,
 }
 
@@ -69,25 +61,11 @@ pub struct Simulation {
 #[derive(Default)]
 struct Warm {
     launch: Option<Arc<Launch>>,
+    /// The same with the inputs that the model computes.
+    complete: Option<Arc<Launch>>,
     engine: Option<(Engine, String)>,
     /// The engine was chosen because the launch is small.
     for_small: bool,
-}
-
-/// What runs the model, once that is decided.
-enum Engine {
-    Reference,
-    Vector(Box<Program>),
-    Gpu(Box<Session>),
-}
-
-/// An engine that is ready.
-struct Started {
-    engine: Engine,
-    /// Why it was chosen.
-    reason: String,
-    /// The launch with every input there, if that was made meanwhile.
-    launch: Option<Launch>,
 }
 
 impl std::fmt::Debug for Warm {
@@ -118,15 +96,9 @@ impl Simulation {
             artifact: Arc::new(artifact),
             compile_seconds: 0.0,
             settings: Settings::default(),
-            backend: Backend::Auto,
-            adapter: None,
+            wanted: Wanted::default(),
             instruction_set: None,
-            tuning: Tuning::default(),
-            keep: Keep {
-                outputs: true,
-                states: true,
-            },
-            pipeline_cache: None,
+            keep: Keep::ALL,
             warm: Mutex::default(),
         }
     }
@@ -199,7 +171,7 @@ impl Simulation {
     /// Where to run.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Simulation {
-        self.backend = backend;
+        self.wanted.backend = backend;
         self.cooled()
     }
 
@@ -207,8 +179,8 @@ impl Simulation {
     /// them; a software adapter too.
     #[must_use]
     pub fn adapter(mut self, name: &str) -> Simulation {
-        self.adapter = Some(name.to_owned());
-        self.backend = Backend::Gpu;
+        self.wanted.adapter = Some(name.to_owned());
+        self.wanted.backend = Backend::Gpu;
         self.cooled()
     }
 
@@ -223,7 +195,7 @@ impl Simulation {
     /// Bounds for the GPU backend; they change no result.
     #[must_use]
     pub fn tuning(mut self, tuning: Tuning) -> Simulation {
-        self.tuning = tuning;
+        self.wanted.tuning = tuning;
         self.cooled()
     }
 
@@ -234,9 +206,9 @@ impl Simulation {
         self
     }
 
-    /// Whether the outputs and step counts of each agent are kept; otherwise they are. Without them the run has
-    /// their [`Run::statistics`], [`Run::agent_steps`] and [`Run::stopped_agents`], which a GPU computes where the
-    /// results lie if fetching them would take longer.
+    /// Whether the outputs and step counts of each agent are kept; otherwise they are. Without them a run has their
+    /// [`Run::statistics`], [`Run::agent_steps`] and [`Run::stopped_agents`]. If the states are not kept either, a GPU
+    /// computes these where the results lie, when fetching the results would take longer.
     #[must_use]
     pub fn keep_outputs(mut self, keep: bool) -> Simulation {
         self.keep.outputs = keep;
@@ -248,7 +220,7 @@ impl Simulation {
     /// compiled again.
     #[must_use]
     pub fn pipeline_cache(mut self, directory: Option<PathBuf>) -> Simulation {
-        self.pipeline_cache = directory;
+        self.wanted.pipeline_cache = directory;
         self
     }
 
@@ -257,14 +229,7 @@ impl Simulation {
     /// # Errors
     /// The same; the simulation stays as it was.
     pub fn set_param(&mut self, name: &str, value: impl Into<Array>) -> Result<(), Error> {
-        let params = &self.artifact.manifest.params;
-        let Some(param) = params.iter().find(|param| param.field.name == name) else {
-            return Err(unknown(
-                Role::Param,
-                name,
-                params.iter().map(|param| param.field.name.as_str()),
-            ));
-        };
+        let param = find_param(&self.artifact.manifest, name)?;
         let value = value.into();
         param_words(param, Some(&value))?;
         self.settings.params.insert(name.to_owned(), value);
@@ -326,72 +291,109 @@ impl Simulation {
     /// # Errors
     /// Any [`Error`] but [`Error::Compile`].
     pub fn run_with(&self, control: &Control<'_>) -> Result<Run, Error> {
-        let called = Stopwatch::start();
-        // A panic in another thread's run leaves nothing half-done here: both fields are set whole.
+        let mut done = None;
+        self.run_each(&[Variation::new()], control, |_, run| done = Some(run))?;
+        done.ok_or(Error::Cancelled)
+    }
+
+    /// Runs the simulation once for each variation, and gives the runs in that order. See [`Simulation::run_each`].
+    ///
+    /// # Errors
+    /// Any [`Error`] but [`Error::Compile`]; the runs that were done before it are lost.
+    pub fn run_batch(&self, variations: &[Variation]) -> Result<Vec<Run>, Error> {
+        let mut runs: Vec<Option<Run>> = variations.iter().map(|_| None).collect();
+        self.run_each(variations, &Control::default(), |number, run| {
+            runs[number] = Some(run);
+        })?;
+        Ok(runs.into_iter().flatten().collect())
+    }
+
+    /// Runs the simulation once for each variation and hands over each run, with the number of its variation, as soon
+    /// as it is done: for sweeps, calibration and searches. Each gives the bits that it would give alone.
+    ///
+    /// On a GPU the next runs are computed while the host takes the results of the last; runs of a small population
+    /// go side by side, many to a submission. So a batch is faster than its runs one by one, most of all where they
+    /// are short. What its runs have in common is counted in the telemetry of the first that is handed over after it;
+    /// their `gpu_seconds` are shares of what their submission took.
+    ///
+    /// # Errors
+    /// Any [`Error`] but [`Error::Compile`]. Runs that were handed over before it stay right.
+    pub fn run_each(
+        &self,
+        variations: &[Variation],
+        control: &Control<'_>,
+        mut each: impl FnMut(usize, Run),
+    ) -> Result<(), Error> {
+        if variations.is_empty() {
+            return Ok(());
+        }
+        let mut clock = Stopwatch::start();
+        // A panic in another thread's run leaves nothing half-done here: its fields are set whole.
         let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
-        let launch = match &warm.launch {
-            Some(launch) => Arc::clone(launch),
-            None => {
-                let launch = Arc::new(bind(&self.artifact, &self.settings)?);
-                warm.launch = Some(Arc::clone(&launch));
-                launch
-            }
+        let base = match warm.launch.take() {
+            Some(launch) => launch,
+            None => Arc::new(bind(&self.artifact, &self.settings)?),
         };
-        memory::check(&self.artifact.manifest, launch.agents, self.keep)?;
+        warm.launch = Some(Arc::clone(&base));
+        memory::check(&self.artifact.manifest, base.agents, self.keep)?;
+        let launches = Launches {
+            model: Model {
+                artifact: &self.artifact,
+                isa: self.instruction_set,
+            },
+            settings: &self.settings,
+            base: &base,
+            variations,
+            complete: RefCell::new(warm.complete.take()),
+            first: RefCell::default(),
+        };
         // The engine is put back only after a good run: one that failed may be broken.
         let (mut engine, reason) = match warm.engine.take() {
             Some(engine) => engine,
             None => {
-                let started = self.start(&launch)?;
+                let started = self.wanted.start(&launches)?;
                 warm.for_small = started.reason == SMALL;
-                if let Some(launch) = started.launch {
-                    warm.launch = Some(Arc::new(launch));
-                }
                 (started.engine, started.reason)
             }
         };
-        let launch = warm.launch.clone().unwrap_or(launch);
-        let launch = match &engine {
-            Engine::Gpu(_) if !launch.absent.is_empty() => {
-                let launch = Arc::new(self.with_all_inputs(&launch)?);
-                warm.launch = Some(Arc::clone(&launch));
-                launch
-            }
-            _ => launch,
+        self.check_outputs(&engine, &base)?;
+        let backend = engine.device();
+        let mut prepare_seconds = clock.seconds();
+        let mut hand_over = |number: usize, mut raw: Raw| {
+            raw.telemetry.total_seconds = clock.seconds();
+            let report = Report {
+                backend: backend.clone(),
+                reason: reason.clone(),
+                agents: base.agents,
+                first_agent: base.first_agent,
+                population: base.population,
+                steps: base.steps,
+                seed: variations[number].seed.unwrap_or(base.seed),
+                compile_seconds: self.compile_seconds,
+                prepare_seconds,
+                run_seconds: raw.telemetry.total_seconds - prepare_seconds,
+                dispatches: raw.dispatches,
+                chunks: raw.chunks,
+                reduced: raw.sums.is_some(),
+                telemetry: raw.telemetry,
+                choices: std::mem::take(&mut raw.choices),
+            };
+            let (manifest, keeps) = (&self.artifact.manifest, self.keep.outputs);
+            each(number, Run::of(manifest, raw, keeps, report));
+            clock = Stopwatch::start();
+            prepare_seconds = 0.0;
         };
-        self.check_outputs(&engine, &launch)?;
-        let prepare_seconds = called.seconds();
-        let started = Stopwatch::start();
-        let raw = match &mut engine {
-            Engine::Reference => {
-                interpreter::run(&self.artifact, &launch, self.keep.states, *control)
-            }
-            Engine::Vector(program) => {
-                vectors::run(program, &self.artifact, &launch, self.keep.states, *control)
-            }
-            Engine::Gpu(session) => session.run(&launch, self.keep, *control),
-        };
-        let raw = match raw {
-            Err(Error::Cancelled) => {
-                warm.engine = Some((engine, reason));
-                return Err(Error::Cancelled);
-            }
-            other => other?,
-        };
-        let run_seconds = started.seconds();
-        let report = self.report(&launch, &raw, &engine, &reason);
-        let mut run = Run::of(&self.artifact.manifest, raw, self.keep.outputs, report);
-        warm.engine = Some((engine, reason));
-        run.report.prepare_seconds = prepare_seconds;
-        run.report.run_seconds = run_seconds;
-        run.report.telemetry.total_seconds = called.seconds();
-        Ok(run)
+        let result = engine.run(&launches, self.keep, *control, &mut hand_over);
+        warm.complete = launches.complete.into_inner();
+        if matches!(result, Ok(()) | Err(Error::Cancelled)) {
+            warm.engine = Some((engine, reason));
+        }
+        result
     }
 
-    /// Refuses a run whose outputs have to be in memory though they are not kept, and do not fit.
+    /// Refuses runs whose outputs have to be in memory though they are not kept, and do not fit.
     fn check_outputs(&self, engine: &Engine, launch: &Launch) -> Result<(), Error> {
-        let reduces = matches!(engine, Engine::Gpu(session) if session.reduces(launch, self.keep));
-        if self.keep.outputs || reduces {
+        if self.keep.outputs || engine.reduces(launch, self.keep) {
             return Ok(());
         }
         let all = Keep {
@@ -401,140 +403,6 @@ impl Simulation {
         memory::check(&self.artifact.manifest, launch.agents, all)
     }
 
-    /// How a run was done, but for the times that only its end knows.
-    fn report(&self, launch: &Launch, raw: &Raw, engine: &Engine, reason: &str) -> Report {
-        Report {
-            backend: match engine {
-                Engine::Reference => Device::Reference,
-                Engine::Vector(program) => Device::Cpu(program.isa()),
-                Engine::Gpu(session) => Device::Gpu(session.adapter().clone()),
-            },
-            reason: reason.to_owned(),
-            agents: launch.agents,
-            first_agent: launch.first_agent,
-            population: launch.population,
-            steps: launch.steps,
-            seed: launch.seed,
-            compile_seconds: self.compile_seconds,
-            prepare_seconds: 0.0,
-            run_seconds: 0.0,
-            dispatches: raw.dispatches,
-            chunks: raw.chunks,
-            reduced: raw.sums.is_some(),
-            telemetry: raw.telemetry,
-            choices: raw.choices.clone(),
-        }
-    }
-
-    /// Opens an adapter. Meanwhile another thread computes the inputs that the launch does not give.
-    fn open(&self, adapter: &gpu::Adapter, launch: &Launch) -> Result<Started, Error> {
-        let open = || {
-            let artifact = Arc::clone(&self.artifact);
-            Session::open(
-                adapter,
-                artifact,
-                self.tuning,
-                self.pipeline_cache.as_deref(),
-                launch,
-            )
-        };
-        let (session, launch) = if launch.absent.is_empty() {
-            (open(), None)
-        } else {
-            thread::scope(|scope| {
-                let inputs = scope.spawn(|| self.with_all_inputs(launch));
-                let session = open();
-                let launch = inputs.join();
-                (session, Some(launch))
-            })
-        };
-        let launch = match launch {
-            Some(Ok(launch)) => Some(launch?),
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => None,
-        };
-        Ok(Started {
-            engine: Engine::Gpu(Box::new(session?)),
-            reason: String::new(),
-            launch,
-        })
-    }
-
-    /// Decides what runs the model, and why.
-    fn start(&self, launch: &Launch) -> Result<Started, Error> {
-        match self.backend {
-            Backend::Reference => Ok(Started {
-                engine: Engine::Reference,
-                reason: "the reference interpreter was asked for".to_owned(),
-                launch: None,
-            }),
-            Backend::Cpu => {
-                let program = self.vector_program()?;
-                Ok(on_cpu(program, "the CPU was asked for".to_owned()))
-            }
-            Backend::Gpu => {
-                let reason = match &self.adapter {
-                    Some(name) => format!("an adapter called `{name}` was asked for"),
-                    None => "the best adapter was asked for".to_owned(),
-                };
-                let adapter = gpu::best(self.adapter.as_deref())?;
-                let started = self.open(&adapter, launch)?;
-                Ok(Started { reason, ..started })
-            }
-            Backend::Auto => {
-                let program = self.vector_program()?;
-                if self.is_small(&program, launch) {
-                    return Ok(on_cpu(program, SMALL.to_owned()));
-                }
-                match gpu::best_gpu() {
-                    Err(reason) => Ok(on_cpu(program, reason)),
-                    Ok(adapter) => match self.open(&adapter, launch) {
-                        Ok(started) => Ok(Started {
-                            reason: "a GPU was found".to_owned(),
-                            ..started
-                        }),
-                        Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
-                            Ok(on_cpu(program, error.to_string()))
-                        }
-                        Err(other) => Err(other),
-                    },
-                }
-            }
-        }
-    }
-
-    /// Will the CPU be done before a GPU is open?
-    fn is_small(&self, program: &Result<Program, vector::TooLarge>, launch: &Launch) -> bool {
-        let (Ok(program), Some(rounds)) = (program, self.artifact.manifest.inner_rounds) else {
-            return false;
-        };
-        let agent_steps = f64::from(launch.agents) * f64::from(launch.steps.saturating_add(1));
-        let instructions = program.lane_instructions() as f64 * rounds.max(1) as f64;
-        agent_steps * instructions * LANE_SECONDS < GPU_SECONDS
-    }
-
-    fn vector_program(&self) -> Result<Result<Program, vector::TooLarge>, Error> {
-        let isa = self.instruction_set.unwrap_or_else(Isa::best);
-        if !isa.is_available() {
-            return Err(Error::NoSuchInstructions { name: isa.name() });
-        }
-        let artifact = &self.artifact;
-        Ok(vector::compile(
-            &artifact.program,
-            &artifact.manifest,
-            artifact.options.generator,
-            isa,
-        ))
-    }
-
-    /// The launch with every row of inputs there.
-    fn with_all_inputs(&self, launch: &Launch) -> Result<Launch, Error> {
-        match self.vector_program()? {
-            Ok(program) => vectors::with_all_inputs(&program, &self.artifact, launch),
-            Err(_) => interpreter::with_all_inputs(&self.artifact, launch),
-        }
-    }
-
     fn warm_mut(&mut self) -> &mut Warm {
         self.warm.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -542,6 +410,7 @@ impl Simulation {
     fn forget_launch(&mut self) {
         let warm = self.warm_mut();
         warm.launch = None;
+        warm.complete = None;
         if warm.for_small {
             warm.engine = None;
         }
@@ -555,19 +424,6 @@ impl Simulation {
     fn cooled(mut self) -> Simulation {
         self.warm_mut().engine = None;
         self
-    }
-}
-
-/// The vector machine, or the reference interpreter for a model that is too large for it.
-fn on_cpu(program: Result<Program, vector::TooLarge>, reason: String) -> Started {
-    let (engine, reason) = match program {
-        Ok(program) => (Engine::Vector(Box::new(program)), reason),
-        Err(too_large) => (Engine::Reference, format!("{reason}; {too_large}")),
-    };
-    Started {
-        engine,
-        reason,
-        launch: None,
     }
 }
 

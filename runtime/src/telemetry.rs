@@ -26,10 +26,9 @@ pub struct Telemetry {
     pub pipeline_seconds: f64,
     /// Seconds for reading and writing the cache on disk.
     pub cache_seconds: f64,
-    /// Seconds that the device's own clock counted for the compute passes; none where it has no clock.
+    /// Seconds that the device's own clock counted for the compute passes; none where it has no clock, or was not
+    /// asked for with [`Control::clock`](crate::Control::clock).
     pub gpu_seconds: Option<f64>,
-    /// Seconds for the statistics that the device computed, in the first run with the compilation of their kernels.
-    pub reduce_seconds: f64,
     /// Seconds that the host waited for the device.
     pub wait_seconds: f64,
     /// Seconds from the call of `run` to its results.

@@ -17,6 +17,7 @@ use crate::{
     watch::watched,
 };
 use sim_compiler::{artifact::Artifact, manifest::Field};
+use std::sync::Arc;
 
 /// Runs all agents on all cores.
 pub(crate) fn run(
@@ -76,7 +77,7 @@ pub(crate) fn with_all_inputs(
     .map_err(|cpu::Cancelled| Error::Cancelled)?;
     launch.overwrite_given(&mut inputs);
     Ok(Launch {
-        inputs,
+        inputs: Arc::new(inputs),
         absent: Vec::new(),
         given: vec![true; stride],
         ..launch.clone()

@@ -197,6 +197,7 @@ fn the_cpu_can_be_watched_and_cancelled() {
     let control = Control {
         cancel: Some(&cancel),
         progress: Some(&watch),
+        ..Control::default()
     };
     let simulation = model().backend(Backend::Cpu);
     simulation.run_with(&control).expect("nobody cancels");

@@ -1,17 +1,17 @@
 //! The timed runs.
 
 use super::{Unmeasured, interval::Interval, verify::words};
-use sim_runtime::{Control, Report, Run, Simulation};
-use std::time::Instant;
+use sim_runtime::{Control, Report, Run, Simulation, Variation};
+use std::{slice, time::Instant};
 
 /// Warm runs, in seconds.
 #[derive(Debug)]
 pub(crate) struct Measured {
     /// By the device's clock; none if it has none.
     pub(crate) gpu: Option<Interval>,
-    /// From the call to the results in the host's memory.
+    /// From the call to the results in the host's memory, in runs without the clock, which take turns with those.
     pub(crate) total: Interval,
-    /// What the second takes longer than the first, run by run.
+    /// What the second takes longer than the first, pair by pair.
     pub(crate) overhead: Option<Interval>,
     /// How the last run was done.
     pub(crate) report: Report,
@@ -28,14 +28,22 @@ impl Measured {
         control: &Control<'_>,
     ) -> Result<Measured, Unmeasured> {
         let expected = words(first);
+        let clocked = Control {
+            clock: true,
+            ..*control
+        };
         // One run more, untimed: the first may have learnt how to cut the next ones.
-        let mut report = repeated(simulation, &expected, control)?.0;
+        let mut report = repeated(simulation, &expected, &clocked)?.0;
+        let has_clock = report.telemetry.gpu_seconds.is_some();
         let (mut gpu, mut totals) = (Vec::new(), Vec::new());
         for _ in 0..runs.max(1) {
             let (told, seconds) = repeated(simulation, &expected, control)?;
-            gpu.extend(told.telemetry.gpu_seconds);
             totals.push(seconds);
             report = told;
+            if has_clock {
+                report = repeated(simulation, &expected, &clocked)?.0;
+                gpu.extend(report.telemetry.gpu_seconds);
+            }
         }
         let overhead = totals.iter().zip(&gpu).map(|(total, gpu)| total - gpu);
         Ok(Measured {
@@ -45,6 +53,71 @@ impl Measured {
                 .ok_or_else(|| Unmeasured::Unverified("there was no run".to_owned()))?,
             report,
             runs: totals.len() as u32,
+        })
+    }
+}
+
+/// Warm runs of a batch that differ by their seeds, in seconds per run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batched {
+    /// Runs of the batch.
+    pub(crate) runs: u32,
+    /// As a batch.
+    pub(crate) together: Interval,
+    /// One after the other.
+    pub(crate) one_by_one: Interval,
+}
+
+impl Batched {
+    /// Runs `runs` seeds, from that of the `first` run on, `times` times as a batch and as often one by one; each run
+    /// must give the same bits both ways.
+    pub(crate) fn of(
+        simulation: &Simulation,
+        first: &Run,
+        (runs, times): (u32, u32),
+        control: &Control<'_>,
+    ) -> Result<Batched, Unmeasured> {
+        let unverified = |why: &str| Unmeasured::Unverified(why.to_owned());
+        let seed = first.report().seed;
+        let variations: Vec<Variation> = (0..u64::from(runs.max(1)))
+            .map(|k| Variation::new().seed(seed.wrapping_add(k)))
+            .collect();
+        let (mut together, mut one_by_one) = (Vec::new(), Vec::new());
+        // Once more, untimed: the first time buffers are made.
+        for time in 0..=times.max(1) {
+            let mut alone = Vec::new();
+            let started = Instant::now();
+            for variation in &variations {
+                simulation.run_each(slice::from_ref(variation), control, |_, run| {
+                    alone.push(run)
+                })?;
+            }
+            let apart = started.elapsed().as_secs_f64();
+            let mut batch = Vec::new();
+            let started = Instant::now();
+            simulation.run_each(&variations, control, |number, run| {
+                batch.push((number, run))
+            })?;
+            let joint = started.elapsed().as_secs_f64();
+            let same = |(number, run): &(usize, Run)| words(run) == words(&alone[*number]);
+            if batch.len() != alone.len() || !batch.iter().all(same) {
+                return Err(unverified("a run gave other results in a batch"));
+            }
+            if alone.first().is_none_or(|run| words(run) != words(first)) {
+                return Err(unverified(
+                    "a run did not repeat the results of the first one",
+                ));
+            }
+            if time > 0 {
+                together.push(joint / variations.len() as f64);
+                one_by_one.push(apart / variations.len() as f64);
+            }
+        }
+        let interval = |times| Interval::of(times).ok_or_else(|| unverified("there was no run"));
+        Ok(Batched {
+            runs: variations.len() as u32,
+            together: interval(together)?,
+            one_by_one: interval(one_by_one)?,
         })
     }
 }

@@ -1,6 +1,12 @@
 //! What a measurement says, for people and as JSON.
 
-use super::{floor, interval::Interval, measure::Measured, tune::Tuned, verify::Agreement};
+use super::{
+    floor,
+    interval::Interval,
+    measure::{Batched, Measured},
+    tune::Tuned,
+    verify::Agreement,
+};
 use crate::{
     costs::{Costs, Own, ms},
     summary::{self, duration, grouped, kernel, rate, significant},
@@ -40,6 +46,15 @@ pub(crate) struct Row {
     warm: Costs,
     kernel: Vec<String>,
     tuned: Option<Search>,
+    batch: Option<Batch>,
+}
+
+/// What `--batch` measured, in milliseconds per run.
+#[derive(Debug, Serialize)]
+struct Batch {
+    runs: u32,
+    run_ms: Interval,
+    one_by_one_ms: Interval,
 }
 
 /// What `--tune` found.
@@ -48,6 +63,17 @@ struct Search {
     arguments: String,
     tried: u32,
     untuned_ms: f64,
+}
+
+impl Batch {
+    fn text(&self) -> String {
+        format!(
+            "{} a run in a batch of {}; {} one by one",
+            spelled(&self.run_ms, 1e-3),
+            grouped(self.runs.into()),
+            duration(self.one_by_one_ms.median / 1e3)
+        )
+    }
 }
 
 /// Operations of one agent, by unit.
@@ -155,6 +181,7 @@ impl Row {
             warm: costs(report, 0.0),
             kernel: kernel(report),
             tuned: None,
+            batch: None,
         }
     }
 
@@ -164,6 +191,16 @@ impl Row {
             arguments: tuned.arguments(),
             tried: tuned.tried,
             untuned_ms: ms(tuned.seconds.0),
+        });
+        self
+    }
+
+    /// The same row with the times of a batch.
+    pub(crate) fn batched(mut self, batched: Option<Batched>) -> Row {
+        self.batch = batched.map(|it| Batch {
+            runs: it.runs,
+            run_ms: scaled(it.together, 1e3),
+            one_by_one_ms: scaled(it.one_by_one, 1e3),
         });
         self
     }
@@ -215,6 +252,9 @@ impl Row {
         );
         if let Some(overhead) = &self.overhead_us {
             line("overhead", spelled(overhead, 1e-6));
+        }
+        if let Some(batch) = &self.batch {
+            line("batch", batch.text());
         }
         line(
             "speed",

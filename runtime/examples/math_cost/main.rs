@@ -9,7 +9,7 @@ mod samples;
 
 use samples::{Arguments, CASES, Case, Found, arguments, compare, simulation};
 use sim_compiler::{Math, Options, builtin::precise, compile_with, ir::cost::cost};
-use sim_runtime::{Backend, Error, adapters};
+use sim_runtime::{Backend, Control, Error, adapters};
 use std::process::ExitCode;
 
 /// Timed runs.
@@ -106,8 +106,12 @@ fn seconds(source: &str, math: Math, size: Size) -> Result<f64, Error> {
         .agents(size.agents)
         .steps(size.steps);
     let mut found = Vec::new();
+    let clock = Control {
+        clock: true,
+        ..Control::default()
+    };
     for _ in 0..=RUNS {
-        let run = simulation.run()?;
+        let run = simulation.run_with(&clock)?;
         let report = run.report();
         found.push(report.telemetry.gpu_seconds.unwrap_or(report.run_seconds));
     }

@@ -148,24 +148,27 @@ impl OpenDevice {
         result
     }
 
-    /// Waits until the device has done what was submitted, which should take as long as `expected`: sleeps
-    /// for most of it, then spins, and blocks if it takes longer.
+    /// Waits until a submission `is_done`, which should be the case when it is `due`: sleeps for most of that time,
+    /// then spins, and blocks if it takes longer.
     pub(crate) fn wait(
         &self,
         task: Task,
         submission: wgpu::SubmissionIndex,
-        expected: Duration,
+        due: Instant,
+        mut is_done: impl FnMut() -> bool,
     ) -> Result<(), Error> {
         let started = Instant::now();
         // A software adapter needs the cores for itself.
         let spin = self.adapter.kind.is_gpu();
+        let expected = due.saturating_duration_since(started);
         let nap = (expected * 9 / 10).saturating_sub(SPIN / 2);
         let poll = || -> Result<(), wgpu::PollError> {
             if spin && nap >= SPIN / 2 {
                 thread::sleep(nap);
             }
             while spin && started.elapsed() < expected + SPIN {
-                if self.device.poll(wgpu::PollType::Poll)? == wgpu::PollStatus::QueueEmpty {
+                self.device.poll(wgpu::PollType::Poll)?;
+                if is_done() {
                     return Ok(());
                 }
                 std::hint::spin_loop();

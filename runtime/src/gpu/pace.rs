@@ -60,11 +60,6 @@ impl Pace {
         }
     }
 
-    /// Most steps of a dispatch.
-    pub(crate) fn cap(&self) -> u32 {
-        self.cap
-    }
-
     /// A loop was cut short in a dispatch of at most `cap` steps of a run of `steps`: use a quarter. False
     /// if a dispatch cannot be shorter.
     pub(crate) fn shorten(&mut self, steps: u32) -> bool {
@@ -86,10 +81,30 @@ impl Pace {
         (work / agents).clamp(1, u64::from(remaining).max(1)) as u32
     }
 
+    /// The ranges of steps of the next dispatches, of the steps from the first of `steps` to the second: at least one
+    /// dispatch, at most `most`.
+    pub(crate) fn ranges(&self, agents: u32, steps: (u32, u32), most: usize) -> Vec<(u32, u32)> {
+        let (step, steps) = steps;
+        let mut span = self.steps(agents, steps - step).min(steps - step);
+        if span > self.cap && span < steps - step {
+            // Whole dispatches only: a short one at the end of each submission is a wasted start.
+            span -= span % self.cap;
+        }
+        let end = step + span;
+        let mut ranges = Vec::new();
+        let mut first = step;
+        while ranges.is_empty() || (first < end && ranges.len() < most) {
+            let last = end.min(first.saturating_add(self.cap));
+            ranges.push((first, last));
+            first = last;
+        }
+        ranges
+    }
+
     /// What so many steps should take, by the last submission.
     pub(crate) fn expected(&self, agents: u32, steps: u32) -> Duration {
         let agents = u64::from(agents).max(self.least_agents);
-        let work = agents.saturating_mul(u64::from(steps)) as f64;
+        let work = agents.saturating_mul(u64::from(steps.max(1))) as f64;
         self.last.map_or(Duration::ZERO, |(known, seconds)| {
             Duration::try_from_secs_f64(seconds * work / known as f64).unwrap_or(TARGET)
         })
@@ -98,7 +113,8 @@ impl Pace {
     /// Takes note of a submission's time.
     pub(crate) fn learn(&mut self, agents: u32, steps: u32, seconds: f64) {
         let agents = u64::from(agents).max(self.least_agents);
-        let work = agents.saturating_mul(u64::from(steps));
+        // Birth and end count as a step where there is none.
+        let work = agents.saturating_mul(u64::from(steps.max(1)));
         // A short remainder says little about the rate: fixed costs rule it.
         let informative = self
             .last
@@ -116,22 +132,22 @@ mod tests {
     #[test]
     fn software_dispatches_stay_below_the_loop_limit() {
         for inner in [0, 1, 43, 1000, 59_999, 1 << 40] {
-            let cap = u64::from(Pace::new(true, Some(inner), None).cap());
+            let cap = u64::from(Pace::new(true, Some(inner), None).cap);
             assert!(cap == 1 || (cap + 2) * (1 + inner) <= SOFTWARE_ROUNDS);
         }
-        assert_eq!(Pace::new(true, Some(43), None).cap(), 1361);
-        assert_eq!(Pace::new(true, None, None).cap(), 64);
-        assert_eq!(Pace::new(false, Some(43), None).cap(), u32::MAX);
-        assert_eq!(Pace::new(false, Some(43), Some(10)).cap(), 10);
+        assert_eq!(Pace::new(true, Some(43), None).cap, 1361);
+        assert_eq!(Pace::new(true, None, None).cap, 64);
+        assert_eq!(Pace::new(false, Some(43), None).cap, u32::MAX);
+        assert_eq!(Pace::new(false, Some(43), Some(10)).cap, 10);
     }
 
     #[test]
     fn a_cut_loop_quarters_the_dispatch_down_to_one_step() {
         let mut pace = Pace::new(true, None, None);
         assert!(pace.shorten(1000));
-        assert_eq!(pace.cap(), 16);
+        assert_eq!(pace.cap, 16);
         assert!(pace.shorten(3), "3 steps were run in one dispatch");
-        assert_eq!(pace.cap(), 1);
+        assert_eq!(pace.cap, 1);
         assert!(!pace.shorten(1000));
     }
 

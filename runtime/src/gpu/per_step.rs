@@ -2,10 +2,11 @@
 //! time loop's dispatches, `main` reads it.
 
 use super::{
-    buffers::{buffer, uniform_entry},
+    buffers::uniform_entry,
     device::{OpenDevice, Task},
     kernel::Preparing,
     plan,
+    upload::buffer,
 };
 use crate::{bind::Launch, error::Error};
 use sim_compiler::manifest::Manifest;
@@ -57,9 +58,9 @@ impl PerStep {
         })
     }
 
-    /// Has it room for a launch's steps?
-    pub(crate) fn serves(&self, launch: &Launch) -> bool {
-        launch.steps <= self.steps
+    /// Has it room for so many steps?
+    pub(crate) fn serves(&self, steps: u32) -> bool {
+        steps <= self.steps
     }
 
     /// From now on it is to have the values of a launch.

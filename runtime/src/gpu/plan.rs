@@ -1,7 +1,7 @@
 //! How a population is split into chunks that fit the device's limits. Chunks change nothing but memory
 //! and time: an agent's number, not its place in a buffer, decides its draws.
 
-use crate::{error::Error, gpu::staging, run::Keep};
+use crate::{error::Error, gpu::results::Layout};
 use sim_compiler::manifest::Manifest;
 
 /// Chunks are not made smaller than this when memory runs out: what does not fit then is not the agents.
@@ -27,16 +27,8 @@ pub(crate) fn most_agents(
     .unwrap_or(1);
     let bytes = u64::from(widest) * 4;
     let by_memory = binding / bytes;
-    // All that is read back lies in one buffer.
-    let back = staging::bytes(
-        manifest,
-        1,
-        Keep {
-            outputs: true,
-            states: true,
-        },
-    );
-    let by_memory = by_memory.min(limits.max_buffer_size / back);
+    // All results lie in one buffer.
+    let by_memory = by_memory.min(Layout::most_agents(manifest, limits.max_buffer_size));
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
     let by_dispatch = per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1));
     // The kernel computes `word * agents + i` in 32 bits.

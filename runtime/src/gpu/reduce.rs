@@ -7,15 +7,16 @@ mod exact;
 mod tests;
 
 use crate::{
+    clock::Stopwatch,
     error::Error,
     gpu::{
-        buffers::buffer,
         device::{OpenDevice, Task},
+        results::Fault,
+        upload::{buffer, write},
     },
     statistics::{MOST_ROWS, Statistics, Sums, between},
 };
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
-use std::{sync::mpsc, time::Duration};
 
 const TEXT: &str = include_str!("reduce/reduce.wgsl");
 /// Invocations of a workgroup.
@@ -27,7 +28,7 @@ const TARGETS: usize = 8;
 /// Digits of 8 bits.
 const DIGITS: usize = 4;
 /// Words that the report begins with.
-const REPORT_HEAD: usize = 6;
+const REPORT_HEAD: usize = 7;
 /// Words of a column in the report: the keys, and two for each sum.
 const REPORT_WORDS: usize = TARGETS + 2 * exact::SUMS;
 /// Words of a column's search: its digits, three for each target, and the counts.
@@ -49,9 +50,9 @@ const MOST_VALUES: u32 = 1 << 31;
 /// The results of a run that lie on the device.
 pub(crate) struct Source<'a> {
     /// Word `w` of agent `i` at `w * agents + i`.
-    pub(crate) outputs: wgpu::BufferBinding<'a>,
+    pub(crate) outputs: wgpu::BindingResource<'a>,
     /// One word for each agent.
-    pub(crate) progress: wgpu::BufferBinding<'a>,
+    pub(crate) progress: wgpu::BindingResource<'a>,
     /// What the outputs are.
     pub(crate) fields: &'a [Field],
     /// How many agents there are.
@@ -65,8 +66,18 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Reduced {
     /// The same as the host would find.
     pub(crate) sums: Sums,
-    /// The first agent whose step count is wrong, and its word.
-    pub(crate) wrong: Option<(u32, u32)>,
+    /// The first agent whose step count is wrong.
+    pub(crate) wrong: Option<Fault>,
+}
+
+/// A reduction that a submission is to do.
+pub(crate) struct Reduction {
+    columns: Vec<Column>,
+    /// How many columns each output has.
+    rows: Vec<u32>,
+    agents: u32,
+    group: wgpu::BindGroup,
+    report: wgpu::Buffer,
 }
 
 /// The kernels.
@@ -109,6 +120,7 @@ pub(crate) fn is_possible(limits: &wgpu::Limits, fields: &[Field], agents: u32) 
 impl Reducer {
     /// Compiles the kernels.
     pub(crate) fn create(open: &OpenDevice) -> Result<Reducer, Error> {
+        let started = Stopwatch::start();
         let device = &open.device;
         let layout = open.guarded(Task::new("laying out the summary"), || {
             let entries: Vec<_> = (0..BINDINGS).map(storage).collect();
@@ -144,6 +156,7 @@ impl Reducer {
                     })
                 })
             })?;
+        open.meter(|telemetry| telemetry.pipeline_seconds += started.seconds());
         Ok(Reducer {
             layout,
             ran,
@@ -153,53 +166,26 @@ impl Reducer {
         })
     }
 
-    /// Reduces results that were computed by what was submitted before.
-    pub(crate) fn reduce(&self, open: &OpenDevice, source: &Source<'_>) -> Result<Reduced, Error> {
-        let columns = columns(source.fields, source.agents);
-        let task = task(source, &columns);
-        let usage = wgpu::BufferUsages::STORAGE;
-        let create =
-            |words: usize, usage| buffer(open, "allocating the summary", 4 * words as u64, usage);
-        let task_buffer = create(task.len(), usage | wgpu::BufferUsages::COPY_DST)?;
-        let report_words = REPORT_HEAD + REPORT_WORDS * columns.len();
-        let report = create(report_words, usage | wgpu::BufferUsages::COPY_SRC)?;
-        let searches = create(SEARCH_WORDS * columns.len(), usage)?;
-        let encoder = open.guarded(Task::new("summarising the results"), || {
-            (open.queue).write_buffer(&task_buffer, 0, bytemuck::cast_slice(&task));
-            let group = self.bind(open, source, [&task_buffer, &report, &searches]);
-            self.encode(open, &group, source.agents, &columns)
-        })?;
-        let words = fetch(open, encoder, &report, 0, report_words)?;
-        let (head, rest) = words.split_at(REPORT_HEAD);
-        let mut statistics = (columns.iter().zip(rest.chunks_exact(REPORT_WORDS)))
-            .map(|(column, words)| statistics(column, words));
-        let long = |at: usize| u64::from(head[at]) | u64::from(head[at + 1]) << 32;
-        let sums = Sums {
-            outputs: (source.fields.iter())
-                .map(|field| statistics.by_ref().take(rows(field) as usize).collect())
-                .collect(),
-            agent_steps: long(0) + (long(2) << 16),
-            stopped: head[4].into(),
-        };
-        Ok(Reduced {
-            sums,
-            wrong: match head[5] {
-                0 => None,
-                complement => Some(wrong(open, source, !complement)?),
-            },
-        })
-    }
-
-    fn bind(
+    /// Makes a reduction of results ready.
+    pub(crate) fn prepare(
         &self,
         open: &OpenDevice,
         source: &Source<'_>,
-        [task, report, searches]: [&wgpu::Buffer; 3],
-    ) -> wgpu::BindGroup {
+    ) -> Result<Reduction, Error> {
+        let columns = columns(source.fields, source.agents);
+        let task = task(source, &columns);
+        let during = "allocating the summary";
+        let usage = wgpu::BufferUsages::STORAGE;
+        let create = |words: usize, usage| buffer(open, during, 4 * words as u64, usage);
+        let task_buffer = create(task.len(), usage | wgpu::BufferUsages::COPY_DST)?;
+        write(open, during, &task_buffer, 0, &task)?;
+        let report_words = REPORT_HEAD + REPORT_WORDS * columns.len();
+        let report = create(report_words, usage | wgpu::BufferUsages::COPY_SRC)?;
+        let searches = create(SEARCH_WORDS * columns.len(), usage)?;
         let resources = [
-            wgpu::BindingResource::Buffer(source.outputs.clone()),
-            wgpu::BindingResource::Buffer(source.progress.clone()),
-            task.as_entire_binding(),
+            source.outputs.clone(),
+            source.progress.clone(),
+            task_buffer.as_entire_binding(),
             report.as_entire_binding(),
             searches.as_entire_binding(),
         ];
@@ -207,44 +193,80 @@ impl Reducer {
             .zip(resources)
             .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
             .collect();
-        open.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("summary"),
-            layout: &self.layout,
-            entries: &entries,
+        let group = open.guarded(Task::new("binding the summary"), || {
+            open.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("summary"),
+                layout: &self.layout,
+                entries: &entries,
+            })
+        })?;
+        Ok(Reduction {
+            columns,
+            rows: source.fields.iter().map(rows).collect(),
+            agents: source.agents,
+            group,
+            report,
         })
     }
 
-    fn encode(
-        &self,
-        open: &OpenDevice,
-        group: &wgpu::BindGroup,
-        agents: u32,
-        columns: &[Column],
-    ) -> wgpu::CommandEncoder {
-        let descriptor = wgpu::CommandEncoderDescriptor {
-            label: Some("summary"),
-        };
-        let mut encoder = open.device.create_command_encoder(&descriptor);
+    /// Records reductions of what was computed before.
+    pub(crate) fn record(&self, encoder: &mut wgpu::CommandEncoder, reductions: &[Reduction]) {
+        if reductions.is_empty() {
+            return;
+        }
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("summary"),
             timestamp_writes: None,
         });
-        let groups = |column: &Column| column.count.div_ceil(share(column.count));
-        let x = columns.iter().map(groups).max().unwrap_or(0);
-        let y = columns.len() as u32;
-        pass.set_bind_group(0, group, &[]);
-        pass.set_pipeline(&self.ran);
-        pass.dispatch_workgroups(agents.div_ceil(share(agents)), 1, 1);
-        pass.set_pipeline(&self.moments);
-        pass.dispatch_workgroups(x, y, 1);
-        for _ in 0..DIGITS {
-            pass.set_pipeline(&self.tally);
+        for reduction in reductions {
+            let groups = |count: u32| count.div_ceil(share(count));
+            let counts = reduction.columns.iter().map(|column| column.count);
+            let x = counts.map(groups).max().unwrap_or(0);
+            let y = reduction.columns.len() as u32;
+            pass.set_bind_group(0, &reduction.group, &[]);
+            pass.set_pipeline(&self.ran);
+            pass.dispatch_workgroups(groups(reduction.agents), 1, 1);
+            pass.set_pipeline(&self.moments);
             pass.dispatch_workgroups(x, y, 1);
-            pass.set_pipeline(&self.narrow);
-            pass.dispatch_workgroups(y, 1, 1);
+            for _ in 0..DIGITS {
+                pass.set_pipeline(&self.tally);
+                pass.dispatch_workgroups(x, y, 1);
+                pass.set_pipeline(&self.narrow);
+                pass.dispatch_workgroups(y, 1, 1);
+            }
         }
-        drop(pass);
-        encoder
+    }
+}
+
+impl Reduction {
+    /// What the device finds, and its bytes.
+    pub(crate) fn report(&self) -> (&wgpu::Buffer, u64) {
+        (&self.report, self.report.size())
+    }
+
+    /// Takes what the report holds from the front of the words that came back.
+    pub(crate) fn read(&self, words: &mut &[u32]) -> Reduced {
+        let (own, others) = words.split_at(REPORT_HEAD + REPORT_WORDS * self.columns.len());
+        *words = others;
+        let (head, rest) = own.split_at(REPORT_HEAD);
+        let mut statistics = (self.columns.iter().zip(rest.chunks_exact(REPORT_WORDS)))
+            .map(|(column, words)| statistics(column, words));
+        let long = |at: usize| u64::from(head[at]) | u64::from(head[at + 1]) << 32;
+        let sums = Sums {
+            outputs: (self.rows.iter())
+                .map(|&rows| statistics.by_ref().take(rows as usize).collect())
+                .collect(),
+            agent_steps: long(0) + (long(2) << 16),
+            stopped: head[4].into(),
+        };
+        let wrong = Fault {
+            agent: !head[5],
+            word: head[6],
+        };
+        Reduced {
+            sums,
+            wrong: (head[5] != 0).then_some(wrong),
+        }
     }
 }
 
@@ -327,56 +349,6 @@ fn task(source: &Source<'_>, columns: &[Column]) -> Vec<u32> {
         words.extend([first, count, kind(scalar), share(count)]);
     }
     words
-}
-
-/// The step count of an agent, which the report only names.
-fn wrong(open: &OpenDevice, source: &Source<'_>, agent: u32) -> Result<(u32, u32), Error> {
-    let descriptor = wgpu::CommandEncoderDescriptor {
-        label: Some("summary"),
-    };
-    let encoder = open.device.create_command_encoder(&descriptor);
-    let at = source.progress.offset + 4 * u64::from(agent);
-    let words = fetch(open, encoder, source.progress.buffer, at, 1)?;
-    Ok((agent, words[0]))
-}
-
-/// Submits what was encoded, and then copies words of a buffer to the host.
-fn fetch(
-    open: &OpenDevice,
-    mut encoder: wgpu::CommandEncoder,
-    from: &wgpu::Buffer,
-    offset: u64,
-    words: usize,
-) -> Result<Vec<u32>, Error> {
-    let task = Task::new("summarising the results");
-    let bytes = 4 * words as u64;
-    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-    let back = buffer(open, "allocating the summary", bytes, usage)?;
-    let (sender, done) = mpsc::channel();
-    let submission = open.guarded(task, || {
-        encoder.copy_buffer_to_buffer(from, offset, &back, 0, bytes);
-        encoder.map_buffer_on_submit(&back, wgpu::MapMode::Read, .., move |mapped| {
-            // The receiver is gone only if the run has failed already.
-            let _ = sender.send(mapped);
-        });
-        open.queue.submit([encoder.finish()])
-    })?;
-    open.wait(task, submission, Duration::ZERO)?;
-    open.meter(|telemetry| {
-        telemetry.submissions += 1;
-        telemetry.bytes_down += bytes;
-    });
-    let failed = |message: String| Error::Device {
-        adapter: open.adapter.name.clone(),
-        during: task.during,
-        message,
-    };
-    (done.try_recv())
-        .map_err(|_| failed("the buffer was not mapped".to_owned()))?
-        .map_err(|error| failed(error.to_string()))?;
-    let view = (back.get_mapped_range(..)).map_err(|error| failed(error.to_string()))?;
-    let words = bytemuck::try_cast_slice(&view).map_err(|error| failed(error.to_string()))?;
-    Ok(words.to_vec())
 }
 
 /// What a column's part of the report says.

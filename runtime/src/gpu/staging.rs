@@ -1,23 +1,14 @@
-//! The way back to the host: one buffer that holds all that a run reads, filled and mapped by the submission
-//! that computes it, so that there is one round trip and no more.
-//!
-//! Its words: two timestamps of 64 bits each, then what is kept of a chunk: step counts and outputs, and states.
+//! The way back to the host: one buffer that holds all that a submission's runs give back, filled and mapped by that
+//! submission, so that there is one round trip and no more.
 
 use crate::{
     error::Error,
     gpu::{
-        buffers::{Buffers, Results, buffer},
         device::{OpenDevice, Task},
+        upload::buffer,
     },
-    run::Keep,
 };
-use sim_compiler::manifest::Manifest;
-use std::sync::mpsc;
-
-/// Words of the two timestamps.
-const HEAD: usize = 4;
-/// Their bytes.
-const HEAD_BYTES: u64 = HEAD as u64 * 4;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 
 /// The buffer, and the clock of the device if it has one.
 pub(crate) struct Staging {
@@ -28,28 +19,34 @@ pub(crate) struct Staging {
 /// What measures a compute pass.
 struct Clock {
     queries: wgpu::QuerySet,
-    /// Where the timestamps are put before they are copied.
-    resolved: wgpu::Buffer,
     /// Seconds of one tick.
     tick: f64,
 }
 
-/// A part of the buffer that a submission fills and maps.
+/// What became of a request to map a buffer.
+type Mapped = Result<(), wgpu::BufferAsyncError>;
+
+/// A part of the buffer that a submission fills and maps: the submission is done when it is mapped.
 pub(crate) struct Mapping {
     bytes: u64,
-    done: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
+    /// Are there timestamps in it?
+    clocked: bool,
+    done: Receiver<Mapped>,
+    mapped: Option<Mapped>,
 }
 
-/// Bytes for a chunk of so many agents.
-pub(crate) fn bytes(manifest: &Manifest, agents: u32, keep: Keep) -> u64 {
-    let mut words = 0;
-    if keep.outputs {
-        words += 1 + u64::from(manifest.output_words);
+impl Mapping {
+    /// Is it mapped, or will it never be?
+    pub(crate) fn is_done(&mut self) -> bool {
+        if self.mapped.is_none() {
+            self.mapped = match self.done.try_recv() {
+                Ok(mapped) => Some(mapped),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => Some(Err(wgpu::BufferAsyncError)),
+            };
+        }
+        self.mapped.is_some()
     }
-    if keep.states {
-        words += u64::from(manifest.state_words);
-    }
-    HEAD_BYTES + words * 4 * u64::from(agents)
 }
 
 impl Staging {
@@ -61,14 +58,14 @@ impl Staging {
             .features()
             .contains(wgpu::Features::TIMESTAMP_QUERY);
         Ok(Staging {
-            buffer: buffer(open, "allocating the results", bytes, usage)?,
+            buffer: buffer(open, "allocating the way back", bytes, usage)?,
             clock: has_clock.then(|| Clock::create(open)).transpose()?,
         })
     }
 
-    /// For the compute pass that is to be measured.
-    pub(crate) fn timestamps(&self) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
-        let clock = self.clock.as_ref()?;
+    /// For the compute pass, if it is to be `clocked`.
+    pub(crate) fn timestamps(&self, clocked: bool) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let clock = self.clock.as_ref().filter(|_| clocked)?;
         Some(wgpu::ComputePassTimestampWrites {
             query_set: &clock.queries,
             beginning_of_pass_write_index: Some(0),
@@ -76,52 +73,52 @@ impl Staging {
         })
     }
 
-    /// Ends a submission: copies its timestamps, and the results of `count` agents if there are any, and maps
-    /// what was copied.
+    /// Ends a submission: copies so many bytes of the beginning of each part, one after the other, and maps what was
+    /// copied. Timestamps, if it is `clocked`, lie at the beginning of the first.
     pub(crate) fn fill<'a>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        results: impl Iterator<Item = &'a Results>,
-        count: u32,
-    ) -> Option<Mapping> {
-        let mut bytes = HEAD_BYTES;
-        if let Some(clock) = &self.clock {
-            encoder.resolve_query_set(&clock.queries, 0..2, &clock.resolved, 0);
-            encoder.copy_buffer_to_buffer(&clock.resolved, 0, &self.buffer, 0, HEAD_BYTES);
-        }
-        for results in results {
-            let size = u64::from(count) * u64::from(results.words) * 4;
-            encoder.copy_buffer_to_buffer(&results.device, 0, &self.buffer, bytes, size);
-            bytes += size;
-        }
-        if self.clock.is_none() && bytes == HEAD_BYTES {
-            return None;
+        parts: impl Iterator<Item = (&'a wgpu::Buffer, u64)>,
+        clocked: bool,
+    ) -> Mapping {
+        let clock = self.clock.as_ref().filter(|_| clocked);
+        let mut end = 0;
+        for (part, bytes) in parts {
+            if let Some(clock) = clock.filter(|_| end == 0) {
+                encoder.resolve_query_set(&clock.queries, 0..2, part, 0);
+            }
+            encoder.copy_buffer_to_buffer(part, 0, &self.buffer, end, bytes);
+            end += bytes;
         }
         let (sender, done) = mpsc::channel();
-        encoder.map_buffer_on_submit(&self.buffer, wgpu::MapMode::Read, ..bytes, move |mapped| {
+        encoder.map_buffer_on_submit(&self.buffer, wgpu::MapMode::Read, ..end, move |mapped| {
             // The receiver is gone only if the run has failed already.
             let _ = sender.send(mapped);
         });
-        Some(Mapping { bytes, done })
+        Mapping {
+            bytes: end,
+            clocked: clock.is_some(),
+            done,
+            mapped: None,
+        }
     }
 
-    /// Gives what was mapped to `read` and unmaps it; with the seconds that the device's clock counted. The
-    /// device must have been waited for.
+    /// Gives what was mapped to `read`, with the seconds that the device's clock counted, and unmaps it.
     pub(crate) fn read<T>(
         &self,
         open: &OpenDevice,
-        mapping: &Mapping,
-        read: impl FnOnce(&[u32]) -> T,
-    ) -> Result<(T, Option<f64>), Error> {
+        mut mapping: Mapping,
+        read: impl FnOnce(&[u32], Option<f64>) -> T,
+    ) -> Result<T, Error> {
         let failed = |message: String| Error::Device {
             adapter: open.adapter.name.clone(),
             during: "reading the results",
             message,
         };
+        mapping.is_done();
         mapping
-            .done
-            .try_recv()
-            .map_err(|_| failed("the buffer was not mapped".to_owned()))?
+            .mapped
+            .ok_or_else(|| failed("the buffer was not mapped".to_owned()))?
             .map_err(|error| failed(error.to_string()))?;
         let view = self
             .buffer
@@ -130,32 +127,18 @@ impl Staging {
             .map_err(|error| failed(error.to_string()))?;
         let words: &[u32] =
             bytemuck::try_cast_slice(&view).map_err(|error| failed(error.to_string()))?;
-        let seconds = self.seconds(words);
-        open.meter(|telemetry| {
-            telemetry.bytes_down += mapping.bytes;
-            if let Some(seconds) = seconds {
-                *telemetry.gpu_seconds.get_or_insert(0.0) += seconds;
-            }
-        });
-        let value = read(words);
+        open.meter(|telemetry| telemetry.bytes_down += mapping.bytes);
+        let clock = self.clock.as_ref().filter(|_| mapping.clocked);
+        let value = read(words, clock.map(|clock| clock.seconds(words)));
         drop(view);
         self.buffer.unmap();
-        Ok((value, seconds))
-    }
-
-    /// What the device's clock counted for the compute pass.
-    fn seconds(&self, words: &[u32]) -> Option<f64> {
-        let clock = self.clock.as_ref()?;
-        let time = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
-        Some(time(2).saturating_sub(time(0)) as f64 * clock.tick)
+        Ok(value)
     }
 }
 
 impl Clock {
     fn create(open: &OpenDevice) -> Result<Clock, Error> {
-        let task = "allocating the clock";
-        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-        let queries = open.guarded(Task::new(task), || {
+        let queries = open.guarded(Task::new("allocating the clock"), || {
             open.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("sim"),
                 ty: wgpu::QueryType::Timestamp,
@@ -164,35 +147,13 @@ impl Clock {
         })?;
         Ok(Clock {
             queries,
-            resolved: buffer(open, task, HEAD_BYTES, usage)?,
             tick: f64::from(open.queue.get_timestamp_period()) * 1e-9,
         })
     }
-}
 
-/// The words of the results in a mapped buffer, one after the other.
-pub(crate) struct Words<'a>(&'a [u32]);
-
-impl<'a> Words<'a> {
-    /// After the timestamps.
-    pub(crate) fn new(words: &'a [u32]) -> Words<'a> {
-        Words(&words[HEAD..])
+    /// What it counted for the compute pass.
+    fn seconds(&self, words: &[u32]) -> f64 {
+        let time = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
+        time(2).saturating_sub(time(0)) as f64 * self.tick
     }
-
-    /// The next results.
-    pub(crate) fn take(&mut self, words: usize) -> &'a [u32] {
-        let (taken, rest) = self.0.split_at(words);
-        self.0 = rest;
-        taken
-    }
-}
-
-/// The results that are read back, in the order in which they lie: step counts, outputs, states.
-pub(crate) fn results(buffers: &Buffers, keep: Keep) -> impl Iterator<Item = &Results> {
-    let states = buffers.states.iter().filter(move |_| keep.states);
-    [&buffers.progress]
-        .into_iter()
-        .chain(&buffers.outputs)
-        .filter(move |_| keep.outputs)
-        .chain(states)
 }

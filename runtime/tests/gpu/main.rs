@@ -2,6 +2,7 @@
 //!
 //! Where there is no adapter these tests say so and pass; with `SIM_REQUIRE_GPU=1` they fail.
 
+mod batch;
 mod launch;
 mod reduced;
 mod runs;

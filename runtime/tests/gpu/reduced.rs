@@ -1,14 +1,15 @@
 //! Runs that keep statistics only, beside runs that keep everything.
 
 use crate::walk::{KERNEL, artifact, walk, walk_with};
-use sim_runtime::{Error, Run, Simulation, Statistics, Tuning};
+use sim_runtime::{Error, Run, Simulation, Statistics, Tuning, Variation};
 
 /// What the walk puts out.
 const OUTPUTS: [&str; 5] = ["end", "trail", "who", "high", "wheel"];
 
 /// The device computes the statistics, whatever their size.
 fn reduced(simulation: Simulation) -> Simulation {
-    simulation.keep_outputs(false).tuning(Tuning {
+    let simulation = simulation.keep_outputs(false).keep_states(false);
+    simulation.tuning(Tuning {
         reduce: Some(true),
         ..Tuning::default()
     })
@@ -52,18 +53,51 @@ fn statistics_are_the_same_wherever_they_are_computed() {
     let steps = all.steps().expect("all is kept");
     assert_eq!(all.agent_steps(), steps.map(u64::from).sum::<u64>());
     let few = reduced(few);
-    for _ in 0..2 {
+    for warm in [false, true] {
         let few = few.run().expect("it runs");
         assert!(few.report().reduced);
+        assert!(!warm || few.report().telemetry.submissions == 1);
         same(&few, &all);
-        let x = |run: &Run| run.state::<f32>("x").expect("states are kept").to_vec();
-        assert_eq!(x(&few), x(&all));
     }
-    // The same device then keeps everything, and nothing again.
-    let kept = few.keep_outputs(true);
+    // The same device then keeps everything, or the states, and nothing again.
+    let kept = few.keep_outputs(true).keep_states(true);
     crate::walk::same(&kept.run().expect("it runs"), &all);
-    let few = kept.keep_outputs(false).keep_states(false);
-    same(&few.run().expect("it runs"), &all);
+    let kept = kept.keep_outputs(false);
+    let run = kept.run().expect("it runs");
+    assert!(!run.report().reduced, "states bring the rest along");
+    same(&run, &all);
+    let x = |run: &Run| run.state::<f32>("x").expect("states are kept").to_vec();
+    assert_eq!(x(&run), x(&all));
+    assert!(matches!(
+        run.output::<f32>("end"),
+        Err(Error::OutputsNotKept { .. })
+    ));
+    let few = kept.keep_states(false).run().expect("it runs");
+    assert!(few.report().reduced);
+    same(&few, &all);
+}
+
+#[test]
+fn runs_of_a_batch_have_statistics_of_their_own() {
+    let (Some(all), Some(few)) = (walk(300), walk(300)) else {
+        return;
+    };
+    let few = reduced(few);
+    let variations: Vec<Variation> = (0..12)
+        .map(|k| Variation::new().param("drift", 0.01 + 0.1 * k as f32))
+        .collect();
+    // The second time they share submissions.
+    for _ in 0..2 {
+        let few = few.run_batch(&variations).expect("it runs");
+        let all = all.run_batch(&variations).expect("it runs");
+        for (few, all) in few.iter().zip(&all) {
+            assert!(few.report().reduced && !all.report().reduced);
+            same(few, all);
+        }
+    }
+    let told = |run: &Run| run.report().telemetry.submissions;
+    let warm = few.run_batch(&variations).expect("it runs");
+    assert!(warm.iter().map(told).sum::<u64>() < 12);
 }
 
 #[test]
@@ -71,7 +105,7 @@ fn what_is_not_on_the_device_at_once_is_fetched() {
     let (Some(all), Some(few)) = (walk(5003), walk(5003)) else {
         return;
     };
-    let few = few.keep_outputs(false).tuning(Tuning {
+    let few = reduced(few).tuning(Tuning {
         reduce: Some(true),
         max_agents_per_chunk: Some(2000),
         ..Tuning::default()
@@ -86,7 +120,8 @@ fn few_results_are_fetched() {
     let (Some(all), Some(few)) = (walk(100), walk(100)) else {
         return;
     };
-    let few = few.keep_outputs(false).run().expect("it runs");
+    let few = few.keep_outputs(false).keep_states(false);
+    let few = few.run().expect("it runs");
     assert!(!few.report().reduced);
     same(&few, &all.run().expect("it runs"));
     assert!(few.outputs().is_empty());
@@ -95,11 +130,10 @@ fn few_results_are_fetched() {
 #[test]
 fn bytes_come_back_for_rows_and_not_for_agents() {
     let Some(few) = walk(20_000) else { return };
-    let few = reduced(few).keep_states(false).run().expect("it runs");
+    let few = reduced(few).run().expect("it runs");
     // Seven values of an agent: 2048 sums of 8 bytes for each, the keys, and the head.
     let told = few.report().telemetry;
     assert!(told.bytes_down < 7 * 17_000 + 1000, "{told:?}");
-    assert!(told.reduce_seconds > 0.0 && told.reduce_seconds < told.total_seconds);
 }
 
 #[test]
@@ -133,7 +167,6 @@ fn the_results_of_an_agent_are_not_known() {
         let help = unknown.and_then(|error| error.help());
         assert_eq!(help.as_deref(), Some("did you mean `end`?"));
     }
-    assert_eq!(run.shape("x").expect("states are kept"), [10]);
 }
 
 #[test]

@@ -246,6 +246,7 @@ fn a_run_can_be_watched_and_cancelled() {
     let control = Control {
         cancel: Some(&cancel),
         progress: Some(&watch),
+        ..Control::default()
     };
     simulation.run_with(&control).expect("nobody cancels");
     assert_eq!(furthest.load(Ordering::Relaxed), 100 * 100);

@@ -1,7 +1,7 @@
 //! What a run says that it cost, and the cache of pipelines.
 
 use crate::walk::{same, walk};
-use sim_runtime::{CacheUse, Simulation, Telemetry, Tuning};
+use sim_runtime::{CacheUse, Control, Simulation, Telemetry, Tuning};
 use std::{
     fs,
     path::PathBuf,
@@ -46,7 +46,12 @@ fn states_are_read_only_where_they_are_kept() {
         return;
     };
     let (with, without) = (run(&with), run(&without.keep_states(false)));
-    assert_eq!(with.bytes_down - without.bytes_down, 4 * 2 * 100);
+    // Bindings begin at multiples of 256 bytes, so that there may be up to as many between outputs and states.
+    let states = with.bytes_down - without.bytes_down;
+    assert!(
+        (4 * 2 * 100..4 * 2 * 100 + 256).contains(&states),
+        "{states}"
+    );
 }
 
 #[test]
@@ -57,11 +62,17 @@ fn the_clock_of_the_device_counts_every_submission() {
         steps_per_dispatch: Some(10),
         ..Tuning::default()
     });
-    let told = run(&simulation);
+    let clocked = Control {
+        clock: true,
+        ..Control::default()
+    };
+    let told = simulation.run_with(&clocked).expect("the walk runs");
+    let told = told.report().telemetry;
     assert!(told.submissions >= 5, "one a chunk");
     if let Some(seconds) = told.gpu_seconds {
         assert!(seconds > 0.0 && seconds <= told.total_seconds, "{told:?}");
     }
+    assert_eq!(run(&simulation).gpu_seconds, None, "nobody asked");
 }
 
 /// A directory that is gone after the test.

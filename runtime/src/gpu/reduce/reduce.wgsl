@@ -50,6 +50,8 @@ struct Report {
     stopped: atomic<u32>,
     // The complement of the first agent whose step count is wrong; 0 if none is.
     wrong: atomic<u32>,
+    // Its word.
+    wrong_word: u32,
     columns: array<Found>,
 }
 
@@ -255,6 +257,10 @@ fn narrow(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     }
     if lane == 0u {
         searches[column].digits++;
+        let wrong = atomicLoad(&report.wrong);
+        if column == 0u && wrong != 0u {
+            report.wrong_word = progress[~wrong];
+        }
     }
 }
 

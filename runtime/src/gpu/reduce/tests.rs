@@ -43,12 +43,34 @@ fn upload(open: &OpenDevice, words: &[u32]) -> wgpu::Buffer {
 
 const GAP: u64 = 256;
 
-fn binding(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
-    wgpu::BufferBinding {
+fn binding(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
+    wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer,
         offset: GAP,
         size: None,
-    }
+    })
+}
+
+/// Reduces alone, and fetches what was found.
+fn found(open: &OpenDevice, reducer: &Reducer, source: &Source<'_>) -> Reduced {
+    let reduction = reducer.prepare(open, source).expect("it fits");
+    let (report, bytes) = reduction.report();
+    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+    let back = buffer(open, "testing", bytes, usage).expect("it fits");
+    let mut encoder = open.device.create_command_encoder(&Default::default());
+    reducer.record(&mut encoder, std::slice::from_ref(&reduction));
+    encoder.copy_buffer_to_buffer(report, 0, &back, 0, bytes);
+    encoder.map_buffer_on_submit(&back, wgpu::MapMode::Read, .., |mapped| {
+        mapped.expect("it is mapped");
+    });
+    open.queue.submit([encoder.finish()]);
+    let wait = wgpu::PollType::wait_indefinitely();
+    open.device.poll(wait).expect("the device runs");
+    let view = back.get_mapped_range(..).expect("it is mapped");
+    let mut words: &[u32] = bytemuck::cast_slice(&view);
+    let reduced = reduction.read(&mut words);
+    assert!(words.is_empty());
+    reduced
 }
 
 /// Reduces columns as they lie on the device, and step counts.
@@ -64,8 +86,8 @@ fn reduce(fields: &[Field], words: &[u32], progress: &[u32], steps: u32) -> Opti
         agents,
         steps,
     };
-    let first = reducer.reduce(&open, &source).expect("it runs");
-    let again = reducer.reduce(&open, &source).expect("it runs again");
+    let first = found(&open, &reducer, &source);
+    let again = found(&open, &reducer, &source);
     assert_eq!(
         format!("{first:?}"),
         format!("{again:?}"),
@@ -266,12 +288,21 @@ fn step_counts_are_summed_and_checked() {
     for (agent, word) in [(149_999, 3), (80_000, STOPPED | CUT_SHORT), (0, steps - 1)] {
         progress[agent] = word;
         let found = reduced(&progress).expect("there is an adapter");
-        assert_eq!(found.wrong, Some((agent as u32, word)));
+        assert_eq!(
+            found.wrong,
+            Some(Fault {
+                agent: agent as u32,
+                word
+            })
+        );
     }
     let found = reduce(&fields, &[0, 0, 0], &[8, STOPPED | 8, STOPPED | 9], 8);
     assert_eq!(
         found.expect("there is an adapter").wrong,
-        Some((2, STOPPED | 9))
+        Some(Fault {
+            agent: 2,
+            word: STOPPED | 9
+        })
     );
 }
 

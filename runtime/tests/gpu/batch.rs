@@ -1,0 +1,255 @@
+//! Batches: each run gives what it gives alone, whatever goes on beside it.
+
+use sim_runtime::{Array, Backend, Control, Error, Run, Simulation, Tuning, Variation, adapters};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An agent with an input that may be given or drawn, a table, and draws.
+const MODEL: &str = "
+agents 700
+steps 40
+param drift = 0.5
+data tide: [f32; 40]
+input scale = 1.0 + 0.001 * f32(agent) * drift
+START
+state x = start
+state low = start
+output end = x
+output least = low
+step t {
+    x += scale * drift * tide[t] + normal()
+    low = min(low, x)
+    if x > 400.0 { stop }
+}
+";
+
+/// With inputs that are drawn, or computed only.
+fn simulation_with(backend: Backend, drawn: bool) -> Simulation {
+    let start = match drawn {
+        true => "input start ~ uniform(0.0, drift)",
+        false => "input start = 10.0 * sin(f32(agent))",
+    };
+    let tide: Vec<f32> = (0..40).map(|t| (t as f32 * 0.3).sin()).collect();
+    let simulation =
+        Simulation::compile(&MODEL.replace("START", start)).expect("the model compiles");
+    simulation
+        .backend(backend)
+        .data("tide", tide)
+        .expect("the table fits")
+}
+
+fn simulation(backend: Backend) -> Simulation {
+    simulation_with(backend, true)
+}
+
+fn backends() -> Vec<Backend> {
+    let mut backends = vec![Backend::Cpu, Backend::Reference];
+    backends.extend((!adapters().is_empty()).then_some(Backend::Gpu));
+    backends
+}
+
+fn words(run: &Run) -> Vec<Vec<u32>> {
+    let columns = run.outputs().iter().chain(run.states());
+    let steps = run.steps().expect("all is kept").collect();
+    columns.map(|it| it.values.words()).chain([steps]).collect()
+}
+
+fn starts(k: u32) -> Array {
+    let starts: Vec<f32> = (0..700).map(|i| (i * (k + 3) % 17) as f32).collect();
+    starts.into()
+}
+
+/// All kinds of differences, none among them.
+fn variations() -> Vec<Variation> {
+    (0..25)
+        .map(|k| {
+            let mut variation = Variation::new();
+            if k % 5 > 0 {
+                variation = variation.seed(u64::from(k));
+            }
+            if k % 3 == 1 {
+                variation = variation.param("drift", 0.1 * k as f32);
+            }
+            match k % 7 {
+                6 => variation.input("start", starts(k)),
+                _ => variation,
+            }
+        })
+        .collect()
+}
+
+/// Where the input comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Start {
+    Given,
+    Drawn,
+    Computed,
+}
+
+/// The same runs, each with a simulation of its own.
+fn alone(backend: Backend, tuning: Tuning, number: u32, start: Start) -> Run {
+    let mut simulation = simulation_with(backend, start == Start::Drawn).tuning(tuning);
+    if start == Start::Given {
+        simulation = simulation.input("start", starts(99)).expect("it fits");
+    }
+    if !number.is_multiple_of(5) {
+        simulation = simulation.seed(number.into());
+    }
+    if number % 3 == 1 {
+        simulation = simulation
+            .param("drift", 0.1 * number as f32)
+            .expect("it is a param");
+    }
+    if number % 7 == 6 {
+        simulation = simulation
+            .input("start", starts(number))
+            .expect("it is an input");
+    }
+    simulation.run().expect("it runs")
+}
+
+#[test]
+fn each_run_of_a_batch_gives_what_it_gives_alone() {
+    let tunings = [
+        Tuning::default(),
+        Tuning {
+            max_agents_per_chunk: Some(300),
+            ..Tuning::default()
+        },
+        Tuning {
+            steps_per_dispatch: Some(7),
+            prepare: Some(true),
+            ..Tuning::default()
+        },
+    ];
+    for backend in backends() {
+        for (which, tuning) in tunings.into_iter().enumerate() {
+            if which > 0 && backend != Backend::Gpu {
+                continue;
+            }
+            for start in [Start::Given, Start::Drawn, Start::Computed] {
+                let mut batch = simulation_with(backend, start == Start::Drawn).tuning(tuning);
+                if start == Start::Given {
+                    batch = batch.input("start", starts(99)).expect("it fits");
+                }
+                let variations = variations();
+                // A second time all is warm, and runs share submissions from the first on.
+                for round in 0..2 {
+                    let runs = batch.run_batch(&variations).expect("the batch runs");
+                    assert_eq!(runs.len(), variations.len());
+                    for (number, run) in (0..).zip(&runs) {
+                        let alone = alone(backend, tuning, number, start);
+                        let what = format!("{backend:?}, {tuning:?}, {start:?}, {round}, {number}");
+                        assert_eq!(words(run), words(&alone), "{what}");
+                        assert_eq!(run.report().seed, alone.report().seed, "{what}");
+                        assert_eq!(run.report().chunks, alone.report().chunks, "{what}");
+                    }
+                }
+                // A run after a batch is that of the simulation itself.
+                assert_eq!(
+                    words(&batch.run().expect("it runs")),
+                    words(&alone(backend, tuning, 0, start))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_of_a_batch_share_submissions_once_their_time_is_known() {
+    if adapters().is_empty() {
+        return;
+    }
+    let simulation = simulation(Backend::Gpu)
+        .input("start", starts(1))
+        .expect("it fits");
+    simulation.run().expect("it runs");
+    let seeds: Vec<Variation> = (0..32).map(|k| Variation::new().seed(k)).collect();
+    let clock = Control {
+        clock: true,
+        ..Control::default()
+    };
+    let mut runs = Vec::new();
+    let result = simulation.run_each(&seeds, &clock, |_, run| runs.push(run));
+    result.expect("the batch runs");
+    let told = |of: fn(&Run) -> u64| runs.iter().map(of).sum::<u64>();
+    assert!(told(|run| run.report().telemetry.submissions) < 32);
+    // Seeds are all that goes up: the inputs and the table are there.
+    assert!(told(|run| run.report().telemetry.bytes_up) < 32 * 4096);
+    assert!(told(|run| run.report().telemetry.bytes_down) >= 32 * 700 * 3 * 4);
+    let seconds = |run: &Run| run.report().telemetry.gpu_seconds;
+    if seconds(&runs[0]).is_some() {
+        assert!(runs.iter().all(|run| seconds(run) > Some(0.0)));
+    }
+}
+
+#[test]
+fn what_was_handed_over_before_an_error_stays() {
+    for backend in backends() {
+        let simulation = simulation(backend);
+        let mut variations = vec![Variation::new(); 6];
+        variations[4] = Variation::new().param("drift", f32::NAN);
+        let mut done = Vec::new();
+        let result = simulation.run_each(&variations, &Control::default(), |number, run| {
+            done.push((number, words(&run)));
+        });
+        assert!(
+            matches!(result, Err(Error::NotANumber { .. })),
+            "{result:?}"
+        );
+        assert!(done.len() <= 4, "{}", done.len());
+        let alone = words(&simulation.run().expect("it still runs"));
+        for (at, (number, words)) in done.into_iter().enumerate() {
+            assert_eq!((at, &words), (number, &alone));
+        }
+        for wrong in [
+            Variation::new().param("x", 1.0),
+            Variation::new().input("y", 1.0),
+        ] {
+            let result = simulation.run_batch(&[wrong]);
+            assert!(
+                matches!(result, Err(Error::UnknownName { .. })),
+                "{result:?}"
+            );
+        }
+        assert!(
+            simulation
+                .run_batch(&[])
+                .expect("nothing is no error")
+                .is_empty()
+        );
+    }
+}
+
+#[test]
+fn a_batch_can_be_watched_and_cancelled_and_run_again() {
+    for backend in backends() {
+        let simulation = simulation(backend);
+        let cancel = AtomicBool::new(false);
+        let last = std::sync::atomic::AtomicU64::new(0);
+        let progress = |done: u64, total: u64| {
+            assert!(done <= total && total == 30 * 700 * 40, "{done} of {total}");
+            last.fetch_max(done, Ordering::Relaxed);
+        };
+        let control = Control {
+            cancel: Some(&cancel),
+            progress: Some(&progress),
+            ..Control::default()
+        };
+        let variations: Vec<Variation> = (0..30).map(|k| Variation::new().seed(k)).collect();
+        let mut done = 0;
+        let result = simulation.run_each(&variations, &control, |_, _| {
+            done += 1;
+            cancel.store(done >= 3, Ordering::Relaxed);
+        });
+        assert!(
+            matches!(result, Err(Error::Cancelled)),
+            "{backend:?}: {result:?}"
+        );
+        assert!((3..30).contains(&done), "{done}");
+        cancel.store(false, Ordering::Relaxed);
+        let mut count = 0;
+        let result = simulation.run_each(&variations, &control, |_, _| count += 1);
+        assert!(result.is_ok() && count == 30, "{backend:?}: {result:?}");
+        assert_eq!(last.load(Ordering::Relaxed), 30 * 700 * 40);
+    }
+}
