@@ -12,6 +12,7 @@ use crate::{
     batch::Variation,
     error::{Error, Role},
 };
+use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{CUT_SHORT, Counter, Field, Input, Manifest, Param, Scalar, Source, header},
@@ -393,6 +394,9 @@ fn place_input(
     Ok(())
 }
 
+/// Words from which on several cores pay.
+pub(crate) const MANY: usize = 1 << 18;
+
 /// A vector of zeros, or an error where the allocator has no room for it.
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
     let mut words = Vec::new();
@@ -401,6 +405,11 @@ pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
         .map_err(|_| Error::HostMemory {
             bytes: len as u64 * 4,
         })?;
-    words.resize(len, 0);
+    if len < MANY {
+        words.resize(len, 0);
+    } else {
+        // The system hands out memory page by page when it is first written to: all cores do that.
+        words.par_extend(rayon::iter::repeat_n(0, len));
+    }
     Ok(words)
 }

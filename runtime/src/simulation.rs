@@ -317,7 +317,8 @@ impl Simulation {
     /// their `gpu_seconds` are shares of what their submission took.
     ///
     /// # Errors
-    /// Any [`Error`] but [`Error::Compile`]. Runs that were handed over before it stay right.
+    /// Any [`Error`] but [`Error::Compile`]. Runs that were handed over before it stay right; where a variation's
+    /// values are wrong, those are all that come before it.
     pub fn run_each(
         &self,
         variations: &[Variation],

@@ -64,6 +64,8 @@ pub(crate) struct Batched {
     pub(crate) runs: u32,
     /// As a batch.
     pub(crate) together: Interval,
+    /// The device's part of it, by its own clock; none if it has none.
+    pub(crate) gpu: Option<Interval>,
     /// One after the other.
     pub(crate) one_by_one: Interval,
 }
@@ -82,7 +84,11 @@ impl Batched {
         let variations: Vec<Variation> = (0..u64::from(runs.max(1)))
             .map(|k| Variation::new().seed(seed.wrapping_add(k)))
             .collect();
-        let (mut together, mut one_by_one) = (Vec::new(), Vec::new());
+        let clocked = Control {
+            clock: true,
+            ..*control
+        };
+        let (mut together, mut gpu, mut one_by_one) = (Vec::new(), Vec::new(), Vec::new());
         // Once more, untimed: the first time buffers are made.
         for time in 0..=times.max(1) {
             let mut alone = Vec::new();
@@ -99,6 +105,10 @@ impl Batched {
                 batch.push((number, run))
             })?;
             let joint = started.elapsed().as_secs_f64();
+            let mut on_gpu = Vec::new();
+            simulation.run_each(&variations, &clocked, |_, run| {
+                on_gpu.extend(run.report().telemetry.gpu_seconds);
+            })?;
             let same = |(number, run): &(usize, Run)| words(run) == words(&alone[*number]);
             if batch.len() != alone.len() || !batch.iter().all(same) {
                 return Err(unverified("a run gave other results in a batch"));
@@ -109,6 +119,9 @@ impl Batched {
                 ));
             }
             if time > 0 {
+                if !on_gpu.is_empty() {
+                    gpu.push(on_gpu.iter().sum::<f64>() / variations.len() as f64);
+                }
                 together.push(joint / variations.len() as f64);
                 one_by_one.push(apart / variations.len() as f64);
             }
@@ -117,6 +130,7 @@ impl Batched {
         Ok(Batched {
             runs: variations.len() as u32,
             together: interval(together)?,
+            gpu: Interval::of(gpu),
             one_by_one: interval(one_by_one)?,
         })
     }

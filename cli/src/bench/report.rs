@@ -54,6 +54,7 @@ pub(crate) struct Row {
 struct Batch {
     runs: u32,
     run_ms: Interval,
+    gpu_ms: Option<Interval>,
     one_by_one_ms: Interval,
 }
 
@@ -67,10 +68,13 @@ struct Search {
 
 impl Batch {
     fn text(&self) -> String {
+        let gpu = self.gpu_ms.map(|gpu| duration(gpu.median / 1e3));
         format!(
-            "{} a run in a batch of {}; {} one by one",
+            "{} a run in a batch of {}{}; {} one by one",
             spelled(&self.run_ms, 1e-3),
             grouped(self.runs.into()),
+            gpu.map(|gpu| format!(", of it {gpu} on the GPU"))
+                .unwrap_or_default(),
             duration(self.one_by_one_ms.median / 1e3)
         )
     }
@@ -200,6 +204,7 @@ impl Row {
         self.batch = batched.map(|it| Batch {
             runs: it.runs,
             run_ms: scaled(it.together, 1e3),
+            gpu_ms: it.gpu.map(|it| scaled(it, 1e3)),
             one_by_one_ms: scaled(it.one_by_one, 1e3),
         });
         self

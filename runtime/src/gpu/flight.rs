@@ -98,6 +98,9 @@ pub(super) struct Traffic<'a> {
     next: (usize, u32),
     launch: Arc<Launch>,
     begun: BTreeMap<usize, Begun>,
+    /// Runs that can be launched, and what is wrong with the one after them.
+    runs: usize,
+    failed: Option<Error>,
     /// Agent-steps that are done.
     done: u64,
     /// When the device was last seen to have finished something.
@@ -124,6 +127,8 @@ impl<'a> Traffic<'a> {
             next: (0, 0),
             launch,
             begun: BTreeMap::new(),
+            runs: batch.runs,
+            failed: None,
             done: 0,
             landed: Instant::now(),
         }
@@ -143,7 +148,7 @@ impl<'a> Traffic<'a> {
                 flying.push_back(flight);
             }
             let Some(flight) = flying.pop_front() else {
-                return Ok(());
+                return self.failed.map_or(Ok(()), Err);
             };
             self.batch.control.check()?;
             if let Some(flight) = self.land(flight, each)? {
@@ -155,7 +160,7 @@ impl<'a> Traffic<'a> {
     /// Sends out the next chunk or the next few runs; none if all have gone, or if memory is short and others
     /// must come back first (unless this is the `only` one).
     fn depart(&mut self, only: bool) -> Result<Option<Flight>, Error> {
-        if self.next.0 == self.batch.runs {
+        if self.next.0 == self.runs {
             return Ok(None);
         }
         let Some(mut buffers) = self.buffers(only)? else {
@@ -165,6 +170,9 @@ impl<'a> Traffic<'a> {
         let places = self.together(agents).min(buffers.places.len());
         let mut jobs = Vec::with_capacity(places);
         for place in &mut buffers.places[..places] {
+            if self.next.0 == self.runs {
+                break;
+            }
             let job = self.next_job(agents)?;
             let chunk = (job.chunk.first, job.chunk.count);
             place.load(self.open, &job.launch, self.manifest.input_words, chunk)?;
@@ -188,8 +196,15 @@ impl<'a> Traffic<'a> {
         self.next.1 += count;
         if self.next.1 == launch.agents {
             self.next = (run + 1, 0);
-            if run + 1 < self.batch.runs {
-                self.launch = (self.batch.launch)(run + 1)?;
+            if run + 1 < self.runs {
+                match (self.batch.launch)(run + 1) {
+                    Ok(launch) => self.launch = launch,
+                    // Those before it are finished and handed over.
+                    Err(error) => {
+                        self.runs = run + 1;
+                        self.failed = Some(error);
+                    }
+                }
             }
         }
         Ok(Job {
@@ -278,7 +293,7 @@ impl<'a> Traffic<'a> {
 
     /// How many of the runs that are left should share a submission, if a chunk has so many agents.
     fn together(&self, agents: u32) -> usize {
-        let left = self.batch.runs - self.next.0;
+        let left = self.runs - self.next.0;
         let launch = &self.launch;
         let alone = self.built.pace.expected(agents, launch.steps);
         if agents < launch.agents || left < 2 || alone.is_zero() {

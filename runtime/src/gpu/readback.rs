@@ -1,11 +1,22 @@
 //! From the device's layout to the caller's: word `w` of agent `i` lies at `w * agents + i` on the device,
 //! the values of one agent lie together in the results.
 
+use crate::bind::MANY;
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
 
 /// Agents that one task of the transposition handles: some pages of each column.
 const BLOCK: usize = 4096;
+
+/// Copies words, with all cores where there are many.
+pub(crate) fn copy(from: &[u32], to: &mut [u32]) {
+    if from.len() < MANY {
+        to.copy_from_slice(from);
+        return;
+    }
+    let parts = to.par_chunks_mut(MANY / 4).zip(from.par_chunks(MANY / 4));
+    parts.for_each(|(to, from)| to.copy_from_slice(from));
+}
 
 /// Copies a field of a chunk of `count` agents from the device's words to its rows in `rows`.
 pub(crate) fn transpose(field: &Field, words: &[u32], count: usize, rows: &mut [u32]) {
@@ -13,7 +24,7 @@ pub(crate) fn transpose(field: &Field, words: &[u32], count: usize, rows: &mut [
     let first = field.word as usize;
     let columns = &words[first * count..(first + width) * count];
     if width == 1 {
-        rows.copy_from_slice(columns);
+        copy(columns, rows);
         return;
     }
     rows.par_chunks_mut(BLOCK * width)
@@ -32,6 +43,17 @@ pub(crate) fn transpose(field: &Field, words: &[u32], count: usize, rows: &mut [
 mod tests {
     use super::*;
     use sim_compiler::manifest::Scalar;
+
+    #[test]
+    fn many_words_are_copied_as_few_are() {
+        for len in [0, 1, MANY - 1, MANY, 3 * MANY + 7] {
+            let from: Vec<u32> = (0..len as u32).collect();
+            let mut to = crate::bind::zeroed(len).expect("there is memory");
+            assert!(to.len() == len && to.iter().all(|&word| word == 0));
+            copy(&from, &mut to);
+            assert_eq!(to, from);
+        }
+    }
 
     #[test]
     fn columns_become_rows() {

@@ -168,7 +168,7 @@ impl Chunk {
     ) -> Result<(), Fault> {
         let (first, count) = (self.first as usize, self.count as usize);
         let progress = &mut raw.progress[first..first + count];
-        progress.copy_from_slice(&words[PROGRESS as usize / 4..][..count]);
+        readback::copy(&words[PROGRESS as usize / 4..][..count], progress);
         if let Some(fault) = fault(progress, steps) {
             return Err(fault);
         }

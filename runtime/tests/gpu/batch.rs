@@ -196,7 +196,7 @@ fn what_was_handed_over_before_an_error_stays() {
             matches!(result, Err(Error::NotANumber { .. })),
             "{result:?}"
         );
-        assert!(done.len() <= 4, "{}", done.len());
+        assert_eq!(done.len(), 4, "those before the wrong one");
         let alone = words(&simulation.run().expect("it still runs"));
         for (at, (number, words)) in done.into_iter().enumerate() {
             assert_eq!((at, &words), (number, &alone));
