@@ -338,10 +338,7 @@ impl Simulation {
         warm.launch = Some(Arc::clone(&base));
         memory::check(&self.artifact.manifest, base.agents, self.keep)?;
         let launches = Launches {
-            model: Model {
-                artifact: &self.artifact,
-                isa: self.instruction_set,
-            },
+            model: self.model(),
             settings: &self.settings,
             base: &base,
             variations,
@@ -390,6 +387,13 @@ impl Simulation {
             warm.engine = Some((engine, reason));
         }
         result
+    }
+
+    fn model(&self) -> Model<'_> {
+        Model {
+            artifact: &self.artifact,
+            isa: self.instruction_set,
+        }
     }
 
     /// Refuses runs whose outputs have to be in memory though they are not kept, and do not fit.
