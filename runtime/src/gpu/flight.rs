@@ -300,7 +300,11 @@ impl<'a> Traffic<'a> {
             return 1;
         }
         let by_time = TOGETHER.as_secs_f64() / alone.as_secs_f64();
-        let bytes = Layout::new(self.manifest, agents).bytes();
+        let outputs = Keep {
+            outputs: true,
+            ..self.batch.keep
+        };
+        let bytes = Layout::new(self.manifest, agents).read(outputs);
         let by_memory = TOGETHER_BYTES / bytes.max(1);
         let slots = buffers::slots(self.open, self.manifest).1;
         // Half of them, so that the other half is in flight meanwhile.
