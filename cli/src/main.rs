@@ -24,7 +24,6 @@ mod problem;
 mod progress;
 mod run;
 mod source;
-mod statistics;
 mod summary;
 mod table;
 mod terminal;

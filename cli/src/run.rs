@@ -16,7 +16,7 @@ use crate::{
     summary::Summary,
     terminal,
 };
-use sim_runtime::{Control, Simulation};
+use sim_runtime::{Control, Simulation, Tuning};
 use std::{path::PathBuf, time::Instant};
 
 /// Arguments of `simc run`.
@@ -73,6 +73,9 @@ pub(crate) struct Args {
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
+    /// Whether a GPU computes the statistics of outputs that no file takes; else by their size.
+    #[arg(long, value_name = "BOOL")]
+    reduce: Option<bool>,
     #[command(flatten)]
     choices: Choices,
 }
@@ -134,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         load,
         total: called.elapsed().as_secs_f64(),
     };
-    let mut summary = Summary::of(&run, own);
+    let mut summary = Summary::of(&run, &simulation.manifest().outputs, own)?;
     // The summary is printed even where the files cannot be written, so that the work is not lost.
     let written = match target.map(|target| target.write(run.outputs(), cancel)) {
         Some(Ok(files)) => {
@@ -157,10 +160,14 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
     simulation = simulation
         .seed(args.seed)
         .first_agent(args.first_agent)
-        .tuning(args.choices.tuning())
+        .tuning(Tuning {
+            reduce: args.reduce,
+            ..args.choices.tuning()
+        })
         .backend(args.backend.into())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
-        .keep_states(false);
+        .keep_states(false)
+        .keep_outputs(args.output.is_some());
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);
     }

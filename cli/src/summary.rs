@@ -2,15 +2,13 @@
 
 use crate::{
     costs::{Costs, Own},
-    statistics::Statistics,
+    failure::Failure,
     table::spellings,
 };
 use serde::{Serialize, Serializer};
-use sim_runtime::{Column, Device, Report, Run};
+use sim_compiler::manifest::Field;
+use sim_runtime::{Device, Report, Run, Statistics};
 use std::{fmt::Write, path::PathBuf};
-
-/// Up to so many values per agent have a row each.
-const MOST_ROWS: u32 = 16;
 
 /// All that is said about a run.
 #[derive(Debug, Serialize)]
@@ -32,6 +30,7 @@ pub(crate) struct Summary {
     agent_steps_per_second: Number,
     dispatches: u64,
     chunks: u32,
+    reduced: bool,
     telemetry: Costs,
     kernel: Vec<String>,
     written: Vec<PathBuf>,
@@ -78,8 +77,8 @@ impl Serialize for Number {
 }
 
 impl Summary {
-    /// Of a run.
-    pub(crate) fn of(run: &Run, own: Own) -> Summary {
+    /// Of a run of a model with these outputs.
+    pub(crate) fn of(run: &Run, outputs: &[Field], own: Own) -> Result<Summary, Failure> {
         let report: &Report = run.report();
         let (backend, adapter) = match &report.backend {
             Device::Cpu(_) => ("cpu", None),
@@ -94,13 +93,17 @@ impl Summary {
                 }),
             ),
         };
-        let agent_steps: u64 = run.steps().map(u64::from).sum();
+        let agent_steps = run.agent_steps();
         let speed = match agent_steps {
             0 => 0.0,
             steps => steps as f64 / report.run_seconds,
         };
-        Summary {
-            outputs: run.outputs().iter().flat_map(rows).collect(),
+        let mut lines = Vec::new();
+        for field in outputs {
+            lines.extend(rows(field, run.statistics(&field.name)?));
+        }
+        Ok(Summary {
+            outputs: lines,
             backend,
             reason: report.reason.clone(),
             adapter,
@@ -108,7 +111,7 @@ impl Summary {
             first_agent: report.first_agent,
             population: report.population,
             steps: report.steps,
-            stopped_agents: run.stopped().filter(|&stopped| stopped).count() as u64,
+            stopped_agents: run.stopped_agents(),
             seed: report.seed,
             compile_seconds: own.compile,
             prepare_seconds: report.prepare_seconds,
@@ -117,10 +120,11 @@ impl Summary {
             agent_steps_per_second: Number(speed),
             dispatches: report.dispatches,
             chunks: report.chunks,
+            reduced: report.reduced,
             telemetry: Costs::of(&report.telemetry, own),
             kernel: kernel(report),
             written: Vec::new(),
-        }
+        })
     }
 
     /// Notes the files that hold the outputs.
@@ -276,17 +280,15 @@ impl Row {
 }
 
 /// A row per value of an agent, or one over all if there are many.
-pub(crate) fn rows(column: &Column) -> Vec<Row> {
-    let field = &column.field;
+pub(crate) fn rows(field: &Field, statistics: Vec<Statistics>) -> Vec<Row> {
     let width = field.words();
-    if width > MOST_ROWS {
-        let all = Statistics::of(&column.values, 0, 1);
+    if let [all] = statistics[..]
+        && width > 1
+    {
         return vec![Row::new(field.name.clone(), width, all)];
     }
-    let spelled = spellings(field, 0).into_iter().enumerate();
-    spelled
-        .map(|(at, name)| Row::new(name, 1, Statistics::of(&column.values, at, width as usize)))
-        .collect()
+    let spelled = spellings(field, 0).into_iter().zip(statistics);
+    spelled.map(|(name, of)| Row::new(name, 1, of)).collect()
 }
 
 /// Digits in groups of three, as models may write them: `1_000_000`.

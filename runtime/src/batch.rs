@@ -4,6 +4,7 @@ use crate::{
     bind::{Array, Launch},
     control::Control,
     error::Error,
+    run::Keep,
 };
 use std::sync::Arc;
 
@@ -70,6 +71,6 @@ pub(crate) struct Batch<'a> {
     pub(crate) launch: &'a dyn Fn(usize) -> Result<Arc<Launch>, Error>,
     /// Do all have the same inputs?
     pub(crate) same_inputs: bool,
-    pub(crate) keep_states: bool,
+    pub(crate) keep: Keep,
     pub(crate) control: Control<'a>,
 }

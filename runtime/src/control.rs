@@ -79,6 +79,9 @@ pub struct Tuning {
     pub reserve: Option<bool>,
     /// How often the step stands in the text of a round of the time loop, at least 1.
     pub unroll_steps: Option<u32>,
+    /// Whether the device computes the statistics of a run that keeps no outputs; otherwise a GPU does for results of
+    /// 4 MiB and more, and no software adapter. Results that are not on the device at once are fetched all the same.
+    pub reduce: Option<bool>,
     /// Has the shader compiler add its own checks to the kernel: of indices, of integer divisors, and of the rounds
     /// of every loop. Kernels guard what needs it in their text, so the checks find nothing, and they cost: loops over
     /// local arrays were measured to take up to 31 times as long. They are there to tell a fault of our compiler

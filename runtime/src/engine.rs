@@ -9,7 +9,7 @@ use crate::{
     gpu::{self, Raw, Session},
     interpreter,
     launches::Launches,
-    run::Device,
+    run::{Device, Keep},
     simulation::Backend,
     vectors,
 };
@@ -56,11 +56,16 @@ impl Engine {
         }
     }
 
+    /// Are outputs that need not be kept reduced where they lie?
+    pub(crate) fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
+        matches!(self, Engine::Gpu(session) if session.reduces(launch, keep))
+    }
+
     /// Runs a batch and hands over each of its runs.
     pub(crate) fn run(
         &mut self,
         launches: &Launches<'_>,
-        keep_states: bool,
+        keep: Keep,
         control: Control<'_>,
         hand_over: &mut dyn FnMut(usize, Raw),
     ) -> Result<(), Error> {
@@ -76,17 +81,17 @@ impl Engine {
         };
         match self {
             Engine::Reference => one_by_one(&|launch, control| {
-                interpreter::run(artifact, launch, keep_states, control)
+                interpreter::run(artifact, launch, keep.states, control)
             }),
             Engine::Vector(program) => one_by_one(&|launch, control| {
-                vectors::run(program, artifact, launch, keep_states, control)
+                vectors::run(program, artifact, launch, keep.states, control)
             }),
             Engine::Gpu(session) => session.run(
                 &Batch {
                     runs,
                     launch: &|number| launches.complete(number),
                     same_inputs: launches.have_same_inputs(),
-                    keep_states,
+                    keep,
                     control,
                 },
                 hand_over,

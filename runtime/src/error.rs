@@ -145,6 +145,12 @@ pub enum Error {
         /// The state's name.
         name: String,
     },
+    /// The run was told to keep statistics only, and not the results of each agent.
+    #[error("the results of each agent were not kept, and {what} is one of them")]
+    OutputsNotKept {
+        /// What was asked for, in words.
+        what: String,
+    },
     /// The processor lacks the vector instructions that were asked for.
     #[error("this processor has no {name} instructions")]
     NoSuchInstructions {
@@ -299,6 +305,7 @@ impl Error {
             Error::HostMemory { .. } => "E0713",
             Error::Cancelled => "E0714",
             Error::NoSuchInstructions { .. } => "E0715",
+            Error::OutputsNotKept { .. } => "E0716",
             Error::NoAdapter { .. } => "E0801",
             Error::DeviceRefused { .. } => "E0802",
             Error::AdapterLimit { .. } => "E0803",
@@ -347,6 +354,7 @@ impl Error {
             Error::StatesNotKept { .. } => {
                 "leave out `keep_states(false)`, or make the state an output".to_owned()
             }
+            Error::OutputsNotKept { .. } => "ask for `statistics`, or keep outputs".to_owned(),
             Error::NoSuchInstructions { .. } => "leave the choice to the runtime".to_owned(),
             Error::HostMemory { .. } => {
                 "run fewer agents at a time: `first_agent` continues where a run ended".to_owned()
@@ -354,9 +362,7 @@ impl Error {
             Error::NoAdapter { .. } => {
                 "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".to_owned()
             }
-            Error::NoGpuSupport => {
-                "run on the CPU backend, or build with the feature `gpu`".to_owned()
-            }
+            Error::NoGpuSupport => "run on the CPU, or build with the feature `gpu`".to_owned(),
             Error::DeviceRefused { .. } => {
                 "close other programs that use the GPU, or run on the CPU backend".to_owned()
             }

@@ -12,6 +12,7 @@ mod per_step;
 mod plan;
 mod processors;
 mod readback;
+mod reduce;
 mod results;
 mod staging;
 mod upload;
@@ -23,7 +24,7 @@ pub(crate) use wgpu::Adapter;
 
 use crate::{
     adapter::AdapterSummary, batch::Batch, bind::Launch, clock::Stopwatch, control::Tuning,
-    error::Error,
+    error::Error, run::Keep,
 };
 use cache::Cache;
 use device::OpenDevice;
@@ -38,6 +39,11 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+/// Results of fewer bytes are fetched sooner than they are reduced.
+const REDUCED_BYTES: u64 = 4 << 20;
+/// So many times less must come back.
+const REDUCED_TIMES: u64 = 8;
 
 /// A device with a kernel; serves any number of runs.
 pub(crate) struct Session {
@@ -151,6 +157,21 @@ impl Session {
         &self.open.adapter
     }
 
+    /// Are outputs that need not be kept reduced on the device, if they lie there all at once?
+    pub(crate) fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
+        let manifest = &self.artifact.manifest;
+        let (fields, agents) = (&manifest.outputs, launch.agents);
+        let bytes = 4 * (1 + u64::from(manifest.output_words)) * u64::from(agents);
+        let pays = self.open.adapter.kind.is_gpu()
+            && bytes >= REDUCED_BYTES
+            && bytes >= REDUCED_TIMES * reduce::bytes(fields);
+        // States that are kept come back by the copy that brings the rest.
+        !keep.outputs
+            && !keep.states
+            && self.tuning.reduce.unwrap_or(pays)
+            && reduce::is_possible(&self.open.limits, fields, agents)
+    }
+
     /// Runs a batch, and hands over each of its runs when it is done.
     pub(crate) fn run(
         &mut self,
@@ -179,12 +200,13 @@ impl Session {
         self.choose(&launch)?;
         let artifact = Arc::clone(&self.artifact);
         let most = self.tuning.max_agents_per_chunk;
+        let reduces = self.reduces(&launch, batch.keep);
         Traffic::new(
             (&self.open, &artifact.manifest),
             &mut self.kernels[0],
             &mut self.stock,
             batch,
-            (launch, most),
+            (launch, most, reduces),
         )
         .run(each)
     }

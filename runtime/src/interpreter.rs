@@ -57,6 +57,7 @@ pub(crate) fn run(
             .then(|| rows(&manifest.states, &agents.states, manifest.state_words))
             .transpose()?,
         progress: agents.progress,
+        sums: None,
         dispatches: 0,
         chunks: 1,
         telemetry: Telemetry::default(),

@@ -1,7 +1,7 @@
 //! Whether results will fit the machine's memory. Linux hands out memory that it does not have and ends
 //! the process later, so asking the allocator is not enough.
 
-use crate::error::Error;
+use crate::{error::Error, run::Keep};
 use sim_compiler::manifest::Manifest;
 
 /// Results below so many bytes need no question.
@@ -11,10 +11,15 @@ const ALWAYS: u64 = 64 << 20;
 ///
 /// # Errors
 /// [`Error::HostMemory`]
-pub(crate) fn check(manifest: &Manifest, agents: u32, keep_states: bool) -> Result<(), Error> {
-    let states = if keep_states { manifest.state_words } else { 0 };
+pub(crate) fn check(manifest: &Manifest, agents: u32, keep: Keep) -> Result<(), Error> {
     // Once as they come from the backend, once by name; and the progress of each agent.
-    let words = 2 * (u64::from(manifest.output_words) + u64::from(states)) + 1;
+    let mut words = 0;
+    if keep.outputs {
+        words += 2 * u64::from(manifest.output_words) + 1;
+    }
+    if keep.states {
+        words += 2 * u64::from(manifest.state_words);
+    }
     let bytes = 4 * words * u64::from(agents);
     // Asking takes as long as a short run on a GPU.
     if bytes < ALWAYS {

@@ -3,7 +3,9 @@
 
 pub(crate) use crate::run::Raw;
 
-use crate::{adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error};
+use crate::{
+    adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error, run::Keep,
+};
 use sim_compiler::artifact::Artifact;
 use std::{path::Path, sync::Arc};
 
@@ -52,6 +54,11 @@ impl Session {
 
     /// Cannot be called, since there is no session.
     pub(crate) fn adapter(&self) -> &AdapterSummary {
+        match *self {}
+    }
+
+    /// Cannot be called, since there is no session.
+    pub(crate) fn reduces(&self, _launch: &Launch, _keep: Keep) -> bool {
         match *self {}
     }
 

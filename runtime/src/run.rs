@@ -6,6 +6,7 @@ use crate::{
     bind::{dims, unknown},
     cpu::vector::Isa,
     error::{Error, Role},
+    statistics::{Statistics, Sums},
     telemetry::Telemetry,
 };
 use sim_compiler::{
@@ -16,12 +17,40 @@ use sim_compiler::{
 /// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    pub(crate) outputs: Vec<Column>,
+    pub(crate) output_fields: Vec<Field>,
+    pub(crate) results: Results,
     /// None if the run was told to leave the states on the device.
     pub(crate) states: Option<Vec<Column>>,
     pub(crate) state_names: Vec<String>,
-    pub(crate) progress: Vec<u32>,
     pub(crate) report: Report,
+}
+
+/// What is known of outputs and step counts.
+#[derive(Clone, Debug)]
+pub(crate) enum Results {
+    /// Those of each agent.
+    Kept {
+        outputs: Vec<Column>,
+        progress: Vec<u32>,
+    },
+    /// Those of all agents together: the run was told not to keep more.
+    Summed(Sums),
+}
+
+/// What a run keeps of each agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// Outputs and step counts.
+    pub(crate) outputs: bool,
+    pub(crate) states: bool,
+}
+
+impl Keep {
+    /// Everything.
+    pub(crate) const ALL: Keep = Keep {
+        outputs: true,
+        states: true,
+    };
 }
 
 /// What a backend gives back: rows per field, in the manifest's order.
@@ -29,6 +58,8 @@ pub(crate) struct Raw {
     pub(crate) outputs: Vec<Vec<u32>>,
     pub(crate) states: Option<Vec<Vec<u32>>>,
     pub(crate) progress: Vec<u32>,
+    /// In place of outputs and progress, which are then empty.
+    pub(crate) sums: Option<Sums>,
     pub(crate) dispatches: u64,
     pub(crate) chunks: u32,
     pub(crate) telemetry: Telemetry,
@@ -87,6 +118,8 @@ pub struct Report {
     pub dispatches: u64,
     /// Parts that the population was split into to fit the device.
     pub chunks: u32,
+    /// Whether the device computed the statistics, so that outputs and step counts were not fetched.
+    pub reduced: bool,
     /// What it cost in detail.
     pub telemetry: Telemetry,
     /// What was chosen for the kernel, and why; empty on the CPU.
@@ -191,24 +224,32 @@ impl Column {
 }
 
 impl Run {
-    /// Of what a backend gives back.
-    pub(crate) fn new(manifest: &Manifest, raw: Raw, report: Report) -> Run {
+    /// Gives what came from a backend its names and types. Where that is more than is to be kept of each agent, it
+    /// is summed.
+    pub(crate) fn of(manifest: &Manifest, raw: Raw, keep_outputs: bool, report: Report) -> Run {
         let columns = |fields: &[Field], rows: Vec<Vec<u32>>| -> Vec<Column> {
-            fields
-                .iter()
-                .zip(rows)
+            (fields.iter().zip(rows))
                 .map(|(field, words)| Column::new(field, report.agents, words))
                 .collect()
         };
+        let results = match raw.sums {
+            Some(sums) => Results::Summed(sums),
+            None => {
+                let outputs = columns(&manifest.outputs, raw.outputs);
+                let progress = raw.progress;
+                match keep_outputs {
+                    true => Results::Kept { outputs, progress },
+                    false => Results::Summed(Sums::of(&outputs, &progress)),
+                }
+            }
+        };
+        let states = raw.states.map(|rows| columns(&manifest.states, rows));
+        let names = manifest.states.iter().map(|field| field.name.clone());
         Run {
-            outputs: columns(&manifest.outputs, raw.outputs),
-            states: raw.states.map(|rows| columns(&manifest.states, rows)),
-            state_names: manifest
-                .states
-                .iter()
-                .map(|field| field.name.clone())
-                .collect(),
-            progress: raw.progress,
+            output_fields: manifest.outputs.clone(),
+            results,
+            states,
+            state_names: names.collect(),
             report,
         }
     }
@@ -216,9 +257,27 @@ impl Run {
     /// An output of all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool` as the model has it.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] and [`Error::WrongType`].
+    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if the run was told to keep
+    /// statistics only.
     pub fn output<T: Element>(&self, name: &str) -> Result<&[T], Error> {
-        find(Role::Output, &self.outputs, name)?.typed(Role::Output)
+        let at = self.output_at(name)?;
+        match &self.results {
+            Results::Kept { outputs, .. } => outputs[at].typed(Role::Output),
+            Results::Summed(_) => Err(not_kept(format!("output `{name}`"))),
+        }
+    }
+
+    /// Statistics of an output: one for each element, in the order of its row, or one for all of its values if an
+    /// agent has more than 16. They are known whether the outputs were kept or not.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`].
+    pub fn statistics(&self, name: &str) -> Result<Vec<Statistics>, Error> {
+        let at = self.output_at(name)?;
+        Ok(match &self.results {
+            Results::Kept { outputs, .. } => outputs[at].statistics(),
+            Results::Summed(sums) => sums.outputs[at].clone(),
+        })
     }
 
     /// A state of all agents after the last step, row by row.
@@ -247,20 +306,22 @@ impl Run {
     /// # Errors
     /// [`Error::UnknownName`].
     pub fn shape(&self, name: &str) -> Result<&[usize], Error> {
-        let state = || {
-            self.states()
-                .iter()
-                .find(|column| column.field.name == name)
-        };
-        match find(Role::Output, &self.outputs, name) {
-            Ok(column) => Ok(&column.shape),
-            Err(error) => state().map(|column| &column.shape[..]).ok_or(error),
+        let mut columns = self.outputs().iter().chain(self.states());
+        match columns.find(|column| column.field.name == name) {
+            Some(column) => Ok(&column.shape),
+            None => Err(match self.output_at(name) {
+                Ok(_) => not_kept(format!("output `{name}`")),
+                Err(unknown) => unknown,
+            }),
         }
     }
 
-    /// All outputs, in the model's order.
+    /// All outputs, in the model's order; none if they were not kept.
     pub fn outputs(&self) -> &[Column] {
-        &self.outputs
+        match &self.results {
+            Results::Kept { outputs, .. } => outputs,
+            Results::Summed(_) => &[],
+        }
     }
 
     /// All final states, in the model's order; none if they were not read back.
@@ -269,19 +330,78 @@ impl Run {
     }
 
     /// Steps that each agent really ran: all, or fewer where the model says `stop`.
-    pub fn steps(&self) -> impl ExactSizeIterator<Item = u32> {
-        self.progress.iter().map(|word| word & (CUT_SHORT - 1))
+    ///
+    /// # Errors
+    /// [`Error::OutputsNotKept`] if the run was told to keep statistics only.
+    pub fn steps(&self) -> Result<impl ExactSizeIterator<Item = u32>, Error> {
+        let progress = self.progress("the number of its steps")?;
+        Ok(progress.iter().copied().map(steps))
     }
 
     /// Whether each agent has stopped by itself.
-    pub fn stopped(&self) -> impl ExactSizeIterator<Item = bool> {
-        self.progress.iter().map(|word| word & STOPPED != 0)
+    ///
+    /// # Errors
+    /// [`Error::OutputsNotKept`] if the run was told to keep statistics only.
+    pub fn stopped(&self) -> Result<impl ExactSizeIterator<Item = bool>, Error> {
+        let progress = self.progress("whether it stopped")?;
+        Ok(progress.iter().copied().map(has_stopped))
+    }
+
+    /// Steps that all agents ran together.
+    pub fn agent_steps(&self) -> u64 {
+        match &self.results {
+            Results::Kept { progress, .. } => agent_steps(progress),
+            Results::Summed(sums) => sums.agent_steps,
+        }
+    }
+
+    /// How many agents have stopped by themselves.
+    pub fn stopped_agents(&self) -> u64 {
+        match &self.results {
+            Results::Kept { progress, .. } => stopped_agents(progress),
+            Results::Summed(sums) => sums.stopped,
+        }
     }
 
     /// How the run was done.
     pub fn report(&self) -> &Report {
         &self.report
     }
+
+    fn output_at(&self, name: &str) -> Result<usize, Error> {
+        let names = || self.output_fields.iter().map(|field| field.name.as_str());
+        let at = names().position(|known| known == name);
+        at.ok_or_else(|| unknown(Role::Output, name, names()))
+    }
+
+    fn progress(&self, what: &str) -> Result<&[u32], Error> {
+        match &self.results {
+            Results::Kept { progress, .. } => Ok(progress),
+            Results::Summed(_) => Err(not_kept(what.to_owned())),
+        }
+    }
+}
+
+fn not_kept(what: String) -> Error {
+    Error::OutputsNotKept { what }
+}
+
+fn steps(word: u32) -> u32 {
+    word & (CUT_SHORT - 1)
+}
+
+fn has_stopped(word: u32) -> bool {
+    word & STOPPED != 0
+}
+
+/// Steps that all agents of these words ran together.
+pub(crate) fn agent_steps(progress: &[u32]) -> u64 {
+    progress.iter().map(|&word| u64::from(steps(word))).sum()
+}
+
+/// How many agents of these words have stopped.
+pub(crate) fn stopped_agents(progress: &[u32]) -> u64 {
+    progress.iter().filter(|&&word| has_stopped(word)).count() as u64
 }
 
 fn find<'a>(role: Role, columns: &'a [Column], name: &str) -> Result<&'a Column, Error> {

@@ -11,7 +11,7 @@ use crate::{
     gpu::Raw,
     launches::{Launches, Model},
     memory,
-    run::{Report, Run},
+    run::{Keep, Report, Run},
 };
 use sim_compiler::{
     artifact::Artifact,
@@ -53,7 +53,7 @@ pub struct Simulation {
     settings: Settings,
     wanted: Wanted,
     instruction_set: Option<Isa>,
-    keep_states: bool,
+    keep: Keep,
     warm: Mutex<Warm>,
 }
 
@@ -98,7 +98,7 @@ impl Simulation {
             settings: Settings::default(),
             wanted: Wanted::default(),
             instruction_set: None,
-            keep_states: true,
+            keep: Keep::ALL,
             warm: Mutex::default(),
         }
     }
@@ -202,7 +202,16 @@ impl Simulation {
     /// Whether the final states are read back; otherwise they are. Leaving them on the device saves time.
     #[must_use]
     pub fn keep_states(mut self, keep: bool) -> Simulation {
-        self.keep_states = keep;
+        self.keep.states = keep;
+        self
+    }
+
+    /// Whether the outputs and step counts of each agent are kept; otherwise they are. Without them a run has their
+    /// [`Run::statistics`], [`Run::agent_steps`] and [`Run::stopped_agents`]. If the states are not kept either, a GPU
+    /// computes these where the results lie, when fetching the results would take longer.
+    #[must_use]
+    pub fn keep_outputs(mut self, keep: bool) -> Simulation {
+        self.keep.outputs = keep;
         self
     }
 
@@ -327,12 +336,9 @@ impl Simulation {
             None => Arc::new(bind(&self.artifact, &self.settings)?),
         };
         warm.launch = Some(Arc::clone(&base));
-        memory::check(&self.artifact.manifest, base.agents, self.keep_states)?;
+        memory::check(&self.artifact.manifest, base.agents, self.keep)?;
         let launches = Launches {
-            model: Model {
-                artifact: &self.artifact,
-                isa: self.instruction_set,
-            },
+            model: self.model(),
             settings: &self.settings,
             base: &base,
             variations,
@@ -348,6 +354,7 @@ impl Simulation {
                 (started.engine, started.reason)
             }
         };
+        self.check_outputs(&engine, &base)?;
         let backend = engine.device();
         let mut prepare_seconds = clock.seconds();
         let mut hand_over = |number: usize, mut raw: Raw| {
@@ -365,19 +372,40 @@ impl Simulation {
                 run_seconds: raw.telemetry.total_seconds - prepare_seconds,
                 dispatches: raw.dispatches,
                 chunks: raw.chunks,
+                reduced: raw.sums.is_some(),
                 telemetry: raw.telemetry,
                 choices: std::mem::take(&mut raw.choices),
             };
-            each(number, Run::new(&self.artifact.manifest, raw, report));
+            let (manifest, keeps) = (&self.artifact.manifest, self.keep.outputs);
+            each(number, Run::of(manifest, raw, keeps, report));
             clock = Stopwatch::start();
             prepare_seconds = 0.0;
         };
-        let result = engine.run(&launches, self.keep_states, *control, &mut hand_over);
+        let result = engine.run(&launches, self.keep, *control, &mut hand_over);
         warm.complete = launches.complete.into_inner();
         if matches!(result, Ok(()) | Err(Error::Cancelled)) {
             warm.engine = Some((engine, reason));
         }
         result
+    }
+
+    fn model(&self) -> Model<'_> {
+        Model {
+            artifact: &self.artifact,
+            isa: self.instruction_set,
+        }
+    }
+
+    /// Refuses runs whose outputs have to be in memory though they are not kept, and do not fit.
+    fn check_outputs(&self, engine: &Engine, launch: &Launch) -> Result<(), Error> {
+        if self.keep.outputs || engine.reduces(launch, self.keep) {
+            return Ok(());
+        }
+        let all = Keep {
+            outputs: true,
+            ..self.keep
+        };
+        memory::check(&self.artifact.manifest, launch.agents, all)
     }
 
     fn warm_mut(&mut self) -> &mut Warm {

@@ -26,7 +26,7 @@ pub struct Telemetry {
     pub pipeline_seconds: f64,
     /// Seconds for reading and writing the cache on disk.
     pub cache_seconds: f64,
-    /// Seconds that the device's own clock counted for the compute passes; none where it has no clock, or was not
+    /// Seconds that the device's own clock counted for the model's compute passes; none where it has no clock, or was not
     /// asked for with [`Control::clock`](crate::Control::clock).
     pub gpu_seconds: Option<f64>,
     /// Seconds that the host waited for the device.

@@ -54,6 +54,7 @@ pub(crate) fn run(
         outputs,
         states: keep_states.then_some(states),
         progress,
+        sums: None,
         dispatches: 0,
         chunks: 1,
         telemetry: Telemetry::default(),

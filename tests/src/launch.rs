@@ -53,6 +53,7 @@ pub const ELABORATE: Tuning = Tuning {
     reassociate: None,
     reserve: Some(true),
     unroll_steps: Some(3),
+    reduce: None,
     checks: false,
 };
 

@@ -128,7 +128,7 @@ impl Row {
     ) -> Row {
         let report = &measured.report;
         let (backend, device, driver) = place(&report.backend);
-        let agent_steps: u64 = first.steps().map(u64::from).sum();
+        let agent_steps = first.agent_steps();
         let (seconds, rate_by) = match measured.gpu {
             Some(gpu) => (gpu.median, "gpu_ms"),
             None => (measured.total.median, "total_ms"),
@@ -160,7 +160,11 @@ impl Row {
             device,
             driver,
             verified: agreement.name(),
-            outputs: first.outputs().iter().flat_map(summary::rows).collect(),
+            outputs: first
+                .outputs()
+                .iter()
+                .flat_map(|column| summary::rows(&column.field, column.statistics()))
+                .collect(),
             compile_ms: ms(compile_seconds),
             first: costs(first.report(), compile_seconds),
             runs: measured.runs,

@@ -2,8 +2,8 @@
 //! population.
 
 use super::Unmeasured;
-use crate::{failure::Failure, statistics::Statistics};
-use sim_runtime::{Backend, Column, Control, Device, Run, Simulation, Values};
+use crate::failure::Failure;
+use sim_runtime::{Backend, Column, Control, Device, Run, Simulation, Statistics, Values};
 
 /// Agents whose results a GPU must share with the CPU.
 const SAMPLE: u32 = 256;

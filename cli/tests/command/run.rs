@@ -274,3 +274,59 @@ fn the_telemetry_adds_up() {
         );
     }
 }
+
+#[test]
+fn a_gpu_that_computes_the_statistics_prints_the_same() {
+    if !has_gpu() {
+        return;
+    }
+    let place = Place::new();
+    let model = "steps 9
+state x = normal()
+state n = 0
+step {
+    x += normal()
+    n += 1
+    if x > 5.0 { stop }
+}
+output x
+output odd = n % 2 == 1
+output pair = vec2(x, -1.0 / x)
+output many = [for i in 0..20: x + f32(i)]
+output n
+";
+    place.write("draws.sim", model);
+    let said = |args: &[&str]| {
+        let args = [
+            &["run", "draws.sim", "--agents", "70_001", "--backend", "gpu"],
+            args,
+        ]
+        .concat();
+        place.good(&args).out
+    };
+    let table = |text: &str| -> Vec<String> {
+        let told = text.lines().take_while(|line| !line.starts_with("time"));
+        told.map(str::to_owned).collect()
+    };
+    let (fetched, reduced) = (said(&["--reduce", "false"]), said(&["--reduce", "true"]));
+    assert!(table(&fetched).len() > 10, "{fetched}");
+    assert_eq!(table(&reduced), table(&fetched));
+    let told = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&said(args)).expect("--json prints JSON")
+    };
+    let down = |told: &serde_json::Value| told["telemetry"]["bytes_down"].as_u64();
+    let (fetched, reduced) = (
+        told(&["--json", "--reduce", "false"]),
+        told(&["--json", "--reduce", "true"]),
+    );
+    assert_eq!(
+        (&fetched["reduced"], &reduced["reduced"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(fetched["agent_steps"], reduced["agent_steps"]);
+    assert!(down(&fetched) > Some(4 * 26 * 70_001) && down(&reduced) < Some(200_000));
+    // A file takes everything.
+    let written = told(&["--json", "--reduce", "true", "--output", "all.npy"]);
+    assert_eq!(written["reduced"], false);
+    assert_eq!(down(&written), down(&fetched));
+}

@@ -103,6 +103,14 @@ const EXPLANATIONS: &[(&str, &str, &str)] = &[
          processor does not have it. The results are the same on all.",
     ),
     (
+        "E0716",
+        "outputs_not_kept",
+        "The run was set up to keep statistics of the outputs and not the outputs themselves, nor the step \
+         counts of each agent: a GPU then computes the statistics where the results lie, which saves the time \
+         of fetching them. Statistics, the steps of all agents together and the number of agents that stopped \
+         are known.",
+    ),
+    (
         "E0801",
         "no_adapter",
         "The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an \

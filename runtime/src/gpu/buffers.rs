@@ -7,10 +7,12 @@ use crate::{
         device::{OpenDevice, Task},
         kernel::{Kernel, binding},
         per_step::PerStep,
+        reduce,
         results::{Layout, Results},
         staging::Staging,
         upload::{buffer, upload},
     },
+    run::Keep,
 };
 use sim_compiler::manifest::{Manifest, header};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,8 +59,8 @@ pub(crate) struct Buffers {
     pub(crate) slots: u32,
     /// The way back to the host.
     pub(crate) staging: Staging,
-    /// Is there room for the states in it?
-    keeps_states: bool,
+    /// What it has room for.
+    keep: Keep,
     tables: Vec<Table>,
     /// The inputs that all places share, if they do.
     shared: Option<Arc<Inputs>>,
@@ -72,7 +74,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) runs: usize,
     /// Agents of each.
     pub(crate) agents: u32,
-    pub(crate) keep_states: bool,
+    /// What comes back of each; where that is no outputs, what they are reduced to.
+    pub(crate) keep: Keep,
     pub(crate) tables: &'a [Table],
     /// The inputs, if all runs have the same.
     pub(crate) shared: Option<&'a Arc<Inputs>>,
@@ -172,7 +175,10 @@ impl Buffers {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = buffer(open, "allocating the params", stride * slots, usage)?;
         let layout = Layout::new(manifest, shape.agents);
-        let back = layout.read(shape.keep_states) * shape.runs as u64;
+        let mut back = layout.read(shape.keep);
+        if !shape.keep.outputs {
+            back += reduce::bytes(&manifest.outputs);
+        }
         let place = |_| place(open, kernel, manifest, (&uniform, steps), layout, shape);
         let places = (0..shape.runs).map(place).collect::<Result<_, Error>>()?;
         Ok(Buffers {
@@ -180,8 +186,8 @@ impl Buffers {
             written: Vec::new(),
             stride,
             slots: slots as u32,
-            staging: Staging::create(open, back)?,
-            keeps_states: shape.keep_states,
+            staging: Staging::create(open, back * shape.runs as u64)?,
+            keep: shape.keep,
             tables: shape.tables.to_vec(),
             shared: shape.shared.cloned(),
             places,
@@ -205,7 +211,7 @@ impl Buffers {
         let fits = |place: &Place| place.per_step.as_ref().is_none_or(|it| it.serves(steps));
         self.agents == shape.agents
             && self.places.len() >= shape.runs
-            && (self.keeps_states || !shape.keep_states)
+            && self.keep == shape.keep
             && self.tables.iter().zip(shape.tables).all(same)
             && shared
             && self.places.iter().all(fits)

@@ -6,15 +6,17 @@ use super::{
     Built,
     buffers::{self, Buffers, Dispatch, Inputs, Shape},
     device::{OpenDevice, Task},
+    kernel::binding,
     plan,
-    results::{Chunk, Fault, Layout},
-    staging::{self, Mapping},
+    reduce::{self, Reducer, Reduction},
+    results::{Chunk, Fault, HEAD_BYTES, HEAD_WORDS, Layout},
+    staging::Mapping,
 };
 use crate::{
     batch::Batch,
     bind::{Launch, zeroed},
     error::Error,
-    run::Raw,
+    run::{Keep, Raw},
     telemetry::Telemetry,
 };
 use sim_compiler::manifest::{Field, Manifest};
@@ -41,6 +43,8 @@ pub(super) struct Stock {
     inputs: Option<Arc<Inputs>>,
     /// Most agents of a chunk, once memory was short.
     most: Option<u32>,
+    /// Made for the first run that needs it.
+    reducer: Option<Reducer>,
 }
 
 impl Stock {
@@ -65,6 +69,8 @@ struct Flight {
     /// The steps that it runs: from the first to the one after the last.
     steps: (u32, u32),
     dispatches: u64,
+    /// What the results of each run are reduced to, after the last step of runs that do not keep them.
+    reductions: Vec<Reduction>,
     submission: wgpu::SubmissionIndex,
     mapping: Mapping,
     since: Instant,
@@ -86,6 +92,8 @@ pub(super) struct Traffic<'a> {
     pub(super) batch: &'a Batch<'a>,
     /// Most agents of a chunk, where the caller wants it smaller.
     pub(super) most: Option<u32>,
+    /// Are the results reduced where they lie, if a chunk is a whole run?
+    pub(super) reduces: bool,
     /// The run whose chunks go out next, and its first agent that has not.
     next: (usize, u32),
     launch: Arc<Launch>,
@@ -106,7 +114,7 @@ impl<'a> Traffic<'a> {
         built: &'a mut Built,
         stock: &'a mut Stock,
         batch: &'a Batch<'a>,
-        (launch, most): (Arc<Launch>, Option<u32>),
+        (launch, most, reduces): (Arc<Launch>, Option<u32>, bool),
     ) -> Traffic<'a> {
         Traffic {
             open,
@@ -115,6 +123,7 @@ impl<'a> Traffic<'a> {
             stock,
             batch,
             most,
+            reduces,
             next: (0, 0),
             launch,
             begun: BTreeMap::new(),
@@ -178,7 +187,7 @@ impl<'a> Traffic<'a> {
         let launch = Arc::clone(&self.launch);
         if first == 0 {
             let begun = Begun {
-                raw: self.empty(&launch)?,
+                raw: self.empty(&launch, self.keep(agents))?,
                 left: launch.agents,
             };
             self.begun.insert(run, begun);
@@ -205,19 +214,30 @@ impl<'a> Traffic<'a> {
         })
     }
 
-    /// Room for the results of a run.
-    fn empty(&self, launch: &Launch) -> Result<Raw, Error> {
+    /// What is fetched of chunks of so many agents.
+    fn keep(&self, agents: u32) -> Keep {
+        let reduces = self.reduces && agents == self.launch.agents;
+        Keep {
+            outputs: !reduces,
+            states: self.batch.keep.states,
+        }
+    }
+
+    /// Room for what is fetched of a run.
+    fn empty(&self, launch: &Launch, keep: Keep) -> Result<Raw, Error> {
         let agents = launch.agents as usize;
         let rows = |fields: &[Field]| -> Result<Vec<Vec<u32>>, Error> {
             (fields.iter())
                 .map(|field| zeroed(agents * field.words() as usize))
                 .collect()
         };
-        let states = self.batch.keep_states.then(|| rows(&self.manifest.states));
+        let outputs = keep.outputs.then(|| rows(&self.manifest.outputs));
+        let states = keep.states.then(|| rows(&self.manifest.states));
         Ok(Raw {
-            outputs: rows(&self.manifest.outputs)?,
+            outputs: outputs.transpose()?.unwrap_or_default(),
             states: states.transpose()?,
-            progress: zeroed(agents)?,
+            progress: zeroed(if keep.outputs { agents } else { 0 })?,
+            sums: None,
             dispatches: 0,
             chunks: 0,
             telemetry: Telemetry::default(),
@@ -259,7 +279,7 @@ impl<'a> Traffic<'a> {
         let shape = Shape {
             runs,
             agents,
-            keep_states: self.batch.keep_states,
+            keep: self.keep(agents),
             tables: &self.stock.tables,
             shared: self.stock.inputs.as_ref().filter(|_| same),
         };
@@ -280,7 +300,11 @@ impl<'a> Traffic<'a> {
             return 1;
         }
         let by_time = TOGETHER.as_secs_f64() / alone.as_secs_f64();
-        let bytes = Layout::new(self.manifest, agents).read(self.batch.keep_states);
+        let outputs = Keep {
+            outputs: true,
+            ..self.batch.keep
+        };
+        let bytes = Layout::new(self.manifest, agents).read(outputs);
         let by_memory = TOGETHER_BYTES / bytes.max(1);
         let slots = buffers::slots(self.open, self.manifest).1;
         // Half of them, so that the other half is in flight meanwhile.
@@ -310,9 +334,20 @@ impl<'a> Traffic<'a> {
             }));
         }
         buffers.write_headers(open, &dispatches)?;
-        let bytes = match end == steps {
-            true => Layout::new(self.manifest, buffers.agents()).read(self.batch.keep_states),
-            false => staging::CLOCK_ONLY,
+        let last = end == steps;
+        let keep = self.keep(buffers.agents());
+        let bytes = match last {
+            true => Layout::new(self.manifest, buffers.agents()).read(keep),
+            false => HEAD_BYTES,
+        };
+        let reductions = match last && !keep.outputs {
+            true => reductions(
+                (open, self.manifest),
+                &mut self.stock.reducer,
+                &buffers,
+                &jobs,
+            )?,
+            false => Vec::new(),
         };
         let clocked = self.batch.control.clock;
         let (submission, mapping) = open.guarded(Task::new("running the kernel"), || {
@@ -325,8 +360,14 @@ impl<'a> Traffic<'a> {
             });
             record(&mut pass, open, built, &buffers, &dispatches);
             drop(pass);
-            let results = buffers.places[..jobs.len()].iter().map(|it| &it.results);
-            let mapping = buffers.staging.fill(&mut encoder, results, bytes, clocked);
+            if let Some(reducer) = &self.stock.reducer {
+                reducer.record(&mut encoder, &reductions);
+            }
+            let results = buffers.places[..jobs.len()].iter();
+            let results = results.map(|it| (&it.results.device, bytes));
+            let reports = reductions.iter().map(Reduction::report);
+            let parts = results.chain(reports);
+            let mapping = buffers.staging.fill(&mut encoder, parts, clocked);
             (open.queue.submit([encoder.finish()]), mapping)
         })?;
         open.meter(|telemetry| telemetry.submissions += 1);
@@ -336,6 +377,7 @@ impl<'a> Traffic<'a> {
             jobs,
             steps: (step, end),
             dispatches,
+            reductions,
             submission,
             mapping,
             since: Instant::now(),
@@ -360,6 +402,7 @@ impl<'a> Traffic<'a> {
             jobs,
             steps: (step, end),
             dispatches,
+            reductions,
             submission,
             mut mapping,
             since,
@@ -377,10 +420,12 @@ impl<'a> Traffic<'a> {
         let (fault, clocked) = buffers.staging.read(open, mapping, |words, seconds| {
             let share = seconds.map(|seconds| seconds / jobs.len() as f64);
             self.note(&jobs, dispatches, share);
-            (
-                last.then(|| self.take(&buffers, &jobs, words)).flatten(),
-                seconds,
-            )
+            let fault = match (last, reductions.is_empty()) {
+                (false, _) => None,
+                (true, true) => self.take(&buffers, &jobs, words),
+                (true, false) => self.take_sums(&jobs, &reductions, words),
+            };
+            (fault, seconds)
         })?;
         // Where the device has no clock, the host's counts the way there and back too.
         let seconds = clocked.unwrap_or_else(|| (self.landed - since).as_secs_f64());
@@ -425,10 +470,10 @@ impl<'a> Traffic<'a> {
 
     /// Takes the results of a submission; an error if the steps of an agent were not all run.
     fn take(&mut self, buffers: &Buffers, jobs: &[Job], words: &[u32]) -> Option<Error> {
-        let keep_states = self.batch.keep_states;
+        let keep = self.keep(buffers.agents());
         for (place, job) in jobs.iter().enumerate() {
             let layout = &buffers.places[place].results.layout;
-            let words = &words[place * (layout.read(keep_states) / 4) as usize..];
+            let words = &words[place * (layout.read(keep) / 4) as usize..];
             let Some(begun) = self.begun.get_mut(&job.run) else {
                 continue;
             };
@@ -436,6 +481,26 @@ impl<'a> Traffic<'a> {
             let taken = chunk.take(self.manifest, layout, words, launch.steps, &mut begun.raw);
             if let Err(fault) = taken {
                 return Some(self.error(fault, job));
+            }
+        }
+        None
+    }
+
+    /// Takes what the results of a submission were reduced to.
+    fn take_sums(
+        &mut self,
+        jobs: &[Job],
+        reductions: &[Reduction],
+        words: &[u32],
+    ) -> Option<Error> {
+        let mut words = &words[jobs.len() * HEAD_WORDS..];
+        for (job, reduction) in jobs.iter().zip(reductions) {
+            let reduced = reduction.read(&mut words);
+            if let Some(fault) = reduced.wrong {
+                return Some(self.error(fault, job));
+            }
+            if let Some(begun) = self.begun.get_mut(&job.run) {
+                begun.raw.sums = Some(reduced.sums);
             }
         }
         None
@@ -490,4 +555,29 @@ fn record(
         pass.set_bind_group(0, bind_group, &[buffers.offset(number)]);
         pass.dispatch_workgroups(x, y, 1);
     }
+}
+
+/// How the results of jobs are to be reduced.
+fn reductions(
+    (open, manifest): (&OpenDevice, &Manifest),
+    reducer: &mut Option<Reducer>,
+    buffers: &Buffers,
+    jobs: &[Job],
+) -> Result<Vec<Reduction>, Error> {
+    let known = match reducer.take() {
+        Some(known) => known,
+        None => Reducer::create(open)?,
+    };
+    let reducer = reducer.insert(known);
+    let each = buffers.places.iter().zip(jobs).filter_map(|(place, job)| {
+        let source = reduce::Source {
+            outputs: place.results.resource(binding::OUTPUTS)?,
+            progress: place.results.resource(binding::PROGRESS)?,
+            fields: &manifest.outputs,
+            agents: job.chunk.count,
+            steps: job.launch.steps,
+        };
+        Some(reducer.prepare(open, &source))
+    });
+    each.collect()
 }

@@ -11,7 +11,7 @@ use crate::{
         readback,
         upload::{buffer, write},
     },
-    run::Raw,
+    run::{Keep, Raw},
 };
 use rayon::prelude::*;
 use sim_compiler::manifest::{CUT_SHORT, Field, Manifest, STOPPED};
@@ -70,11 +70,16 @@ impl Layout {
     }
 
     /// Bytes from its beginning on that the host reads.
-    pub(crate) fn read(&self, keep_states: bool) -> u64 {
-        match keep_states {
-            true => self.bytes(),
-            false => self.outputs + self.agents * self.output_words * 4,
+    pub(crate) fn read(&self, keep: Keep) -> u64 {
+        match (keep.outputs, keep.states) {
+            (_, true) => self.bytes(),
+            (true, false) => self.outputs_end(),
+            (false, false) => HEAD_BYTES,
         }
+    }
+
+    fn outputs_end(&self) -> u64 {
+        self.outputs + self.agents * self.output_words * 4
     }
 
     /// The parts with a binding each: its number, where they begin, and their bytes.
@@ -120,9 +125,17 @@ impl Results {
         self.layout.parts().map(entry)
     }
 
+    /// One of them.
+    pub(crate) fn resource(&self, binding: u32) -> Option<wgpu::BindingResource<'_>> {
+        let mut entries = self.entries();
+        entries
+            .find(|entry| entry.binding == binding)
+            .map(|entry| entry.resource)
+    }
+
     /// Fills step counts and outputs with [`POISON`].
     pub(crate) fn poison(&self, open: &OpenDevice) -> Result<(), Error> {
-        let bytes = self.layout.read(false) - PROGRESS;
+        let bytes = self.layout.outputs_end() - PROGRESS;
         let poison = vec![POISON; bytes as usize / 4];
         write(
             open,
@@ -187,9 +200,9 @@ impl Chunk {
 /// The first agent whose step count is wrong, counted within its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    agent: u32,
+    pub(crate) agent: u32,
     /// Its word of progress.
-    word: u32,
+    pub(crate) word: u32,
 }
 
 impl Fault {
@@ -248,8 +261,8 @@ mod tests {
             }
             assert_eq!(layout.parts().count(), 3);
             assert_eq!(end, layout.bytes());
-            assert!(layout.read(false) < layout.read(true));
-            assert_eq!(layout.read(true), layout.bytes());
+            assert!(layout.outputs_end() < layout.read(Keep::ALL));
+            assert_eq!(layout.read(Keep::ALL), layout.bytes());
             let most = Layout::most_agents(&manifest, layout.bytes()) as u32;
             assert!(Layout::new(&manifest, most).bytes() <= layout.bytes());
         }

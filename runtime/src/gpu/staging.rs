@@ -5,7 +5,6 @@ use crate::{
     error::Error,
     gpu::{
         device::{OpenDevice, Task},
-        results::{HEAD_BYTES, Results},
         upload::buffer,
     },
 };
@@ -74,22 +73,21 @@ impl Staging {
         })
     }
 
-    /// Ends a submission: copies the first `bytes` of each of the `results`, one after the other, and maps what was
+    /// Ends a submission: copies so many bytes of the beginning of each part, one after the other, and maps what was
     /// copied. Timestamps, if it is `clocked`, lie at the beginning of the first.
     pub(crate) fn fill<'a>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        results: impl Iterator<Item = &'a Results>,
-        bytes: u64,
+        parts: impl Iterator<Item = (&'a wgpu::Buffer, u64)>,
         clocked: bool,
     ) -> Mapping {
         let clock = self.clock.as_ref().filter(|_| clocked);
         let mut end = 0;
-        for results in results {
+        for (part, bytes) in parts {
             if let Some(clock) = clock.filter(|_| end == 0) {
-                encoder.resolve_query_set(&clock.queries, 0..2, &results.device, 0);
+                encoder.resolve_query_set(&clock.queries, 0..2, part, 0);
             }
-            encoder.copy_buffer_to_buffer(&results.device, 0, &self.buffer, end, bytes);
+            encoder.copy_buffer_to_buffer(part, 0, &self.buffer, end, bytes);
             end += bytes;
         }
         let (sender, done) = mpsc::channel();
@@ -159,6 +157,3 @@ impl Clock {
         time(2).saturating_sub(time(0)) as f64 * self.tick
     }
 }
-
-/// Bytes to copy of each run's results if the run goes on.
-pub(crate) const CLOCK_ONLY: u64 = HEAD_BYTES;

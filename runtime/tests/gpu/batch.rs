@@ -49,7 +49,7 @@ fn backends() -> Vec<Backend> {
 
 fn words(run: &Run) -> Vec<Vec<u32>> {
     let columns = run.outputs().iter().chain(run.states());
-    let steps = run.steps().collect();
+    let steps = run.steps().expect("all is kept").collect();
     columns.map(|it| it.values.words()).chain([steps]).collect()
 }
 

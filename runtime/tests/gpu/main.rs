@@ -4,6 +4,7 @@
 
 mod batch;
 mod launch;
+mod reduced;
 mod runs;
 mod telemetry;
 mod walk;

@@ -23,7 +23,10 @@ fn results_come_back_by_name_type_and_shape() {
     let x: &[f32] = run.state("x").expect("x is a state");
     assert_eq!(run.shape("trail").expect("known"), [1000, 3]);
     assert_eq!(run.shape("x").expect("known"), [1000]);
-    let (steps, stopped): (Vec<_>, Vec<_>) = (run.steps().collect(), run.stopped().collect());
+    let (steps, stopped): (Vec<_>, Vec<_>) = (
+        run.steps().expect("all is kept").collect(),
+        run.stopped().expect("all is kept").collect(),
+    );
     for agent in 0..1000_u32 {
         let i = agent as usize;
         let start = agent as f32 * 0.125;
@@ -122,7 +125,7 @@ fn drivers_that_cut_loops_short_are_outrun() {
         wheel.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
     });
     assert_eq!(run.output::<u32>("wheel").expect("known")[0], wheel);
-    assert!(run.steps().all(|steps| steps == 100));
+    assert!(run.steps().expect("all is kept").all(|steps| steps == 100));
     if adapters()[0].name.contains("llvmpipe") {
         let (tried, done) = (100_u64.div_ceil(64), 100_u64.div_ceil(16));
         let first = run.report().dispatches;
@@ -173,7 +176,7 @@ fn a_step_too_long_for_a_driver_is_an_error() {
             assert!(adapters()[0].kind == AdapterKind::Software);
         }
         Err(other) => panic!("{other}"),
-        Ok(run) => assert!(run.steps().all(|steps| steps == 2)),
+        Ok(run) => assert!(run.steps().expect("all is kept").all(|steps| steps == 2)),
     }
 }
 
@@ -296,5 +299,5 @@ fn wrong_result_types_are_refused() {
     let error = run.output::<f32>("edn").expect_err("no such output");
     assert_eq!(error.help().as_deref(), Some("did you mean `end`?"));
     assert!(matches!(run.outputs()[3].values, Values::Bool(_)));
-    assert_eq!(run.steps().len(), 10);
+    assert_eq!(run.steps().expect("all is kept").len(), 10);
 }

@@ -146,7 +146,10 @@ fn random_models_agree_when_lanes_share_them() {
             let columns = run.outputs().iter().chain(run.states());
             let columns: Vec<_> = columns
                 .map(|column| (column.field.name.clone(), words(column)))
-                .chain([("steps".to_owned(), run.steps().collect())])
+                .chain([(
+                    "steps".to_owned(),
+                    run.steps().expect("all is kept").collect(),
+                )])
                 .collect();
             Ok((columns, run.report().choices.clone()))
         };

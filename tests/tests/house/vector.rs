@@ -97,7 +97,10 @@ fn words(run: &Run) -> Vec<(String, Vec<u32>)> {
     };
     let mut all: Vec<(String, Vec<u32>)> = run.outputs().iter().map(plain).collect();
     all.extend(run.states().iter().map(plain));
-    all.push(("steps".to_owned(), run.steps().collect()));
+    all.push((
+        "steps".to_owned(),
+        run.steps().expect("all is kept").collect(),
+    ));
     all
 }
 

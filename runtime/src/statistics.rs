@@ -1,26 +1,52 @@
-//! What `simc run` says about the values of an output: moments, extremes and quartiles.
+//! What is said about the values of an output: moments, extremes and quartiles.
 //!
 //! NaNs are counted and left out of everything else. Sums are in `f64`. Quartiles are linear interpolations
 //! between order statistics, type 7 of R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages",
 //! The American Statistician 50 (1996): of n sorted values, the quantile p lies at position (n - 1) p,
 //! counted from 0. NumPy's and R's default is the same.
 
-use sim_runtime::Values;
+use crate::run::{Column, Values, agent_steps, stopped_agents};
+use rayon::prelude::*;
 use std::cmp::Ordering;
+
+/// Up to so many values per agent have statistics of their own.
+pub(crate) const MOST_ROWS: u32 = 16;
 
 /// Of some values. Where there is no value, only `count` and `nan` mean anything.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Statistics {
+pub struct Statistics {
     /// Values that are numbers.
-    pub(crate) count: u64,
+    pub count: u64,
     /// Values that are not.
-    pub(crate) nan: u64,
+    pub nan: u64,
     /// Their mean; none if there is no number.
-    pub(crate) mean: Option<f64>,
+    pub mean: Option<f64>,
     /// The sample standard deviation, with n - 1 below the sum; none if there are fewer than 2 numbers.
-    pub(crate) deviation: Option<f64>,
+    pub deviation: Option<f64>,
     /// Minimum, lower quartile, median, upper quartile, maximum; none if there is no number.
-    pub(crate) five: Option<[f64; 5]>,
+    pub five: Option<[f64; 5]>,
+}
+
+/// What is known of outputs and step counts where those of each agent are not kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Sums {
+    /// For each output what [`Column::statistics`] would give.
+    pub(crate) outputs: Vec<Vec<Statistics>>,
+    /// Steps that all agents ran together.
+    pub(crate) agent_steps: u64,
+    /// Agents that stopped by themselves.
+    pub(crate) stopped: u64,
+}
+
+impl Sums {
+    /// By the host.
+    pub(crate) fn of(outputs: &[Column], progress: &[u32]) -> Sums {
+        Sums {
+            outputs: outputs.par_iter().map(Column::statistics).collect(),
+            agent_steps: agent_steps(progress),
+            stopped: stopped_agents(progress),
+        }
+    }
 }
 
 /// Scalars that can be summarised.
@@ -55,12 +81,25 @@ sample!(i32, u32, bool);
 
 impl Statistics {
     /// Of the values at `first`, `first + stride`, …
-    pub(crate) fn of(values: &Values, first: usize, stride: usize) -> Statistics {
+    pub fn of(values: &Values, first: usize, stride: usize) -> Statistics {
         match values {
             Values::F32(values) => summarise(values, first, stride),
             Values::I32(values) => summarise(values, first, stride),
             Values::U32(values) => summarise(values, first, stride),
             Values::Bool(values) => summarise(values, first, stride),
+        }
+    }
+}
+
+impl Column {
+    /// Statistics of each element, over all agents: of each component of each element of an array, row by row. If
+    /// an agent has more than 16 of them, one of all.
+    pub fn statistics(&self) -> Vec<Statistics> {
+        match self.field.words() as usize {
+            width if width > MOST_ROWS as usize => vec![Statistics::of(&self.values, 0, 1)],
+            width => (0..width)
+                .map(|at| Statistics::of(&self.values, at, width))
+                .collect(),
         }
     }
 }
@@ -107,18 +146,19 @@ fn summarise<T: Sample>(values: &[T], first: usize, stride: usize) -> Statistics
 fn quantile<T: Sample>(numbers: &mut [T], p: f64) -> f64 {
     let position = (numbers.len() - 1) as f64 * p;
     let below = position as usize;
-    let fraction = position - below as f64;
     let (_, at, above) = numbers.select_nth_unstable_by(below, T::order);
     let at = at.number();
-    if fraction == 0.0 {
-        return at;
-    }
     let next = above
         .iter()
         .min_by(|a, b| a.order(b))
         .map_or(at, |value| value.number());
+    between(at, next, position - below as f64)
+}
+
+/// The value at a fraction of the way from one order statistic to the next.
+pub(crate) fn between(at: f64, next: f64, fraction: f64) -> f64 {
     // Between equal infinities the difference would be NaN.
-    if next == at {
+    if fraction == 0.0 || next == at {
         at
     } else {
         at + fraction * (next - at)

@@ -1,0 +1,396 @@
+//! Summaries of results without fetching them: the device reduces its outputs and step counts to some kilobytes a
+//! column, and the host makes [`Statistics`] of those. Counts, extremes and quartiles are exact, mean and deviation
+//! but for the last rounding; all are the same in every run, since only integers are added (`reduce/reduce.wgsl`).
+
+mod exact;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    clock::Stopwatch,
+    error::Error,
+    gpu::{
+        device::{OpenDevice, Task},
+        results::Fault,
+        upload::{buffer, write},
+    },
+    statistics::{MOST_ROWS, Statistics, Sums, between},
+};
+use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+
+const TEXT: &str = include_str!("reduce/reduce.wgsl");
+/// Invocations of a workgroup.
+const LANES: u32 = 256;
+/// Words of workgroup memory: the sums, and one for each target.
+const WORKGROUP_WORDS: u32 = 2048 + TARGETS as u32;
+/// Ranks that are looked for: the extremes, and two for each quartile.
+const TARGETS: usize = 8;
+/// Digits of 8 bits.
+const DIGITS: usize = 4;
+/// Words that the report begins with.
+const REPORT_HEAD: usize = 7;
+/// Words of a column in the report: the keys, and two for each sum.
+const REPORT_WORDS: usize = TARGETS + 2 * exact::SUMS;
+/// Words of a column's search: its digits, three for each target, and the counts.
+const SEARCH_WORDS: usize = 1 + 3 * TARGETS + 2048;
+/// Words that the task begins with, and those of a column.
+const TASK_HEAD: usize = 3;
+const TASK_WORDS: usize = 4;
+/// Bindings of all kernels, each a storage buffer; the first three are only read.
+const BINDINGS: u32 = 5;
+const READ: u32 = 3;
+/// Values of a workgroup: at most what its sums have room for, and enough to be worth adding them up.
+const MOST_SHARE: u32 = 1 << 16;
+const LEAST_SHARE: u32 = 1 << 12;
+/// Workgroups that keep a large device busy.
+const GROUPS: u32 = 2048;
+/// Most values of all columns.
+const MOST_VALUES: u32 = 1 << 31;
+
+/// The results of a run that lie on the device.
+pub(crate) struct Source<'a> {
+    /// Word `w` of agent `i` at `w * agents + i`.
+    pub(crate) outputs: wgpu::BindingResource<'a>,
+    /// One word for each agent.
+    pub(crate) progress: wgpu::BindingResource<'a>,
+    /// What the outputs are.
+    pub(crate) fields: &'a [Field],
+    /// How many agents there are.
+    pub(crate) agents: u32,
+    /// The steps that an agent runs which does not stop.
+    pub(crate) steps: u32,
+}
+
+/// What the host learns of them.
+#[derive(Debug)]
+pub(crate) struct Reduced {
+    /// The same as the host would find.
+    pub(crate) sums: Sums,
+    /// The first agent whose step count is wrong.
+    pub(crate) wrong: Option<Fault>,
+}
+
+/// A reduction that a submission is to do.
+pub(crate) struct Reduction {
+    columns: Vec<Column>,
+    /// How many columns each output has.
+    rows: Vec<u32>,
+    agents: u32,
+    group: wgpu::BindGroup,
+    report: wgpu::Buffer,
+}
+
+/// The kernels.
+pub(crate) struct Reducer {
+    layout: wgpu::BindGroupLayout,
+    ran: wgpu::ComputePipeline,
+    moments: wgpu::ComputePipeline,
+    tally: wgpu::ComputePipeline,
+    narrow: wgpu::ComputePipeline,
+}
+
+/// A range of the outputs that has statistics of its own.
+struct Column {
+    scalar: Scalar,
+    first: u32,
+    count: u32,
+}
+
+/// Bytes that come back in place of such outputs.
+pub(crate) fn bytes(fields: &[Field]) -> u64 {
+    let columns: u32 = fields.iter().map(rows).sum();
+    4 * (REPORT_HEAD as u64 + u64::from(columns) * REPORT_WORDS as u64)
+}
+
+/// Can a device with these limits reduce such outputs, if they lie there all at once?
+pub(crate) fn is_possible(limits: &wgpu::Limits, fields: &[Field], agents: u32) -> bool {
+    let words: u64 = fields.iter().map(|field| u64::from(field.words())).sum();
+    let groups = MOST_VALUES.div_ceil(MOST_SHARE);
+    let columns: u32 = fields.iter().map(rows).sum();
+    words > 0
+        && words * u64::from(agents) <= MOST_VALUES.into()
+        && groups.max(columns) <= limits.max_compute_workgroups_per_dimension
+        && LANES <= limits.max_compute_invocations_per_workgroup
+        && LANES <= limits.max_compute_workgroup_size_x
+        && 4 * WORKGROUP_WORDS <= limits.max_compute_workgroup_storage_size
+        && BINDINGS <= limits.max_storage_buffers_per_shader_stage
+        && bytes(fields) <= limits.max_storage_buffer_binding_size
+}
+
+impl Reducer {
+    /// Compiles the kernels.
+    pub(crate) fn create(open: &OpenDevice) -> Result<Reducer, Error> {
+        let started = Stopwatch::start();
+        let device = &open.device;
+        let layout = open.guarded(Task::new("laying out the summary"), || {
+            let entries: Vec<_> = (0..BINDINGS).map(storage).collect();
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("summary"),
+                entries: &entries,
+            })
+        })?;
+        let [ran, moments, tally, narrow] =
+            open.guarded(Task::new("compiling the summary"), || {
+                let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("summary"),
+                    source: wgpu::ShaderSource::Wgsl(text().into()),
+                });
+                let pipeline_layout =
+                    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                        label: Some("summary"),
+                        bind_group_layouts: &[Some(&layout)],
+                        immediate_size: 0,
+                    });
+                ["ran", "moments", "tally", "narrow"].map(|entry_point| {
+                    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                        label: Some(entry_point),
+                        layout: Some(&pipeline_layout),
+                        module: &module,
+                        entry_point: Some(entry_point),
+                        compilation_options: wgpu::PipelineCompilationOptions {
+                            // The kernels clear it, all lanes together.
+                            zero_initialize_workgroup_memory: false,
+                            ..Default::default()
+                        },
+                        cache: None,
+                    })
+                })
+            })?;
+        open.meter(|telemetry| telemetry.pipeline_seconds += started.seconds());
+        Ok(Reducer {
+            layout,
+            ran,
+            moments,
+            tally,
+            narrow,
+        })
+    }
+
+    /// Makes a reduction of results ready.
+    pub(crate) fn prepare(
+        &self,
+        open: &OpenDevice,
+        source: &Source<'_>,
+    ) -> Result<Reduction, Error> {
+        let columns = columns(source.fields, source.agents);
+        let task = task(source, &columns);
+        let during = "allocating the summary";
+        let usage = wgpu::BufferUsages::STORAGE;
+        let create = |words: usize, usage| buffer(open, during, 4 * words as u64, usage);
+        let task_buffer = create(task.len(), usage | wgpu::BufferUsages::COPY_DST)?;
+        write(open, during, &task_buffer, 0, &task)?;
+        let report_words = REPORT_HEAD + REPORT_WORDS * columns.len();
+        let report = create(report_words, usage | wgpu::BufferUsages::COPY_SRC)?;
+        let searches = create(SEARCH_WORDS * columns.len(), usage)?;
+        let resources = [
+            source.outputs.clone(),
+            source.progress.clone(),
+            task_buffer.as_entire_binding(),
+            report.as_entire_binding(),
+            searches.as_entire_binding(),
+        ];
+        let entries: Vec<_> = (0..BINDINGS)
+            .zip(resources)
+            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+            .collect();
+        let group = open.guarded(Task::new("binding the summary"), || {
+            open.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("summary"),
+                layout: &self.layout,
+                entries: &entries,
+            })
+        })?;
+        Ok(Reduction {
+            columns,
+            rows: source.fields.iter().map(rows).collect(),
+            agents: source.agents,
+            group,
+            report,
+        })
+    }
+
+    /// Records reductions of what was computed before.
+    pub(crate) fn record(&self, encoder: &mut wgpu::CommandEncoder, reductions: &[Reduction]) {
+        if reductions.is_empty() {
+            return;
+        }
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("summary"),
+            timestamp_writes: None,
+        });
+        for reduction in reductions {
+            let groups = |count: u32| count.div_ceil(share(count));
+            let counts = reduction.columns.iter().map(|column| column.count);
+            let x = counts.map(groups).max().unwrap_or(0);
+            let y = reduction.columns.len() as u32;
+            pass.set_bind_group(0, &reduction.group, &[]);
+            pass.set_pipeline(&self.ran);
+            pass.dispatch_workgroups(groups(reduction.agents), 1, 1);
+            pass.set_pipeline(&self.moments);
+            pass.dispatch_workgroups(x, y, 1);
+            for _ in 0..DIGITS {
+                pass.set_pipeline(&self.tally);
+                pass.dispatch_workgroups(x, y, 1);
+                pass.set_pipeline(&self.narrow);
+                pass.dispatch_workgroups(y, 1, 1);
+            }
+        }
+    }
+}
+
+impl Reduction {
+    /// What the device finds, and its bytes.
+    pub(crate) fn report(&self) -> (&wgpu::Buffer, u64) {
+        (&self.report, self.report.size())
+    }
+
+    /// Takes what the report holds from the front of the words that came back.
+    pub(crate) fn read(&self, words: &mut &[u32]) -> Reduced {
+        let (own, others) = words.split_at(REPORT_HEAD + REPORT_WORDS * self.columns.len());
+        *words = others;
+        let (head, rest) = own.split_at(REPORT_HEAD);
+        let mut statistics = (self.columns.iter().zip(rest.chunks_exact(REPORT_WORDS)))
+            .map(|(column, words)| statistics(column, words));
+        let long = |at: usize| u64::from(head[at]) | u64::from(head[at + 1]) << 32;
+        let sums = Sums {
+            outputs: (self.rows.iter())
+                .map(|&rows| statistics.by_ref().take(rows as usize).collect())
+                .collect(),
+            agent_steps: long(0) + (long(2) << 16),
+            stopped: head[4].into(),
+        };
+        let wrong = Fault {
+            agent: !head[5],
+            word: head[6],
+        };
+        Reduced {
+            sums,
+            wrong: (head[5] != 0).then_some(wrong),
+        }
+    }
+}
+
+/// The kernels' text, with the constants that it shares with the host.
+fn text() -> String {
+    let constants = [
+        ("KIND_F32", kind(Scalar::F32)),
+        ("KIND_I32", kind(Scalar::I32)),
+        ("KIND_BOOL", kind(Scalar::Bool)),
+        ("STOPPED", STOPPED),
+        ("CUT_SHORT", CUT_SHORT),
+    ];
+    let constants = constants.map(|(name, value)| format!("const {name} = {value}u;\n"));
+    constants.concat() + TEXT
+}
+
+fn kind(scalar: Scalar) -> u32 {
+    match scalar {
+        Scalar::F32 => 0,
+        Scalar::I32 => 1,
+        Scalar::U32 => 2,
+        Scalar::Bool => 3,
+    }
+}
+
+fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage {
+                read_only: binding < READ,
+            },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+/// Statistics that an output has.
+fn rows(field: &Field) -> u32 {
+    match field.words() {
+        words if words > MOST_ROWS => 1,
+        words => words,
+    }
+}
+
+fn columns(fields: &[Field], agents: u32) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for field in fields {
+        let rows = rows(field);
+        let words = field.words() / rows.max(1);
+        columns.extend((0..rows).map(|row| Column {
+            scalar: field.scalar,
+            first: (field.word + row) * agents,
+            count: words * agents,
+        }));
+    }
+    columns
+}
+
+/// Values of one workgroup of a column's.
+fn share(count: u32) -> u32 {
+    (count / GROUPS)
+        .next_multiple_of(LANES)
+        .clamp(LEAST_SHARE, MOST_SHARE)
+}
+
+/// What the kernels are told.
+fn task(source: &Source<'_>, columns: &[Column]) -> Vec<u32> {
+    let mut words = Vec::with_capacity(TASK_HEAD + TASK_WORDS * columns.len());
+    words.extend([source.agents, source.steps, share(source.agents)]);
+    for column in columns {
+        let Column {
+            scalar,
+            first,
+            count,
+        } = *column;
+        words.extend([first, count, kind(scalar), share(count)]);
+    }
+    words
+}
+
+/// What a column's part of the report says.
+fn statistics(column: &Column, words: &[u32]) -> Statistics {
+    let (keys, sums) = words.split_at(TARGETS);
+    let sums: Vec<u64> = sums
+        .chunks_exact(2)
+        .map(|word| u64::from(word[0]) | u64::from(word[1]) << 32)
+        .collect();
+    let nan = exact::nans(&sums);
+    let count = u64::from(column.count) - nan;
+    let at = |target: usize| value(column.scalar, keys[target]);
+    let quartile = |quarter: usize| {
+        // The rank in quarters: type 7, as `statistics` has it.
+        let rest = ((count - 1) * quarter as u64 % 4) as f64 / 4.0;
+        between(at(2 * quarter - 1), at(2 * quarter), rest)
+    };
+    let five = (count > 0).then(|| [at(0), quartile(1), quartile(2), quartile(3), at(7)]);
+    let mut moments = exact::moments(count, &sums);
+    if let Some([least, .., most]) = five
+        && !(least.is_finite() && most.is_finite())
+    {
+        // Infinities swallow the rest, and those of both signs each other.
+        moments.mean = Some(least + most);
+        moments.deviation = moments.deviation.map(|_| f64::NAN);
+    }
+    Statistics {
+        count,
+        nan,
+        mean: moments.mean,
+        deviation: moments.deviation,
+        five,
+    }
+}
+
+/// The value that the kernel made a key of.
+fn value(scalar: Scalar, key: u32) -> f64 {
+    const SIGN: u32 = 1 << 31;
+    match scalar {
+        Scalar::F32 if key & SIGN != 0 => f32::from_bits(key ^ SIGN).into(),
+        Scalar::F32 => f32::from_bits(!key).into(),
+        Scalar::I32 => ((key ^ SIGN) as i32).into(),
+        Scalar::U32 | Scalar::Bool => key.into(),
+    }
+}
