@@ -389,20 +389,3 @@ fn names(block: &Block, lets: &mut HashMap<VarId, ExprId>) {
         }
     }
 }
-
-/// Does the block, or one within it, stop the agent?
-pub(super) fn stops(block: &Block) -> bool {
-    let stops = |block| stacker::maybe_grow(32 << 10, 1 << 20, || stops(block));
-    block.iter().any(|stmt| match stmt {
-        Stmt::Stop => true,
-        Stmt::If { accept, reject, .. } => stops(accept) || stops(reject),
-        Stmt::For { body, .. } => stops(body),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::Break
-        | Stmt::Continue
-        | Stmt::Return(_) => false,
-    })
-}
