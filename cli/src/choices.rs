@@ -6,10 +6,14 @@ use sim_runtime::Tuning;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Choices for the kernel on a GPU")]
 pub(crate) struct Choices {
-    /// Lanes of a subgroup that share an agent, 1 to 32, instead of a choice by agents and device; sums
-    /// are then taken in another order.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    /// Lanes that share an agent, 1 to 128, instead of a choice by agents and device; sums are then taken in another
+    /// order.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128))]
     lanes: Option<u32>,
+    /// Whether lanes tell one another values by shuffles where the GPU has them, instead of through workgroup memory
+    /// as those of several subgroups do.
+    #[arg(long, value_name = "BOOL")]
+    shuffles: Option<bool>,
     /// How often the step stands in one round of the time loop, 1 to 64.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     unroll_steps: Option<u32>,
@@ -37,6 +41,7 @@ impl Choices {
     pub(crate) fn tuning(&self) -> Tuning {
         Tuning {
             lanes: self.lanes,
+            shuffles: self.shuffles,
             unroll_steps: self.unroll_steps,
             prepare: self.prepare,
             reassociate: self.reassociate,

@@ -28,7 +28,7 @@ pub struct Artifact {
 impl Artifact {
     /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
-        let program = self.shared(schedule.lanes);
+        let program = self.shared(schedule.lanes, schedule.subgroup);
         let changed = match schedule.reassociate && self.may_reassociate() {
             true => {
                 let bound = match schedule.full {
@@ -61,19 +61,22 @@ impl Artifact {
         self.options.optimise && self.options.math == Math::Fast
     }
 
-    /// The optimised program for so many lanes per agent, as far as it can be shared among them.
-    pub(crate) fn shared(&self, lanes: u32) -> Cow<'_, ir::Program> {
+    /// The optimised program for so many lanes per agent, as far as it can be shared among them: where they are more
+    /// than a subgroup has, they wait for one another at barriers.
+    pub(crate) fn shared(&self, lanes: u32, subgroup: u32) -> Cow<'_, ir::Program> {
         if lanes > 1 {
             let mut program = self.program.clone();
             if passes::lanes::share_time(&mut program, lanes) {
                 return Cow::Owned(program);
             }
             let mut program = self.lowered.clone();
-            if passes::lanes::share(&mut program, lanes) {
+            if passes::lanes::share(&mut program, lanes, subgroup) {
                 if self.options.optimise {
                     passes::optimise(&mut program);
                 }
-                return Cow::Owned(program);
+                if lanes <= subgroup || passes::lanes::allows_barriers(&program) {
+                    return Cow::Owned(program);
+                }
             }
         }
         Cow::Borrowed(&self.program)

@@ -74,7 +74,7 @@ pub struct Program {
     pub finish: Block,
     /// Per input with a default or a distribution: how the host computes it when the launch gives none.
     pub input_defaults: Vec<InputDefault>,
-    /// How many lanes of a subgroup share one agent, if more than one; else 0. All lanes run the same
+    /// How many lanes share one agent, if more than one; else 0. All lanes run the same
     /// statements; they differ only in [`Launch::Lane`] and what follows from it, which neither conditions
     /// around [`Expr::AcrossLanes`] nor bounds of loops may.
     pub lanes: u32,

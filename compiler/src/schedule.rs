@@ -6,13 +6,17 @@
 //! population takes a better one.
 
 use crate::{artifact::Artifact, emit, passes};
+use passes::lanes::{Estimate, estimates};
 use serde::{Deserialize, Serialize};
 
 /// The choices of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    /// Lanes of a subgroup that share one agent: a power of two, 1 to 32. More than 1 needs subgroups.
+    /// Lanes that share one agent: a power of two, 1 to [`MOST_LANES`].
     pub lanes: u32,
+    /// So many lanes tell one another values by shuffles: the smallest subgroup of the device, or 1. Where an agent
+    /// has more lanes, they talk through workgroup memory.
+    pub subgroup: u32,
     /// How often the time loop's body stands in the text, at least 1; 0 chooses by the body's size.
     pub unroll_steps: u32,
     /// Computes what depends on the step but not on the agent once, in an entry point `prepare` of its own
@@ -37,6 +41,7 @@ impl Default for Schedule {
     fn default() -> Self {
         Schedule {
             lanes: 1,
+            subgroup: 32,
             unroll_steps: 0,
             prepare: false,
             keeps_order: false,
@@ -46,6 +51,9 @@ impl Default for Schedule {
         }
     }
 }
+
+/// Most lanes of an agent: all of a workgroup. WebGPU has at least 256 invocations there.
+pub const MOST_LANES: u32 = 128;
 
 /// See [`Schedule::reserve`]: on an H200 less had no effect, and more left no room for five workgroups.
 pub const RESERVED_BYTES: u32 = 8 << 10;
@@ -60,8 +68,10 @@ const CROWDED_INPUTS: u32 = 160;
 pub struct Kernel {
     /// WGSL with the entry point `main`, and `prepare` if `prepared` says so.
     pub wgsl: String,
-    /// Lanes per agent: a workgroup runs `manifest.workgroup_size / lanes` agents.
+    /// Lanes per agent: a workgroup runs `workgroup_size / lanes` agents.
     pub lanes: u32,
+    /// Invocations of a workgroup.
+    pub workgroup_size: u32,
     /// Were sums or divisions changed, as [`Schedule::reassociate`] asks?
     pub reassociated: bool,
     /// What `prepare` computes; none if there is no such entry point.
@@ -116,8 +126,10 @@ pub struct Target {
 /// Choices that a caller makes instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Lanes per agent, 1 to 32, as far as model and device allow.
+    /// Lanes per agent, 1 to [`MOST_LANES`], as far as the model allows.
     pub lanes: Option<u32>,
+    /// Whether lanes talk by shuffles where the device has them; else all through workgroup memory.
+    pub shuffles: Option<bool>,
     /// Whether there is a `prepare`, where a model has work for it.
     pub prepare: Option<bool>,
     /// Whether sums and divisions of floats are changed to what is faster.
@@ -193,19 +205,22 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
     if artifact.own_kernel {
         return given(artifact);
     }
+    let target = &Target {
+        subgroup: match wishes.shuffles {
+            Some(false) => 1,
+            Some(true) | None => target.subgroup.max(1),
+        },
+        ..*target
+    };
     let (lanes, choice) = match wishes.lanes {
-        Some(asked) => {
-            let lanes = asked.next_power_of_two().clamp(1, target.subgroup.min(32));
-            // Not more than the model has use for.
-            let lanes = artifact.shared(lanes).lanes.max(1);
-            (lanes, asked_for(in_words(lanes)))
-        }
+        Some(asked) => lanes_asked_for(artifact, target, asked),
         None => lanes(artifact, target),
     };
     let mut choices = vec![choice];
     let reserved = reserved(artifact, target, wishes, lanes);
     let plain = Schedule {
         lanes,
+        subgroup: target.subgroup,
         unroll_steps: wishes.unroll_steps.unwrap_or(0),
         prepare: false,
         // Only sums across lanes depend on it.
@@ -239,11 +254,12 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
 
 /// Why memory is reserved, if it is.
 fn reserved(artifact: &Artifact, target: &Target, wishes: &Wishes, lanes: u32) -> Option<String> {
-    let inputs = || emit::input_words(&artifact.shared(lanes));
+    let inputs = || emit::input_words(&artifact.shared(lanes, target.subgroup));
+    let workgroup_size = artifact.manifest.workgroup_size.max(lanes);
     match wishes.reserve {
         Some(true) => Some("the caller asked for it".to_owned()),
         Some(false) => None,
-        None if target.is_roomy(lanes, artifact.manifest.workgroup_size) => Some(format!(
+        None if target.is_roomy(lanes, workgroup_size) => Some(format!(
             "{} invocations are few for the device: its compiler need not spare registers",
             u64::from(target.agents) * u64::from(lanes)
         )),
@@ -262,6 +278,7 @@ fn given(artifact: &Artifact) -> Chosen {
         kernel: Kernel {
             wgsl: artifact.wgsl.clone(),
             lanes: 1,
+            workgroup_size: artifact.manifest.workgroup_size,
             reassociated: false,
             prepared: None,
             choices: vec![Choice {
@@ -272,11 +289,32 @@ fn given(artifact: &Artifact) -> Chosen {
     }
 }
 
-fn in_words(lanes: u32) -> String {
+/// So many lanes, and how they talk where that is not by shuffles alone.
+fn in_words(lanes: u32, subgroup: u32) -> String {
     match lanes {
         1 => "one lane per agent".to_owned(),
+        _ if lanes > subgroup => {
+            format!("{lanes} lanes per agent, which talk through workgroup memory")
+        }
         _ => format!("{lanes} lanes per agent"),
     }
+}
+
+/// The lanes that a caller asks for, or as many as the model has use for.
+fn lanes_asked_for(artifact: &Artifact, target: &Target, asked: u32) -> (u32, Choice) {
+    let asked = asked.clamp(1, MOST_LANES).next_power_of_two();
+    let fits = |lanes: u32| artifact.shared(lanes, target.subgroup).lanes.max(1);
+    let mut lanes = fits(asked);
+    let mut why = "the caller asked for it".to_owned();
+    if lanes < asked {
+        lanes = fits(asked.min(target.subgroup));
+        why = format!(
+            "the caller asked for {asked}, but the model has no loops that so many could share, or barriers would \
+             stand where agents part"
+        );
+    }
+    let what = in_words(lanes, target.subgroup);
+    (lanes, Choice { what, why })
 }
 
 /// What reassociation changed, in words.
@@ -380,28 +418,33 @@ const CLEARLY: f64 = 0.93;
 /// run: once they keep the device busy, it takes that much longer.
 fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
     let choice = |lanes: u32, why: String| {
-        let what = in_words(lanes);
+        let what = in_words(lanes, target.subgroup);
         (lanes, Choice { what, why })
     };
     let Some(busy) = target.busy else {
         let why = "a processor is never idle: one lane more is as much more work";
         return choice(1, why.to_owned());
     };
-    if target.subgroup < 2 {
-        return choice(1, "the device has no subgroups".to_owned());
-    }
-    let estimates = passes::lanes::estimates(&artifact.lowered, &artifact.program);
+    let by_shuffles = |estimate: &Estimate| estimate.lanes <= target.subgroup;
+    let estimates = estimates(&artifact.lowered, &artifact.program, target.subgroup);
     let mut estimates: Vec<_> = (estimates.into_iter())
-        .filter(|estimate| estimate.lanes <= target.subgroup)
+        .filter(|estimate| by_shuffles(estimate) || estimate.seldom_talks)
         .collect();
     if estimates.len() == 1 {
-        return choice(1, "the model has no loop that lanes could share".to_owned());
+        let why = match target.subgroup {
+            1 => "the device has no subgroups, and the model no long sum that barriers are worth",
+            _ => "the model has no loop that lanes could share",
+        };
+        return choice(1, why.to_owned());
     }
     // As few as hold the inputs: the loads of every step that it saves are worth more than anything else.
     let words = artifact.manifest.input_words;
     let mut held = String::new();
     if words > HELD_INPUTS {
-        let fits = |lanes: u32| emit::input_words(&artifact.shared(lanes)) <= HELD_INPUTS;
+        let fits = |lanes: u32| {
+            let shared = artifact.shared(lanes, target.subgroup);
+            emit::input_words(&shared) <= HELD_INPUTS
+        };
         let needed = estimates
             .iter()
             .position(|estimate| !estimate.streams && fits(estimate.lanes));
@@ -410,7 +453,7 @@ fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
             estimates.drain(..needed);
         }
     }
-    let time = |estimate: &passes::lanes::Estimate| {
+    let time = |estimate: &Estimate| {
         let busy = match estimate.streams {
             true => f64::from(busy) * f64::from(STREAMING),
             false => f64::from(busy),
@@ -420,7 +463,8 @@ fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
     };
     let mut best = estimates[0];
     for estimate in &estimates {
-        if time(estimate) < CLEARLY * time(&best) {
+        let fits = || artifact.shared(estimate.lanes, target.subgroup).lanes == estimate.lanes;
+        if time(estimate) < CLEARLY * time(&best) && (by_shuffles(estimate) || fits()) {
             best = *estimate;
         }
     }

@@ -66,9 +66,12 @@ pub struct Tuning {
     pub max_agents_per_chunk: Option<u32>,
     /// Most steps that one start of the kernel runs, at least 1.
     pub steps_per_dispatch: Option<u32>,
-    /// Lanes of a subgroup that share one agent, 1 to 32, as far as model and device allow. Sums of floats
-    /// are then taken in another order; all else stays the same to the bit.
+    /// Lanes that share one agent, 1 to 128, as far as the model allows. Sums of floats are then taken in another
+    /// order; all else stays the same to the bit.
     pub lanes: Option<u32>,
+    /// Whether lanes tell one another values by shuffles, where the device has subgroups; else they do it through
+    /// workgroup memory, as those of more than a subgroup must.
+    pub shuffles: Option<bool>,
     /// Whether what all agents share in a step is computed once, before they run, where there is such work.
     pub prepare: Option<bool>,
     /// Whether sums of floats are taken in another order and pairs of divisions share a reciprocal, where that is

@@ -141,7 +141,7 @@ impl Session {
         Ok(Built {
             schedule,
             choices: text.choices,
-            agents: manifest.workgroup_size / text.lanes,
+            agents: text.workgroup_size / text.lanes,
             kernel,
             cache,
             pace: Pace::new(

@@ -49,6 +49,7 @@ pub const ELABORATE: Tuning = Tuning {
     max_agents_per_chunk: None,
     steps_per_dispatch: Some(29),
     lanes: None,
+    shuffles: None,
     prepare: Some(true),
     reassociate: None,
     reserve: Some(true),
@@ -129,7 +130,8 @@ pub fn ways() -> Vec<Way> {
 }
 
 /// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
-/// `lanes=4,unroll=3,split=7,checks=1`; `math=precise` there is for [`math`].
+/// `lanes=4,exchange=1,unroll=3,split=7,checks=1`, where `exchange=1` has lanes talk through workgroup memory;
+/// `math=precise` there is for [`math`].
 ///
 /// # Panics
 /// If it names what there is not.
@@ -146,6 +148,7 @@ pub fn tuning() -> Tuning {
         let value: Option<u32> = Some(value.parse().expect("SIM_SCHEDULE: name=number"));
         match name {
             "lanes" => tuning.lanes = value,
+            "exchange" => tuning.shuffles = value.map(|on| on == 0),
             "unroll" => tuning.unroll_steps = value,
             "split" => tuning.steps_per_dispatch = value,
             "prepare" => tuning.prepare = value.map(|on| on > 0),

@@ -33,7 +33,7 @@ const CHOICES: [Choice; 5] = [
     Choice {
         is_given: |tuning| tuning.lanes.is_some(),
         set: |tuning, value| tuning.lanes = Some(value),
-        values: &[1, 2, 4, 8, 16, 32],
+        values: &[1, 2, 4, 8, 16, 32, 64, 128],
     },
     Choice {
         is_given: |tuning| tuning.reassociate.is_some(),
@@ -103,6 +103,7 @@ impl Tuned {
         let tuning = &self.tuning;
         let mut words = Vec::new();
         words.extend(tuning.lanes.map(|lanes| format!("--lanes {lanes}")));
+        words.extend((tuning.shuffles).map(|value| format!("--shuffles {value}")));
         words.extend((tuning.reassociate).map(|value| format!("--reassociate {value}")));
         words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
         words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));

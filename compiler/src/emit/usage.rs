@@ -37,11 +37,20 @@ pub(super) struct Usage {
 /// One value of an input: the word at which it lies in the row, the variable, the element.
 pub(super) type InputValue = (u32, VarId, LanePlace);
 
-/// The element `first + per_lane * lane` of an array.
+/// The element `first + per_lane * lane` of an array, or `last` for lanes to which that would be further on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct LanePlace {
     pub first: u32,
     pub per_lane: u32,
+    pub last: Option<u32>,
+}
+
+/// The `i32` `first + per_lane * lane`, or `last` where that is more.
+#[derive(Clone, Copy, Default)]
+struct Affine {
+    first: i64,
+    per_lane: i64,
+    last: Option<i64>,
 }
 
 /// How an input value is read.
@@ -282,39 +291,80 @@ impl Usage {
         if let Expr::Literal(Value::I32(k)) = program[index] {
             return Some(LanePlace {
                 first: k as u32,
-                per_lane: 0,
+                ..LanePlace::default()
             });
         }
         let var = &program[array];
         if program.lanes == 0 || var.kind != VarKind::Input {
             return None;
         }
-        let (first, per_lane) = self.affine(program, index)?;
-        let whole_rows = (per_lane * var.ty.components() as i64) % 4 == 0;
-        (first >= 0 && per_lane >= 0 && whole_rows).then_some(LanePlace {
-            first: first as u32,
-            per_lane: per_lane as u32,
+        let place = self.affine(program, index)?;
+        let components = var.ty.components() as i64;
+        let further = place.last.map_or(0, |last| last - place.first);
+        let whole_rows = [place.per_lane, further]
+            .iter()
+            .all(|elements| (elements * components) % 4 == 0);
+        let ahead = place.first >= 0 && place.per_lane >= 0 && further >= 0;
+        (ahead && whole_rows).then_some(LanePlace {
+            first: place.first as u32,
+            per_lane: place.per_lane as u32,
+            last: place.last.map(|last| last as u32),
         })
     }
 
-    /// `first` and `per_lane` if an `i32` is `first + per_lane * lane`.
-    fn affine(&self, program: &Program, id: ExprId) -> Option<(i64, i64)> {
+    fn affine(&self, program: &Program, id: ExprId) -> Option<Affine> {
         match &program[id] {
-            Expr::Literal(Value::I32(k)) => Some((i64::from(*k), 0)),
-            Expr::Launch(Launch::Lane) => Some((0, 1)),
+            Expr::Literal(Value::I32(k)) => Some(Affine {
+                first: i64::from(*k),
+                ..Affine::default()
+            }),
+            Expr::Launch(Launch::Lane) => Some(Affine {
+                per_lane: 1,
+                ..Affine::default()
+            }),
             Expr::Read(var) => self.affine(program, *self.lets.get(var)?),
             Expr::Binary(op, a, b) => {
-                let ((a0, a1), (b0, b1)) = (self.affine(program, *a)?, self.affine(program, *b)?);
-                match op {
-                    BinaryOp::Add => Some((a0 + b0, a1 + b1)),
-                    BinaryOp::Subtract => Some((a0 - b0, a1 - b1)),
-                    BinaryOp::Multiply if a1 == 0 => Some((a0 * b0, a0 * b1)),
-                    BinaryOp::Multiply if b1 == 0 => Some((a0 * b0, a1 * b0)),
-                    _ => None,
-                }
+                combined(*op, self.affine(program, *a)?, self.affine(program, *b)?)
+            }
+            Expr::Builtin(builtin, args) if builtin.row().name == "min" => {
+                let &[a, b] = args.as_slice() else {
+                    return None;
+                };
+                let (a, b) = (self.affine(program, a)?, self.affine(program, b)?);
+                let bound = a.last.is_none() && b.last.is_none() && b.per_lane == 0;
+                bound.then_some(Affine {
+                    last: Some(b.first),
+                    ..a
+                })
             }
             _ => None,
         }
+    }
+}
+
+/// What an operator makes of two such numbers.
+fn combined(op: BinaryOp, a: Affine, b: Affine) -> Option<Affine> {
+    let scaled = |it: Affine, by: i64| Affine {
+        first: it.first * by,
+        per_lane: it.per_lane * by,
+        last: None,
+    };
+    let unbounded = a.last.is_none() && b.last.is_none();
+    match op {
+        BinaryOp::Add => Some(Affine {
+            first: a.first + b.first,
+            per_lane: a.per_lane + b.per_lane,
+            last: match (a.last, b.last) {
+                (None, None) => None,
+                (Some(last), None) if b.per_lane == 0 => Some(last + b.first),
+                (None, Some(last)) if a.per_lane == 0 => Some(last + a.first),
+                (Some(_), None) | (None, Some(_)) | (Some(_), Some(_)) => return None,
+            },
+        }),
+        BinaryOp::Subtract if b.last.is_none() => combined(BinaryOp::Add, a, scaled(b, -1)),
+        BinaryOp::Multiply if a.per_lane == 0 && unbounded => Some(scaled(b, a.first)),
+        BinaryOp::Multiply if b.per_lane == 0 && unbounded => Some(scaled(a, b.first)),
+        _ => None,
     }
 }
 
@@ -338,21 +388,4 @@ fn names(block: &Block, lets: &mut HashMap<VarId, ExprId>) {
             | Stmt::Return(_) => {}
         }
     }
-}
-
-/// Does the block, or one within it, stop the agent?
-pub(super) fn stops(block: &Block) -> bool {
-    let stops = |block| stacker::maybe_grow(32 << 10, 1 << 20, || stops(block));
-    block.iter().any(|stmt| match stmt {
-        Stmt::Stop => true,
-        Stmt::If { accept, reject, .. } => stops(accept) || stops(reject),
-        Stmt::For { body, .. } => stops(body),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::Break
-        | Stmt::Continue
-        | Stmt::Return(_) => false,
-    })
 }

@@ -11,6 +11,7 @@ mod bindings;
 mod builtin;
 mod columns;
 mod depth;
+mod exchange;
 mod expr;
 mod flow;
 mod function;
@@ -37,9 +38,9 @@ use super::{
 use crate::{
     Math, Options,
     builtin::BuiltinId,
-    ir::{ExprId, Len, Program, Type, VarId, VarKind},
+    ir::{ExprId, LaneOp, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
-    passes::per_step,
+    passes::{lanes::outlives_stop, per_step},
     random::Generator,
     schedule::{Choice, Kernel, Schedule},
 };
@@ -56,7 +57,9 @@ pub fn wgsl(
     options: &Options,
     schedule: &Schedule,
 ) -> Kernel {
-    let split = match schedule.prepare {
+    // What lanes tell one another through workgroup memory is told in `main`.
+    let waits = program.lanes > schedule.subgroup && program.shared_time.is_empty();
+    let split = match schedule.prepare && !waits {
         true => per_step::split(program),
         false => None,
     };
@@ -68,6 +71,7 @@ pub fn wgsl(
     writer.write();
     Kernel {
         lanes: program.lanes.max(1),
+        workgroup_size: writer.workgroup_size(),
         reassociated: false,
         prepared: writer.prepared(),
         wgsl: writer.out,
@@ -140,6 +144,8 @@ struct Own {
     slot: String,
     row: String,
     lane: String,
+    /// Is this one of the agents, where lanes beyond the last wait at barriers, too?
+    is_agent: String,
     first_lane: String,
     agent: String,
     stream: String,
@@ -197,7 +203,12 @@ impl<'a> Writer<'a> {
             origins: None,
         };
         writer.name_module();
-        writer.outlives_stop = writer.shall_outlive_stop();
+        writer.outlives_stop = outlives_stop(program);
+        if writer.has_barriers() {
+            let skipped = program.skipped.iter();
+            let tell = skipped.map(|(var, _)| (LaneOp::Sum, program[*var].ty));
+            writer.usage.across.extend(tell);
+        }
         writer
     }
 

@@ -1,4 +1,4 @@
-//! Shares an agent out among the lanes of a subgroup: each runs its part of the rounds of the loops over
+//! Shares an agent out among lanes of a subgroup or a workgroup: each runs its part of the rounds of the loops over
 //! array elements, and keeps its part of the arrays; all else every lane computes for itself.
 //!
 //! A loop `for i in 0..n` may be shared if its rounds do not hear of one another: it draws nothing, leaves
@@ -15,6 +15,7 @@
 //! way at each branch.
 
 mod affine;
+mod barriers;
 mod share;
 mod survey;
 mod time;
@@ -22,8 +23,10 @@ mod time;
 use super::rewrite::{Section, blocks_mut, each_section, literal_i32};
 use super::{dce, propagate, split_deep};
 use crate::ir::{
-    BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId, weight::SHUFFLE,
+    BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
+    weight::{EXCHANGE, SHUFFLE},
 };
+pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
 use survey::{Group, Survey};
 
 /// Rounds from which on a loop without arrays of its own goes in turns.
@@ -47,16 +50,16 @@ struct Shared {
     in_turns: bool,
 }
 
-/// Shares a lowered program out among `lanes` lanes (2 to 32, a power of two) where that pays. Returns whether
-/// it did.
-pub(crate) fn share(program: &mut Program, lanes: u32) -> bool {
-    debug_assert!(lanes.is_power_of_two() && lanes <= 32);
+/// Shares a lowered program out among `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of them
+/// talk by shuffles, more by barriers and workgroup memory. Returns whether it did.
+pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> bool {
+    debug_assert!(lanes.is_power_of_two() && subgroup.is_power_of_two());
     if lanes < 2 {
         return false;
     }
     prepare(program);
     let survey = Survey::of(program);
-    let groups = chosen(&survey, lanes);
+    let groups = chosen(&survey, lanes, subgroup);
     if groups.is_empty() {
         return false;
     }
@@ -94,10 +97,13 @@ pub(crate) struct Estimate {
     pub(crate) work: f64,
     /// Is most of it one long loop over inputs or data, which memory feeds?
     pub(crate) streams: bool,
+    /// Do lanes tell one another a few values after much work?
+    pub(crate) seldom_talks: bool,
 }
 
-/// What each number of lanes would give, one lane first; fewer where nothing can be shared.
-pub(crate) fn estimates(lowered: &Program, optimised: &Program) -> Vec<Estimate> {
+/// What each number of lanes would give on a device with such subgroups, one lane first; fewer where nothing can be
+/// shared.
+pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -> Vec<Estimate> {
     let mut program = lowered.clone();
     prepare(&mut program);
     let survey = Survey::of(&program);
@@ -105,9 +111,10 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program) -> Vec<Estimate>
         lanes: 1,
         work: survey.total,
         streams: false,
+        seldom_talks: true,
     };
     let time = time::shared(optimised);
-    let shared = [2, 4, 8, 16, 32].into_iter().filter_map(|lanes| {
+    let shared = [2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(|lanes| {
         if let Some(steps) = &time {
             let ahead = steps.skipped.len() as f64 * SKIP;
             return Some(Estimate {
@@ -115,32 +122,39 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program) -> Vec<Estimate>
                 // The lanes are combined once a run, and each begins and ends like an agent of its own.
                 work: (survey.total + ahead) / f64::from(lanes),
                 streams: false,
+                seldom_talks: true,
             });
         }
-        let groups = chosen(&survey, lanes);
-        let saved: f64 = groups.iter().map(|group| gain(&survey, group, lanes)).sum();
+        let groups = chosen(&survey, lanes, subgroup);
+        let saved = groups
+            .iter()
+            .map(|group| gain(&survey, group, lanes, subgroup));
+        let saved: f64 = saved.sum();
         let long = |group: &Group| {
             group
                 .loops
                 .iter()
                 .any(|&at| survey.shared(group, at).in_turns)
         };
-        (!groups.is_empty()).then(|| Estimate {
+        let streams = groups.iter().any(long) && saved > survey.total / 2.0;
+        (!groups.is_empty()).then_some(Estimate {
             lanes,
             work: survey.total - saved,
-            streams: groups.iter().any(long) && saved > survey.total / 2.0,
+            streams,
+            seldom_talks: streams,
         })
     });
     std::iter::once(one).chain(shared).collect()
 }
 
 /// The groups of loops that are worth sharing, none inside another's loops.
-fn chosen(survey: &Survey, lanes: u32) -> Vec<Group> {
+fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
     let mut groups: Vec<(f64, Group)> = survey
         .groups()
         .into_iter()
         .filter(|group| survey.can_share(group, lanes))
-        .map(|group| (gain(survey, &group, lanes), group))
+        .filter(|group| lanes <= subgroup || !survey.talks_in_branches(group))
+        .map(|group| (gain(survey, &group, lanes, subgroup), group))
         .filter(|(gain, _)| *gain > 0.0)
         .collect();
     groups.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -154,8 +168,10 @@ fn chosen(survey: &Survey, lanes: u32) -> Vec<Group> {
 }
 
 /// Instructions per step that sharing a group saves each lane.
-fn gain(survey: &Survey, group: &Group, lanes: u32) -> f64 {
-    let halvings = f64::from(lanes.trailing_zeros());
+fn gain(survey: &Survey, group: &Group, lanes: u32, subgroup: u32) -> f64 {
+    let halvings = lanes.min(subgroup).trailing_zeros();
+    let exchanges = exchanges(lanes / lanes.min(subgroup)).count() as u32;
+    let talking = f64::from(SHUFFLE * halvings + EXCHANGE * exchanges);
     let mut saved = 1.0 - 1.0 / f64::from(lanes);
     if survey.splits_rows(group, lanes) {
         saved *= UNALIGNED;
@@ -165,10 +181,21 @@ fn gain(survey: &Survey, group: &Group, lanes: u32) -> f64 {
         .iter()
         .map(|&at| {
             let known = &survey.loops[at];
-            let combining = known.accumulators.len() as f64 * f64::from(SHUFFLE) * halvings;
+            let combining = known.accumulators.len() as f64 * talking;
             known.runs * (known.nodes * f64::from(known.rounds) * saved - combining)
         })
         .sum()
+}
+
+/// How so many parts are combined through workgroup memory, one barrier each time: as sums of how many, which lie how
+/// far from one another. Few are read by every lane, for many it is done twice.
+pub(crate) fn exchanges(parts: u32) -> impl Iterator<Item = (u32, u32)> {
+    let first = match parts {
+        0..=8 => parts,
+        _ => 1 << parts.trailing_zeros().div_ceil(2),
+    };
+    let stages = [(first, 1), (parts / first, first)];
+    stages.into_iter().filter(|(count, _)| *count > 1)
 }
 
 /// Brings a program into the form that the survey reads.

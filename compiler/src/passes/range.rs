@@ -155,7 +155,7 @@ impl Ranges {
         let known = match &program[id] {
             Expr::Literal(Value::I32(value)) => Some(Range::only(i64::from(*value))),
             Expr::Literal(Value::U32(value)) => Some(Range::only(i64::from(*value))),
-            Expr::Launch(which) => Some(of_launch(*which)),
+            Expr::Launch(which) => Some(of_launch(*which, program.lanes)),
             Expr::Rows(_) => Some(Range {
                 low: 1,
                 high: i64::from(i32::MAX),
@@ -253,10 +253,10 @@ fn become_operand(program: &mut Program, id: ExprId, operand: ExprId) {
     program.exprs[id.0 as usize] = node;
 }
 
-fn of_launch(which: Launch) -> Range {
+fn of_launch(which: Launch, lanes: u32) -> Range {
     let (low, high) = match which {
         Launch::Agent | Launch::Step => (0, i32::MAX - 1),
-        Launch::Lane => (0, 31),
+        Launch::Lane => (0, lanes as i32 - 1),
         Launch::Agents | Launch::Steps => (0, i32::MAX),
     };
     Range {

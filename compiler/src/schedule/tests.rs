@@ -32,6 +32,18 @@ step {
 output hits
 ";
 
+const LONG: &str = "
+input x: [f32; 2000]
+output score = sum(for k in 0..2000: x[k] * x[k] - 10.0 * cos(6.28 * x[k]))
+";
+
+const BRANCH: &str = "
+input w: [f32; 512]
+state x = 1.0
+step { if x > 0.5 { x = sum(for i in 0..512: w[i] * x) } }
+output x
+";
+
 fn artifact(source: &str) -> Artifact {
     crate::compile(source).expect("a legal model")
 }
@@ -139,6 +151,65 @@ fn a_device_without_subgroups_or_a_processor_has_one_lane() {
     assert_eq!(lanes_for(NETWORK, target), 1);
 }
 
+/// The first choice: of lanes.
+fn said_of_lanes(source: &str, target: Target, wishes: Wishes) -> (u32, Choice) {
+    let kernel = choose(&artifact(source), &target, &wishes).kernel;
+    (kernel.lanes, kernel.choices[0].clone())
+}
+
+#[test]
+fn barriers_are_for_long_sums_of_few_agents() {
+    let large = Target::large(4_096, 1);
+    let without = Target {
+        subgroup: 1,
+        ..large
+    };
+    for target in [large, without] {
+        let (lanes, said) = said_of_lanes(LONG, target, Wishes::default());
+        assert!(lanes >= 64, "{said:?}");
+        assert!(
+            said.what.ends_with("talk through workgroup memory"),
+            "{said:?}"
+        );
+        let many = Target {
+            agents: 1 << 20,
+            ..target
+        };
+        assert!(lanes_for(LONG, many) <= 32);
+        assert!(lanes_for(NETWORK, target) <= 32);
+    }
+    assert_eq!(lanes_for(NETWORK, without), 1);
+    // Steps that only add up talk once a run.
+    assert!(lanes_for(DARTS, without) > 1);
+    let (_, said) = said_of_lanes(NETWORK, without, Wishes::default());
+    assert!(said.why.contains("no subgroups"), "{said:?}");
+}
+
+#[test]
+fn lanes_that_a_caller_asks_for_talk_as_they_can() {
+    let large = Target::large(1_000, 100);
+    for (source, lanes, shuffles, expected, what) in [
+        (NETWORK, 16, None, 16, "16 lanes per agent"),
+        (NETWORK, 16, Some(false), 16, "through workgroup memory"),
+        (NETWORK, 128, None, 128, "through workgroup memory"),
+        (LONG, 200, None, 128, "through workgroup memory"),
+        (OWN, 64, None, 1, "one lane per agent"),
+        // A sum in a branch: 32 lanes can take it, more would wait for those of other agents.
+        (BRANCH, 64, None, 32, "32 lanes per agent"),
+    ] {
+        let wishes = Wishes {
+            lanes: Some(lanes),
+            shuffles,
+            ..Wishes::default()
+        };
+        let (got, said) = said_of_lanes(source, large, wishes);
+        assert_eq!(got, expected, "{said:?}");
+        assert!(said.what.ends_with(what), "{said:?}");
+        let short = got < lanes.min(MOST_LANES);
+        assert_eq!(said.why.contains("barriers"), short, "{said:?}");
+    }
+}
+
 #[test]
 fn a_kernel_that_was_given_runs_as_it_is() {
     let mut artifact = artifact(SHARED);
@@ -153,15 +224,15 @@ fn a_kernel_that_was_given_runs_as_it_is() {
 fn skipping_ahead_is_work_too() {
     let work = |source: &str| {
         let artifact = artifact(source);
-        passes::lanes::estimates(&artifact.lowered, &artifact.program)
+        passes::lanes::estimates(&artifact.lowered, &artifact.program, 32)
             .into_iter()
             .map(|estimate| f64::from(estimate.lanes) * estimate.work)
             .collect::<Vec<_>>()
     };
     for (source, more) in [(DARTS, 0.0), (GENERATOR, 2.0)] {
         let work = work(source);
-        assert_eq!(work.len(), 6, "1 to 32 lanes");
-        assert_eq!(work[1..], [work[0] + more; 5], "{source}");
+        assert_eq!(work.len(), 8, "1 to 128 lanes");
+        assert_eq!(work[1..], [work[0] + more; 7], "{source}");
     }
 }
 

@@ -4,6 +4,7 @@
 mod build;
 mod constants;
 mod forms;
+mod lanes;
 mod limits;
 #[path = "../../src/passes/tests/random.rs"]
 mod random;

@@ -8,11 +8,22 @@ use std::{
 
 /// Fails if naga refuses the text, with no capabilities beyond WebGPU's.
 pub fn naga(text: &str) {
+    naga_with(text, Capabilities::empty());
+}
+
+/// The same where there are subgroups.
+pub fn naga_with_subgroups(text: &str) {
+    naga_with(text, Capabilities::SUBGROUP);
+}
+
+fn naga_with(text: &str, capabilities: Capabilities) {
     let module = match naga::front::wgsl::parse_str(text) {
         Ok(module) => module,
         Err(error) => panic!("{}\n{text}", error.emit_to_string(text)),
     };
-    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+    validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
+    validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
     if let Err(error) = validator.validate(&module) {
         panic!("{}\n{text}", error.emit_to_string(text));
     }

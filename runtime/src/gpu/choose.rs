@@ -54,6 +54,7 @@ fn has_room(limits: &wgpu::Limits, manifest: &Manifest) -> bool {
 pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
     Wishes {
         lanes: tuning.lanes,
+        shuffles: tuning.shuffles,
         prepare: tuning.prepare,
         reassociate: tuning.reassociate,
         reserve: tuning.reserve,

@@ -52,7 +52,7 @@ impl Kernel {
                 .prepared
                 .map(|prepared| storage(prepared.binding, true)),
         );
-        check_limits(open, manifest, entries.len())?;
+        check_limits(open, manifest, kernel.workgroup_size, entries.len())?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
             stacker::maybe_grow(STACK / 2, STACK, || {
@@ -111,7 +111,7 @@ fn pipeline(
                 module,
                 entry_point: Some(entry_point),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    // What workgroup memory the kernel has is never read.
+                    // Kernels read none of it before they have written it.
                     zero_initialize_workgroup_memory: false,
                     ..Default::default()
                 },
@@ -189,7 +189,12 @@ fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
 }
 
 /// What the validator would refuse with words about our internals, said in the user's.
-fn check_limits(open: &OpenDevice, manifest: &Manifest, bindings: usize) -> Result<(), Error> {
+fn check_limits(
+    open: &OpenDevice,
+    manifest: &Manifest,
+    workgroup_size: u32,
+    bindings: usize,
+) -> Result<(), Error> {
     let limits = &open.limits;
     let last_binding = manifest
         .data
@@ -215,7 +220,7 @@ fn check_limits(open: &OpenDevice, manifest: &Manifest, bindings: usize) -> Resu
         ),
         (
             "agents in a workgroup",
-            manifest.workgroup_size.into(),
+            workgroup_size.into(),
             limits
                 .max_compute_invocations_per_workgroup
                 .min(limits.max_compute_workgroup_size_x)

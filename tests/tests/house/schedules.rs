@@ -18,6 +18,7 @@ const PLAIN: Tuning = Tuning {
     max_agents_per_chunk: None,
     steps_per_dispatch: None,
     lanes: Some(1),
+    shuffles: None,
     prepare: Some(false),
     reassociate: Some(false),
     reserve: Some(false),
@@ -203,13 +204,26 @@ fn all_far_off(tunings: &[Tuning]) -> Vec<String> {
     complaints
 }
 
+/// Lanes of an agent and whether they talk by shuffles: those of a subgroup may, all can through workgroup memory, and
+/// more than a subgroup has do both.
+const TALKING: [(u32, Option<bool>); 7] = [
+    (2, None),
+    (4, None),
+    (8, None),
+    (2, Some(false)),
+    (4, Some(false)),
+    (64, None),
+    (128, Some(false)),
+];
+
 #[test]
 fn lanes_change_no_more_than_the_order_of_sums() {
     if !launch::has_gpu() {
         return;
     }
-    let tunings = [2, 4, 8].map(|lanes| Tuning {
+    let tunings = TALKING.map(|(lanes, shuffles)| Tuning {
         lanes: Some(lanes),
+        shuffles,
         steps_per_dispatch: Some(7),
         ..Tuning::default()
     });
@@ -302,13 +316,19 @@ fn lanes_of_an_agent_agree_to_the_bit() {
     if !launch::has_gpu() {
         return;
     }
-    for lanes in [2, 4, 8, 16, 32] {
+    let more = [(16, None), (32, None), (32, Some(false)), (128, None)];
+    for (lanes, shuffles) in TALKING.into_iter().chain(more) {
         let tuning = Tuning {
             lanes: Some(lanes),
+            shuffles,
             ..Tuning::default()
         };
+        let source = match lanes {
+            16.. => &AGREEMENT.replace("const N = 32", "const N = 256"),
+            _ => AGREEMENT,
+        };
         let run = || {
-            launch::simulation(AGREEMENT, Backend::Gpu, true)
+            launch::simulation(source, Backend::Gpu, true)
                 .expect("a legal model")
                 .tuning(launch::forced(tuning))
                 .run()
@@ -316,6 +336,8 @@ fn lanes_of_an_agent_agree_to_the_bit() {
         let run = run().expect("a run");
         let choices = &run.report().choices;
         println!("{lanes} lanes asked for: {}", choices[0].what);
+        let said = format!("{lanes} lanes per agent");
+        assert!(choices[0].what.starts_with(&said), "{:?}", choices[0]);
         let [x, spread] = run.outputs() else {
             panic!("two outputs")
         };
@@ -395,10 +417,11 @@ fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
     };
     let expected = run(PLAIN)?;
     let mut complaints = Vec::new();
-    for lanes in [1, 2, 4, 8] {
+    for (lanes, shuffles) in [(1, None)].into_iter().chain(TALKING) {
         for (unroll_steps, steps_per_dispatch) in [(None, None), (Some(3), Some(29))] {
             let got = run(Tuning {
                 lanes: Some(lanes),
+                shuffles,
                 unroll_steps,
                 steps_per_dispatch,
                 ..Tuning::default()
@@ -408,7 +431,7 @@ fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
                 1 => "one lane per agent".to_owned(),
                 _ => format!("{lanes} lanes per agent"),
             };
-            if !choices.iter().any(|choice| choice.what == said) {
+            if !choices.iter().any(|choice| choice.what.starts_with(&said)) {
                 complaints.push(format!("not {said}: {choices:?}"));
             }
             let columns = |run: &Run| [run.outputs(), run.states()].concat();
@@ -507,19 +530,21 @@ fn agents_that_share_lanes_stop_each_for_itself() {
             .wgsl
             .contains("subgroupAny(!stopped)")
     );
-    stops_alike(STOPPING);
+    stops_alike(STOPPING, &TALKING[..5]);
+    stops_alike(&STOPPING.replace("N = 16", "N = 128"), &TALKING[5..]);
     // Arrays that all lanes have alike, which cannot be told by shuffles.
     let arrays = "state tally = [0; 3] state seen_by = [false; 3] step t {
         tally[t % 3] += 1
         seen_by[(t + i32(agent)) % 3] = true";
-    stops_alike(&STOPPING.replace("step t {", arrays));
+    stops_alike(&STOPPING.replace("step t {", arrays), &TALKING[..3]);
 }
 
 /// Holds a model whose agents share lanes against one lane each.
-fn stops_alike(source: &str) {
-    let run = |lanes: u32, steps_per_dispatch: Option<u32>| {
+fn stops_alike(source: &str, talking: &[(u32, Option<bool>)]) {
+    let run = |lanes: u32, shuffles: Option<bool>, steps_per_dispatch: Option<u32>| {
         let tuning = Tuning {
             lanes: Some(lanes),
+            shuffles,
             steps_per_dispatch,
             ..PLAIN
         };
@@ -529,15 +554,15 @@ fn stops_alike(source: &str) {
             .run()
             .expect("a run")
     };
-    let expected = words(&run(1, None));
+    let expected = words(&run(1, None, None));
     let ran = expected
         .iter()
         .find(|(name, _)| name == "the number of steps");
     let (_, ran) = ran.expect("steps are counted");
     assert!(ran.contains(&1) && ran.contains(&37), "{ran:?}");
-    for lanes in [2, 4, 8] {
+    for &(lanes, shuffles) in talking {
         for steps in [None, Some(1), Some(7)] {
-            let got = run(lanes, steps);
+            let got = run(lanes, shuffles, steps);
             assert!(
                 got.report().choices[0]
                     .what

@@ -53,15 +53,25 @@ fn lane_kernels() -> Vec<(String, String)> {
     let examples = files::models("lang-examples");
     for (name, source) in examples.into_iter().chain(files::models("benchmarks")) {
         let artifact = sim_compiler::compile(&source).expect("an example compiles");
-        for (lanes, prepare) in [(2, false), (4, true), (8, true), (32, false)] {
+        for (lanes, subgroup) in [
+            (2, 32),
+            (4, 32),
+            (8, 32),
+            (32, 32),
+            (4, 1),
+            (64, 16),
+            (128, 1),
+        ] {
             let kernel = artifact.kernel(&Schedule {
                 lanes,
-                prepare,
+                subgroup,
+                prepare: lanes == 4 || lanes == 8,
                 reserve: lanes > 2,
                 ..Schedule::default()
             });
             if kernel.lanes > 1 {
-                kernels.push((format!("{name}, {lanes} lanes"), kernel.wgsl));
+                let form = format!("{name}, {lanes} lanes in subgroups of {subgroup}");
+                kernels.push((form, kernel.wgsl));
             }
         }
     }

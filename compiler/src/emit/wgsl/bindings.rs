@@ -26,6 +26,7 @@ impl Writer<'_> {
         self.per_step_bindings();
         self.constants();
         self.private_variables();
+        self.exchange_memory();
         self.reserved_memory();
     }
 

@@ -2,8 +2,9 @@
 
 use super::{Writer, operator::Level};
 use crate::{
-    emit::usage::{LanePlace, stops},
+    emit::usage::LanePlace,
     ir::{BinaryOp, Block, Expr, ExprId, Len, Stmt, Value, VarId, VarKind},
+    passes::lanes::stops,
 };
 
 /// Links of an `else if` chain at most: tint counts each as a level of nesting.

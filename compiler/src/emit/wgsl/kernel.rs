@@ -30,9 +30,14 @@ impl Writer<'_> {
     /// The head of `main`, and which agent this is.
     fn entry(&mut self) {
         self.name_own();
-        let size = self.manifest.workgroup_size;
+        let size = self.workgroup_size();
         self.line(&format!("@compute @workgroup_size({size})"));
         let slot = self.own.slot.clone();
+        if self.has_barriers() {
+            self.barrier_entry(&slot);
+            self.set_constants();
+            return self.agent(&slot);
+        }
         if self.program.lanes > 0 {
             let place = self.names.declare("place");
             self.lane_entry("main", &place, &slot);
@@ -204,6 +209,10 @@ impl Writer<'_> {
             let load = format!("{steps_run} = progress[{slot}];");
             self.line(&load);
         }
+        if self.has_barriers() {
+            self.line("// Some lanes could be at the end before others have begun.");
+            self.line("storageBarrier();");
+        }
         self.close("}");
     }
 
@@ -258,8 +267,15 @@ impl Writer<'_> {
     /// Stores the states; what follows is for the first lane only, until [`Writer::close_first_lane`].
     pub(super) fn store_states(&mut self) {
         let (shared, own) = self.states_by_lane();
-        for state in shared {
+        if self.has_barriers() && !shared.is_empty() {
+            let is_agent = format!("if ({}) {{", self.own.is_agent);
+            self.open(&is_agent);
+        }
+        for &state in &shared {
             self.store_variable(Columns::States, state);
+        }
+        if self.has_barriers() && !shared.is_empty() {
+            self.close("}");
         }
         self.open_first_lane();
         for state in own {

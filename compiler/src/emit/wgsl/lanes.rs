@@ -1,7 +1,8 @@
-//! Several lanes of a subgroup for one agent: who is who, and what they tell one another.
+//! Several lanes of a subgroup for one agent: who is who, and what they tell one another. `exchange` has what is
+//! different where they are more than a subgroup's.
 
 use super::{Writer, literal};
-use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Len, Type, VarId, VarKind, weight::Weights};
+use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Type, VarId, VarKind};
 use std::fmt::Write;
 
 impl Writer<'_> {
@@ -29,7 +30,7 @@ impl Writer<'_> {
         let lane = self.own.lane.clone();
         self.line(&format!("let {lane} = i32({invocation} % {lanes}u);"));
         let mut across = self.usage.across.iter();
-        if across.any(|(op, ty)| asks_first(*op, *ty))
+        if across.any(|(op, ty)| self.asks_first(*op, *ty))
             || !self.program.skipped.is_empty()
             || (self.outlives_stop && self.usage.across_finish)
         {
@@ -41,8 +42,11 @@ impl Writer<'_> {
 
     /// What all lanes have alike is written by the first.
     pub(super) fn open_first_lane(&mut self) {
-        if self.program.lanes > 0 {
-            let lane = &self.own.lane;
+        let lane = &self.own.lane;
+        if self.has_barriers() {
+            let is_agent = &self.own.is_agent;
+            self.open(&format!("if ({lane} == 0 && {is_agent}) {{"));
+        } else if self.program.lanes > 0 {
             self.open(&format!("if ({lane} == 0) {{"));
         }
     }
@@ -65,9 +69,9 @@ impl Writer<'_> {
             false => Default::default(),
         };
         self.push(&before);
-        self.argument(value, !asks_first(op, ty) || !before.is_empty());
+        self.argument(value, !self.asks_first(op, ty) || !before.is_empty());
         self.push(&after);
-        if asks_first(op, ty) {
+        if self.asks_first(op, ty) {
             self.push(", ");
             self.out.push_str(&self.own.first_lane);
         }
@@ -78,7 +82,7 @@ impl Writer<'_> {
     /// product, which a sum may turn out to be where a part of it is known to be 0.
     fn needs_hiding(&self, term: ExprId) -> bool {
         let program = self.program;
-        if !self.schedule.keeps_order {
+        if !self.schedule.keeps_order || self.has_barriers() {
             return false;
         }
         if let Expr::Read(var) = &program[term] {
@@ -109,24 +113,15 @@ impl Writer<'_> {
     /// The call that combines the lanes' values of a variable.
     pub(super) fn lane_call(&self, op: LaneOp, ty: Type, value: &str) -> String {
         let name = function_name(op, ty);
-        match asks_first(op, ty) {
+        match self.asks_first(op, ty) {
             true => format!("{name}({value}, {})", self.own.first_lane),
             false => format!("{name}({value})"),
         }
     }
 
-    /// Shall an agent that has stopped go on, without effect, until all of its subgroup have? Where lanes talk, a
-    /// loop that each agent leaves by itself costs more: on an H200, 10 to 17 %. Not if the step has loops, which
-    /// might never end early for numbers that mean nothing, and not if lanes would have to tell one another
-    /// arrays afterwards.
-    pub(super) fn shall_outlive_stop(&self) -> bool {
-        let program = self.program;
-        let (_, own) = self.states_by_lane();
-        let has_array = own.iter().any(|state| program[*state].len != Len::One);
-        self.usage.stops
-            && program.lanes > 1
-            && !(has_array && self.usage.across_finish)
-            && !Weights::new(program).block(program, &program.step).loops
+    /// Does a function need to know the agent's first lane?
+    fn asks_first(&self, op: LaneOp, ty: Type) -> bool {
+        matches!(op, LaneOp::Least | LaneOp::Most) && ty.is_float() && !self.has_barriers()
     }
 
     /// Stops an agent that goes on: its states are put away, where they will lie after the run.
@@ -145,21 +140,29 @@ impl Writer<'_> {
             return;
         }
         let (shared, own) = self.states_by_lane();
+        // The other lanes need what the first has put away, if they go on to combine something.
+        let all_load = self.has_barriers() && self.usage.across_finish;
+        if all_load {
+            self.line("storageBarrier();");
+        }
         let stopped = self.own.stopped.clone();
         self.open(&format!("if ({stopped}) {{"));
         for state in shared {
             self.load_state(state);
         }
-        self.open_first_lane();
+        if !all_load {
+            self.open_first_lane();
+        }
         for &state in &own {
             self.load_state(state);
         }
-        self.close_first_lane();
+        if !all_load {
+            self.close_first_lane();
+        }
         self.close("}");
-        if !self.usage.across_finish {
+        if !self.usage.across_finish || all_load {
             return;
         }
-        // The other lanes need them, too.
         for state in own {
             let name = self.var_names[state.0 as usize].clone();
             let first = self.own.first_lane.clone();
@@ -183,25 +186,65 @@ impl Writer<'_> {
         for (op, ty) in used {
             self.blank();
             let hides = ty.is_float()
+                && !self.has_barriers()
                 && match op {
                     LaneOp::Sum => !self.schedule.keeps_order,
                     LaneOp::Product => true,
                     LaneOp::Least | LaneOp::Most | LaneOp::Any | LaneOp::All => false,
                 };
-            let text = function(op, ty, self.program.lanes, hides);
+            let text = self.lane_function(op, ty, hides);
             self.push(&text);
         }
+    }
+
+    /// A butterfly: after each line twice as many lanes have heard of one another. Each combines the same two
+    /// values, in either order, so that all end up with the same bits. That takes care: a driver that took
+    /// the first value's product into the sum (fma), or changed the order of the sums, would give each lane
+    /// bits of its own; what passes through an integer it leaves alone. (One that keeps the order of sums can
+    /// only take in a product, see [`Writer::needs_hiding`].) And `min` of a NaN may be either value: the first
+    /// lane's counts. None of it matters where parts lie in memory, since all lanes read the same ones.
+    fn lane_function(&self, op: LaneOp, ty: Type, hides: bool) -> String {
+        let name = function_name(op, ty);
+        let wgsl = literal::type_name(ty);
+        let (first, last) = match self.asks_first(op, ty) {
+            true => (", first_lane: u32", "subgroupShuffle(all, first_lane)"),
+            false => ("", "all"),
+        };
+        let mut text =
+            format!("// Of all lanes of this agent.\nfn {name}(x: {wgsl}{first}) -> {wgsl} {{\n");
+        let (before, after) = match hides {
+            true => opaque(ty),
+            false => Default::default(),
+        };
+        let own = format!("{before}all{after}");
+        let _ = match ty {
+            Type::Bool => writeln!(text, "    var all = u32(x);"),
+            _ => writeln!(text, "    var all = x;"),
+        };
+        for distance in halvings(self.shuffling()) {
+            let other = format!("subgroupShuffleXor(all, {distance}u)");
+            let _ = match op {
+                LaneOp::Sum => writeln!(text, "    all = {own} + {other};"),
+                LaneOp::Product => writeln!(text, "    all = {own} * {other};"),
+                LaneOp::Least => writeln!(text, "    all = min(all, {other});"),
+                LaneOp::Most => writeln!(text, "    all = max(all, {other});"),
+                LaneOp::Any => writeln!(text, "    all |= {other};"),
+                LaneOp::All => writeln!(text, "    all &= {other};"),
+            };
+        }
+        text += &self.exchange_text(op, ty);
+        let _ = match (ty, hides) {
+            (Type::Bool, _) => writeln!(text, "    return all != 0u;\n}}"),
+            (_, true) => writeln!(text, "    return {own};\n}}"),
+            (_, false) => writeln!(text, "    return {last};\n}}"),
+        };
+        text
     }
 }
 
 /// `lanes_sum_f32`
 fn function_name(op: LaneOp, ty: Type) -> String {
     format!("lanes_{}_{}", op.name(), ty.name())
-}
-
-/// Does the function need to know the agent's first lane?
-fn asks_first(op: LaneOp, ty: Type) -> bool {
-    matches!(op, LaneOp::Least | LaneOp::Most) && ty.is_float()
 }
 
 /// What hides a value from a driver's compiler, before and after it: an exclusive or with a number that is
@@ -215,66 +258,6 @@ fn opaque(ty: Type) -> (String, String) {
     };
     let before = format!("bitcast<{}>(bitcast<{words}>(", literal::type_name(ty));
     (before, format!(") ^ {words}(run.guard - 2u))"))
-}
-
-/// A butterfly: after each line twice as many lanes have heard of one another. Each combines the same two
-/// values, in either order, so that all end up with the same bits. That takes care: a driver that took
-/// the first value's product into the sum (fma), or changed the order of the sums, would give each lane
-/// bits of its own; what passes through an integer it leaves alone. (One that keeps the order of sums can
-/// only take in a product, see [`Writer::needs_hiding`].) And `min` of a NaN may be either value: the first
-/// lane's counts.
-fn function(op: LaneOp, ty: Type, lanes: u32, hides: bool) -> String {
-    let name = function_name(op, ty);
-    let wgsl = literal::type_name(ty);
-    let first = if asks_first(op, ty) {
-        ", first_lane: u32"
-    } else {
-        ""
-    };
-    let mut text =
-        format!("// Of all lanes of this agent.\nfn {name}(x: {wgsl}{first}) -> {wgsl} {{\n");
-    if ty == Type::Bool {
-        let joint = if op == LaneOp::Any { "|" } else { "&" };
-        let _ = writeln!(text, "    var all = u32(x);");
-        for distance in halvings(lanes) {
-            let _ = writeln!(
-                text,
-                "    all {joint}= subgroupShuffleXor(all, {distance}u);"
-            );
-        }
-        text += "    return all != 0u;\n}\n";
-        return text;
-    }
-    let (before, after) = match hides {
-        true => opaque(ty),
-        false => Default::default(),
-    };
-    let own = format!("{before}all{after}");
-    let _ = writeln!(text, "    var all = x;");
-    for distance in halvings(lanes) {
-        let other = format!("subgroupShuffleXor(all, {distance}u)");
-        let _ = match op {
-            LaneOp::Sum => writeln!(text, "    all = {own} + {other};"),
-            LaneOp::Product => writeln!(text, "    all = {own} * {other};"),
-            LaneOp::Least => writeln!(text, "    all = min(all, {other});"),
-            LaneOp::Most => writeln!(text, "    all = max(all, {other});"),
-            LaneOp::Any | LaneOp::All => Ok(()),
-        };
-    }
-    match op {
-        LaneOp::Least | LaneOp::Most if ty.is_float() => {
-            text += "    return subgroupShuffle(all, first_lane);\n}\n";
-        }
-        LaneOp::Least
-        | LaneOp::Most
-        | LaneOp::Sum
-        | LaneOp::Product
-        | LaneOp::Any
-        | LaneOp::All => {
-            let _ = writeln!(text, "    return {own};\n}}");
-        }
-    }
-    text
 }
 
 /// 1, 2, 4, … below the number of lanes.

@@ -4,12 +4,17 @@ use super::Writer;
 use crate::schedule::RESERVED_BYTES;
 
 impl Writer<'_> {
+    /// How much of it: what lanes talk through counts, too.
+    fn reserved_words(&self) -> Option<u32> {
+        let bytes = RESERVED_BYTES.saturating_sub(self.exchange_bytes());
+        (self.schedule.reserve && bytes > 0).then_some(bytes / 4)
+    }
+
     /// Declares it.
     pub(super) fn reserved_memory(&mut self) {
-        if !self.schedule.reserve {
+        let Some(words) = self.reserved_words() else {
             return;
-        }
-        let words = RESERVED_BYTES / 4;
+        };
         let name = self.own.reserved.clone();
         self.blank();
         self.line("// Never used: the driver's compiler takes its size for a bound on the workgroups that run at a");
@@ -19,15 +24,14 @@ impl Writer<'_> {
 
     /// Uses it under a condition that never holds, which no compiler can know, so that none leaves it out.
     pub(super) fn touch_reserved(&mut self) {
-        if !self.schedule.reserve {
+        let Some(words) = self.reserved_words() else {
             return;
-        }
+        };
         let (name, slot) = (self.own.reserved.clone(), self.own.slot.clone());
         let steps_run = self.own.steps_run.clone();
-        let last = RESERVED_BYTES / 4 - 1;
         self.open("if (run.guard == 0u) {");
-        self.line(&format!("{name}[{slot} & {last}u] = {slot};"));
-        self.line(&format!("{steps_run} = {name}[({slot} + 1u) & {last}u];"));
+        self.line(&format!("{name}[{slot} % {words}u] = {slot};"));
+        self.line(&format!("{steps_run} = {name}[({slot} + 1u) % {words}u];"));
         self.close("}");
     }
 }

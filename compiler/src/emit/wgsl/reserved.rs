@@ -42,6 +42,9 @@ div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 \
 precise_quotient_vec2 precise_quotient_vec3 precise_quotient_vec4 \
 runtime_f32 runtime_i32 runtime_u32 runtime_bool";
 
+/// How the names begin of what is there for lanes: see `lanes` and `exchange`.
+const LANES: &str = "lanes_";
+
 static KEYWORD_SET: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| KEYWORDS.split_whitespace().collect());
 
@@ -74,7 +77,7 @@ pub(super) fn is_keyword(name: &str) -> bool {
 
 /// May no function or variable have this name?
 pub(super) fn is_reserved(name: &str) -> bool {
-    MODULE_SET.contains(name)
+    MODULE_SET.contains(name) || name.starts_with(LANES)
 }
 
 /// The names that a text declares at module scope: those after `fn`, `const` and the like at the

@@ -218,10 +218,14 @@ impl Writer<'_> {
             0 => self.own.row.clone(),
             first => format!("{} + {first}u", self.own.row),
         };
-        match row.per_lane {
-            0 => {}
-            1 => text += &format!(" + u32({})", self.own.lane),
-            rows => text += &format!(" + {rows}u * u32({})", self.own.lane),
+        let further = match row.per_lane {
+            0 => return text,
+            1 => format!("u32({})", self.own.lane),
+            rows => format!("{rows}u * u32({})", self.own.lane),
+        };
+        match row.last {
+            Some(last) => text += &format!(" + min({further}, {}u)", last - row.first),
+            None => text += &format!(" + {further}"),
         }
         text
     }
@@ -249,9 +253,11 @@ impl Writer<'_> {
 
 /// A row, and how many rows on the next lane's is, for elements of so many components.
 fn row_of(row: u32, place: LanePlace, components: u32) -> LanePlace {
+    let last = place.last.map(|last| (last - place.first) * components);
     LanePlace {
         first: row,
         per_lane: place.per_lane * components / 4,
+        last: last.map(|words| row + words / 4),
     }
 }
 

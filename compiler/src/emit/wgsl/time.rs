@@ -1,7 +1,7 @@
 //! The time loop. A small step stands several times in the text of one round, since what a loop costs per
 //! round is then a large part of the whole, and drivers overlap steps only within a round.
 
-use super::Writer;
+use super::{Writer, literal};
 use crate::{
     ir::{Affine, LaneOp, Stmt, Type, weight::Weights},
     passes::lanes::neutral,
@@ -67,6 +67,7 @@ impl<'a> Writer<'a> {
         let go_on = match (self.usage.stops, self.outlives_stop) {
             (false, _) => String::new(),
             (true, false) => format!(" && !{}", self.own.stopped),
+            (true, true) if self.has_barriers() => String::new(),
             (true, true) => format!(" && subgroupAny(!{})", self.own.stopped),
         };
         let lanes = self.time_lanes();
@@ -76,7 +77,7 @@ impl<'a> Writer<'a> {
             1 => format!("var {t} = run.first_step"),
             _ => format!("var {t} = run.first_step + {}", self.own.lane),
         };
-        let asks_seldom = self.outlives_stop && !self.schedule.full;
+        let asks_seldom = self.outlives_stop && !self.schedule.full && !self.has_barriers();
         if copies > 1 || asks_seldom {
             self.line(&format!("{first};"));
             first.clear();
@@ -222,6 +223,20 @@ impl<'a> Writer<'a> {
         }
         self.line("// The lane whose turn comes next is where all steps together have come.");
         let at_end = self.names.declare("at_end");
+        if self.has_barriers() {
+            self.line(&format!(
+                "let {at_end} = {} == (run.end_step - run.first_step) % {};",
+                self.own.lane, program.lanes
+            ));
+            for (var, _) in &program.skipped {
+                let (name, ty) = (&self.var_names[var.0 as usize], program[*var].ty);
+                let nothing = literal::type_name(ty);
+                let own = format!("select({nothing}(), {name}, {at_end})");
+                let line = format!("{name} = {};", self.lane_call(LaneOp::Sum, ty, &own));
+                self.line(&line);
+            }
+            return;
+        }
         self.line(&format!(
             "let {at_end} = {} + u32(run.end_step - run.first_step) % {}u;",
             self.own.first_lane, program.lanes

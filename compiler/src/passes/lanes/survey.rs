@@ -27,6 +27,8 @@ pub(super) struct Loop {
     loads: bool,
     /// The loops around it.
     around: Vec<usize>,
+    /// Does it stand in a branch?
+    in_branch: bool,
     fits: bool,
 }
 
@@ -55,6 +57,8 @@ struct Walk<'a> {
     survey: Survey,
     /// The loops around this place.
     around: Vec<usize>,
+    /// The branches around it.
+    branches: u32,
     /// How many loops are around a variable's declaration.
     depth: HashMap<VarId, usize>,
     /// Variables, and the loops within which they are read other than to accumulate.
@@ -77,6 +81,7 @@ impl Survey {
                 state_arrays: BTreeSet::new(),
             },
             around: Vec::new(),
+            branches: 0,
             depth: HashMap::new(),
             reads: BTreeSet::new(),
             depends: HashMap::new(),
@@ -157,6 +162,12 @@ impl Survey {
         })
     }
 
+    /// Would lanes have to tell one another something where only some agents may come by?
+    pub(super) fn talks_in_branches(&self, group: &Group) -> bool {
+        let mut loops = group.loops.iter().map(|&at| &self.loops[at]);
+        loops.any(|known| known.in_branch && !known.accumulators.is_empty())
+    }
+
     /// Do lanes' parts of what lies in buffers begin within a `vec4`?
     pub(super) fn splits_rows(&self, group: &Group, lanes: u32) -> bool {
         group.loops.iter().any(|&at| {
@@ -211,8 +222,10 @@ impl Walk<'_> {
             }
             Stmt::AssignElement { var, index, .. } => self.write(*var, *index),
             Stmt::If { accept, reject, .. } => {
+                self.branches += 1;
                 self.block(accept);
                 self.block(reject);
+                self.branches -= 1;
             }
             Stmt::For {
                 index,
@@ -249,6 +262,7 @@ impl Walk<'_> {
             accumulators: BTreeMap::new(),
             loads: false,
             around: self.around.clone(),
+            in_branch: self.branches > 0,
             fits: rounds > 0,
         });
         self.depth.insert(index, self.around.len() + 1);
