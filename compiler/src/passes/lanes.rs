@@ -97,6 +97,8 @@ pub(crate) struct Estimate {
     pub(crate) work: f64,
     /// Is most of it one long loop over inputs or data, which memory feeds?
     pub(crate) streams: bool,
+    /// And are they inputs, of which each agent has its own?
+    pub(crate) streams_inputs: bool,
     /// Do lanes tell one another a few values after much work?
     pub(crate) seldom_talks: bool,
 }
@@ -111,6 +113,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
         lanes: 1,
         work: survey.total,
         streams: false,
+        streams_inputs: false,
         seldom_talks: true,
     };
     let time = time::shared(optimised);
@@ -122,6 +125,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
                 // The lanes are combined once a run, and each begins and ends like an agent of its own.
                 work: (survey.total + ahead) / f64::from(lanes),
                 streams: false,
+                streams_inputs: false,
                 seldom_talks: true,
             });
         }
@@ -130,17 +134,17 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
             .iter()
             .map(|group| gain(&survey, group, lanes, subgroup));
         let saved: f64 = saved.sum();
-        let long = |group: &Group| {
-            group
-                .loops
-                .iter()
-                .any(|&at| survey.shared(group, at).in_turns)
+        let long = |group: &Group, at: usize| survey.shared(group, at).in_turns;
+        let any_long = |which: &dyn Fn(usize) -> bool| {
+            let any = |group: &Group| group.loops.iter().any(|&at| long(group, at) && which(at));
+            saved > survey.total / 2.0 && groups.iter().any(any)
         };
-        let streams = groups.iter().any(long) && saved > survey.total / 2.0;
+        let streams = any_long(&|_| true);
         (!groups.is_empty()).then_some(Estimate {
             lanes,
             work: survey.total - saved,
             streams,
+            streams_inputs: any_long(&|at| survey.loops[at].loads_inputs),
             seldom_talks: streams,
         })
     });

@@ -179,6 +179,12 @@ fn barriers_are_for_long_sums_of_few_agents() {
         assert!(lanes_for(NETWORK, target) <= 32);
     }
     assert_eq!(lanes_for(NETWORK, without), 1);
+    // Each agent's own inputs come from memory, which more lanes ask for at once; a table is there for all.
+    assert_eq!(lanes_for(LONG, Target::large(16_384, 1)), 128);
+    let table = LONG
+        .replace("input x", "data x")
+        .replace("x[k] * x[k]", "x[k] * f32(agent)");
+    assert!(lanes_for(&table, Target::large(16_384, 1)) <= 32);
     // Steps that only add up talk once a run.
     assert!(lanes_for(DARTS, without) > 1);
     let (_, said) = said_of_lanes(NETWORK, without, Wishes::default());

@@ -25,6 +25,8 @@ pub(super) struct Loop {
     pub(super) accumulators: BTreeMap<VarId, LaneOp>,
     /// Does it read inputs or tables at places that follow from its index?
     loads: bool,
+    /// Does it read inputs there?
+    pub(super) loads_inputs: bool,
     /// The loops around it.
     around: Vec<usize>,
     /// Does it stand in a branch?
@@ -261,6 +263,7 @@ impl Walk<'_> {
             runs: self.runs,
             accumulators: BTreeMap::new(),
             loads: false,
+            loads_inputs: false,
             around: self.around.clone(),
             in_branch: self.branches > 0,
             fits: rounds > 0,
@@ -361,8 +364,10 @@ impl Walk<'_> {
         match var.kind {
             VarKind::Local | VarKind::State | VarKind::Output => {}
             VarKind::Data | VarKind::Input => {
+                let is_input = self.program[array].kind == VarKind::Input;
                 for at in self.dependence(index) {
                     self.survey.loops[at].loads = true;
+                    self.survey.loops[at].loads_inputs |= is_input;
                 }
                 return;
             }
