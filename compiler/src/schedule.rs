@@ -304,15 +304,16 @@ fn in_words(lanes: u32, subgroup: u32) -> String {
 fn lanes_asked_for(artifact: &Artifact, target: &Target, asked: u32) -> (u32, Choice) {
     let asked = asked.clamp(1, MOST_LANES).next_power_of_two();
     let fits = |lanes: u32| artifact.shared(lanes, target.subgroup).lanes.max(1);
-    let mut lanes = fits(asked);
-    let mut why = "the caller asked for it".to_owned();
-    if lanes < asked {
-        lanes = fits(asked.min(target.subgroup));
-        why = format!(
+    let mut fewer = std::iter::successors(Some(asked), |lanes| Some(lanes / 2).filter(|&n| n > 1));
+    let lanes = fewer.find_map(|lanes| Some(fits(lanes)).filter(|&lanes| lanes > 1));
+    let lanes = lanes.unwrap_or(1);
+    let why = match lanes < asked {
+        false => "the caller asked for it".to_owned(),
+        true => format!(
             "the caller asked for {asked}, but the model has no loops that so many could share, or barriers would \
              stand where agents part"
-        );
-    }
+        ),
+    };
     let what = in_words(lanes, target.subgroup);
     (lanes, Choice { what, why })
 }

@@ -12,9 +12,9 @@ pub struct Control<'a> {
     /// Called from time to time with the agent-steps done so far and those of the whole run. A run that
     /// starts over with shorter dispatches goes back in between.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
-    /// Has the device's own clock time the run, where it has one, for
+    /// Has the device's own clock time all of the run, where it has one, for
     /// [`Telemetry::gpu_seconds`](crate::Telemetry::gpu_seconds). On an H200 that makes a run some 15 microseconds
-    /// longer.
+    /// longer. (The first submission and those of a millisecond or more are timed anyway, to size the next.)
     pub clock: bool,
 }
 

@@ -349,7 +349,7 @@ impl<'a> Traffic<'a> {
             )?,
             false => Vec::new(),
         };
-        let clocked = self.batch.control.clock;
+        let clocked = self.batch.control.clock || built.pace.needs_clock(agents, end - step);
         let (submission, mapping) = open.guarded(Task::new("running the kernel"), || {
             let mut encoder = open
                 .device
@@ -410,7 +410,12 @@ impl<'a> Traffic<'a> {
         let open = self.open;
         let agents: u32 = jobs.iter().map(|job| job.chunk.count).sum();
         let since = since.max(self.landed);
-        let due = since + self.built.pace.expected(agents, end - step);
+        let expected = self.built.pace.expected(agents, end - step);
+        // The host's time counts the nap that it takes meanwhile: a pace that is too slow would stay so.
+        let due = match buffers.staging.has_clock() {
+            true => since + expected,
+            false => since + expected / 2,
+        };
         open.wait(Task::new("running the kernel"), submission, due, || {
             mapping.is_done()
         })?;
@@ -418,7 +423,8 @@ impl<'a> Traffic<'a> {
         let steps = self.launch_steps(&jobs);
         let last = end == steps;
         let (fault, clocked) = buffers.staging.read(open, mapping, |words, seconds| {
-            let share = seconds.map(|seconds| seconds / jobs.len() as f64);
+            let asked = seconds.filter(|_| self.batch.control.clock);
+            let share = asked.map(|seconds| seconds / jobs.len() as f64);
             self.note(&jobs, dispatches, share);
             let fault = match (last, reductions.is_empty()) {
                 (false, _) => None,
@@ -428,8 +434,11 @@ impl<'a> Traffic<'a> {
             (fault, seconds)
         })?;
         // Where the device has no clock, the host's counts the way there and back too.
-        let seconds = clocked.unwrap_or_else(|| (self.landed - since).as_secs_f64());
-        self.built.pace.learn(agents, end - step, seconds);
+        let by_host =
+            || (!buffers.staging.has_clock()).then(|| (self.landed - since).as_secs_f64());
+        if let Some(seconds) = clocked.or_else(by_host) {
+            self.built.pace.learn(agents, end - step, seconds);
+        }
         if let Some(error) = fault {
             if !self.built.pace.shorten(steps) {
                 return Err(error);

@@ -13,6 +13,8 @@ const SOFTWARE_ROUNDS: u64 = 60_000;
 const SOFTWARE_GUESS: u32 = 64;
 /// What a submission should take.
 const TARGET: Duration = Duration::from_millis(150);
+/// What is not short: beside it, what reading the device's clock takes is nothing.
+const LONG: Duration = Duration::from_millis(1);
 /// Rounds (of any loop, of all agents) in the first submission: 40 microseconds on a large GPU, a
 /// fraction of a second on the slowest.
 const FIRST_ROUNDS_GPU: u64 = 1 << 28;
@@ -110,6 +112,12 @@ impl Pace {
         })
     }
 
+    /// Must the device's clock time so many steps, for the next submissions to be sized by? Reading it takes time,
+    /// which short submissions feel; those change nothing about the next.
+    pub(crate) fn needs_clock(&self, agents: u32, steps: u32) -> bool {
+        self.last.is_none() || self.expected(agents, steps) >= LONG
+    }
+
     /// Takes note of a submission's time.
     pub(crate) fn learn(&mut self, agents: u32, steps: u32, seconds: f64) {
         let agents = u64::from(agents).max(self.least_agents);
@@ -162,6 +170,15 @@ mod tests {
         assert_eq!(pace.steps(1 << 20, 1_000_000), 1024);
         assert_eq!(pace.steps(1 << 20, 10), 10);
         assert_eq!(pace.steps(i32::MAX as u32, 10), 1);
+    }
+
+    #[test]
+    fn short_submissions_need_no_clock_once_one_was_timed() {
+        let mut pace = Pace::new(false, Some(0), None);
+        assert!(pace.needs_clock(1000, 10));
+        pace.learn(1 << 20, 100, 1e-4);
+        assert!(!pace.needs_clock(1 << 20, 900));
+        assert!(pace.needs_clock(1 << 20, 1001));
     }
 
     #[test]

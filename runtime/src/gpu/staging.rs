@@ -63,6 +63,11 @@ impl Staging {
         })
     }
 
+    /// Has the device a clock?
+    pub(crate) fn has_clock(&self) -> bool {
+        self.clock.is_some()
+    }
+
     /// For the compute pass, if it is to be `clocked`.
     pub(crate) fn timestamps(&self, clocked: bool) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
         let clock = self.clock.as_ref().filter(|_| clocked)?;

@@ -206,8 +206,7 @@ fn long_chains_take_turns() {
 fn chains_before_functions_without_pairs_take_turns_by_four() {
     // No bounds of the divisor are known, so that there is nothing to pair.
     let (lines, changes) = step(
-        "fn bump(x: f32) -> f32 { return exp(x) / (x * x - 1.0) }
-        fn line(x: f32) -> f32 { return 3.0 * x * x }",
+        "fn bump(x: f32) -> f32 { return exp(x) / (x * x - 1.0) } fn line(x: f32) -> f32 { return 3.0 * x * x }",
         "let h = [for i in 0..5: bump(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
         let g = [for i in 5..7: line(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
         a = sum(h) + sum(g)",
