@@ -390,7 +390,13 @@ fn prepared(
     let kernel = artifact.kernel(&schedule);
     let bytes = match &kernel.prepared {
         None => {
-            let why = "a step has too little that all agents share".to_owned();
+            let why = match kernel.lanes > schedule.subgroup {
+                true => {
+                    "a step has too little that all agents share, or lanes wait for one another in it"
+                }
+                false => "a step has too little that all agents share",
+            };
+            let why = why.to_owned();
             return Err((why, Some(kernel)));
         }
         Some(prepared) => prepared.table_bytes(steps),

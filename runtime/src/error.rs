@@ -283,6 +283,23 @@ impl fmt::Display for Role {
 }
 
 impl Error {
+    /// May what runs the model be broken?
+    pub(crate) fn is_of_device(&self) -> bool {
+        matches!(
+            self,
+            Error::HostMemory { .. }
+                | Error::NoAdapter { .. }
+                | Error::DeviceRefused { .. }
+                | Error::AdapterLimit { .. }
+                | Error::GpuMemory { .. }
+                | Error::KernelRefused { .. }
+                | Error::DeviceLost { .. }
+                | Error::WrongStepCount { .. }
+                | Error::LoopCutShort { .. }
+                | Error::Device { .. }
+        )
+    }
+
     /// The code under which [`explanations`] has more. For a model that does not compile it is the code of
     /// the first diagnostic.
     pub fn code(&self) -> &'static str {

@@ -165,8 +165,12 @@ impl Session {
         let pays = self.open.adapter.kind.is_gpu()
             && bytes >= REDUCED_BYTES
             && bytes >= REDUCED_TIMES * reduce::bytes(fields);
+        let limit = plan::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
+        let whole = limit
+            .is_ok_and(|limit| agents <= self.stock.most(limit, self.tuning.max_agents_per_chunk));
         // States that are kept come back by the copy that brings the rest.
-        !keep.outputs
+        whole
+            && !keep.outputs
             && !keep.states
             && self.tuning.reduce.unwrap_or(pays)
             && reduce::is_possible(&self.open.limits, fields, agents)

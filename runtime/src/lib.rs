@@ -40,6 +40,7 @@ mod run;
 mod simulation;
 mod statistics;
 mod telemetry;
+mod turn;
 mod vectors;
 mod watch;
 

@@ -7,11 +7,16 @@ use sim_compiler::manifest::Manifest;
 /// Results below so many bytes need no question.
 const ALWAYS: u64 = 64 << 20;
 
-/// Refuses a run whose results cannot fit into what is available now.
+/// Refuses a batch of so many runs if their results cannot fit into what is available now.
 ///
 /// # Errors
 /// [`Error::HostMemory`]
-pub(crate) fn check(manifest: &Manifest, agents: u32, keep: Keep) -> Result<(), Error> {
+pub(crate) fn check(
+    manifest: &Manifest,
+    agents: u32,
+    keep: Keep,
+    runs: usize,
+) -> Result<(), Error> {
     // Once as they come from the backend, once by name; and the progress of each agent.
     let mut words = 0;
     if keep.outputs {
@@ -20,7 +25,8 @@ pub(crate) fn check(manifest: &Manifest, agents: u32, keep: Keep) -> Result<(), 
     if keep.states {
         words += 2 * u64::from(manifest.state_words);
     }
-    let bytes = 4 * words * u64::from(agents);
+    // One run is taken while the next is on its way.
+    let bytes = 4 * words * u64::from(agents) * runs.min(2) as u64;
     // Asking takes as long as a short run on a GPU.
     if bytes < ALWAYS {
         return Ok(());

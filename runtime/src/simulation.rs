@@ -12,6 +12,7 @@ use crate::{
     launches::{Launches, Model},
     memory,
     run::{Keep, Report, Run},
+    turn::Turns,
 };
 use sim_compiler::{
     artifact::Artifact,
@@ -43,7 +44,8 @@ pub enum Backend {
 ///
 /// The builder methods take and give the simulation; `set_param`, `set_data` and `set_input` do the same in
 /// place. [`Simulation::run`] borrows it: a second run uses the first one's device, kernel and buffers, and
-/// runs from several threads follow one another.
+/// runs from several threads follow one another. (A run that must not wait for another, since it is called while that
+/// one hands over its results or on a thread of rayon's pool, opens a device of its own.)
 ///
 /// Two runs with the same model, values, seed and backend give the same results to the bit.
 #[derive(Debug)]
@@ -54,6 +56,7 @@ pub struct Simulation {
     wanted: Wanted,
     instruction_set: Option<Isa>,
     keep: Keep,
+    turns: Turns,
     warm: Mutex<Warm>,
 }
 
@@ -99,6 +102,7 @@ impl Simulation {
             wanted: Wanted::default(),
             instruction_set: None,
             keep: Keep::ALL,
+            turns: Turns::default(),
             warm: Mutex::default(),
         }
     }
@@ -309,7 +313,9 @@ impl Simulation {
     }
 
     /// Runs the simulation once for each variation and hands over each run, with the number of its variation, as soon
-    /// as it is done: for sweeps, calibration and searches. Each gives the bits that it would give alone.
+    /// as it is done: for sweeps, calibration and searches. Each gives the bits that it would give alone on the same
+    /// backend ([`Backend::Auto`] may take another for many runs than for one). What has no default must have been given
+    /// to the simulation, too.
     ///
     /// On a GPU the next runs are computed while the host takes the results of the last; runs of a small population
     /// go side by side, many to a submission. So a batch is faster than its runs one by one, most of all where they
@@ -328,15 +334,32 @@ impl Simulation {
         if variations.is_empty() {
             return Ok(());
         }
-        let mut clock = Stopwatch::start();
+        let clock = Stopwatch::start();
+        let Some(_turn) = self.turns.take() else {
+            let mut own = Warm::default();
+            return self.run_all(&mut own, variations, control, clock, &mut each);
+        };
         // A panic in another thread's run leaves nothing half-done here: its fields are set whole.
         let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
+        self.run_all(&mut warm, variations, control, clock, &mut each)
+    }
+
+    /// Runs a batch with what is kept from run to run.
+    fn run_all(
+        &self,
+        warm: &mut Warm,
+        variations: &[Variation],
+        control: &Control<'_>,
+        mut clock: Stopwatch,
+        each: &mut dyn FnMut(usize, Run),
+    ) -> Result<(), Error> {
         let base = match warm.launch.take() {
             Some(launch) => launch,
             None => Arc::new(bind(&self.artifact, &self.settings)?),
         };
         warm.launch = Some(Arc::clone(&base));
-        memory::check(&self.artifact.manifest, base.agents, self.keep)?;
+        let runs = variations.len();
+        memory::check(&self.artifact.manifest, base.agents, self.keep, runs)?;
         let launches = Launches {
             model: self.model(),
             settings: &self.settings,
@@ -345,8 +368,10 @@ impl Simulation {
             complete: RefCell::new(warm.complete.take()),
             first: RefCell::default(),
         };
-        // The engine is put back only after a good run: one that failed may be broken.
-        let (mut engine, reason) = match warm.engine.take() {
+        // What was chosen for a small run may not do for many.
+        let chosen = warm.engine.take().filter(|_| !warm.for_small || runs == 1);
+        // The engine is put back unless it failed: then it may be broken.
+        let (mut engine, reason) = match chosen {
             Some(engine) => engine,
             None => {
                 let started = self.wanted.start(&launches)?;
@@ -354,7 +379,10 @@ impl Simulation {
                 (started.engine, started.reason)
             }
         };
-        self.check_outputs(&engine, &base)?;
+        if let Err(error) = self.check_outputs(&engine, &base, runs) {
+            warm.engine = Some((engine, reason));
+            return Err(error);
+        }
         let backend = engine.device();
         let mut prepare_seconds = clock.seconds();
         let mut hand_over = |number: usize, mut raw: Raw| {
@@ -383,7 +411,7 @@ impl Simulation {
         };
         let result = engine.run(&launches, self.keep, *control, &mut hand_over);
         warm.complete = launches.complete.into_inner();
-        if matches!(result, Ok(()) | Err(Error::Cancelled)) {
+        if !result.as_ref().is_err_and(Error::is_of_device) {
             warm.engine = Some((engine, reason));
         }
         result
@@ -397,7 +425,7 @@ impl Simulation {
     }
 
     /// Refuses runs whose outputs have to be in memory though they are not kept, and do not fit.
-    fn check_outputs(&self, engine: &Engine, launch: &Launch) -> Result<(), Error> {
+    fn check_outputs(&self, engine: &Engine, launch: &Launch, runs: usize) -> Result<(), Error> {
         if self.keep.outputs || engine.reduces(launch, self.keep) {
             return Ok(());
         }
@@ -405,7 +433,7 @@ impl Simulation {
             outputs: true,
             ..self.keep
         };
-        memory::check(&self.artifact.manifest, launch.agents, all)
+        memory::check(&self.artifact.manifest, launch.agents, all, runs)
     }
 
     fn warm_mut(&mut self) -> &mut Warm {

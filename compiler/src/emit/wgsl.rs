@@ -203,7 +203,7 @@ impl<'a> Writer<'a> {
             origins: None,
         };
         writer.name_module();
-        writer.outlives_stop = outlives_stop(program);
+        writer.outlives_stop = outlives_stop(program, writer.has_barriers());
         if writer.has_barriers() {
             let skipped = program.skipped.iter();
             let tell = skipped.map(|(var, _)| (LaneOp::Sum, program[*var].ty));

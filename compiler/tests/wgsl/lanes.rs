@@ -116,3 +116,50 @@ fn what_lanes_talk_through_counts_as_reserved() {
             .contains("var<workgroup> reserved: array<u32, 2032>;")
     );
 }
+
+#[test]
+fn lanes_that_share_steps_talk_before_what_may_leave_that_out() {
+    let source = "
+        state hit = false
+        state all = true
+        step {
+            let r = random()
+            hit = hit || r < 0.01
+            all = all && r < 0.99
+        }
+        output hit
+        output all";
+    for (lanes, subgroup) in [(4, 1), (64, 1), (64, 32)] {
+        let kernel = kernel(source, lanes, subgroup);
+        assert_eq!(kernel.lanes, lanes);
+        assert!(
+            kernel
+                .wgsl
+                .contains("hit = lanes_any_bool(hit) || hit_before;")
+        );
+        match subgroup {
+            1 => tint(&kernel.wgsl),
+            _ => tint(&format!(
+                "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n{}",
+                kernel.wgsl
+            )),
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_stops_leaves_steps_in_which_lanes_do_not_talk() {
+    let source = "
+        input w: [f32; 256] = 0.5
+        state x = 0.0
+        step { x += random() if x > 10.0 { stop } }
+        output s = sum(for k in 0..256: sin(w[k] * x))";
+    let quiet = kernel(source, 128, 1);
+    assert_eq!(quiet.lanes, 128);
+    assert!(quiet.wgsl.contains("&& !stopped"), "{}", quiet.wgsl);
+    tint(&quiet.wgsl);
+    let talking = kernel(&model(&format!("{SUM} if x > 10.0 {{ stop }}")), 128, 1);
+    assert_eq!(talking.lanes, 128);
+    assert!(!talking.wgsl.contains("&& !stopped"), "{}", talking.wgsl);
+    tint(&talking.wgsl);
+}

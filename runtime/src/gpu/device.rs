@@ -23,6 +23,9 @@ use std::{
 /// would feel, and spinning 35.
 const SPIN: Duration = Duration::from_millis(2);
 
+/// How long a wait sleeps at a time.
+const NAP: Duration = Duration::from_millis(5);
+
 /// Invocations of a workgroup: the kernels of the compiler all have so many.
 const WORKGROUP: u32 = 64;
 
@@ -163,8 +166,13 @@ impl OpenDevice {
         let expected = due.saturating_duration_since(started);
         let nap = (expected * 9 / 10).saturating_sub(SPIN / 2);
         let poll = || -> Result<(), wgpu::PollError> {
-            if spin && nap >= SPIN / 2 {
-                thread::sleep(nap);
+            // In short naps: what is expected may be wrong.
+            while spin && nap >= SPIN / 2 && started.elapsed() < nap {
+                thread::sleep(NAP.min(nap.saturating_sub(started.elapsed())));
+                self.device.poll(wgpu::PollType::Poll)?;
+                if is_done() {
+                    return Ok(());
+                }
             }
             while spin && started.elapsed() < expected + SPIN {
                 self.device.poll(wgpu::PollType::Poll)?;

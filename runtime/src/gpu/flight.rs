@@ -48,6 +48,12 @@ pub(super) struct Stock {
 }
 
 impl Stock {
+    /// Most agents of a chunk, where the device's limits allow `limit` and the caller asks for no more than `asked`.
+    pub(super) fn most(&self, limit: u32, asked: Option<u32>) -> u32 {
+        let asked = asked.unwrap_or(u32::MAX).max(1);
+        limit.min(self.most.unwrap_or(u32::MAX)).min(asked)
+    }
+
     /// Gives up what was made for another kernel.
     pub(super) fn clear_buffers(&mut self) {
         self.spare.clear();
@@ -69,6 +75,8 @@ struct Flight {
     /// The steps that it runs: from the first to the one after the last.
     steps: (u32, u32),
     dispatches: u64,
+    /// Steps of the longest of them.
+    longest: u32,
     /// What the results of each run are reduced to, after the last step of runs that do not keep them.
     reductions: Vec<Reduction>,
     submission: wgpu::SubmissionIndex,
@@ -252,9 +260,7 @@ impl<'a> Traffic<'a> {
         let limit = plan::most_agents(manifest, &open.limits, &open.adapter.name)?;
         let mut fewer = usize::MAX;
         loop {
-            let most = limit
-                .min(self.stock.most.unwrap_or(u32::MAX))
-                .min(self.most.unwrap_or(u32::MAX).max(1));
+            let most = self.stock.most(limit, self.most);
             let agents = plan::chunk_agents(self.launch.agents, most, manifest.workgroup_size);
             let runs = self.together(agents).min(fewer);
             match self.buffers_for(agents, runs) {
@@ -275,6 +281,9 @@ impl<'a> Traffic<'a> {
         let same = whole && (self.batch.same_inputs || self.batch.runs == 1);
         if same && !(self.stock.inputs.as_ref()).is_some_and(|inputs| inputs.has_room(agents)) {
             self.stock.inputs = Inputs::create(open, agents, manifest.input_words)?;
+        }
+        if !whole {
+            self.stock.inputs = None;
         }
         let shape = Shape {
             runs,
@@ -372,11 +381,14 @@ impl<'a> Traffic<'a> {
         })?;
         open.meter(|telemetry| telemetry.submissions += 1);
         let dispatches = ranges.len() as u64;
+        let lengths = ranges.iter().map(|(first, end)| end - first);
+        let longest = lengths.max().unwrap_or(0);
         Ok(Flight {
             buffers,
             jobs,
             steps: (step, end),
             dispatches,
+            longest,
             reductions,
             submission,
             mapping,
@@ -402,6 +414,7 @@ impl<'a> Traffic<'a> {
             jobs,
             steps: (step, end),
             dispatches,
+            longest,
             reductions,
             submission,
             mut mapping,
@@ -440,7 +453,7 @@ impl<'a> Traffic<'a> {
             self.built.pace.learn(agents, end - step, seconds);
         }
         if let Some(error) = fault {
-            if !self.built.pace.shorten(steps) {
+            if !self.built.pace.shorten(longest) {
                 return Err(error);
             }
             self.done -= u64::from(agents) * u64::from(step);
@@ -454,7 +467,7 @@ impl<'a> Traffic<'a> {
         let all = u64::from(self.launch.agents) * u64::from(self.launch.steps);
         self.batch
             .control
-            .report(self.done, all * self.batch.runs as u64);
+            .report(self.done, all.saturating_mul(self.batch.runs as u64));
         if !last {
             return self.submit(buffers, jobs, end).map(Some);
         }

@@ -62,12 +62,10 @@ impl Pace {
         }
     }
 
-    /// A loop was cut short in a dispatch of at most `cap` steps of a run of `steps`: use a quarter. False
-    /// if a dispatch cannot be shorter.
+    /// A loop was cut short in a dispatch of so many steps: use a quarter. False if a dispatch cannot be shorter.
     pub(crate) fn shorten(&mut self, steps: u32) -> bool {
-        let used = self.cap.min(steps);
-        self.cap = (used / 4).max(1);
-        used > 1
+        self.cap = self.cap.min((steps / 4).max(1));
+        steps > 1
     }
 
     /// Steps of the next submission, at least 1, at most `remaining`.
@@ -152,11 +150,13 @@ mod tests {
     #[test]
     fn a_cut_loop_quarters_the_dispatch_down_to_one_step() {
         let mut pace = Pace::new(true, None, None);
-        assert!(pace.shorten(1000));
+        assert!(pace.shorten(64));
         assert_eq!(pace.cap, 16);
         assert!(pace.shorten(3), "3 steps were run in one dispatch");
         assert_eq!(pace.cap, 1);
-        assert!(!pace.shorten(1000));
+        assert!(pace.shorten(16), "it had been sent before");
+        assert_eq!(pace.cap, 1);
+        assert!(!pace.shorten(1));
     }
 
     #[test]

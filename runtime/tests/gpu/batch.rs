@@ -253,3 +253,52 @@ fn a_batch_can_be_watched_and_cancelled_and_run_again() {
         assert_eq!(last.load(Ordering::Relaxed), 30 * 700 * 40);
     }
 }
+
+#[test]
+fn runs_may_be_started_from_anywhere() {
+    for backend in [Backend::Cpu, Backend::Gpu] {
+        if backend == Backend::Gpu && adapters().is_empty() {
+            continue;
+        }
+        let simulation = std::sync::Arc::new(simulation(backend));
+        let expected = words(&simulation.run().expect("it runs"));
+        // While another run of the same simulation hands over its results.
+        let mut inner = None;
+        let outer = simulation.run_each(&[Variation::new()], &Control::default(), |_, _| {
+            inner = Some(simulation.run().expect("it runs within"));
+        });
+        outer.expect("it runs");
+        assert_eq!(words(&inner.expect("it ran")), expected);
+        // On threads of rayon's, which take up other work while they wait, and on threads of one's own.
+        let count = if backend == Backend::Cpu { 64 } else { 4 };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        for number in 0..2 * count {
+            let (simulation, sender) = (simulation.clone(), sender.clone());
+            let run = move || {
+                let run = simulation.run().expect("it runs");
+                sender.send(words(&run)).expect("the test waits");
+            };
+            match number % 2 {
+                0 => rayon::spawn(run),
+                _ => drop(std::thread::spawn(run)),
+            }
+        }
+        drop(sender);
+        let results: Vec<_> = receiver.iter().collect();
+        assert_eq!(results.len(), 2 * count);
+        assert!(results.iter().all(|words| *words == expected));
+    }
+}
+
+#[test]
+fn a_wrong_value_costs_no_device() {
+    if adapters().is_empty() {
+        return;
+    }
+    let simulation = simulation(Backend::Gpu);
+    simulation.run().expect("it runs");
+    let wrong = Variation::new().param("drift", f32::NAN);
+    assert!(simulation.run_batch(&[Variation::new(), wrong]).is_err());
+    let run = simulation.run().expect("it still runs");
+    assert_eq!(run.report().telemetry.device_seconds, 0.0);
+}

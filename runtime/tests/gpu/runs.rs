@@ -147,6 +147,26 @@ fn drivers_that_cut_loops_short_are_outrun() {
 }
 
 #[test]
+fn two_dispatches_that_were_cut_short_are_shortened_once() {
+    // One step in one dispatch is all that a software driver runs of this, and two chunks are on their way at once.
+    let source = "agents 64 steps 12 input n = 30000 state x = 0u
+        step { let most = n for i in 0..most { x = x * 3u + 1u } }
+        output z = x";
+    if adapters().is_empty() {
+        return;
+    }
+    let run = |chunk: Option<u32>| {
+        let simulation = Simulation::compile(source).expect("a legal model");
+        let simulation = tuned(simulation.backend(sim_runtime::Backend::Gpu), chunk, None);
+        simulation.run().expect("shorter dispatches were found")
+    };
+    let z = (0..360_000_u32).fold(0_u32, |x, _| x.wrapping_mul(3).wrapping_add(1));
+    for chunk in [None, Some(32), Some(16)] {
+        assert_eq!(run(chunk).output::<u32>("z").expect("known"), [z; 64]);
+    }
+}
+
+#[test]
 fn more_workgroups_than_one_dimension_holds() {
     let mut tiny = artifact(None);
     tiny.wgsl = KERNEL

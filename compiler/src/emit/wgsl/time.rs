@@ -164,8 +164,9 @@ impl<'a> Writer<'a> {
                 LaneOp::Product => format!("{part} = {before} * {parts};"),
                 LaneOp::Least => format!("{part} = min({before}, {parts});"),
                 LaneOp::Most => format!("{part} = max({before}, {parts});"),
-                LaneOp::Any => format!("{part} = {before} || {parts};"),
-                LaneOp::All => format!("{part} = {before} && {parts};"),
+                // The lanes first: where they wait for one another, none may leave that out.
+                LaneOp::Any => format!("{part} = {parts} || {before};"),
+                LaneOp::All => format!("{part} = {parts} && {before};"),
             });
         }
         let steps_run = self.own.steps_run.clone();

@@ -9,7 +9,8 @@ use crate::{
 /// May lanes tell one another what they do by barriers? Only what is plain counts: loops whose bounds are literals or
 /// params, and no conditions but those of the kernel's own.
 pub(crate) fn allows_barriers(program: &Program) -> bool {
-    let goes_on = !stops(&program.step) || outlives_stop(program) || !talks(program, &program.step);
+    let goes_on =
+        !stops(&program.step) || outlives_stop(program, true) || !talks(program, &program.step);
     let parts = [
         &program.init,
         &program.prologue,
@@ -22,13 +23,15 @@ pub(crate) fn allows_barriers(program: &Program) -> bool {
 /// Shall an agent that has stopped go on, without effect, until all of its subgroup have? Where lanes talk, a
 /// loop that each agent leaves by itself costs more: on an H200, 10 to 17 %. Not if the step has loops, which
 /// might never end early for numbers that mean nothing, and not if lanes would have to tell one another
-/// arrays afterwards.
-pub(crate) fn outlives_stop(program: &Program) -> bool {
+/// arrays afterwards. With `barriers`, which nobody may leave out, such an agent goes on to the end; so only if they
+/// stand in the step.
+pub(crate) fn outlives_stop(program: &Program, barriers: bool) -> bool {
     let is_alike = |state: VarId| program[state].lane_stride == 0;
     let has_array = (program.states.iter().copied())
         .any(|state| is_alike(state) && program[state].len != Len::One);
     program.lanes > 1
         && stops(&program.step)
+        && (!barriers || talks(program, &program.step))
         && !(has_array && talks(program, &program.finish))
         && !Weights::new(program).block(program, &program.step).loops
 }

@@ -273,8 +273,9 @@ fn combined(program: &mut Program, op: LaneOp, a: ExprId, b: ExprId) -> ExprId {
     let expr = match op {
         LaneOp::Sum => Expr::Binary(BinaryOp::Add, a, b),
         LaneOp::Product => Expr::Binary(BinaryOp::Multiply, a, b),
-        LaneOp::Any => Expr::Binary(BinaryOp::Or, a, b),
-        LaneOp::All => Expr::Binary(BinaryOp::And, a, b),
+        // The lanes first: where they wait for one another, none may leave that out.
+        LaneOp::Any => Expr::Binary(BinaryOp::Or, b, a),
+        LaneOp::All => Expr::Binary(BinaryOp::And, b, a),
         LaneOp::Least => Expr::Builtin(BuiltinId::named("min"), vec![a, b]),
         LaneOp::Most => Expr::Builtin(BuiltinId::named("max"), vec![a, b]),
     };
