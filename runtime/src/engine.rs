@@ -113,7 +113,8 @@ impl Wanted {
             let cache = self.pipeline_cache.as_deref();
             Session::open(adapter, artifact, self.tuning, cache, &launch)
         };
-        if launch.absent.is_empty() {
+        // A thread of rayon's must not wait for one that asks rayon for help: `complete` does the work then.
+        if launch.absent.is_empty() || rayon::current_thread_index().is_some() {
             return Ok(Engine::Gpu(Box::new(open()?)));
         }
         let model = launches.model;

@@ -48,7 +48,6 @@ const REDUCED_TIMES: u64 = 8;
 /// A device with a kernel; serves any number of runs.
 pub(crate) struct Session {
     artifact: Arc<Artifact>,
-    open: OpenDevice,
     /// Where pipelines are kept.
     directory: Option<PathBuf>,
     /// What names the adapter there.
@@ -60,6 +59,8 @@ pub(crate) struct Session {
     stock: Stock,
     /// The same for all kernels: another tuning is another session.
     tuning: Tuning,
+    /// The last to be dropped: it closes the device, whose memory is given up before.
+    open: OpenDevice,
 }
 
 /// A kernel for one schedule.

@@ -1,7 +1,11 @@
 //! Runs on the CPU, watched: another thread looks at the caller's wishes meanwhile.
 
 use crate::{control::Control, cpu, error::Error};
-use std::{sync::atomic::Ordering, thread, time::Duration};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
 
 /// How often a run looks whether it was cancelled, and says how far it is.
 const WATCH: Duration = Duration::from_millis(20);
@@ -25,26 +29,32 @@ pub(crate) fn watched(
     if alone || (control.cancel.is_none() && control.progress.is_none()) {
         return work(&inner).map_err(|cpu::Cancelled| Error::Cancelled);
     }
-    let watcher = thread::current();
-    let result = thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let result = work(&inner);
-            watcher.unpark();
-            result
-        });
-        while !worker.is_finished() {
-            thread::park_timeout(WATCH);
-            if control.check().is_err() {
-                inner.cancel.store(true, Ordering::Relaxed);
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Not the other way round: if this is a thread of rayon's, it must not wait for one that asks rayon for help.
+        let watcher = scope.spawn(|| {
+            while !over.load(Ordering::Acquire) {
+                thread::park_timeout(WATCH);
+                if control.check().is_err() {
+                    inner.cancel.store(true, Ordering::Relaxed);
+                }
+                done();
             }
-            done();
-        }
-        worker.join()
-    });
-    match result {
-        Ok(result) => result.map_err(|cpu::Cancelled| Error::Cancelled)?,
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
+        });
+        let _over = Over(&over, watcher.thread());
+        work(&inner)
+    })
+    .map_err(|cpu::Cancelled| Error::Cancelled)?;
     done();
     Ok(())
+}
+
+/// Tells the watcher, when it is dropped, that the work is over: also after a panic.
+struct Over<'a>(&'a AtomicBool, &'a thread::Thread);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+        self.1.unpark();
+    }
 }

@@ -13,8 +13,9 @@ use crate::{
 };
 use std::{
     cell::Cell,
+    mem::ManuallyDrop,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -29,10 +30,20 @@ const NAP: Duration = Duration::from_millis(5);
 /// Invocations of a workgroup: the kernels of the compiler all have so many.
 const WORKGROUP: u32 = 64;
 
+/// Held by the thread that opens or closes a device or has a kernel compiled.
+static DRIVER: Mutex<()> = Mutex::new(());
+
+/// Waits until no other thread opens or closes a device or has a kernel compiled. A driver of NVIDIA (580.159) was seen
+/// to stand still when several did at once: one in the loader of libraries, the other in the driver, each waiting for
+/// what the other held.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A device, its queue and what went wrong with it.
 pub(crate) struct OpenDevice {
-    pub(crate) device: wgpu::Device,
-    pub(crate) queue: wgpu::Queue,
+    pub(crate) device: ManuallyDrop<wgpu::Device>,
+    pub(crate) queue: ManuallyDrop<wgpu::Queue>,
     pub(crate) limits: wgpu::Limits,
     pub(crate) adapter: AdapterSummary,
     /// The smallest subgroup that it may form; 1 if it has none.
@@ -69,6 +80,7 @@ impl OpenDevice {
     pub(crate) fn open(adapter: &wgpu::Adapter) -> Result<OpenDevice, Error> {
         let limits = adapter.limits();
         let summary = summary(adapter);
+        let _alone = alone();
         let started = Stopwatch::start();
         // What the driver may have: a clock for the report, and a cache for its own compiler.
         let wanted = wgpu::Features::TIMESTAMP_QUERY
@@ -102,8 +114,8 @@ impl OpenDevice {
         let subgroup = subgroup(adapter, &device);
         let processors = processors::count(adapter);
         Ok(OpenDevice {
-            device,
-            queue,
+            device: ManuallyDrop::new(device),
+            queue: ManuallyDrop::new(queue),
             limits,
             adapter: summary,
             subgroup,
@@ -245,6 +257,17 @@ impl OpenDevice {
                 during: task.during,
                 message,
             }
+        }
+    }
+}
+
+impl Drop for OpenDevice {
+    fn drop(&mut self) {
+        let _alone = alone();
+        // SAFETY: nothing uses them afterwards.
+        unsafe {
+            ManuallyDrop::drop(&mut self.queue);
+            ManuallyDrop::drop(&mut self.device);
         }
     }
 }

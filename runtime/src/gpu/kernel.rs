@@ -3,7 +3,7 @@
 use crate::{
     clock::Stopwatch,
     error::Error,
-    gpu::device::{OpenDevice, Task},
+    gpu::device::{OpenDevice, Task, alone},
 };
 use sim_compiler::{
     manifest::Manifest,
@@ -98,6 +98,7 @@ fn pipeline(
             entries,
         })
     })?;
+    let _alone = alone();
     let pipeline = open.guarded(Task::new("compiling the kernel"), || {
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("sim"),

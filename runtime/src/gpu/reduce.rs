@@ -10,7 +10,7 @@ use crate::{
     clock::Stopwatch,
     error::Error,
     gpu::{
-        device::{OpenDevice, Task},
+        device::{OpenDevice, Task, alone},
         results::Fault,
         upload::{buffer, write},
     },
@@ -120,6 +120,7 @@ pub(crate) fn is_possible(limits: &wgpu::Limits, fields: &[Field], agents: u32) 
 impl Reducer {
     /// Compiles the kernels.
     pub(crate) fn create(open: &OpenDevice) -> Result<Reducer, Error> {
+        let _alone = alone();
         let started = Stopwatch::start();
         let device = &open.device;
         let layout = open.guarded(Task::new("laying out the summary"), || {
