@@ -357,8 +357,8 @@ impl Simulation {
             Some(launch) => launch,
             None => Arc::new(bind(&self.artifact, &self.settings)?),
         };
-        warm.launch = Some(Arc::clone(&base));
         let runs = variations.len();
+        warm.launch = Some(Arc::clone(&base));
         memory::check(&self.artifact.manifest, base.agents, self.keep, runs)?;
         let launches = Launches {
             model: self.model(),
@@ -368,9 +368,8 @@ impl Simulation {
             complete: RefCell::new(warm.complete.take()),
             first: RefCell::default(),
         };
-        // What was chosen for a small run may not do for many.
+        // What was chosen for one small run may not do for many. What failed is not put back: it may be broken.
         let chosen = warm.engine.take().filter(|_| !warm.for_small || runs == 1);
-        // The engine is put back unless it failed: then it may be broken.
         let (mut engine, reason) = match chosen {
             Some(engine) => engine,
             None => {

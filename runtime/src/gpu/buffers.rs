@@ -7,7 +7,7 @@ use crate::{
         device::{OpenDevice, Task},
         kernel::{Kernel, binding},
         per_step::PerStep,
-        reduce,
+        plan, reduce,
         results::{Layout, Results},
         staging::Staging,
         upload::{buffer, upload},
@@ -241,8 +241,34 @@ impl Buffers {
         Ok(())
     }
 
+    /// Records the dispatches of a submission, for a kernel whose workgroups have so many agents.
+    pub(crate) fn record(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        open: &OpenDevice,
+        (kernel, agents): (&Kernel, u32),
+        dispatches: &[Dispatch<'_>],
+    ) {
+        if let Some(preparing) = &kernel.preparing {
+            for (number, dispatch) in dispatches.iter().enumerate() {
+                let (offset, steps) = (self.offset(number), dispatch.launch.steps);
+                if let Some(per_step) = &self.places[dispatch.place].per_step {
+                    per_step.fill(pass, preparing, &open.limits, steps, offset);
+                }
+            }
+        }
+        pass.set_pipeline(&kernel.pipeline);
+        let most = open.limits.max_compute_workgroups_per_dimension;
+        for (number, dispatch) in dispatches.iter().enumerate() {
+            let (x, y) = plan::workgroups(dispatch.chunk.1, agents, most);
+            let bind_group = &self.places[dispatch.place].bind_group;
+            pass.set_bind_group(0, bind_group, &[self.offset(number)]);
+            pass.dispatch_workgroups(x, y, 1);
+        }
+    }
+
     /// The dynamic offset of a dispatch's uniform block.
-    pub(crate) fn offset(&self, dispatch: usize) -> u32 {
+    fn offset(&self, dispatch: usize) -> u32 {
         (dispatch as u64 * self.stride) as u32
     }
 }

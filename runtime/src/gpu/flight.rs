@@ -367,7 +367,7 @@ impl<'a> Traffic<'a> {
                 label: Some("sim"),
                 timestamp_writes: buffers.staging.timestamps(clocked),
             });
-            record(&mut pass, open, built, &buffers, &dispatches);
+            buffers.record(&mut pass, open, (&built.kernel, built.agents), &dispatches);
             drop(pass);
             if let Some(reducer) = &self.stock.reducer {
                 reducer.record(&mut encoder, &reductions);
@@ -410,7 +410,7 @@ impl<'a> Traffic<'a> {
         each: &mut dyn FnMut(usize, Raw),
     ) -> Result<Option<Flight>, Error> {
         let Flight {
-            mut buffers,
+            buffers,
             jobs,
             steps: (step, end),
             dispatches,
@@ -453,15 +453,11 @@ impl<'a> Traffic<'a> {
             self.built.pace.learn(agents, end - step, seconds);
         }
         if let Some(error) = fault {
-            if !self.built.pace.shorten(longest) {
-                return Err(error);
-            }
             self.done -= u64::from(agents) * u64::from(step);
-            for (place, job) in buffers.places.iter_mut().zip(&jobs) {
-                let chunk = (job.chunk.first, job.chunk.count);
-                place.load(open, &job.launch, self.manifest.input_words, chunk)?;
-            }
-            return self.submit(buffers, jobs, 0).map(Some);
+            return match self.built.pace.shorten(longest) {
+                true => self.begin_again(buffers, jobs).map(Some),
+                false => Err(error),
+            };
         }
         self.done += u64::from(agents) * u64::from(end - step);
         let all = u64::from(self.launch.agents) * u64::from(self.launch.steps);
@@ -476,6 +472,15 @@ impl<'a> Traffic<'a> {
             self.finish(&job, each);
         }
         Ok(None)
+    }
+
+    /// Sends jobs out again from their first step on.
+    fn begin_again(&mut self, mut buffers: Buffers, jobs: Vec<Job>) -> Result<Flight, Error> {
+        for (place, job) in buffers.places.iter_mut().zip(&jobs) {
+            let chunk = (job.chunk.first, job.chunk.count);
+            place.load(self.open, &job.launch, self.manifest.input_words, chunk)?;
+        }
+        self.submit(buffers, jobs, 0)
     }
 
     /// Takes note of a submission in what its runs will report.
@@ -550,32 +555,6 @@ impl<'a> Traffic<'a> {
             };
             each(job.run, raw);
         }
-    }
-}
-
-/// Records the dispatches of a submission.
-fn record(
-    pass: &mut wgpu::ComputePass<'_>,
-    open: &OpenDevice,
-    built: &Built,
-    buffers: &Buffers,
-    dispatches: &[Dispatch<'_>],
-) {
-    if let Some(preparing) = &built.kernel.preparing {
-        for (number, dispatch) in dispatches.iter().enumerate() {
-            let (offset, steps) = (buffers.offset(number), dispatch.launch.steps);
-            if let Some(per_step) = &buffers.places[dispatch.place].per_step {
-                per_step.fill(pass, preparing, &open.limits, steps, offset);
-            }
-        }
-    }
-    pass.set_pipeline(&built.kernel.pipeline);
-    let most = open.limits.max_compute_workgroups_per_dimension;
-    for (number, dispatch) in dispatches.iter().enumerate() {
-        let (x, y) = plan::workgroups(dispatch.chunk.1, built.agents, most);
-        let bind_group = &buffers.places[dispatch.place].bind_group;
-        pass.set_bind_group(0, bind_group, &[buffers.offset(number)]);
-        pass.dispatch_workgroups(x, y, 1);
     }
 }
 
