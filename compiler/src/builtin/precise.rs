@@ -19,7 +19,12 @@ use super::math::{
     special::{ERF_FAR, ERF_NEAR},
     wide,
 };
-use std::{collections::HashMap, f64::consts, fmt::Write, sync::LazyLock};
+use std::{
+    collections::{HashMap, HashSet},
+    f64::consts,
+    fmt::Write,
+    sync::LazyLock,
+};
 
 /// Builtins and their precise functions.
 const FORMS: [(&str, &str); 24] = [
@@ -76,19 +81,29 @@ pub fn items() -> &'static [Item] {
     &ITEMS
 }
 
+/// Their names, without what they stand for: every kernel needs these.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let declares = |line: &&str| line.starts_with("fn ") || line.starts_with("struct ");
+    (include_str!("precise/functions.wgsl").lines())
+        .filter(declares)
+        .map(declared)
+}
+
+/// Names and their texts as they are written.
+fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
+    (include_str!("precise/functions.wgsl").split("\n\n"))
+        .map(|text| (declared(text), text.trim_end()))
+}
+
 static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
     let constants = constants();
-    let blocks: Vec<(&'static str, &'static str)> = include_str!("precise/functions.wgsl")
-        .split("\n\n")
-        .map(|text| (declared(text), text.trim_end()))
-        .collect();
     let needs = |name: &str, text| {
-        let others = blocks.iter().map(|(other, _)| *other);
-        others
-            .filter(|other| *other != name && words(text).any(|word| word == *other))
+        let words: HashSet<&str> = words(text).collect();
+        names()
+            .filter(|other| *other != name && words.contains(other))
             .collect()
     };
-    (blocks.iter())
+    blocks()
         .map(|(name, text)| Item {
             name,
             text: expand(text, &constants),

@@ -58,6 +58,10 @@ impl Writer<'_> {
         {
             self.precise.insert(precise::QUOTIENT);
         }
+        // Under the fast mathematics nobody waits for those texts to be read.
+        if self.precise.is_empty() {
+            return;
+        }
         let mut open: Vec<&str> = std::mem::take(&mut self.precise).into_iter().collect();
         let mut needed = BTreeSet::new();
         let items = || precise::items().iter();
