@@ -9,13 +9,17 @@ mod chains;
 mod compact;
 mod cse;
 mod dce;
+mod exponentials;
 mod factors;
 mod fold;
+mod free_sums;
 mod if_to_select;
 mod inline_lets;
 mod interleave;
 mod intervals;
+mod inverses;
 pub(crate) mod lanes;
+mod late;
 mod licm;
 mod names;
 pub mod per_step;
@@ -30,9 +34,11 @@ mod scalarise;
 mod shape;
 mod split_deep;
 mod ssa;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod unroll;
+mod weights;
 
 use crate::ir::Program;
 

@@ -320,6 +320,13 @@ fn lanes_asked_for(artifact: &Artifact, target: &Target, asked: u32) -> (u32, Ch
 
 /// What reassociation changed, in words.
 pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
+    let exponentials = match changes.exponentials {
+        0 => None,
+        1 => Some("1 quotient or bound of an exponential is simpler".to_owned()),
+        some => Some(format!(
+            "{some} quotients and bounds of exponentials are simpler"
+        )),
+    };
     let factors = match changes.factors {
         0 => None,
         1 => Some("constant factors have moved in 1 place".to_owned()),
@@ -340,7 +347,33 @@ pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
         1 => Some("1 division no longer waits for another".to_owned()),
         quotients => Some(format!("{quotients} divisions no longer wait for others")),
     };
-    let what = [factors, sums, quotients, pairs];
+    let weights = match changes.weights {
+        0 => None,
+        1 => Some("1 constant went into weights".to_owned()),
+        weights => Some(format!("{weights} constants went into weights")),
+    };
+    let late = match changes.late {
+        0 => None,
+        1 => Some("1 sum takes what is known last at last".to_owned()),
+        sums => Some(format!("{sums} sums take what is known last at last")),
+    };
+    let inverses = match changes.inverses {
+        0 => None,
+        1 => Some("1 reciprocal is taken before it is needed".to_owned()),
+        some => Some(format!(
+            "{some} reciprocals are taken before they are needed"
+        )),
+    };
+    let what = [
+        exponentials,
+        factors,
+        sums,
+        quotients,
+        pairs,
+        weights,
+        inverses,
+        late,
+    ];
     let what: Vec<String> = what.into_iter().flatten().collect();
     Choice {
         what: what.join("; "),

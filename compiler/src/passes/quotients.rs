@@ -16,11 +16,9 @@ use super::{
     personal::Personal,
     rewrite::{Section, blocks_mut, each_section, operands, roots},
     shape::alike,
+    terms::{Term, sum, terms},
 };
-use crate::{
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp},
-    span::Span,
-};
+use crate::ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type};
 
 /// Terms of a divisor beyond which it stays as it is.
 const MAX_TERMS: usize = 64;
@@ -48,9 +46,6 @@ struct Quotients {
     intervals: Intervals,
     changed: u32,
 }
-
-/// A term of a sum, and whether it is taken off.
-type Term = (ExprId, bool);
 
 impl Quotients {
     fn block(&mut self, program: &mut Program, block: &mut Block) {
@@ -118,23 +113,6 @@ impl Quotients {
     }
 }
 
-/// The terms of a sum, in order.
-fn terms(program: &Program, id: ExprId) -> Vec<Term> {
-    let mut found = Vec::new();
-    let mut pending = vec![(id, false)];
-    while let Some((id, negative)) = pending.pop() {
-        match program[id] {
-            Expr::Binary(BinaryOp::Add, a, b) => pending.extend([(b, negative), (a, negative)]),
-            Expr::Binary(BinaryOp::Subtract, a, b) => {
-                pending.extend([(b, !negative), (a, negative)]);
-            }
-            Expr::Unary(UnaryOp::Negate, a) => pending.push((a, !negative)),
-            _ => found.push((id, negative)),
-        }
-    }
-    found
-}
-
 /// What a product of scalars is divided by; none if by a literal, which devices multiply, or by nothing.
 fn inner(program: &Program, id: ExprId) -> Option<ExprId> {
     match program[id] {
@@ -181,22 +159,4 @@ fn multiplied(program: &mut Program, terms: &[Term], divisor: ExprId, by: &Expr)
         new.push((undivided(program, term), negative));
     }
     sum(program, &new, span)
-}
-
-/// Adds terms up in their order.
-fn sum(program: &mut Program, terms: &[Term], span: Span) -> ExprId {
-    let mut total: Option<ExprId> = None;
-    for &(term, negative) in terms {
-        let expr = match (total, negative) {
-            (None, false) => {
-                total = Some(term);
-                continue;
-            }
-            (None, true) => Expr::Unary(UnaryOp::Negate, term),
-            (Some(before), false) => Expr::Binary(BinaryOp::Add, before, term),
-            (Some(before), true) => Expr::Binary(BinaryOp::Subtract, before, term),
-        };
-        total = Some(program.add(expr, span));
-    }
-    total.expect("a sum has terms")
 }

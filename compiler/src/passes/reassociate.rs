@@ -1,10 +1,14 @@
-//! What a GPU gains where floats need not be rounded as a model writes them: [`super::quotients`], [`super::factors`],
-//! [`super::chains`] and [`super::reciprocals`], what cleans up after them, and [`super::interleave`].
+//! What a GPU gains where floats need not be rounded as a model writes them: [`super::quotients`], [`super::exponentials`],
+//! [`super::factors`], [`super::chains`] and [`super::reciprocals`], what cleans up after them, [`super::weights`],
+//! and, by how many agents run, [`super::inverses`] and [`super::late`] or [`super::interleave`].
 //!
 //! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
 //! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
 
-use super::{chains, factors, interleave, quotients, reciprocals, split_deep};
+use super::{
+    chains, exponentials, factors, interleave, inverses, late, quotients, reciprocals, split_deep,
+    weights,
+};
 use crate::ir::Program;
 
 /// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
@@ -33,6 +37,8 @@ pub(crate) enum Bound {
 /// What was changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
+    /// Quotients and bounds of exponentials that are simpler now.
+    pub(crate) exponentials: u32,
     /// Places where constant factors have moved.
     pub(crate) factors: u32,
     /// Sums that have become chains.
@@ -41,6 +47,12 @@ pub(crate) struct Changes {
     pub(crate) quotients: u32,
     /// Pairs of divisions that share a reciprocal.
     pub(crate) pairs: u32,
+    /// Constants that went into weights.
+    pub(crate) weights: u32,
+    /// Reciprocals in place of divisions.
+    pub(crate) inverses: u32,
+    /// Sums that add up what is known last at last.
+    pub(crate) late: u32,
 }
 
 /// An optimised program, changed; none if there is nothing to change. Pairs relieve the unit for special functions
@@ -52,23 +64,40 @@ pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, C
             Bound::Latency | Bound::Special => quotients::run(&mut program),
             Bound::Issue => 0,
         },
+        exponentials: exponentials::run(&mut program),
         factors: factors::run(&mut program),
         sums: chains::run(&mut program),
         pairs: 0,
+        weights: 0,
+        inverses: 0,
+        late: 0,
     };
     split_deep::run(&mut program);
-    if bound == Bound::Special {
-        // Written out for nothing, what holds divisions only makes a text longer.
-        let before = program.clone();
-        changes.pairs = reciprocals::run(&mut program);
-        if changes.pairs == 0 {
-            program = before;
+    let plain = program.clone();
+    match bound {
+        Bound::Special => changes.pairs = reciprocals::run(&mut program),
+        Bound::Latency => reciprocals::write_out(&mut program),
+        Bound::Issue => {}
+    }
+    // Written out for nothing, what holds divisions only makes a text longer.
+    if bound == Bound::Special && changes.pairs == 0 {
+        program = plain.clone();
+    }
+    clean(&mut program);
+    if bound != Bound::Issue && program.shared_time.is_empty() {
+        changes.weights = weights::run(&mut program, bound == Bound::Latency);
+        if bound == Bound::Latency && changes.weights == 0 {
+            program = plain;
+            clean(&mut program);
+        }
+        if bound == Bound::Latency {
+            changes.inverses = inverses::run(&mut program);
+            changes.late = late::run(&mut program);
         }
     }
     if changes == Changes::default() {
         return None;
     }
-    clean(&mut program);
     match (bound, changes.pairs) {
         (Bound::Latency, _) => {}
         (Bound::Special | Bound::Issue, 0) => {

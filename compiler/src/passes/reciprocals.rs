@@ -34,13 +34,7 @@ const COMMON: std::ops::RangeInclusive<f32> = 1.0..=64.0;
 
 /// Shares what can be shared; returns how many pairs there are.
 pub(super) fn run(program: &mut Program) -> u32 {
-    let mut search = Search {
-        personal: Personal::new(program),
-        intervals: Intervals::new(program),
-        numbers: Intervals::of_numbers(program),
-        expandable: expand::functions(program),
-        pairs: 0,
-    };
+    let mut search = Search::new(program, true);
     each_section(program, |program, place, block| match place {
         // Functions with more than one division stay what they are.
         Section::Function(_) | Section::InputDefault(_) => {}
@@ -52,6 +46,8 @@ pub(super) fn run(program: &mut Program) -> u32 {
 }
 
 struct Search {
+    /// Is what is written out to share reciprocals?
+    pairs_follow: bool,
     personal: Personal,
     intervals: Intervals,
     numbers: Intervals,
@@ -71,9 +67,37 @@ struct Site {
     may_be_nan: bool,
 }
 
+/// Writes out what holds a division in the step, and shares nothing.
+pub(super) fn write_out(program: &mut Program) {
+    let mut search = Search::new(program, false);
+    let mut step = std::mem::take(&mut program.step);
+    search.expand_all(program, &mut step);
+    program.step = step;
+}
+
 impl Search {
+    fn new(program: &Program, pairs_follow: bool) -> Search {
+        Search {
+            pairs_follow,
+            personal: Personal::new(program),
+            intervals: Intervals::new(program),
+            numbers: Intervals::of_numbers(program),
+            expandable: expand::functions(program),
+            pairs: 0,
+        }
+    }
+
+    fn expand_all(&mut self, program: &mut Program, block: &mut Block) {
+        self.expand(program, block, 1);
+        for stmt in block {
+            for inner in blocks_mut(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.expand_all(program, inner));
+            }
+        }
+    }
+
     fn block(&mut self, program: &mut Program, block: &mut Block) {
-        self.expand(program, block);
+        self.expand(program, block, 2);
         let mut sites = Vec::new();
         for (at, stmt) in block.iter_mut().enumerate() {
             for &root in roots(stmt).iter() {

@@ -2,12 +2,15 @@
 
 mod build;
 mod evaluate;
+mod exponentials;
 mod factors;
 mod laws;
 mod random;
 mod reassociate;
 mod shapes;
 mod split;
+mod waiting;
+mod weights;
 
 use super::{PIPELINE, optimise};
 use crate::ir::{Program, print::print, verify::verify};

@@ -289,9 +289,11 @@ fn gpus_reassociate_under_the_fast_mathematics() {
         agents: 1_000,
         ..gpu
     };
-    let sums = "3 sums are chains of fused multiply-adds".to_owned();
+    let sums = "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums take what is known \
+                last at last"
+        .to_owned();
     assert_eq!(reassociates(Math::Fast, few, None), Some(sums));
-    let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal";
+    let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 constants went into weights";
     let said = Some(text.to_owned());
     for wish in [None, Some(true)] {
         assert_eq!(reassociates(Math::Fast, gpu, wish), said);
@@ -362,8 +364,8 @@ fn what_was_reassociated_is_said() {
         let changes = crate::passes::reassociate::Changes {
             factors,
             sums,
-            quotients: 0,
             pairs,
+            ..Default::default()
         };
         super::reassociated(changes).what
     };

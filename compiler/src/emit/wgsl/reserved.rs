@@ -1,7 +1,7 @@
 //! The words that a name in the generated text may not be.
 
 use crate::builtin::{Meaning, Wgsl, precise, table};
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
 
 /// Keywords and reserved words of WGSL, sections 2.6 and 16.1 of the specification: never an identifier.
 const KEYWORDS: &str = "\
@@ -38,17 +38,17 @@ storageBarrier textureBarrier workgroupBarrier workgroupUniformLoad";
 /// What the kernel itself declares at module scope: see `bindings`, `kernel` and `support`.
 const OWN: &str = "\
 Run run inputs states outputs progress per_step prepared prepare main agent_key step_key random_word random_round \
-div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 \
+div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 kept \
 precise_quotient_vec2 precise_quotient_vec3 precise_quotient_vec4 \
 runtime_f32 runtime_i32 runtime_u32 runtime_bool";
 
 /// How the names begin of what is there for lanes: see `lanes` and `exchange`.
 const LANES: &str = "lanes_";
 
-static KEYWORD_SET: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| KEYWORDS.split_whitespace().collect());
+static SORTED_KEYWORDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| sorted(KEYWORDS.split_whitespace()));
 
-static MODULE_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+static SORTED_MODULE: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let helpers = table::rows()
         .iter()
         .filter_map(|row| match &row.meaning {
@@ -61,23 +61,30 @@ static MODULE_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
             // Its words are builtins of WGSL.
             Wgsl::Expression(_) => Vec::new(),
         });
-    PREDECLARED
+    let names = PREDECLARED
         .split_whitespace()
         .chain(OWN.split_whitespace())
         .chain(KEYWORDS.split_whitespace())
         .chain(helpers)
-        .chain(precise::items().iter().map(|item| item.name))
-        .collect()
+        .chain(precise::names());
+    sorted(names)
 });
+
+/// A process asks for few names: that is faster than to make a hash table of so many.
+fn sorted(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    names
+}
 
 /// May no struct have a member of this name?
 pub(super) fn is_keyword(name: &str) -> bool {
-    KEYWORD_SET.contains(name)
+    SORTED_KEYWORDS.binary_search(&name).is_ok()
 }
 
 /// May no function or variable have this name?
 pub(super) fn is_reserved(name: &str) -> bool {
-    MODULE_SET.contains(name) || name.starts_with(LANES)
+    SORTED_MODULE.binary_search(&name).is_ok() || name.starts_with(LANES)
 }
 
 /// The names that a text declares at module scope: those after `fn`, `const` and the like at the

@@ -1,6 +1,6 @@
 //! Statements, one line each; `flow` writes those that hold others.
 
-use super::{Writer, operator::Level};
+use super::{Writer, operator::Level, support::Support};
 use crate::ir::{BinaryOp, Block, Expr, ExprId, Stmt, VarId, VarKind};
 
 impl Writer<'_> {
@@ -86,7 +86,14 @@ impl Writer<'_> {
         self.push(keyword);
         self.push_name(var);
         self.push(" = ");
-        self.expr(value, Level::Lowest);
+        if program.kept.contains(&var) {
+            self.call(Support::Kept);
+            self.push("(");
+            self.expr(value, Level::Lowest);
+            self.push(")");
+        } else {
+            self.expr(value, Level::Lowest);
+        }
         self.end(";");
     }
 

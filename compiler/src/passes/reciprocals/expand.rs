@@ -1,5 +1,4 @@
-//! Writes out what holds a division: `tanh`, `sigmoid`, and small functions of the model; and brings quotients of
-//! exponentials into the form of `tanh`.
+//! Writes out what holds a division: `tanh`, `sigmoid`, and small functions of the model.
 
 use super::{
     super::{
@@ -7,7 +6,7 @@ use super::{
         names,
         rewrite::{Cloner, operands, roots},
     },
-    COMMON, Search, quotient,
+    Search, quotient,
 };
 use crate::{
     builtin::BuiltinId,
@@ -22,10 +21,12 @@ const TWICE_LOG2_E: f32 = 2.0 * std::f32::consts::LOG2_E;
 const TANH_BOUND: f32 = 57.7;
 /// `sigmoid` is at least 2^-62 and not 0: the square of 2^62 + 1 is finite, and its reciprocal is normal.
 const SIGMOID_BOUND: f32 = 62.0;
+/// Where no quotients share a reciprocal: 2^x, x below this, is finite, and the bound that `sigmoid` has of its own.
+const SIGMOID_BOUND_ALONE: f32 = 115.4;
 
 impl Search {
-    /// Writes out what a block's own statements hold, if that is more than one division.
-    pub(super) fn expand(&mut self, program: &mut Program, block: &mut Block) {
+    /// Writes out what a block's own statements hold, if that is so many divisions.
+    pub(super) fn expand(&mut self, program: &mut Program, block: &mut Block, least: usize) {
         let count = |program: &Program, stmt: &Stmt| {
             let mut sites = 0;
             nodes(program, stmt, |id| {
@@ -34,7 +35,7 @@ impl Search {
             });
             sites
         };
-        if block.iter().map(|stmt| count(program, stmt)).sum::<usize>() < 2 {
+        if block.iter().map(|stmt| count(program, stmt)).sum::<usize>() < least {
             return;
         }
         let mut new = Vec::with_capacity(block.len());
@@ -61,11 +62,7 @@ impl Search {
             self.tree(program, operand, names);
         }
         if let Some((which, arg)) = activation(program, id) {
-            let quotient = which.written_out(program, arg, id);
-            program.exprs[id.0 as usize] = quotient;
-            return;
-        }
-        if let Some(quotient) = centred(program, id, names) {
+            let quotient = which.written_out(program, arg, id, self.pairs_follow);
             program.exprs[id.0 as usize] = quotient;
             return;
         }
@@ -128,11 +125,18 @@ fn activation(program: &Program, id: ExprId) -> Option<(Activation, ExprId)> {
 
 impl Activation {
     /// `1 - 2 / (e^2x + 1)` or `1 / (1 + e^-x)`, as in the table of builtins.
-    fn written_out(self, program: &mut Program, arg: ExprId, place: ExprId) -> Expr {
+    fn written_out(
+        self,
+        program: &mut Program,
+        arg: ExprId,
+        place: ExprId,
+        pairs_follow: bool,
+    ) -> Expr {
         let span = program.span(place);
         let (factor, bound) = match self {
             Activation::Tanh => (TWICE_LOG2_E, TANH_BOUND),
-            Activation::Sigmoid => (-std::f32::consts::LOG2_E, SIGMOID_BOUND),
+            Activation::Sigmoid if pairs_follow => (-std::f32::consts::LOG2_E, SIGMOID_BOUND),
+            Activation::Sigmoid => (-std::f32::consts::LOG2_E, SIGMOID_BOUND_ALONE),
         };
         let [factor, bound, one, dividend] = [factor, bound, 1.0, self.dividend()]
             .map(|x| program.add(Expr::Literal(Value::F32(x)), span));
@@ -158,45 +162,6 @@ impl Activation {
             Activation::Tanh => 2.0,
             Activation::Sigmoid => 1.0,
         }
-    }
-}
-
-/// `(e - a) / (e + a)` as `1 - 2 a / (e + a)`, where `e` names an exponential: two such quotients have their
-/// dividend in common, and the difference is fused. Near 0 the error is that of `e - a`, of which `e` has
-/// lost as many digits.
-fn centred(program: &mut Program, id: ExprId, names: &Block) -> Option<Expr> {
-    let (dividend, divisor) = quotient(program, id)?;
-    let (above, a) = shifted(program, dividend)?;
-    let (below, b) = shifted(program, divisor)?;
-    let powers = ["exp", "exp2"].map(BuiltinId::named);
-    let is_exponential = |stmt: &Stmt| {
-        matches!(stmt, Stmt::Let { var, value } if *var == above
-            && matches!(&program[*value], Expr::Builtin(which, _) if powers.contains(which)))
-    };
-    let common = 2.0 * b;
-    if above != below
-        || a != -b
-        || !COMMON.contains(&common)
-        || !names.iter().rev().any(is_exponential)
-    {
-        return None;
-    }
-    let span = program.span(id);
-    let [one, common] = [1.0, common].map(|x| program.add(Expr::Literal(Value::F32(x)), span));
-    let quotient = program.add(Expr::Binary(BinaryOp::Divide, common, divisor), span);
-    Some(Expr::Binary(BinaryOp::Subtract, one, quotient))
-}
-
-/// A name plus a literal.
-fn shifted(program: &Program, id: ExprId) -> Option<(VarId, f32)> {
-    let Expr::Binary(op, a, b) = program[id] else {
-        return None;
-    };
-    match (op, &program[a], &program[b]) {
-        (BinaryOp::Add, Expr::Read(var), Expr::Literal(Value::F32(x)))
-        | (BinaryOp::Add, Expr::Literal(Value::F32(x)), Expr::Read(var)) => Some((*var, *x)),
-        (BinaryOp::Subtract, Expr::Read(var), Expr::Literal(Value::F32(x))) => Some((*var, -*x)),
-        _ => None,
     }
 }
 

@@ -1,0 +1,197 @@
+//! Where few agents run and each step waits for its own values, what is known last comes last.
+//!
+//! * In a chain of sums, the terms that are known last are added last: those that follow from the states that the step
+//!   before computed last. The others have been added up by then.
+//! * Sums over lanes that a sum takes, or takes off, with the same factor, become one: the lanes talk once.
+//!
+//! Law: each sum is what it was but for the order of its terms; some stay (see [`super::free_sums`]). What all agents
+//! share stays one term: `prepare` computes it.
+//!
+//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+
+mod join;
+
+use super::{
+    free_sums::FreeSums,
+    personal::Personal,
+    rewrite::{blocks, operands, roots},
+    terms::{Term, sum},
+};
+use crate::ir::{BinaryOp, Expr, ExprId, Program, Stmt, Value};
+
+/// When what depends on no state is known: early.
+const EARLY: i32 = -1_000_000;
+
+/// Changes what there is; returns how many sums it changed.
+pub(super) fn run(program: &mut Program) -> u32 {
+    let mut step = std::mem::take(&mut program.step);
+    let joined = join::run(program, &mut step);
+    let sums = FreeSums::new(&step);
+    std::mem::swap(&mut program.step, &mut step);
+    let mut times = Times::new(program);
+    std::mem::swap(&mut program.step, &mut step);
+    let ordered = order(program, &step, &sums, &mut times);
+    program.step = step;
+    joined + ordered
+}
+
+/// Makes the sum at `root` one of these terms.
+fn replace(program: &mut Program, root: ExprId, terms: &[Term]) {
+    let span = program.span(root);
+    let new = sum(program, terms, span);
+    program.exprs[root.0 as usize] = program[new].clone();
+}
+
+/// When values are known, in additions after the begin of a step.
+struct Times {
+    personal: Personal,
+    vars: Vec<i32>,
+}
+
+impl Times {
+    /// At the begin of a step.
+    fn new(program: &Program) -> Times {
+        let mut times = Times {
+            personal: Personal::new(program),
+            vars: vec![EARLY; program.vars.len()],
+        };
+        for state in &program.states {
+            times.vars[state.0 as usize] = 0;
+        }
+        times.block(program, &program.step);
+        // The next step begins with what this one knows last.
+        let ends = program
+            .states
+            .iter()
+            .map(|state| times.vars[state.0 as usize]);
+        let end = ends.max().unwrap_or(0);
+        for state in &program.states {
+            times.vars[state.0 as usize] -= end;
+        }
+        times
+    }
+
+    fn of(&mut self, program: &Program, id: ExprId) -> i32 {
+        if !self.personal.of(program, id) {
+            return EARLY;
+        }
+        let own = match &program[id] {
+            Expr::Read(var) | Expr::Element { array: var, .. } => {
+                return self.vars.get(var.0 as usize).copied().unwrap_or(EARLY);
+            }
+            Expr::Binary(BinaryOp::Divide, ..) | Expr::Builtin(..) => 6,
+            Expr::AcrossLanes(..) => 6 * program.lanes.trailing_zeros() as i32,
+            Expr::Call(..) => 12,
+            _ => 1,
+        };
+        let operands = operands(&program[id]);
+        let latest = operands.iter().map(|&operand| self.of(program, operand));
+        latest.max().unwrap_or(EARLY).saturating_add(own)
+    }
+
+    fn block(&mut self, program: &Program, block: &[Stmt]) {
+        for stmt in block {
+            self.statement(program, stmt);
+            for inner in blocks(stmt).into_iter().flatten() {
+                self.block(program, inner);
+            }
+        }
+    }
+
+    /// What a statement does itself.
+    fn statement(&mut self, program: &Program, stmt: &Stmt) {
+        match stmt {
+            Stmt::Let { var, value } | Stmt::Assign { var, value } => {
+                self.vars[var.0 as usize] = self.of(program, *value);
+            }
+            Stmt::Var { var, value } => {
+                let known = value.map_or(EARLY, |value| self.of(program, value));
+                self.vars[var.0 as usize] = known;
+            }
+            Stmt::AssignElement { var, value, .. } => {
+                let known = self.of(program, *value);
+                let all = &mut self.vars[var.0 as usize];
+                *all = known.max(*all);
+            }
+            _ => {}
+        }
+    }
+
+    /// The terms of a sum; what all agents share is one.
+    fn terms(&mut self, program: &Program, sum: ExprId) -> Vec<Term> {
+        let mut found = Vec::new();
+        let mut pending = vec![(sum, false)];
+        while let Some((id, negative)) = pending.pop() {
+            match program[id] {
+                _ if !self.personal.of(program, id) => found.push((id, negative)),
+                Expr::Binary(BinaryOp::Add, a, b) => {
+                    pending.extend([(b, negative), (a, negative)]);
+                }
+                Expr::Binary(BinaryOp::Subtract, a, b) => {
+                    pending.extend([(b, !negative), (a, negative)]);
+                }
+                _ => found.push((id, negative)),
+            }
+        }
+        found
+    }
+}
+
+/// Orders the terms of sums by when they are known.
+fn order(program: &mut Program, block: &[Stmt], sums: &FreeSums, times: &mut Times) -> u32 {
+    let mut changed = 0;
+    for stmt in block {
+        for &root in roots(stmt).iter() {
+            for sum in sums.of(program, root) {
+                changed += u32::from(order_sum(program, sum, times));
+            }
+        }
+        times.statement(program, stmt);
+        for inner in blocks(stmt).into_iter().flatten() {
+            changed += order(program, inner, sums, times);
+        }
+    }
+    changed
+}
+
+fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
+    if !times.personal.of(program, sum) {
+        return false;
+    }
+    let old = times.terms(program, sum);
+    if old.len() < 3 {
+        return false;
+    }
+    let mut new = old.clone();
+    new.sort_by_cached_key(|&(term, _)| times.of(program, term));
+    if let Some(literal) = fold_literals(program, &mut new) {
+        new.insert(0, literal);
+    }
+    let product = |&(id, _): &Term| matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..));
+    // A product that comes first is fused with nothing.
+    if let Some(first) = new.iter().position(|term| !product(term)) {
+        new[..=first].rotate_right(1);
+    }
+    let changed = new != old;
+    if changed {
+        replace(program, sum, &new);
+    }
+    changed
+}
+
+/// Takes several literals out of a sum; returns theirs.
+fn fold_literals(program: &mut Program, terms: &mut Vec<Term>) -> Option<Term> {
+    let number = |&(id, negative): &Term| match program[id] {
+        Expr::Literal(Value::F32(x)) if negative => Some(-f64::from(x)),
+        Expr::Literal(Value::F32(x)) => Some(f64::from(x)),
+        _ => None,
+    };
+    let literals: Vec<f64> = terms.iter().filter_map(number).collect();
+    let span = program.span(terms.first()?.0);
+    if literals.len() < 2 {
+        return None;
+    }
+    terms.retain(|term| number(term).is_none());
+    let total = literals.iter().sum::<f64>() as f32;
+    Some((program.add(Expr::Literal(Value::F32(total)), span), false))
+}

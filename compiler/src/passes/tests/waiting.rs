@@ -1,0 +1,241 @@
+//! Where few agents run and each step waits for its own values: what is known last comes last, and reciprocals are
+//! taken early.
+
+use super::{
+    check, evaluate,
+    reassociate::{reassociated, results},
+};
+use crate::{
+    compile,
+    ir::print::print,
+    passes::reassociate::{Bound, Changes, reassociate},
+};
+
+fn waiting(body: &str) -> (String, Changes) {
+    reassociated(Bound::Latency, "", body)
+}
+
+#[test]
+fn what_is_known_last_is_added_last() {
+    for (body, expected) in [
+        (
+            "let s = sin(b) a = cos(s * w[0] + d * w[1] + (w[2] + c * w[3]))",
+            "cos(w_2 + d * w_1 + c * w_3 + s * w_0)",
+        ),
+        // The step before knew `d` last, and the rows are known early.
+        (
+            "let r = rows[t] a = cos(w[0] + (d * w[1] + r[0] * w[2] + b * w[3])) d = sin(a / c)",
+            "cos(w_0 + rows[step * 4] * w_2 + b * w_3 + d * w_1)",
+        ),
+        (
+            "let s = sin(b) a = cos(1.0 + s * w[0] - 0.25)",
+            "cos(0.75 + s * w_0)",
+        ),
+    ] {
+        let (text, changes) = waiting(body);
+        assert!(text.contains(expected), "{body}: {text}");
+        assert_eq!(changes.late, 1, "{body}: {text}");
+    }
+    for body in [
+        "a = a + (sin(b) * w[0] + c * w[1])",
+        "let s = sin(b) a = cos(s + (c - s) + d)",
+        "let s = sin(b) a = cos((s + 12582912.0) - 12582912.0 + d)",
+    ] {
+        let (text, changes) = waiting(body);
+        assert_eq!(changes.late, 0, "{body}: {text}");
+    }
+}
+
+#[test]
+fn reciprocals_do_not_wait_for_choices() {
+    let (text, changes) = waiting(
+        "let s = b + c let d1 = if s > 0.0 { s } else { 2.0 } a = sin(b / d1) + cos(c / d1)",
+    );
+    assert!(text.contains("if s > 0.0 then 1.0 / s else 0.5"), "{text}");
+    assert!(
+        text.contains("sin(b * d1)") && text.contains("cos(c * d1)"),
+        "{text}"
+    );
+    assert_eq!(changes.inverses, 1);
+    // Read by itself, too; one division; dear to divide on both sides.
+    for body in [
+        "let s = b + c let e = if s > 0.0 { s } else { 2.0 } a = sin(b / e) + cos(c / e) + e",
+        "let s = b + c let e = if s > 0.0 { s } else { 2.0 } a = sin(b / e)",
+        "let s = b + c let e = if s > 0.0 { s * c } else { 2.0 } a = sin(b / e) + cos(c / e)",
+    ] {
+        let (text, changes) = waiting(body);
+        assert_eq!(changes.inverses, 0, "{body}: {text}");
+    }
+}
+
+#[test]
+fn reciprocals_of_states_are_carried() {
+    let (text, changes) = waiting("c = c + b / a a = max(a, c) d = (c - a) / a");
+    for expected in [
+        "var per_a: f32 = 1.0 / a",
+        "c = c + b * per_a",
+        "per_a = 1.0 / a",
+        "d = (c - a) * per_a",
+    ] {
+        assert!(text.contains(expected), "no {expected} in {text}");
+    }
+    assert_eq!(changes.inverses, 1);
+    for body in [
+        "a = max(a, c) c = c / a d = (c - a) / a",
+        "c = c + b / a a = max(a, c)",
+        "c = c + b / a if c > 1.0 { a = c stop } d = (c - a) / a",
+        "c = c + b / a a = max(a, c) if c > 1.0 { d = (c - a) / a stop }",
+    ] {
+        let (text, changes) = waiting(body);
+        assert_eq!(changes.inverses, 0, "{body}: {text}");
+    }
+}
+
+#[test]
+fn results_move_by_roundings() {
+    for body in [
+        "c = c + b / a a = max(a, c * c) b = (c - a) / a",
+        "let s = b + c let e = if s > 0.0 { s } else { 2.0 } a = sin(b / e) + cos(c / e)",
+        "let s = sin(b) a = cos(s * c + b * 0.7 + (0.3 + c * a))",
+    ] {
+        let [plain, changed] = results(body, Bound::Latency);
+        assert!(plain.is_finite() && plain != 0.0, "{body}: {plain}");
+        assert!(
+            (plain - changed).abs() <= 2e-6 * plain.abs(),
+            "{body}: {changed}, not {plain}"
+        );
+    }
+}
+
+/// Lanes tell one another one sum, not two.
+#[test]
+fn sums_over_lanes_are_joined() {
+    let source = "input w: [f32; 64] input v: [f32; 64]
+        state a = 0.3 state b = 0.5
+        step {
+            let gain = sum(for i in 0..64: sin(a + w[i]))
+            let cost = sum(for i in 0..64: cos(a + v[i]))
+            let factor = 1.0 + b * b
+            a = sin(1.0 + gain * factor - 0.5 * b - cost * factor)
+            b = 0.9 * b
+        }
+        output a";
+    let artifact = compile(source).expect("a legal model");
+    let program = artifact.shared(4, 32);
+    let count = |text: &str| text.matches("lanes_sum(").count();
+    let (changed, changes) = reassociate(&program, Bound::Latency).expect("something to change");
+    check(&changed);
+    let (plain, text) = (print(&program), print(&changed));
+    assert!(count(&plain) > count(&text), "{plain}\n{text}");
+    assert!(changes.late > 0);
+    let (full, _) =
+        reassociate(&program, Bound::Special).unwrap_or((program.into_owned(), changes));
+    assert_eq!(count(&print(&full)), count(&plain));
+}
+
+/// Whatever the order, small whole numbers keep their bits.
+#[test]
+fn carried_values_survive_the_steps() {
+    let source = "state a = 1.0 state b = 2.0 state c = 3.0
+        step { c = c + 8.0 / a a = if c > 20.0 { 4.0 } else { 2.0 } b = b + (c - a) / a }
+        output b";
+    let program = compile(source).expect("a legal model").program;
+    let (changed, changes) = reassociate(&program, Bound::Latency).expect("something to change");
+    assert_eq!(changes.inverses, 1);
+    for steps in 0..6 {
+        assert_eq!(
+            evaluate::run(&changed, steps, 1),
+            evaluate::run(&program, steps, 1)
+        );
+    }
+}
+
+/// Models that once went wrong: each agent's states and outputs stay what they were, but for roundings.
+#[test]
+fn models_that_found_mistakes_keep_their_results() {
+    for source in [
+        // The state changes within the statement that divides by it.
+        "param n = 3 input a = 1.5 state x = 2.0 state y = 0.0
+        step { y += 1.0 / x for i in 0..n { x = x * 1.1 y += a / x } x = x * 0.9 + 0.1 y += 3.0 / x }
+        output y",
+        "state p = vec2(1.0, 2.0) state x = 1.0 state y = 0.3
+        step {
+            p = p / x y += 1.0 / x + p.x
+            if y > 1.0 { for k in 0..3 { x = x + sin(y) y = y + 2.0 / x } }
+            x = x * 0.5 + 1.0 y -= y / x
+        }
+        output y",
+        // An affine function of another, which a sum loses something for.
+        "input w: [f32; 4] input v: [f32; 4] input b: [f32; 2] state x = 0.1 state y = 0.1
+        step {
+            let h1 = 1.0 - 2.0 / (exp(min(x * v[0] + y * v[1] + v[2], 20.0)) + 1.0)
+            let h2 = 1.0 + h1 * w[0]
+            x = sin(b[0] + h2 * w[1]) y = cos(b[1] + h2 * w[2])
+        }
+        output x",
+        // A sum within a sum that is taken off.
+        "input w: [f32; 4] state x = 0.1 state y = 0.1
+        step {
+            let h = 1.0 - 2.0 / (exp(min(x * 3.0, 20.0)) + 1.0)
+            x = -(sin(y) + h * w[0]) - cos(x) y = sin(h)
+        }
+        output x",
+        // Roundings that are wanted, behind names.
+        "state x = 0.1 state y = 0.1
+        step {
+            let z = x * 0.159 let r = z + 12582912.0 let f = z - (r - 12582912.0)
+            y = sin(f * 6.28) x = x * 1.1
+        }
+        output y",
+        "input d: [f32; 4] state x = 0.5 state e = 0.0
+        step {
+            var s = 1000.0 * sin(x) var c = 0.0
+            for i in 0..4 { let y = cos(d[i] * x) - c let t = s + y c = (t - s) - y s = t }
+            x = cos(s) e = 1000.0 * c
+        }
+        output e",
+    ] {
+        let program = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}")).program;
+        for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
+            let Some((changed, _)) = reassociate(&program, bound) else {
+                continue;
+            };
+            check(&changed);
+            for seed in 1..4 {
+                let [plain, moved] =
+                    [&program, &changed].map(|program| evaluate::run(program, 3, seed));
+                for ((word, plain), (_, moved)) in plain.into_iter().zip(moved) {
+                    let (plain, moved) = (f32::from_bits(plain), f32::from_bits(moved));
+                    assert!(
+                        (plain - moved).abs() <= 2e-5 * (1.0 + plain.abs()),
+                        "{source}: {word} is {moved}, not {plain}\n{}",
+                        print(&changed)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A bias that each lane has of its own is no bias of the whole.
+#[test]
+fn biases_of_lanes_stay_with_them() {
+    let source = "const N = 32 input w: [f32; N] input b: [f32; N] input q: [f32; N] input c: f32 input d: f32 input e: f32
+        state x = 0.1 state y = 0.2
+        step {
+            var total = c
+            for j in 0..N { total += w[j] * tanh(x + w[j]) }
+            y = sin(3.0 * (d + x * e))
+            x = sum(for i in 0..N: q[i] * sin(b[i] + total)) + y
+        }
+        output x";
+    let artifact = compile(source).expect("a legal model");
+    let program = artifact.shared(32, 32);
+    let (changed, _) = reassociate(&program, Bound::Latency).expect("something to change");
+    let text = print(&changed);
+    assert!(
+        text.contains("let c_first") || text.contains("let c_first_shifted"),
+        "{text}"
+    );
+    assert!(!text.contains("b_value_first"), "{text}");
+}

@@ -1,0 +1,156 @@
+//! Constants in weights: which go there, which do not, and by how much results change.
+
+use super::{check, evaluate, reassociate::reassociated};
+use crate::{
+    compile,
+    ir::print::print,
+    passes::reassociate::{Bound, reassociate},
+};
+
+fn weights(bound: Bound, body: &str) -> (String, u32) {
+    let (text, changes) = reassociated(bound, "", body);
+    (text, changes.weights)
+}
+
+#[test]
+fn factors_go_into_weights() {
+    for (body, expected) in [
+        (
+            "a = sin(3.0 * (w[0] + (b * w[1] + c * w[2])))",
+            "a = sin(w_0_scaled + b * w_1_scaled + c * w_2_scaled)",
+        ),
+        (
+            "a = exp(w[0] - b * w[1])",
+            "a = exp2(w_0_scaled - b * w_1_scaled)",
+        ),
+        (
+            "a = exp(min(w[0] + b * w[1], 4.0))",
+            "a = exp2(min(w_0_scaled + b * w_1_scaled, 5.77078))",
+        ),
+    ] {
+        for bound in [Bound::Special, Bound::Latency] {
+            let (text, changed) = weights(bound, body);
+            assert!(text.contains(expected), "{body}: {text}");
+            assert!(text.contains("let w_1_scaled: f32 = "), "{body}: {text}");
+            assert_eq!(changed, 1, "{body}");
+        }
+    }
+}
+
+#[test]
+fn what_others_read_or_changes_stays() {
+    for body in [
+        // A sum takes the factor in.
+        "a = b + 3.0 * (w[0] + b * w[1])",
+        // Another reader.
+        "a = sin(3.0 * (w[0] + b * w[1])) c = w[1]",
+        "let s = w[0] + b * w[1] a = sin(3.0 * s) c = s",
+        // No weight.
+        "a = sin(3.0 * (w[0] + b * c))",
+        // Too large.
+        "a = sin(5000.0 * (w[0] + b * w[1]))",
+    ] {
+        let (text, changed) = weights(Bound::Special, body);
+        assert_eq!(changed, 0, "{body}: {text}");
+        assert!(!text.contains("_scaled"), "{body}: {text}");
+    }
+}
+
+#[test]
+fn affine_functions_go_into_weights_where_few_agents_run() {
+    let body = "let h = tanh(b) let g = 1.0 - 3.0 * c a = sin(w[0] + (h * w[1] + g * w[2])) d = cos(w[3] * g + w[4] * h)";
+    let (text, changed) = weights(Bound::Latency, body);
+    for expected in [
+        "let h: f32 = 1.0 / (exp2(min(2.88539 * b, 57.7)) + 1.0)",
+        "let w_1_scaled: f32 = -2.0 * w_1",
+        "let w_2_scaled: f32 = -3.0 * w_2",
+        "let w_0_shifted: f32 = w_0 + (-0.5 * w_1_scaled + -0.33333334 * w_2_scaled)",
+        "sin(w_0_shifted + g * w_2_scaled + h * w_1_scaled)",
+    ] {
+        assert!(text.contains(expected), "no {expected} in {text}");
+    }
+    assert_eq!(changed, 2, "{text}");
+    assert_eq!(weights(Bound::Special, body).1, 0);
+    for body in [
+        // Read by itself, too.
+        "let h = tanh(b) a = sin(w[0] + (h * w[1] + c * w[2])) d = h",
+        // Roundings of the size of what steps add up would add up.
+        "let h = tanh(b) a = a + h * w[1]",
+    ] {
+        let (text, changed) = weights(Bound::Latency, body);
+        assert_eq!(changed, 0, "{body}: {text}");
+    }
+}
+
+/// Small networks, whose layers take what constants may go into.
+#[test]
+fn networks_move_by_roundings() {
+    let mut seed = 3_u64;
+    let mut below = |n: u64| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    let mut changed = 0;
+    for _ in 0..200 {
+        let mut weight = 0;
+        let mut body = String::new();
+        let mut names = vec!["a".to_owned(), "b".to_owned(), "c".to_owned()];
+        for layer in 0..2 {
+            let mut next = Vec::new();
+            for unit in 0..2 + below(2) {
+                let mut sum = format!("w[{weight}]");
+                weight += 1;
+                for name in &names {
+                    let sign = ["+", "-"][below(2) as usize];
+                    sum += &format!(" {sign} {name} * w[{weight}]");
+                    weight += 1;
+                }
+                let value = match below(6) {
+                    0 => format!("tanh({sum})"),
+                    1 => format!("1.0 / (1.0 + exp(clamp(-({sum}), -20.0, 20.0)))"),
+                    2 => format!("squash({sum})"),
+                    3 => format!("0.5 - 0.25 * cos({sum})"),
+                    4 => format!("2.0 + 0.5 * sin(0.3 * ({sum}))"),
+                    _ => format!("sigmoid({sum})"),
+                };
+                let name = format!("h{layer}{unit}");
+                body += &format!("let {name} = {value}\n");
+                next.push(name);
+            }
+            names = next;
+        }
+        let total = names.join(" + ");
+        let source = format!(
+            "input w: [f32; 40]
+            fn squash(x: f32) -> f32 {{ let e = exp(clamp(2.0 * x, -20.0, 20.0)) return (e - 1.0) / (e + 1.0) }}
+            state a = 0.3 state b = 0.5 state c = 0.2
+            step {{ {body} a = 0.2 * ({total}) b = 0.9 * b c = 0.1 + 0.1 * c }}
+            output a"
+        );
+        let program = compile(&source).expect("a legal model").program;
+        for bound in [Bound::Special, Bound::Latency] {
+            let Some((moved, changes)) = reassociate(&program, bound) else {
+                continue;
+            };
+            changed += u32::from(changes.weights > 0);
+            check(&moved);
+            let again = reassociate(&program, bound).map(|(again, _)| print(&again));
+            assert_eq!(again, Some(print(&moved)), "it differs from time to time");
+            for seed in 1..4 {
+                let [plain, moved] =
+                    [&program, &moved].map(|program| evaluate::run(program, 2, seed));
+                for ((word, plain), (_, moved)) in plain.into_iter().zip(moved) {
+                    let (plain, moved) = (f32::from_bits(plain), f32::from_bits(moved));
+                    // Sums of some terms of size 2 that may cancel.
+                    assert!(
+                        (plain - moved).abs() <= 1e-5 * (1.0 + plain.abs()),
+                        "{source}: {word} is {moved}, not {plain}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(changed > 300, "only {changed} of 400 have changed");
+}
