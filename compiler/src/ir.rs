@@ -23,6 +23,7 @@ pub mod weight;
 
 use crate::{builtin::BuiltinId, span::Span};
 pub use affine::Affine;
+use std::collections::BTreeSet;
 pub use value::{Type, Value};
 
 /// Names a variable of [`Program::vars`].
@@ -66,7 +67,8 @@ pub struct Program {
     pub outputs: Vec<VarId>,
     /// Assigns every state; runs once at the agent's birth, with the random step `INIT_STEP`.
     pub init: Block,
-    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here.
+    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here. For a kernel also
+    /// variables that each step hands to the next; what they begin with follows from the states.
     pub prologue: Block,
     /// One step; the body of the time loop.
     pub step: Block,
@@ -86,7 +88,7 @@ pub struct Program {
     pub skipped: Vec<(VarId, Affine)>,
     /// Names of the prologue that the time loop reads as they are: drivers would compute some of them again in every
     /// step, to save work before the loop.
-    pub kept: Vec<VarId>,
+    pub kept: BTreeSet<VarId>,
 }
 
 /// How the host computes an input that the launch did not give; no kernel runs this.

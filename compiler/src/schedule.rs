@@ -320,64 +320,57 @@ fn lanes_asked_for(artifact: &Artifact, target: &Target, asked: u32) -> (u32, Ch
 
 /// What reassociation changed, in words.
 pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
-    let exponentials = match changes.exponentials {
-        0 => None,
-        1 => Some("1 quotient or bound of an exponential is simpler".to_owned()),
-        some => Some(format!(
-            "{some} quotients and bounds of exponentials are simpler"
-        )),
-    };
-    let factors = match changes.factors {
-        0 => None,
-        1 => Some("constant factors have moved in 1 place".to_owned()),
-        places => Some(format!("constant factors have moved in {places} places")),
-    };
-    let sums = match changes.sums {
-        0 => None,
-        1 => Some("1 sum is a chain of fused multiply-adds".to_owned()),
-        sums => Some(format!("{sums} sums are chains of fused multiply-adds")),
-    };
-    let pairs = match changes.pairs {
-        0 => None,
-        1 => Some("1 pair of divisions shares a reciprocal".to_owned()),
-        pairs => Some(format!("{pairs} pairs of divisions share a reciprocal")),
-    };
-    let quotients = match changes.quotients {
-        0 => None,
-        1 => Some("1 division no longer waits for another".to_owned()),
-        quotients => Some(format!("{quotients} divisions no longer wait for others")),
-    };
-    let weights = match changes.weights {
-        0 => None,
-        1 => Some("1 constant went into weights".to_owned()),
-        weights => Some(format!("{weights} constants went into weights")),
-    };
-    let late = match changes.late {
-        0 => None,
-        1 => Some("1 sum takes what is known last at last".to_owned()),
-        sums => Some(format!("{sums} sums take what is known last at last")),
-    };
-    let inverses = match changes.inverses {
-        0 => None,
-        1 => Some("1 reciprocal is taken before it is needed".to_owned()),
-        some => Some(format!(
-            "{some} reciprocals are taken before they are needed"
-        )),
-    };
-    let what = [
-        exponentials,
-        factors,
-        sums,
-        quotients,
-        pairs,
-        weights,
-        inverses,
-        late,
+    // How many, and the words for one and for more, `#` of them.
+    let counted = [
+        (
+            changes.exponentials,
+            "1 quotient or bound of an exponential is simpler",
+            "# quotients and bounds of exponentials are simpler",
+        ),
+        (
+            changes.factors,
+            "constant factors have moved in 1 place",
+            "constant factors have moved in # places",
+        ),
+        (
+            changes.sums,
+            "1 sum is a chain of fused multiply-adds",
+            "# sums are chains of fused multiply-adds",
+        ),
+        (
+            changes.quotients,
+            "1 division no longer waits for another",
+            "# divisions no longer wait for others",
+        ),
+        (
+            changes.pairs,
+            "1 pair of divisions shares a reciprocal",
+            "# pairs of divisions share a reciprocal",
+        ),
+        (
+            changes.weights,
+            "1 constant went into weights",
+            "# constants went into weights",
+        ),
+        (
+            changes.inverses,
+            "1 reciprocal is taken before it is needed",
+            "# reciprocals are taken before they are needed",
+        ),
+        (
+            changes.late,
+            "1 sum takes what is known last at last",
+            "# sums take what is known last at last",
+        ),
     ];
-    let what: Vec<String> = what.into_iter().flatten().collect();
+    let what = counted.iter().filter_map(|(count, one, more)| match count {
+        0 => None,
+        1 => Some((*one).to_owned()),
+        _ => Some(more.replace('#', &count.to_string())),
+    });
     Choice {
-        what: what.join("; "),
-        why: "fast mathematics lets floats be rounded in another order, which saves instructions"
+        what: what.collect::<Vec<String>>().join("; "),
+        why: "fast mathematics lets floats be rounded in another order, which saves instructions or waiting"
             .to_owned(),
     }
 }

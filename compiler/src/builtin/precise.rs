@@ -278,6 +278,11 @@ mod tests {
     }
 
     #[test]
+    fn names_are_those_of_the_functions_and_types() {
+        assert!(names().eq(items().iter().map(|item| item.name)));
+    }
+
+    #[test]
     fn every_constant_of_the_text_is_written_out_and_used() {
         let text = include_str!("precise/functions.wgsl");
         for name in constants().keys() {

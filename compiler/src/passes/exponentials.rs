@@ -4,7 +4,6 @@
 //!   as many digits.
 //! * In `e + c` an exponential that is small beside `c` is lost, and so the lower of its argument's bounds has no
 //!   effect: `exp(clamp(x, -20.0, 20.0)) + 1.0` is `exp(min(x, 20.0)) + 1.0`, to the bit.
-//!
 //! * `exp(min(x, 20.0))` is `exp2(min(log2(e) * x, log2(e) * 20.0))`, as devices have `exp2` only: the factor may go on
 //!   into `x` (see [`super::factors`] and [`super::weights`]).
 //!
@@ -15,7 +14,7 @@
 
 use super::{
     intervals::Intervals,
-    rewrite::{blocks_mut, each_section, operands, reads, roots},
+    rewrite::{Section, blocks_mut, each_section, operands, reads, roots},
 };
 use crate::{
     builtin::BuiltinId,
@@ -40,7 +39,12 @@ pub(super) fn run(program: &mut Program) -> u32 {
         bounds: ["min", "max", "clamp"].map(BuiltinId::named),
         changed: 0,
     };
-    each_section(program, |program, _, block| pass.block(program, block));
+    each_section(program, |program, place, block| {
+        // The host computes defaults of inputs.
+        if !matches!(place, Section::InputDefault(_)) {
+            pass.block(program, block);
+        }
+    });
     pass.changed
 }
 

@@ -3,6 +3,9 @@
 //! Two kinds stay as they are: what takes a term off again is there for its rounding, as in
 //! `(x + 12582912.0) - 12582912.0` and in compensated sums, also where names stand between; and where a variable adds
 //! to itself, roundings of its size would add up over the steps.
+//!
+//! ([`super::chains`] asks for less and more: it looks behind names that are read once only, and leaves any two
+//! literals in a sum alone. With what is said here the portfolio of 262,144 agents was 3 % slower on an H200.)
 
 use super::{
     rewrite::{blocks, operands},

@@ -15,7 +15,7 @@ use super::{
     free_sums::FreeSums,
     personal::Personal,
     rewrite::{blocks, operands, roots},
-    terms::{Term, sum},
+    terms::{Term, sum, terms_but},
 };
 use crate::ir::{BinaryOp, Expr, ExprId, Program, Stmt, Value};
 
@@ -24,12 +24,10 @@ const EARLY: i32 = -1_000_000;
 
 /// Changes what there is; returns how many sums it changed.
 pub(super) fn run(program: &mut Program) -> u32 {
-    let mut step = std::mem::take(&mut program.step);
-    let joined = join::run(program, &mut step);
-    let sums = FreeSums::new(&step);
-    std::mem::swap(&mut program.step, &mut step);
+    let joined = join::run(program);
+    let sums = FreeSums::new(&program.step);
     let mut times = Times::new(program);
-    std::mem::swap(&mut program.step, &mut step);
+    let step = std::mem::take(&mut program.step);
     let ordered = order(program, &step, &sums, &mut times);
     program.step = step;
     joined + ordered
@@ -116,25 +114,6 @@ impl Times {
             _ => {}
         }
     }
-
-    /// The terms of a sum; what all agents share is one.
-    fn terms(&mut self, program: &Program, sum: ExprId) -> Vec<Term> {
-        let mut found = Vec::new();
-        let mut pending = vec![(sum, false)];
-        while let Some((id, negative)) = pending.pop() {
-            match program[id] {
-                _ if !self.personal.of(program, id) => found.push((id, negative)),
-                Expr::Binary(BinaryOp::Add, a, b) => {
-                    pending.extend([(b, negative), (a, negative)]);
-                }
-                Expr::Binary(BinaryOp::Subtract, a, b) => {
-                    pending.extend([(b, !negative), (a, negative)]);
-                }
-                _ => found.push((id, negative)),
-            }
-        }
-        found
-    }
 }
 
 /// Orders the terms of sums by when they are known.
@@ -158,7 +137,8 @@ fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
     if !times.personal.of(program, sum) {
         return false;
     }
-    let old = times.terms(program, sum);
+    // What all agents share is one term.
+    let old = terms_but(program, sum, |id| !times.personal.of(program, id));
     if old.len() < 3 {
         return false;
     }

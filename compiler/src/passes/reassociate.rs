@@ -74,26 +74,30 @@ pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, C
     };
     split_deep::run(&mut program);
     let plain = program.clone();
+    let mut written_out = false;
     match bound {
         Bound::Special => changes.pairs = reciprocals::run(&mut program),
-        Bound::Latency => reciprocals::write_out(&mut program),
+        Bound::Latency => written_out = reciprocals::write_out(&mut program),
         Bound::Issue => {}
     }
     // Written out for nothing, what holds divisions only makes a text longer.
     if bound == Bound::Special && changes.pairs == 0 {
         program = plain.clone();
     }
-    clean(&mut program);
+    // Else it is as clean as it was.
+    if changes != Changes::default() || written_out {
+        clean(&mut program);
+    }
     if bound != Bound::Issue && program.shared_time.is_empty() {
         changes.weights = weights::run(&mut program, bound == Bound::Latency);
-        if bound == Bound::Latency && changes.weights == 0 {
+        if written_out && changes.weights == 0 {
             program = plain;
             clean(&mut program);
         }
-        if bound == Bound::Latency {
-            changes.inverses = inverses::run(&mut program);
-            changes.late = late::run(&mut program);
-        }
+    }
+    if bound == Bound::Latency && program.shared_time.is_empty() {
+        changes.inverses = inverses::run(&mut program);
+        changes.late = late::run(&mut program);
     }
     if changes == Changes::default() {
         return None;

@@ -67,12 +67,13 @@ struct Site {
     may_be_nan: bool,
 }
 
-/// Writes out what holds a division in the step, and shares nothing.
-pub(super) fn write_out(program: &mut Program) {
+/// Writes out what holds a division in the step, and shares nothing; returns whether there is any.
+pub(super) fn write_out(program: &mut Program) -> bool {
     let mut search = Search::new(program, false);
     let mut step = std::mem::take(&mut program.step);
-    search.expand_all(program, &mut step);
+    let written = search.expand_all(program, &mut step);
     program.step = step;
+    written
 }
 
 impl Search {
@@ -87,17 +88,19 @@ impl Search {
         }
     }
 
-    fn expand_all(&mut self, program: &mut Program, block: &mut Block) {
-        self.expand(program, block, 1);
+    fn expand_all(&mut self, program: &mut Program, block: &mut Block) -> bool {
+        let mut written = self.expand(program, block);
         for stmt in block {
             for inner in blocks_mut(stmt).into_iter().flatten() {
-                stacker::maybe_grow(32 << 10, 1 << 20, || self.expand_all(program, inner));
+                written |=
+                    stacker::maybe_grow(32 << 10, 1 << 20, || self.expand_all(program, inner));
             }
         }
+        written
     }
 
     fn block(&mut self, program: &mut Program, block: &mut Block) {
-        self.expand(program, block, 2);
+        self.expand(program, block);
         let mut sites = Vec::new();
         for (at, stmt) in block.iter_mut().enumerate() {
             for &root in roots(stmt).iter() {

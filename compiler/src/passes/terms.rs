@@ -10,10 +10,20 @@ pub(super) type Term = (ExprId, bool);
 
 /// The terms of a sum, in order.
 pub(super) fn terms(program: &Program, id: ExprId) -> Vec<Term> {
+    terms_but(program, id, |_| false)
+}
+
+/// The same, where some parts are one term each, whatever they are.
+pub(super) fn terms_but(
+    program: &Program,
+    id: ExprId,
+    mut is_one: impl FnMut(ExprId) -> bool,
+) -> Vec<Term> {
     let mut found = Vec::new();
     let mut pending = vec![(id, false)];
     while let Some((id, negative)) = pending.pop() {
         match program[id] {
+            _ if is_one(id) => found.push((id, negative)),
             Expr::Binary(BinaryOp::Add, a, b) => pending.extend([(b, negative), (a, negative)]),
             Expr::Binary(BinaryOp::Subtract, a, b) => {
                 pending.extend([(b, !negative), (a, negative)]);

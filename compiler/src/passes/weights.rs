@@ -43,13 +43,14 @@ const SIZES: RangeInclusive<f64> = 1.0 / 1024.0..=1024.0;
 
 /// Changes what pays, much or little by how many agents run; returns how many constants went into weights.
 pub(super) fn run(program: &mut Program, few_agents: bool) -> u32 {
+    let reads = reads(program);
     let mut step = std::mem::take(&mut program.step);
     // Trees are changed where they are, and must not have parts in common.
     let copy = Cloner::default();
     each_stmt(&mut step, &mut |stmt| {
         map_roots(stmt, |root| copy.expr(program, root))
     });
-    let mut weights = Weights::new(program, &step);
+    let mut weights = Weights::new(program, &step, reads);
     let mut trees = Vec::new();
     trees_of(&step, &mut trees);
     if few_agents {
@@ -76,15 +77,16 @@ struct Affine {
 }
 
 struct Weights {
-    /// In the order in which they came up.
+    /// In the order in which they came up; their names are the variables from number `before` on.
     made: Vec<(VarId, Made)>,
+    before: usize,
     reads: Vec<u32>,
     /// Per variable: is it a number that is the same in all steps?
     fixed: Vec<bool>,
     /// Names of the step, each given once, and their values.
     values: HashMap<VarId, ExprId>,
     sums: FreeSums,
-    /// Per variable: does its value differ from lane to lane?
+    /// Per variable: may its value differ from lane to lane?
     by_lane: Vec<bool>,
     exp: BuiltinId,
     exp2: BuiltinId,
@@ -93,7 +95,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn new(program: &Program, step: &[Stmt]) -> Weights {
+    fn new(program: &Program, step: &[Stmt], reads: Vec<u32>) -> Weights {
         let mut fixed = vec![false; program.vars.len()];
         let prologue = program.prologue.iter().filter_map(|stmt| match stmt {
             Stmt::Let { var, .. } => Some(var),
@@ -104,11 +106,8 @@ impl Weights {
         }
         Weights {
             made: Vec::new(),
-            reads: reads(program)
-                .into_iter()
-                .zip(reads_of(program, step))
-                .map(|(outside, inside)| outside + inside)
-                .collect(),
+            before: program.vars.len(),
+            reads,
             fixed,
             values: lets(step).into_iter().collect(),
             sums: FreeSums::new(step),
@@ -150,10 +149,7 @@ impl Weights {
             let whole = self.own(program, sum).unwrap_or(sum);
             if let Expr::AcrossLanes(LaneOp::Sum, part) = program[whole]
                 && let Some(name) = self.weight(program, bias)
-                && !self
-                    .by_lane
-                    .get(name.0 as usize)
-                    .is_some_and(|&differs| differs)
+                && !self.by_lane[name.0 as usize]
                 && program.type_of(part) == Type::F32
                 && self.takes_terms(program, part)
             {
@@ -382,11 +378,13 @@ impl Weights {
     /// Puts a factor into what [`Weights::may_scale`] says.
     fn scale(&mut self, program: &mut Program, id: ExprId, factor: f64) {
         if let Some(var) = self.weight(program, id) {
-            let made = self.made.iter_mut().find(|(name, _)| *name == var);
-            match made {
-                Some((_, Made::First { factor: own, .. }))
-                | Some((_, Made::Scaled { factor: own, .. }))
-                | Some((_, Made::Shifted { factor: own, .. })) => *own *= factor,
+            let number = (var.0 as usize).checked_sub(self.before);
+            match number.map(|number| &mut self.made[number].1) {
+                Some(
+                    Made::First { factor: own, .. }
+                    | Made::Scaled { factor: own, .. }
+                    | Made::Shifted { factor: own, .. },
+                ) => *own *= factor,
                 None => {
                     let made = Made::Scaled {
                         weight: var,
@@ -419,6 +417,7 @@ impl Weights {
         self.made.push((var, made));
         self.reads.push(1);
         self.fixed.push(true);
+        self.by_lane.push(true);
         var
     }
 }
@@ -471,19 +470,6 @@ fn lets(block: &[Stmt]) -> Vec<(VarId, ExprId)> {
         _ => None,
     });
     given.collect()
-}
-
-fn reads_of(program: &Program, block: &[Stmt]) -> Vec<u32> {
-    let mut counts = vec![0; program.vars.len()];
-    let mut pending = Vec::new();
-    trees_of(block, &mut pending);
-    while let Some(id) = pending.pop() {
-        if let Expr::Read(var) = program[id] {
-            counts[var.0 as usize] += 1;
-        }
-        pending.extend_from_slice(&operands(&program[id]));
-    }
-    counts
 }
 
 fn number(program: &Program, id: ExprId) -> Option<f64> {

@@ -4,28 +4,28 @@ use super::{
     super::{
         free_sums::FreeSums,
         names,
-        rewrite::{blocks, operands, reads, roots},
+        rewrite::{reads, roots},
         shape::alike,
         terms::{Term, sum, terms},
     },
     replace,
 };
-use crate::ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Program, Stmt, Type, VarId, VarKind};
+use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Program, Stmt, Type, VarId, VarKind};
 use std::collections::HashMap;
 
 /// Joins sums over lanes, each with a name of its own in the block of their reader. So has what they become: all lanes
 /// have to come by.
-pub(super) fn run(program: &mut Program, block: &mut Block) -> u32 {
+pub(super) fn run(program: &mut Program) -> u32 {
     if program.lanes == 0 {
         return 0;
     }
-    let mut reads = reads(program);
-    count(program, block, &mut reads);
-    let sums = FreeSums::new(block);
+    let reads = reads(program);
+    let block = std::mem::take(&mut program.step);
+    let sums = FreeSums::new(&block);
     let mut values = HashMap::new();
     let mut joined = 0;
     let mut new = Vec::with_capacity(block.len());
-    for stmt in std::mem::take(block) {
+    for stmt in block {
         for &root in roots(&stmt).iter() {
             for root in sums.of(program, root) {
                 if let Some(name) = join(program, root, &reads, &values) {
@@ -39,23 +39,8 @@ pub(super) fn run(program: &mut Program, block: &mut Block) -> u32 {
         }
         new.push(stmt);
     }
-    *block = new;
+    program.step = new;
     joined
-}
-
-fn count(program: &Program, block: &[Stmt], reads: &mut [u32]) {
-    for stmt in block {
-        let mut pending = roots(stmt).to_vec();
-        while let Some(id) = pending.pop() {
-            if let Expr::Read(var) = program[id] {
-                reads[var.0 as usize] += 1;
-            }
-            pending.extend_from_slice(&operands(&program[id]));
-        }
-        for inner in blocks(stmt).into_iter().flatten() {
-            count(program, inner, reads);
-        }
-    }
 }
 
 /// A term `name * factor` of a sum, where the name is of a sum over lanes, `value` over `part`.

@@ -25,18 +25,18 @@ const SIGMOID_BOUND: f32 = 62.0;
 const SIGMOID_BOUND_ALONE: f32 = 115.4;
 
 impl Search {
-    /// Writes out what a block's own statements hold, if that is so many divisions.
-    pub(super) fn expand(&mut self, program: &mut Program, block: &mut Block, least: usize) {
-        let count = |program: &Program, stmt: &Stmt| {
-            let mut sites = 0;
+    /// Writes out what a block's own statements hold, unless pairs are to follow and there is one division only. Is
+    /// anything written out?
+    pub(super) fn expand(&mut self, program: &mut Program, block: &mut Block) -> bool {
+        let (mut held, mut quotients) = (0, 0);
+        for stmt in block.iter() {
             nodes(program, stmt, |id| {
-                sites += usize::from(self.holds_division(program, id));
-                sites += usize::from(quotient(program, id).is_some());
+                held += u32::from(self.holds_division(program, id));
+                quotients += u32::from(quotient(program, id).is_some());
             });
-            sites
-        };
-        if block.iter().map(|stmt| count(program, stmt)).sum::<usize>() < least {
-            return;
+        }
+        if held == 0 || (self.pairs_follow && held + quotients < 2) {
+            return false;
         }
         let mut new = Vec::with_capacity(block.len());
         for stmt in std::mem::take(block) {
@@ -46,6 +46,7 @@ impl Search {
             new.push(stmt);
         }
         *block = new;
+        true
     }
 
     fn holds_division(&self, program: &Program, id: ExprId) -> bool {

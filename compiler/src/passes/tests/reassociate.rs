@@ -3,7 +3,7 @@
 use super::{check, evaluate};
 use crate::{
     compile,
-    ir::print::print,
+    ir::{Program, print::print},
     passes::reassociate::{Bound, Changes, reassociate},
 };
 
@@ -291,6 +291,32 @@ fn unsafe_pairs_are_refused() {
     }
 }
 
+/// Whole numbers below what is asked for, the same for the same seed.
+pub(super) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
+    move |n| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    }
+}
+
+/// Holds all that agents end with against one another: off by so much of the sum of one and its size, at most.
+pub(super) fn assert_near(plain: &Program, changed: &Program, steps: i32, off: f32) {
+    for seed in 1..4 {
+        let [expected, got] = [plain, changed].map(|program| evaluate::run(program, steps, seed));
+        for ((word, expected), (_, got)) in expected.into_iter().zip(got) {
+            let (expected, got) = (f32::from_bits(expected), f32::from_bits(got));
+            assert!(
+                (expected - got).abs() <= off * (1.0 + expected.abs()),
+                "{word} is {got}, not {expected}\n{}\n{}",
+                print(plain),
+                print(changed)
+            );
+        }
+    }
+}
+
 /// What an agent's `a` is after some steps, as written and reassociated.
 pub(super) fn results(body: &str, bound: Bound) -> [f32; 2] {
     let source = format!(
@@ -332,13 +358,7 @@ fn results_move_by_roundings() {
 /// Sums of small whole numbers have no roundings that could move, and ratios of powers of two none either.
 #[test]
 fn whole_numbers_keep_their_bits() {
-    let mut seed = 1_u64;
-    let mut below = |n: u64| {
-        seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % n
-    };
+    let mut below = dice(1);
     let mut changed = 0;
     for _ in 0..500 {
         let mut body = String::new();

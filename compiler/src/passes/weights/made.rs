@@ -46,7 +46,7 @@ pub(super) fn write_down(program: &mut Program, mut made: Vec<(VarId, Made)>) {
     for (var, made) in made {
         let value = made.value(program);
         program.prologue.push(Stmt::Let { var, value });
-        program.kept.push(var);
+        program.kept.insert(var);
     }
 }
 
