@@ -49,7 +49,9 @@ steps, and in their means, within 4 standard errors, after all. Every timed run 
 first one's bits. A model that is not verified gets no rate, and the exit code is 1.
 
 Medians stand with a confidence interval of at least 95 % from order statistics, for 6 runs or
-more. The time of the GPU is that of its own clock.")]
+more. The time of the GPU is that of its own clock: `gpu` is one run, started on an idle device
+and timed by itself, the clock's own microsecond included; `in a row`, for runs below a
+millisecond, is a run's share of many that the device computes one after the other.")]
 pub(crate) struct Args {
     /// Models to measure.
     #[arg(value_name = "FILE", required = true)]

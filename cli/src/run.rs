@@ -128,6 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         cancel: Some(cancel),
         progress: Some(&|done, total| progress.update(done, total)),
         clock: args.json,
+        repeats: 1,
     });
     progress.finish();
     let run = result?;

@@ -17,8 +17,9 @@ from worker import SYSTEMS
 from workloads import QUICK, WORKLOADS
 
 HERE = Path(__file__).resolve().parent
-# By the compiler's rules, and as `simc bench --tune` finds it.
-OURS = ["simc", "simc-tuned"]
+# By the compiler's rules; many runs one after the other on the device, as CUDA's graph does; as `simc bench --tune`
+# finds it.
+OURS = ["simc", "simc-in-a-row", "simc-tuned"]
 
 
 class Worker:
@@ -83,7 +84,7 @@ def compare(name, workload, args):
     systems = []
     for system in args.systems:
         if system in OURS:
-            systems.append(Simc(workload, args.simc, args.device, tune=system == "simc-tuned"))
+            systems.append(Simc(system, workload, args.simc, args.device))
         else:
             systems.append(Worker(system, name, args.device, args.limit))
         last = systems[-1]

@@ -4,8 +4,9 @@
 * `graph`: so many steps at a time through `torch.compile`, and the whole run recorded as one CUDA graph;
 * `reduce-overhead`: the same steps with `torch.compile(mode="reduce-overhead")`, PyTorch's own use of CUDA graphs.
 
-Networks are batched products (`bmm`) or products summed over an axis (`sum`), which the compiler can join with what
-is around them; the worker keeps the faster.
+Networks are batched products (`bmm`, which is what `torch.func.vmap` makes of a network: `vmap`), or products summed
+over an axis (`sum`), which the compiler can join with what is around them; the worker keeps the fastest. `batched` is
+`eager` without `sum`: how ensembles of networks are usually written.
 """
 
 import math
@@ -59,6 +60,8 @@ def market(rows, device):
 
 
 def product(x, w, b, form):
+    if form == "vmap":
+        return torch.func.vmap(lambda x, w, b: x @ w + b)(x, w, b)
     if form == "bmm":
         return torch.baddbmm(b[:, None, :], x[:, None, :], w)[:, 0, :]
     return b + (x[:, :, None] * w).sum(dim=1)
@@ -201,10 +204,10 @@ def missing(device, workload):
 
 
 def candidates(workload, variant):
-    forms = ("bmm", "sum")
-    if variant == "eager":
-        return [{"mode": "eager", "chunk": 1, "form": form} for form in forms]
-    return [{"mode": mode, "chunk": 5, "form": form} for mode in ("graph", "reduce-overhead") for form in forms]
+    eager = {"eager": ("bmm", "sum"), "batched": ("bmm", "vmap")}
+    if variant in eager:
+        return [{"mode": "eager", "chunk": 1, "form": form} for form in eager[variant]]
+    return [{"mode": mode, "chunk": 5, "form": form} for mode in ("graph", "reduce-overhead") for form in ("bmm", "sum")]
 
 
 class Peer:

@@ -24,6 +24,7 @@ SYSTEMS = {
     "jax-vmap": ("jax_peer", "jax", "vmap"),
     "jax-arrays": ("jax_peer", "jax", "arrays"),
     "torch-eager": ("torch_peer", "torch", "eager"),
+    "torch-batched": ("torch_peer", "torch", "batched"),
     "torch-compile": ("torch_peer", "torch", "compile"),
 }
 

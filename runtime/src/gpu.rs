@@ -15,6 +15,7 @@ mod readback;
 mod reduce;
 mod results;
 mod staging;
+mod stock;
 mod upload;
 
 pub(crate) use crate::run::Raw;
@@ -28,7 +29,7 @@ use crate::{
 };
 use cache::Cache;
 use device::OpenDevice;
-use flight::{Stock, Traffic};
+use flight::Traffic;
 use kernel::Kernel;
 use pace::Pace;
 use sim_compiler::{
@@ -39,6 +40,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use stock::Stock;
 
 /// Results of fewer bytes are fetched sooner than they are reduced.
 const REDUCED_BYTES: u64 = 4 << 20;

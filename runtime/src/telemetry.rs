@@ -27,7 +27,7 @@ pub struct Telemetry {
     /// Seconds for reading and writing the cache on disk.
     pub cache_seconds: f64,
     /// Seconds that the device's own clock counted for the model's compute passes; none where it has no clock, or was not
-    /// asked for with [`Control::clock`](crate::Control::clock).
+    /// asked for with [`Control::clock`](crate::Control::clock). Those of one, where the run was repeated.
     pub gpu_seconds: Option<f64>,
     /// Seconds that the host waited for the device.
     pub wait_seconds: f64,

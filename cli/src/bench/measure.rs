@@ -9,6 +9,9 @@ use std::{slice, time::Instant};
 pub(crate) struct Measured {
     /// By the device's clock; none if it has none.
     pub(crate) gpu: Option<Interval>,
+    /// The same of runs that the device computes one after the other in one submission; none where one run is long
+    /// enough.
+    pub(crate) in_a_row: Option<InARow>,
     /// From the call to the results in the host's memory, in runs without the clock, which take turns with those.
     pub(crate) total: Interval,
     /// What the second takes longer than the first, pair by pair.
@@ -17,6 +20,47 @@ pub(crate) struct Measured {
     pub(crate) report: Report,
     /// How many.
     pub(crate) runs: u32,
+}
+
+/// Runs one after the other on the device, in seconds per run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InARow {
+    /// Runs of a submission.
+    pub(crate) runs: u32,
+    /// By the device's clock.
+    pub(crate) gpu: Interval,
+}
+
+/// Seconds that the runs of a submission should take together: beside them, what the clock itself takes is nothing.
+const ROW: f64 = 2e-3;
+/// Most runs in a row.
+const MOST_IN_A_ROW: f64 = 200.0;
+
+impl InARow {
+    /// As many submissions as `runs` says, of runs of which one takes `seconds`; every run that is read must give the
+    /// bits that are `expected`.
+    fn of(
+        simulation: &Simulation,
+        expected: &[Vec<u32>],
+        (runs, seconds): (u32, f64),
+        control: &Control<'_>,
+    ) -> Result<Option<InARow>, Unmeasured> {
+        let repeats = (ROW / seconds.max(1e-9)).min(MOST_IN_A_ROW) as u32;
+        let repeated_on_device = Control {
+            clock: true,
+            repeats,
+            ..*control
+        };
+        let mut times = Vec::new();
+        for _ in 0..runs.max(1) {
+            let report = repeated(simulation, expected, &repeated_on_device)?.0;
+            if report.dispatches == u64::from(repeats) && repeats > 1 {
+                times.extend(report.telemetry.gpu_seconds);
+            }
+        }
+        let row = |gpu| InARow { runs: repeats, gpu };
+        Ok(Interval::of(times).map(row))
+    }
 }
 
 impl Measured {
@@ -45,10 +89,18 @@ impl Measured {
                 gpu.extend(report.telemetry.gpu_seconds);
             }
         }
+        let gpu_alone = Interval::of(gpu.iter().copied());
+        let in_a_row = match gpu_alone {
+            Some(alone) if alone.median < ROW / 2.0 => {
+                InARow::of(simulation, &expected, (runs, alone.median), control)?
+            }
+            Some(_) | None => None,
+        };
         let overhead = totals.iter().zip(&gpu).map(|(total, gpu)| total - gpu);
         Ok(Measured {
             overhead: Interval::of(overhead),
-            gpu: Interval::of(gpu),
+            gpu: gpu_alone,
+            in_a_row,
             total: Interval::of(totals.iter().copied())
                 .ok_or_else(|| Unmeasured::Unverified("there was no run".to_owned()))?,
             report,

@@ -13,7 +13,7 @@ use crate::{
 };
 use serde::Serialize;
 use sim_compiler::ir::cost::{Cost, Operations};
-use sim_runtime::{Device, Run};
+use sim_runtime::{Device, Report, Run};
 use std::fmt::Write;
 
 /// One model with one population; times in milliseconds.
@@ -33,6 +33,7 @@ pub(crate) struct Row {
     first: Costs,
     runs: u32,
     gpu_ms: Option<Interval>,
+    in_a_row: Option<Sequence>,
     total_ms: Interval,
     overhead_us: Option<Interval>,
     agent_steps_per_second: f64,
@@ -56,6 +57,20 @@ struct Batch {
     run_ms: Interval,
     gpu_ms: Option<Interval>,
     one_by_one_ms: Interval,
+}
+
+/// Runs one after the other in one submission, in milliseconds per run.
+#[derive(Debug, Serialize)]
+struct Sequence {
+    runs: u32,
+    gpu_ms: Interval,
+}
+
+impl Sequence {
+    fn text(&self) -> String {
+        let time = spelled(&self.gpu_ms, 1e-3);
+        format!("{time} a run, {} one after the other", self.runs)
+    }
 }
 
 /// What `--tune` found.
@@ -116,6 +131,16 @@ fn place(device: &Device) -> (&'static str, String, Option<String>) {
     }
 }
 
+/// What a run cost, and compiling its model before it.
+fn costs(run: &Report, compile: f64) -> Costs {
+    let own = Own {
+        compile,
+        load: 0.0,
+        total: run.telemetry.total_seconds + compile,
+    };
+    Costs::of(&run.telemetry, own)
+}
+
 impl Row {
     /// Of runs that were verified.
     pub(crate) fn new(
@@ -134,22 +159,6 @@ impl Row {
             None => (measured.total.median, "total_ms"),
         };
         let floor = floor::seconds(&report.backend, cost, report.agents.into(), agent_steps);
-        let own = |compile| Own {
-            compile,
-            load: 0.0,
-            total: compile,
-        };
-        let costs = |run: &sim_runtime::Report, compile: f64| {
-            let total = run.telemetry.total_seconds;
-            let own = own(compile);
-            Costs::of(
-                &run.telemetry,
-                Own {
-                    total: total + compile,
-                    ..own
-                },
-            )
-        };
         Row {
             model: model.to_owned(),
             agents: report.agents,
@@ -169,6 +178,10 @@ impl Row {
             first: costs(first.report(), compile_seconds),
             runs: measured.runs,
             gpu_ms: measured.gpu.map(|it| scaled(it, 1e3)),
+            in_a_row: measured.in_a_row.map(|it| Sequence {
+                runs: it.runs,
+                gpu_ms: scaled(it.gpu, 1e3),
+            }),
             total_ms: scaled(measured.total, 1e3),
             overhead_us: measured.overhead.map(|it| scaled(it, 1e6)),
             agent_steps_per_second: agent_steps as f64 / seconds.max(1e-9),
@@ -246,6 +259,9 @@ impl Row {
         );
         if let Some(gpu) = &self.gpu_ms {
             line("gpu", spelled(gpu, 1e-3));
+        }
+        if let Some(row) = &self.in_a_row {
+            line("in a row", row.text());
         }
         line(
             "total",

@@ -10,7 +10,8 @@ use super::{
     plan,
     reduce::{self, Reducer, Reduction},
     results::{Chunk, Fault, HEAD_BYTES, HEAD_WORDS, Layout},
-    staging::Mapping,
+    staging::{Mapping, Staging},
+    stock::Stock,
 };
 use crate::{
     batch::Batch,
@@ -33,33 +34,6 @@ const TOGETHER: Duration = Duration::from_millis(50);
 /// Bytes of results that they may have together.
 const TOGETHER_BYTES: u64 = 64 << 20;
 
-/// What a session keeps from batch to batch.
-#[derive(Default)]
-pub(super) struct Stock {
-    /// Buffers that are not in use.
-    spare: Vec<Buffers>,
-    tables: Vec<buffers::Table>,
-    /// The inputs of runs that have the same.
-    inputs: Option<Arc<Inputs>>,
-    /// Most agents of a chunk, once memory was short.
-    most: Option<u32>,
-    /// Made for the first run that needs it.
-    reducer: Option<Reducer>,
-}
-
-impl Stock {
-    /// Most agents of a chunk, where the device's limits allow `limit` and the caller asks for no more than `asked`.
-    pub(super) fn most(&self, limit: u32, asked: Option<u32>) -> u32 {
-        let asked = asked.unwrap_or(u32::MAX).max(1);
-        limit.min(self.most.unwrap_or(u32::MAX)).min(asked)
-    }
-
-    /// Gives up what was made for another kernel.
-    pub(super) fn clear_buffers(&mut self) {
-        self.spare.clear();
-    }
-}
-
 /// One chunk of a run, in a submission.
 struct Job {
     run: usize,
@@ -77,6 +51,8 @@ struct Flight {
     dispatches: u64,
     /// Steps of the longest of them.
     longest: u32,
+    /// How often it computes them.
+    repeats: u32,
     /// What the results of each run are reduced to, after the last step of runs that do not keep them.
     reductions: Vec<Reduction>,
     submission: wgpu::SubmissionIndex,
@@ -333,15 +309,7 @@ impl<'a> Traffic<'a> {
         let slots = buffers.slots as usize / jobs.len();
         let ranges = built.pace.ranges(agents, (step, steps), slots.max(1));
         let end = ranges.last().map_or(steps, |&(_, end)| end);
-        let mut dispatches = Vec::with_capacity(ranges.len() * jobs.len());
-        for &steps in &ranges {
-            dispatches.extend(jobs.iter().enumerate().map(|(place, job)| Dispatch {
-                place,
-                launch: &job.launch,
-                chunk: (job.chunk.first, job.chunk.count),
-                steps,
-            }));
-        }
+        let dispatches = dispatches(&jobs, &ranges);
         buffers.write_headers(open, &dispatches)?;
         let last = end == steps;
         let keep = self.keep(buffers.agents());
@@ -359,6 +327,10 @@ impl<'a> Traffic<'a> {
             false => Vec::new(),
         };
         let clocked = self.batch.control.clock || built.pace.needs_clock(agents, end - step);
+        let repeats = match dispatches.len() == 1 && step == 0 && last {
+            true => self.repeats(&buffers.staging, (agents, steps)),
+            false => 1,
+        };
         let (submission, mapping) = open.guarded(Task::new("running the kernel"), || {
             let mut encoder = open
                 .device
@@ -367,7 +339,9 @@ impl<'a> Traffic<'a> {
                 label: Some("sim"),
                 timestamp_writes: buffers.staging.timestamps(clocked),
             });
-            buffers.record(&mut pass, open, (&built.kernel, built.agents), &dispatches);
+            for _ in 0..repeats {
+                buffers.record(&mut pass, open, (&built.kernel, built.agents), &dispatches);
+            }
             drop(pass);
             if let Some(reducer) = &self.stock.reducer {
                 reducer.record(&mut encoder, &reductions);
@@ -380,7 +354,7 @@ impl<'a> Traffic<'a> {
             (open.queue.submit([encoder.finish()]), mapping)
         })?;
         open.meter(|telemetry| telemetry.submissions += 1);
-        let dispatches = ranges.len() as u64;
+        let dispatches = ranges.len() as u64 * u64::from(repeats);
         let lengths = ranges.iter().map(|(first, end)| end - first);
         let longest = lengths.max().unwrap_or(0);
         Ok(Flight {
@@ -389,11 +363,24 @@ impl<'a> Traffic<'a> {
             steps: (step, end),
             dispatches,
             longest,
+            repeats,
             reductions,
             submission,
             mapping,
             since: Instant::now(),
         })
+    }
+
+    /// How often a run that goes out in one dispatch is computed: as often as was asked for, if that is known to take
+    /// no longer than several runs together may.
+    fn repeats(&self, staging: &Staging, (agents, steps): (u32, u32)) -> u32 {
+        let control = &self.batch.control;
+        let alone = self.built.pace.expected(agents, steps);
+        if !control.clock || !staging.has_clock() || alone.is_zero() {
+            return 1;
+        }
+        let most = TOGETHER.as_secs_f64() / alone.as_secs_f64();
+        control.repeats.min(most as u32).max(1)
     }
 
     /// Steps of the runs of a submission, which are the same for all.
@@ -415,6 +402,7 @@ impl<'a> Traffic<'a> {
             steps: (step, end),
             dispatches,
             longest,
+            repeats,
             reductions,
             submission,
             mut mapping,
@@ -423,7 +411,7 @@ impl<'a> Traffic<'a> {
         let open = self.open;
         let agents: u32 = jobs.iter().map(|job| job.chunk.count).sum();
         let since = since.max(self.landed);
-        let expected = self.built.pace.expected(agents, end - step);
+        let expected = self.built.pace.expected(agents, end - step) * repeats;
         // The host's time counts the nap that it takes meanwhile: a pace that is too slow would stay so.
         let due = match buffers.staging.has_clock() {
             true => since + expected,
@@ -436,9 +424,8 @@ impl<'a> Traffic<'a> {
         let steps = self.launch_steps(&jobs);
         let last = end == steps;
         let (fault, clocked) = buffers.staging.read(open, mapping, |words, seconds| {
-            let asked = seconds.filter(|_| self.batch.control.clock);
-            let share = asked.map(|seconds| seconds / jobs.len() as f64);
-            self.note(&jobs, dispatches, share);
+            let seconds = seconds.map(|seconds| seconds / f64::from(repeats));
+            self.note(&jobs, dispatches, seconds);
             let fault = match (last, reductions.is_empty()) {
                 (false, _) => None,
                 (true, true) => self.take(&buffers, &jobs, words),
@@ -447,8 +434,8 @@ impl<'a> Traffic<'a> {
             (fault, seconds)
         })?;
         // Where the device has no clock, the host's counts the way there and back too.
-        let by_host =
-            || (!buffers.staging.has_clock()).then(|| (self.landed - since).as_secs_f64());
+        let host = self.landed - since;
+        let by_host = || (!buffers.staging.has_clock()).then(|| host.as_secs_f64());
         if let Some(seconds) = clocked.or_else(by_host) {
             self.built.pace.learn(agents, end - step, seconds);
         }
@@ -483,12 +470,14 @@ impl<'a> Traffic<'a> {
         self.submit(buffers, jobs, 0)
     }
 
-    /// Takes note of a submission in what its runs will report.
+    /// Takes note of a submission, and of its seconds by the device's clock, in what its runs will report.
     fn note(&mut self, jobs: &[Job], dispatches: u64, seconds: Option<f64>) {
+        let asked = seconds.filter(|_| self.batch.control.clock);
+        let share = asked.map(|seconds| seconds / jobs.len() as f64);
         for job in jobs {
             if let Some(Begun { raw, .. }) = self.begun.get_mut(&job.run) {
                 raw.dispatches += dispatches;
-                if let Some(seconds) = seconds {
+                if let Some(seconds) = share {
                     *raw.telemetry.gpu_seconds.get_or_insert(0.0) += seconds;
                 }
             }
@@ -556,6 +545,19 @@ impl<'a> Traffic<'a> {
             each(job.run, raw);
         }
     }
+}
+
+/// The starts of the kernel for some ranges of steps, all jobs side by side in each.
+fn dispatches<'a>(jobs: &'a [Job], ranges: &[(u32, u32)]) -> Vec<Dispatch<'a>> {
+    let of = |steps| {
+        jobs.iter().enumerate().map(move |(place, job)| Dispatch {
+            place,
+            launch: &job.launch,
+            chunk: (job.chunk.first, job.chunk.count),
+            steps,
+        })
+    };
+    ranges.iter().copied().flat_map(of).collect()
 }
 
 /// How the results of jobs are to be reduced.

@@ -75,6 +75,39 @@ fn the_clock_of_the_device_counts_every_submission() {
     assert_eq!(run(&simulation).gpu_seconds, None, "nobody asked");
 }
 
+#[test]
+fn a_run_can_be_repeated_on_the_device() {
+    let Some(simulation) = walk(100).map(|it| it.steps(50)) else {
+        return;
+    };
+    let clocked = Control {
+        clock: true,
+        ..Control::default()
+    };
+    // The first runs are cut in pieces, until it is known how long one takes.
+    for _ in 0..4 {
+        run(&simulation);
+    }
+    let once = simulation.run_with(&clocked).expect("the walk runs");
+    if once.report().telemetry.gpu_seconds.is_none() {
+        return;
+    }
+    let often = Control {
+        repeats: 7,
+        ..clocked
+    };
+    let often = simulation.run_with(&often).expect("the walk runs");
+    same(&once, &often);
+    let (first, told) = (once.report(), often.report());
+    assert_eq!((first.dispatches, told.dispatches), (1, 7));
+    assert_eq!(told.telemetry.submissions, 1);
+    let seconds = told.telemetry.gpu_seconds.expect("there is a clock");
+    assert!(
+        seconds > 0.0 && 7.0 * seconds <= told.telemetry.total_seconds,
+        "{told:?}"
+    );
+}
+
 /// A directory that is gone after the test.
 struct Directory(PathBuf);
 
