@@ -22,6 +22,7 @@ pub(crate) mod lanes;
 mod late;
 mod licm;
 mod names;
+mod outcomes;
 pub mod per_step;
 mod personal;
 mod propagate;

@@ -362,6 +362,11 @@ pub(crate) fn reassociated(changes: passes::reassociate::Changes) -> Choice {
             "1 sum takes what is known last at last",
             "# sums take what is known last at last",
         ),
+        (
+            changes.outcomes,
+            "what follows from 1 choice is computed before it is known",
+            "what follows from # choices is computed before they are known",
+        ),
     ];
     let what = counted.iter().filter_map(|(count, one, more)| match count {
         0 => None,

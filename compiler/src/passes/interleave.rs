@@ -17,7 +17,7 @@ use crate::{
     ir::{BinaryOp, Block, Expr, ExprId, Function, Program, Stmt, Type, VarId, VarKind},
     span::Span,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Products of a chain that is worth it, at least.
 const LONG: usize = 4;
@@ -29,11 +29,14 @@ pub(super) const TOGETHER_UNPAIRED: usize = 4;
 /// Interleaves the chains of the step, so many together.
 pub(super) fn run(program: &mut Program, together: usize) {
     let functions = exponential_functions(program);
+    let named = named_exponents(program, &functions);
     let mut new = Vec::with_capacity(program.step.len());
     let mut window = Window::default();
     for stmt in std::mem::take(&mut program.step) {
         let chain = match stmt {
-            Stmt::Let { value, .. } => in_exponent(program, &functions, value, false),
+            Stmt::Let { var, value } => {
+                in_exponent(program, &functions, value, named.contains(&var))
+            }
             _ => None,
         };
         let goes_on = match chain {
@@ -115,15 +118,38 @@ fn is_exponential(node: &Expr) -> bool {
     matches!(node, Expr::Builtin(which, _) if powers.contains(which))
 }
 
+/// Names that the step reads in the arguments of exponentials, or of functions that take one.
+fn named_exponents(program: &Program, functions: &[bool]) -> HashSet<VarId> {
+    let mut named = HashSet::new();
+    let mut pending: Vec<(ExprId, bool)> = Vec::new();
+    for stmt in &program.step {
+        pending.extend(roots(stmt).iter().map(|&root| (root, false)));
+    }
+    while let Some((id, inside)) = pending.pop() {
+        let node = &program[id];
+        if let Expr::Read(var) = node
+            && inside
+        {
+            named.insert(*var);
+        }
+        let inside = inside || takes_exponential(functions, node);
+        pending.extend(operands(node).iter().map(|&operand| (operand, inside)));
+    }
+    named
+}
+
+/// Is it an exponential, or a call of a function that takes one?
+fn takes_exponential(functions: &[bool], node: &Expr) -> bool {
+    is_exponential(node) || matches!(node, Expr::Call(which, _) if functions[which.0 as usize])
+}
+
 /// The long chain in the argument of an exponential, or of a function that takes one, if a tree has one.
 fn in_exponent(program: &Program, functions: &[bool], id: ExprId, inside: bool) -> Option<ExprId> {
     if inside && is_long(program, id) {
         return Some(id);
     }
     let node = &program[id];
-    let inside = inside
-        || is_exponential(node)
-        || matches!(node, Expr::Call(which, _) if functions[which.0 as usize]);
+    let inside = inside || takes_exponential(functions, node);
     (operands(node).iter()).find_map(|&operand| in_exponent(program, functions, operand, inside))
 }
 

@@ -1,8 +1,8 @@
-//! Where few agents run and each step waits for its own values, reciprocals are taken when their numbers are known,
-//! and products take the place of quotients.
+//! Reciprocals are taken when their numbers are known, and products take the place of quotients.
 //!
 //! * Of `d = if c then a else b`, by which all readers divide, the reciprocal is `if c then 1 / a else 1 / b`: the
-//!   division need not wait for the condition, and of a literal there is none.
+//!   division need not wait for the condition, and of a literal there is none. Where neither is a literal there are two
+//!   divisions then, which pays only where each step waits for its own values.
 //! * A state by which a step divides after it has changed it, and the next step before it does, has its reciprocal
 //!   carried from the one to the other.
 //!
@@ -22,11 +22,12 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Changes what there is; returns how many reciprocals there are.
-pub(super) fn run(program: &mut Program) -> u32 {
+/// Changes what there is; returns how many reciprocals there are. `waiting` says that waiting counts, and divisions do
+/// not.
+pub(super) fn run(program: &mut Program, waiting: bool) -> u32 {
     let mut step = std::mem::take(&mut program.step);
     let survey = Survey::new(program, &step);
-    let changed = choices(program, &step, &survey) + carry(program, &mut step, &survey);
+    let changed = choices(program, &step, &survey, waiting) + carry(program, &mut step, &survey);
     program.step = step;
     changed
 }
@@ -91,7 +92,7 @@ impl Survey {
 }
 
 /// Divides before choosing.
-fn choices(program: &mut Program, step: &Block, survey: &Survey) -> u32 {
+fn choices(program: &mut Program, step: &Block, survey: &Survey, waiting: bool) -> u32 {
     let mut changed = 0;
     for stmt in step {
         let Stmt::Let { var, value } = *stmt else {
@@ -100,12 +101,14 @@ fn choices(program: &mut Program, step: &Block, survey: &Survey) -> u32 {
         let Expr::Select { accept, reject, .. } = program[value] else {
             continue;
         };
-        let simple = |id: ExprId| matches!(program[id], Expr::Read(_) | Expr::Literal(_));
+        let literal = |id: ExprId| matches!(program[id], Expr::Literal(_));
+        let simple = |id: ExprId| literal(id) || matches!(program[id], Expr::Read(_));
         let Some(quotients) = survey.quotients.get(&var) else {
             continue;
         };
         let all = quotients.len() == survey.reads[var.0 as usize] && quotients.len() > 1;
-        if !all || program[var].ty != Type::F32 || !simple(accept) || !simple(reject) {
+        let few = waiting || literal(accept) || literal(reject);
+        if !all || !few || program[var].ty != Type::F32 || !simple(accept) || !simple(reject) {
             continue;
         }
         let [accept, reject] = [accept, reject].map(|id| reciprocal(program, id));

@@ -41,14 +41,15 @@ fn replace(program: &mut Program, root: ExprId, terms: &[Term]) {
 }
 
 /// When values are known, in additions after the begin of a step.
-struct Times {
+#[derive(Clone)]
+pub(super) struct Times {
     personal: Personal,
     vars: Vec<i32>,
 }
 
 impl Times {
     /// At the begin of a step.
-    fn new(program: &Program) -> Times {
+    pub(super) fn new(program: &Program) -> Times {
         let mut times = Times {
             personal: Personal::new(program),
             vars: vec![EARLY; program.vars.len()],
@@ -69,7 +70,7 @@ impl Times {
         times
     }
 
-    fn of(&mut self, program: &Program, id: ExprId) -> i32 {
+    pub(super) fn of(&mut self, program: &Program, id: ExprId) -> i32 {
         if !self.personal.of(program, id) {
             return EARLY;
         }
@@ -97,7 +98,7 @@ impl Times {
     }
 
     /// What a statement does itself.
-    fn statement(&mut self, program: &Program, stmt: &Stmt) {
+    pub(super) fn statement(&mut self, program: &Program, stmt: &Stmt) {
         match stmt {
             Stmt::Let { var, value } | Stmt::Assign { var, value } => {
                 self.vars[var.0 as usize] = self.of(program, *value);

@@ -33,6 +33,7 @@ fn reads_agent(program: &Program, personal: &[bool], body: &[Stmt]) -> bool {
 }
 
 /// Which values depend on the agent.
+#[derive(Clone)]
 pub(super) struct Personal {
     functions: Vec<bool>,
     /// Per variable.

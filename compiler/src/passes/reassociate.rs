@@ -1,13 +1,14 @@
 //! What a GPU gains where floats need not be rounded as a model writes them: [`super::quotients`], [`super::exponentials`],
 //! [`super::factors`], [`super::chains`] and [`super::reciprocals`], what cleans up after them, [`super::weights`],
-//! and, by how many agents run, [`super::inverses`] and [`super::late`] or [`super::interleave`].
+//! [`super::inverses`], and, by how many agents run, [`super::late`] and [`super::outcomes`] or
+//! [`super::interleave`].
 //!
 //! Law: every float is what it was but for the order of its sums and for some roundings; all else is the
 //! same to the bit. So no pass of the pipeline, but a choice of a kernel's schedule.
 
 use super::{
-    chains, exponentials, factors, interleave, inverses, late, quotients, reciprocals, split_deep,
-    weights,
+    chains, exponentials, factors, interleave, inverses, late, outcomes, quotients, reciprocals,
+    split_deep, weights,
 };
 use crate::ir::Program;
 
@@ -53,6 +54,8 @@ pub(crate) struct Changes {
     pub(crate) inverses: u32,
     /// Sums that add up what is known last at last.
     pub(crate) late: u32,
+    /// Choices whose outcomes are computed before they are known.
+    pub(crate) outcomes: u32,
 }
 
 /// An optimised program, changed; none if there is nothing to change. Pairs relieve the unit for special functions
@@ -71,14 +74,15 @@ pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, C
         weights: 0,
         inverses: 0,
         late: 0,
+        outcomes: 0,
     };
     split_deep::run(&mut program);
     let plain = program.clone();
     let mut written_out = false;
     match bound {
         Bound::Special => changes.pairs = reciprocals::run(&mut program),
-        Bound::Latency => written_out = reciprocals::write_out(&mut program),
-        Bound::Issue => {}
+        // So that the constants of functions, too, can go into weights.
+        Bound::Latency | Bound::Issue => written_out = reciprocals::write_out(&mut program),
     }
     // Written out for nothing, what holds divisions only makes a text longer.
     if bound == Bound::Special && changes.pairs == 0 {
@@ -88,16 +92,17 @@ pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, C
     if changes != Changes::default() || written_out {
         clean(&mut program);
     }
-    if bound != Bound::Issue && program.shared_time.is_empty() {
+    if program.shared_time.is_empty() {
         changes.weights = weights::run(&mut program, bound == Bound::Latency);
         if written_out && changes.weights == 0 {
             program = plain;
             clean(&mut program);
         }
-    }
-    if bound == Bound::Latency && program.shared_time.is_empty() {
-        changes.inverses = inverses::run(&mut program);
-        changes.late = late::run(&mut program);
+        changes.inverses = inverses::run(&mut program, bound == Bound::Latency);
+        if bound == Bound::Latency {
+            changes.late = late::run(&mut program);
+            changes.outcomes = outcomes::run(&mut program);
+        }
     }
     if changes == Changes::default() {
         return None;

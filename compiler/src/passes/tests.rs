@@ -5,6 +5,7 @@ mod evaluate;
 mod exponentials;
 mod factors;
 mod laws;
+mod outcomes;
 mod random;
 mod reassociate;
 mod shapes;

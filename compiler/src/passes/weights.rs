@@ -5,8 +5,8 @@
 //!   devices have `exp2` only.
 //! * Where few agents run and each step waits for its own values, and all readers of `h = p + q * g` multiply it by such
 //!   a `w` in a sum, `h` becomes `g`, `w` becomes `q * w`, and the sum has `p * w` more, which does not change either.
-//!   So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`. (Where agents fill the device that saves an operation,
-//!   too, but steps were up to 12 % slower on an H200.)
+//!   So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and what is observed need not be scaled. (Where agents
+//!   fill the device that saves an operation, too, but steps were up to 12 % slower on an H200.)
 //! * There also: `b` plus a sum over an agent's lanes is a sum over its lanes, to which the first adds `b`.
 //!
 //! Law: each value is what it was but for some roundings. `c` and `q` are of moderate size, so values overflow or
@@ -224,7 +224,7 @@ impl Weights {
         })
     }
 
-    /// `p + q * g` and `p - q * g`, where `q` may be hidden in a dividend.
+    /// `p + q * g` and `p - q * g`, where `q` may be hidden in a dividend, and `q * g`.
     fn affine_of(&self, program: &Program, value: ExprId) -> Option<Affine> {
         let (sign, offset, rest) = match program[value] {
             Expr::Binary(BinaryOp::Subtract, a, b) => (-1.0, number(program, a)?, b),
@@ -232,6 +232,7 @@ impl Weights {
                 Some(offset) => (1.0, offset, b),
                 None => (1.0, number(program, b)?, a),
             },
+            Expr::Binary(BinaryOp::Multiply, ..) => (1.0, 0.0, value),
             _ => return None,
         };
         let factor = match program[rest] {
@@ -247,7 +248,8 @@ impl Weights {
             return None;
         }
         let fits = |number: f64| SIZES.contains(&number.abs());
-        (fits(offset) && fits(factor)).then_some(Affine {
+        let changes = fits(offset) || (offset == 0.0 && factor != 1.0);
+        (changes && fits(factor)).then_some(Affine {
             value,
             offset,
             factor: sign * factor,
@@ -272,7 +274,9 @@ impl Weights {
                 self.scale(program, weight, affine.factor);
                 let scaled = self.weight(program, weight).expect("it still is one");
                 let sign = if negative { -1.0 } else { 1.0 };
-                more.push((sign * affine.offset / affine.factor, scaled));
+                if affine.offset != 0.0 {
+                    more.push((sign * affine.offset / affine.factor, scaled));
+                }
             }
         }
         let Some(&(_, some)) = more.first() else {
@@ -491,14 +495,14 @@ fn with_first(program: &mut Program, sum: ExprId, first: ExprId) -> ExprId {
     }
 }
 
-/// `g` in the place of `p + q * g`.
+/// `g` in the place of `p + q * g`, or of `q * g`.
 fn bare(program: &mut Program, value: ExprId) {
-    let Expr::Binary(_, a, b) = program[value] else {
-        unreachable!("an affine function is a sum")
-    };
-    let rest = match number(program, a) {
-        Some(_) => b,
-        None => a,
+    let rest = match program[value] {
+        Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => match number(program, a) {
+            Some(_) => b,
+            None => a,
+        },
+        _ => value,
     };
     program.exprs[value.0 as usize] = match program[rest] {
         Expr::Binary(BinaryOp::Multiply, a, b) if number(program, a).is_some() => {

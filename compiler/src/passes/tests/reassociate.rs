@@ -229,6 +229,21 @@ fn chains_before_functions_without_pairs_take_turns_by_four() {
     assert!(lines[at("w_25 + w_26 * a")].contains("w_29 * d"));
 }
 
+/// A function that is written out has names between a chain and its exponential.
+#[test]
+fn chains_with_a_name_before_an_exponential_take_turns() {
+    let (text, _) = reassociated(
+        Bound::Issue,
+        GATES,
+        "let h = [for i in 0..3: squash(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
+        a = sum(h)",
+    );
+    let at = |part: &str| (text.find(part)).unwrap_or_else(|| panic!("no {part} in {text}"));
+    let first = |k: u32| at(&format!("w_{k}_scaled + w_{}_scaled * a", k + 1));
+    assert!(first(0) < first(5) && first(5) < first(10), "{text}");
+    assert!(first(10) < at("w_2_scaled * b"), "{text}");
+}
+
 const GATES: &str = "
 fn gate(a: f32) -> f32 { return 1.0 / (1.0 + exp(clamp(-a, -20.0, 20.0))) }
 fn squash(a: f32) -> f32 {

@@ -57,6 +57,13 @@ fn reciprocals_do_not_wait_for_choices() {
         "{text}"
     );
     assert_eq!(changes.inverses, 1);
+    // Two divisions in place of one, or one as before.
+    let of = |body| reassociated(Bound::Issue, "", body).1.inverses;
+    let quotients = "a = sin(b / e) + cos(c / e)";
+    let both =
+        format!("let s = b + c let r = b - c let e = if s > 0.0 {{ s }} else {{ r }} {quotients}");
+    let one = format!("let s = b + c let e = if s > 0.0 {{ s }} else {{ 2.0 }} {quotients}");
+    assert_eq!((waiting(&both).1.inverses, of(&both), of(&one)), (1, 0, 1));
     // Read by itself, too; one division; dear to divide on both sides.
     for body in [
         "let s = b + c let e = if s > 0.0 { s } else { 2.0 } a = sin(b / e) + cos(c / e) + e",
