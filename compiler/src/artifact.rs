@@ -36,7 +36,7 @@ impl Artifact {
                     true if self.waits_for_special_functions(&program) => Bound::Special,
                     true => Bound::Issue,
                 };
-                passes::reassociate::reassociate(&program, bound)
+                passes::reassociate::reassociate(&program, bound, schedule.has_infinities)
             }
             false => None,
         };

@@ -25,6 +25,8 @@ pub struct Schedule {
     /// The device's compiler takes float sums in the order of the text, so that lanes which add the same two
     /// values get the same bits without further care.
     pub keeps_order: bool,
+    /// The device's compiler does not assume that there are no infinities, as WGSL would let it: 1 over infinity is 0.
+    pub has_infinities: bool,
     /// So many agents run that the device is full: throughput counts, else the latency of a step.
     pub full: bool,
     /// Reserves workgroup memory that is never used, [`RESERVED_BYTES`] a workgroup. Drivers spare registers so that
@@ -45,6 +47,7 @@ impl Default for Schedule {
             unroll_steps: 0,
             prepare: false,
             keeps_order: false,
+            has_infinities: false,
             full: true,
             reserve: false,
             reassociate: false,
@@ -121,6 +124,8 @@ pub struct Target {
     pub table_bytes: u64,
     /// See [`Schedule::keeps_order`].
     pub keeps_order: bool,
+    /// See [`Schedule::has_infinities`].
+    pub has_infinities: bool,
 }
 
 /// Choices that a caller makes instead.
@@ -173,6 +178,7 @@ impl Target {
             subgroup: 32,
             table_bytes: TABLE_BYTES,
             keeps_order: true,
+            has_infinities: true,
         }
     }
 
@@ -225,6 +231,7 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         prepare: false,
         // Only sums across lanes depend on it.
         keeps_order: target.keeps_order && lanes > 1,
+        has_infinities: target.has_infinities,
         full: target.is_full(lanes),
         reserve: reserved.is_some(),
         reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),

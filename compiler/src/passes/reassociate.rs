@@ -58,9 +58,13 @@ pub(crate) struct Changes {
     pub(crate) outcomes: u32,
 }
 
-/// An optimised program, changed; none if there is nothing to change. Pairs relieve the unit for special functions
+/// An optimised program, changed for a device that knows infinities or may not; none if there is nothing to change. Pairs relieve the unit for special functions
 /// and cost instructions; divisions that hold none are waited for once, and let more of them be paired.
-pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, Changes)> {
+pub(crate) fn reassociate(
+    program: &Program,
+    bound: Bound,
+    has_infinities: bool,
+) -> Option<(Program, Changes)> {
     let mut program = program.clone();
     let mut changes = Changes {
         quotients: match bound {
@@ -82,7 +86,9 @@ pub(crate) fn reassociate(program: &Program, bound: Bound) -> Option<(Program, C
     match bound {
         Bound::Special => changes.pairs = reciprocals::run(&mut program),
         // So that the constants of functions, too, can go into weights.
-        Bound::Latency | Bound::Issue => written_out = reciprocals::write_out(&mut program),
+        Bound::Latency | Bound::Issue => {
+            written_out = reciprocals::write_out(&mut program, has_infinities)
+        }
     }
     // Written out for nothing, what holds divisions only makes a text longer.
     if bound == Bound::Special && changes.pairs == 0 {

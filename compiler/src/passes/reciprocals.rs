@@ -34,7 +34,7 @@ const COMMON: std::ops::RangeInclusive<f32> = 1.0..=64.0;
 
 /// Shares what can be shared; returns how many pairs there are.
 pub(super) fn run(program: &mut Program) -> u32 {
-    let mut search = Search::new(program, true);
+    let mut search = Search::new(program, Use::Pairs);
     each_section(program, |program, place, block| match place {
         // Functions with more than one division stay what they are.
         Section::Function(_) | Section::InputDefault(_) => {}
@@ -46,8 +46,7 @@ pub(super) fn run(program: &mut Program) -> u32 {
 }
 
 struct Search {
-    /// Is what is written out to share reciprocals?
-    pairs_follow: bool,
+    quotients: Use,
     personal: Personal,
     intervals: Intervals,
     numbers: Intervals,
@@ -67,9 +66,19 @@ struct Site {
     may_be_nan: bool,
 }
 
-/// Writes out what holds a division in the step, and shares nothing; returns whether there is any.
-pub(super) fn write_out(program: &mut Program) -> bool {
-    let mut search = Search::new(program, false);
+/// What quotients that are written out are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// They are to share reciprocals: products of divisors are finite.
+    Pairs,
+    /// They are not; where the device knows infinities, a divisor may be one.
+    Alone { has_infinities: bool },
+}
+
+/// Writes out what holds a division in the step, for a device that knows infinities or may not, and shares nothing;
+/// returns whether there is any.
+pub(super) fn write_out(program: &mut Program, has_infinities: bool) -> bool {
+    let mut search = Search::new(program, Use::Alone { has_infinities });
     let mut step = std::mem::take(&mut program.step);
     let written = search.expand_all(program, &mut step);
     program.step = step;
@@ -77,9 +86,9 @@ pub(super) fn write_out(program: &mut Program) -> bool {
 }
 
 impl Search {
-    fn new(program: &Program, pairs_follow: bool) -> Search {
+    fn new(program: &Program, quotients: Use) -> Search {
         Search {
-            pairs_follow,
+            quotients,
             personal: Personal::new(program),
             intervals: Intervals::new(program),
             numbers: Intervals::of_numbers(program),

@@ -31,13 +31,14 @@ pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) ->
                 .min(open.limits.max_buffer_size),
             false => 0,
         },
-        keeps_order: keeps_order(&open.adapter),
+        keeps_order: is_nvidia(&open.adapter),
+        has_infinities: is_nvidia(&open.adapter),
     }
 }
 
-/// Does the driver's compiler take float sums in the order of the text? That of NVIDIA was seen to contract
-/// products into sums and to reorder products, but never sums; lavapipe reorders them.
-fn keeps_order(adapter: &AdapterSummary) -> bool {
+/// Is it NVIDIA's driver? Its compiler was seen to contract products into sums and to reorder products, but never sums
+/// (lavapipe reorders them), and its reciprocal of infinity is 0.
+fn is_nvidia(adapter: &AdapterSummary) -> bool {
     adapter.api == "vulkan" && adapter.driver.starts_with("NVIDIA")
 }
 

@@ -1,5 +1,6 @@
 //! The test house: specimens, snapshots, known answers, random models, and the rules of the house itself.
 
+mod activations;
 mod benchmarks;
 mod draws;
 #[cfg(feature = "texts")]

@@ -6,7 +6,7 @@ use super::{
         names,
         rewrite::{Cloner, operands, roots},
     },
-    Search, quotient,
+    Search, Use, quotient,
 };
 use crate::{
     builtin::BuiltinId,
@@ -35,7 +35,7 @@ impl Search {
                 quotients += u32::from(quotient(program, id).is_some());
             });
         }
-        if held == 0 || (self.pairs_follow && held + quotients < 2) {
+        if held == 0 || (self.quotients == Use::Pairs && held + quotients < 2) {
             return false;
         }
         let mut new = Vec::with_capacity(block.len());
@@ -63,7 +63,7 @@ impl Search {
             self.tree(program, operand, names);
         }
         if let Some((which, arg)) = activation(program, id) {
-            let quotient = which.written_out(program, arg, id, self.pairs_follow);
+            let quotient = which.written_out(program, arg, id, self.quotients);
             program.exprs[id.0 as usize] = quotient;
             return;
         }
@@ -131,19 +131,28 @@ impl Activation {
         program: &mut Program,
         arg: ExprId,
         place: ExprId,
-        pairs_follow: bool,
+        quotients: Use,
     ) -> Expr {
         let span = program.span(place);
-        let (factor, bound) = match self {
-            Activation::Tanh => (TWICE_LOG2_E, TANH_BOUND),
-            Activation::Sigmoid if pairs_follow => (-std::f32::consts::LOG2_E, SIGMOID_BOUND),
-            Activation::Sigmoid => (-std::f32::consts::LOG2_E, SIGMOID_BOUND_ALONE),
+        let (factor, bound) = match (self, quotients) {
+            // 2 over infinity is 0.
+            (Activation::Tanh, Use::Alone { has_infinities }) if has_infinities => {
+                (TWICE_LOG2_E, None)
+            }
+            (Activation::Tanh, _) => (TWICE_LOG2_E, Some(TANH_BOUND)),
+            (Activation::Sigmoid, Use::Pairs) => (-std::f32::consts::LOG2_E, Some(SIGMOID_BOUND)),
+            (Activation::Sigmoid, Use::Alone { .. }) => {
+                (-std::f32::consts::LOG2_E, Some(SIGMOID_BOUND_ALONE))
+            }
         };
-        let [factor, bound, one, dividend] = [factor, bound, 1.0, self.dividend()]
-            .map(|x| program.add(Expr::Literal(Value::F32(x)), span));
-        let exponent = program.add(Expr::Binary(BinaryOp::Multiply, factor, arg), span);
-        let min = Expr::Builtin(BuiltinId::named("min"), vec![exponent, bound]);
-        let exponent = program.add(min, span);
+        let [factor, one, dividend] =
+            [factor, 1.0, self.dividend()].map(|x| program.add(Expr::Literal(Value::F32(x)), span));
+        let mut exponent = program.add(Expr::Binary(BinaryOp::Multiply, factor, arg), span);
+        if let Some(bound) = bound {
+            let bound = program.add(Expr::Literal(Value::F32(bound)), span);
+            let min = Expr::Builtin(BuiltinId::named("min"), vec![exponent, bound]);
+            exponent = program.add(min, span);
+        }
         let power = Expr::Builtin(BuiltinId::named("exp2"), vec![exponent]);
         let power = program.add(power, span);
         let divisor = program.add(Expr::Binary(BinaryOp::Add, power, one), span);

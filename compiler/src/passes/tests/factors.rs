@@ -173,12 +173,12 @@ fn random_models_agree() {
             output a"
         );
         let program = compile(&source).expect("a legal model").program;
-        let Some((moved, changes)) = reassociate(&program, Bound::Special) else {
+        let Some((moved, changes)) = reassociate(&program, Bound::Special, false) else {
             continue;
         };
         changed += u32::from(changes.factors > 0);
         check(&moved);
-        let again = reassociate(&program, Bound::Special).map(|(again, _)| print(&again));
+        let again = reassociate(&program, Bound::Special, false).map(|(again, _)| print(&again));
         assert_eq!(again, Some(print(&moved)), "it differs from time to time");
         let [plain, moved] = [&program, &moved].map(|program| evaluate::run(program, 3, 1));
         for ((word, plain), (_, moved)) in plain.into_iter().zip(moved) {

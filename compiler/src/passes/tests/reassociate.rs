@@ -26,7 +26,7 @@ pub(super) fn reassociated(bound: Bound, items: &str, body: &str) -> (String, Ch
         output z = a"
     );
     let artifact = compile(&source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
-    let changed = reassociate(&artifact.program, bound);
+    let changed = reassociate(&artifact.program, bound, false);
     let (program, changes) =
         changed.unwrap_or_else(|| (artifact.program.clone(), Changes::default()));
     check(&program);
@@ -340,7 +340,7 @@ pub(super) fn results(body: &str, bound: Bound) -> [f32; 2] {
         output a"
     );
     let program = compile(&source).expect("a legal model").program;
-    let (changed, _) = reassociate(&program, bound).expect("something to change");
+    let (changed, _) = reassociate(&program, bound, false).expect("something to change");
     [program, changed].map(|program| {
         let words = evaluate::run(&program, 4, 1);
         let (_, word) = words
@@ -409,12 +409,12 @@ fn whole_numbers_keep_their_bits() {
         );
         let program = compile(&source).expect("a legal model").program;
         for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
-            let Some((reassociated, _)) = reassociate(&program, bound) else {
+            let Some((reassociated, _)) = reassociate(&program, bound, false) else {
                 continue;
             };
             changed += 1;
             check(&reassociated);
-            let again = reassociate(&program, bound).map(|(again, _)| print(&again));
+            let again = reassociate(&program, bound, false).map(|(again, _)| print(&again));
             assert_eq!(
                 again,
                 Some(print(&reassociated)),

@@ -130,13 +130,14 @@ fn sums_over_lanes_are_joined() {
     let artifact = compile(source).expect("a legal model");
     let program = artifact.shared(4, 32);
     let count = |text: &str| text.matches("lanes_sum(").count();
-    let (changed, changes) = reassociate(&program, Bound::Latency).expect("something to change");
+    let (changed, changes) =
+        reassociate(&program, Bound::Latency, false).expect("something to change");
     check(&changed);
     let (plain, text) = (print(&program), print(&changed));
     assert!(count(&plain) > count(&text), "{plain}\n{text}");
     assert!(changes.late > 0);
     let (full, _) =
-        reassociate(&program, Bound::Special).unwrap_or((program.into_owned(), changes));
+        reassociate(&program, Bound::Special, false).unwrap_or((program.into_owned(), changes));
     assert_eq!(count(&print(&full)), count(&plain));
 }
 
@@ -147,7 +148,8 @@ fn carried_values_survive_the_steps() {
         step { c = c + 8.0 / a a = if c > 20.0 { 4.0 } else { 2.0 } b = b + (c - a) / a }
         output b";
     let program = compile(source).expect("a legal model").program;
-    let (changed, changes) = reassociate(&program, Bound::Latency).expect("something to change");
+    let (changed, changes) =
+        reassociate(&program, Bound::Latency, false).expect("something to change");
     assert_eq!(changes.inverses, 1);
     for steps in 0..6 {
         assert_eq!(
@@ -204,7 +206,7 @@ fn models_that_found_mistakes_keep_their_results() {
     ] {
         let program = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}")).program;
         for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
-            let Some((changed, _)) = reassociate(&program, bound) else {
+            let Some((changed, _)) = reassociate(&program, bound, false) else {
                 continue;
             };
             check(&changed);
@@ -227,11 +229,34 @@ fn biases_of_lanes_stay_with_them() {
         output x";
     let artifact = compile(source).expect("a legal model");
     let program = artifact.shared(32, 32);
-    let (changed, _) = reassociate(&program, Bound::Latency).expect("something to change");
+    let (changed, _) = reassociate(&program, Bound::Latency, false).expect("something to change");
     let text = print(&changed);
     assert!(
         text.contains("let c_first") || text.contains("let c_first_shifted"),
         "{text}"
     );
     assert!(!text.contains("b_value_first"), "{text}");
+}
+
+/// Where devices know infinities, `tanh` needs no bound: 2 over infinity is 0.
+#[test]
+fn tanh_ends_at_infinity() {
+    let source = "input w: [f32; 4]
+        state a = 1.0 state b = 1.0
+        step { b = min(b * 1e6, 3e38) a = tanh(w[0] + b * w[1]) }
+        output a";
+    let program = compile(source).expect("a legal model").program;
+    for (bound, has_infinities, is_bounded) in [
+        (Bound::Latency, true, false),
+        (Bound::Issue, true, false),
+        (Bound::Latency, false, true),
+    ] {
+        let (changed, _) =
+            reassociate(&program, bound, has_infinities).expect("something to change");
+        let text = print(&changed);
+        assert_eq!(text.contains("57.7)"), is_bounded, "{text}");
+        for steps in [1, 2, 6, 7, 20] {
+            assert_near(&program, &changed, steps, 1e-6);
+        }
+    }
 }

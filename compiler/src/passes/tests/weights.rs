@@ -180,12 +180,12 @@ fn networks_move_by_roundings() {
         );
         let program = compile(&source).expect("a legal model").program;
         for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
-            let Some((moved, changes)) = reassociate(&program, bound) else {
+            let Some((moved, changes)) = reassociate(&program, bound, true) else {
                 continue;
             };
             changed += u32::from(changes.weights > 0);
             check(&moved);
-            let again = reassociate(&program, bound).map(|(again, _)| print(&again));
+            let again = reassociate(&program, bound, true).map(|(again, _)| print(&again));
             assert_eq!(again, Some(print(&moved)), "it differs from time to time");
             // Sums of some terms of size 2 that may cancel.
             assert_near(&program, &moved, 2, 1e-5);
