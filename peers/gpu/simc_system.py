@@ -37,8 +37,8 @@ class Simc:
         self.name = name
         command = [binary, "bench", ROOT / f"benchmarks/{workload.model}.sim", "--agents", workload.agents]
         command += ["--steps", workload.steps, "--runs", runs, "--backend", device, "--json"]
-        for name, path in TABLES.get(workload.model, {}).items():
-            command += ["--data", f"{name}={ROOT / path}"]
+        for table, path in TABLES.get(workload.model, {}).items():
+            command += ["--data", f"{table}={ROOT / path}"]
         self.command = [str(word) for word in command]
         self.workload, self.facts, self.problem = workload, {}, None
         if not Path(binary).exists():

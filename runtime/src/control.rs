@@ -18,9 +18,10 @@ pub struct Control<'a> {
     pub clock: bool,
     /// With `clock`: has the device compute the run so many times, one after the other in one submission, and divides
     /// what the clock counted. Starting and stopping it takes 1.4 microseconds on an H200, a start of a kernel on an
-    /// idle device about 1.3 more: much beside runs of 10. The results are those of the last time. A run that does not
-    /// go out in one dispatch, or shares its submission with others of a batch, is computed once; so is any run where
-    /// this is 0 or 1.
+    /// idle device about 1.3 more: much beside runs of 10. The results are those of the last time. Fewer times where
+    /// it is not known yet that it takes less than 50 milliseconds, and once where a submission takes several
+    /// dispatches or the runs of a batch share it; [`Report::dispatches`](crate::Report::dispatches) says how often.
+    /// 0 is 1.
     pub repeats: u32,
 }
 

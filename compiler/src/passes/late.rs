@@ -19,6 +19,8 @@ use super::{
 };
 use crate::ir::{BinaryOp, Expr, ExprId, Program, Stmt, Value};
 
+/// Terms of a sum that is ordered, at most: it becomes as deep.
+const LONGEST: usize = 128;
 /// When what depends on no state is known: early.
 const EARLY: i32 = -1_000_000;
 
@@ -66,6 +68,12 @@ impl Times {
         let end = ends.max().unwrap_or(0);
         for state in &program.states {
             times.vars[state.0 as usize] -= end;
+        }
+        // So does it with what it hands on beside them (see [`super::inverses`]).
+        for stmt in &program.prologue {
+            if let Stmt::Var { var, .. } = stmt {
+                times.vars[var.0 as usize] -= end;
+            }
         }
         times
     }
@@ -140,7 +148,7 @@ fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
     }
     // What all agents share is one term.
     let old = terms_but(program, sum, |id| !times.personal.of(program, id));
-    if old.len() < 3 {
+    if !(3..=LONGEST).contains(&old.len()) {
         return false;
     }
     let mut new = old.clone();

@@ -44,8 +44,10 @@ pub(super) fn run(program: &mut Program) -> u32 {
         let Stmt::Let { var, value } = program.step[at] else {
             continue;
         };
-        let is_late = times.of(program, value) >= EARLIER;
-        let Some(outcomes) = Outcomes::of(program, var, value).filter(|_| is_late) else {
+        if times.of(program, value) < EARLIER {
+            continue;
+        }
+        let Some(outcomes) = Outcomes::of(program, var, value) else {
             continue;
         };
         if let Some(changed) = outcomes.follow(at, times.clone()) {
@@ -346,10 +348,11 @@ impl Outcomes {
         });
         let mut changed = Vec::new();
         assigned(own, &mut changed);
-        // An agent may stop or leave inside.
-        let inside = blocks(stmt).into_iter().flatten().next().is_some();
+        // An agent may stop here or inside, with the states that it has.
+        let leaves =
+            matches!(stmt, Stmt::Stop) || blocks(stmt).into_iter().flatten().next().is_some();
         let needs = |var: VarId, assigned: bool| {
-            read.contains(&var) || changed.contains(&var) || (inside && assigned)
+            read.contains(&var) || changed.contains(&var) || (leaves && assigned)
         };
         self.choose(needs, new);
         for var in changed {
@@ -419,27 +422,34 @@ fn read(program: &Program, stmt: &Stmt, read: &mut Vec<VarId>) {
 
 /// All that a name depends on, by way of any number of steps.
 fn dependences(program: &Program, name: VarId) -> BTreeSet<VarId> {
-    let mut found = BTreeSet::from([name]);
-    loop {
-        let before = found.len();
-        extend(program, &program.step, &mut found);
-        if found.len() == before {
-            return found;
+    let mut statements = Vec::new();
+    list(program, &program.step, &mut statements);
+    let mut setters: HashMap<VarId, Vec<usize>> = HashMap::new();
+    for (at, (set, _)) in statements.iter().enumerate() {
+        for &var in set {
+            setters.entry(var).or_default().push(at);
         }
     }
+    let mut found = BTreeSet::from([name]);
+    let mut pending = vec![name];
+    while let Some(var) = pending.pop() {
+        for at in setters.remove(&var).unwrap_or_default() {
+            let new = statements[at].1.iter().filter(|read| found.insert(**read));
+            pending.extend(new);
+        }
+    }
+    found
 }
 
-/// Adds what the variables in `found` that a block sets depend on.
-fn extend(program: &Program, block: &[Stmt], found: &mut BTreeSet<VarId>) {
-    for stmt in block.iter().rev() {
-        for inner in blocks(stmt).into_iter().flatten() {
-            extend(program, inner, found);
-        }
+/// What each statement of a block sets, itself or inside, and what it reads itself.
+fn list(program: &Program, block: &[Stmt], statements: &mut Vec<(Vec<VarId>, Vec<VarId>)>) {
+    for stmt in block {
         let (mut set, mut reads) = (Vec::new(), Vec::new());
         sets(stmt, &mut set);
-        if set.iter().any(|var| found.contains(var)) {
-            read(program, stmt, &mut reads);
-            found.extend(reads);
+        read(program, stmt, &mut reads);
+        statements.push((set, reads));
+        for inner in blocks(stmt).into_iter().flatten() {
+            list(program, inner, statements);
         }
     }
 }

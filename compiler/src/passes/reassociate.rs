@@ -100,10 +100,12 @@ pub(crate) fn reassociate(
     }
     if program.shared_time.is_empty() {
         changes.weights = weights::run(&mut program, bound == Bound::Latency);
-        if written_out && changes.weights == 0 {
-            program = plain;
-            clean(&mut program);
-        }
+    }
+    if written_out && changes.weights == 0 {
+        program = plain;
+        clean(&mut program);
+    }
+    if program.shared_time.is_empty() {
         changes.inverses = inverses::run(&mut program, bound == Bound::Latency);
         if bound == Bound::Latency {
             changes.late = late::run(&mut program);

@@ -435,7 +435,7 @@ impl<'a> Traffic<'a> {
         })?;
         // Where the device has no clock, the host's counts the way there and back too.
         let host = self.landed - since;
-        let by_host = || (!buffers.staging.has_clock()).then(|| host.as_secs_f64());
+        let by_host = || (!buffers.staging.has_clock()).then_some(host.as_secs_f64());
         if let Some(seconds) = clocked.or_else(by_host) {
             self.built.pace.learn(agents, end - step, seconds);
         }

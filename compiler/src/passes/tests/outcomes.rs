@@ -9,7 +9,7 @@ use crate::{
     ir::{Program, print::print},
     passes::{
         outcomes,
-        reassociate::{Bound, Changes},
+        reassociate::{Bound, Changes, reassociate},
     },
 };
 
@@ -87,6 +87,49 @@ fn an_agent_that_stops_has_its_states() {
     assert!(at("b = if holds") < at("if d > 9.0"), "{text}");
 }
 
+/// What is handed on as a reciprocal is known at the begin of a step.
+#[test]
+fn reciprocals_that_are_handed_on_are_known_early() {
+    let source = "state a = 0.3 state b = 0.2 state d = 0.4 state y = 2.0
+        step {
+            let push = if sin(sin(cos(a) + exp(b)) * 3.0) > 0.5 { 1.0 } else { -1.0 }
+            b = clamp(b * 0.3 + push + d / y, -2.0, 2.0)
+            a = max(a * 0.5 + b, push)
+            y = clamp(y + 0.1 * a, 1.0, 4.0)
+            a = a + d / y
+        }
+        output a output b";
+    let program = compile(source).expect("a legal model").program;
+    let changed = reassociate(&program, Bound::Latency, false);
+    let (changed, changes) = changed.expect("something to change");
+    let text = print(&changed);
+    assert!(text.contains("var per_y"), "{text}");
+    assert_eq!(changes.outcomes, 1, "{text}");
+}
+
+/// Thousands of choices, and thousands of states that follow from one another: a walk over all of them for each would
+/// take minutes.
+#[test]
+fn many_choices_end() {
+    let choices = (0..2_000).map(|k| {
+        format!("let k{k} = if a > {k}.5 {{ 1.0 }} else {{ -1.0 }} a += sin(b * {k}.5) * k{k} + cos(k{k})\n")
+    });
+    let states = (0..2_000).map(|k| format!("state x{k} = 0.5\n"));
+    let moves = (0..1_999).map(|k| format!("x{k} = x{}\n", k + 1));
+    let source = format!(
+        "state a = 0.5 state b = 0.2 {}
+        step {{ let push = if sin(cos(x0) + exp(a)) > 0.5 {{ 1.0 }} else {{ -1.0 }} {} x1999 = b + push {} b = b * 0.9 }}
+        output a",
+        states.collect::<String>(),
+        moves.collect::<String>(),
+        choices.collect::<String>(),
+    );
+    let mut program = compile(&source).expect("a legal model").program;
+    let before = print(&program);
+    assert_eq!(outcomes::run(&mut program), 0);
+    assert_eq!(print(&program), before);
+}
+
 /// What a model's agents end with, as it is and by outcomes.
 fn ends(source: &str, seed: u32) -> Option<[Vec<(String, u32)>; 2]> {
     let program = compile(source)
@@ -148,10 +191,11 @@ fn results_stay_to_the_bit() {
                 _ => format!("if {a} > 1.5 {{ n = k v = {value} stop }}\n"),
             };
         }
+        let end = ["", "", "", "stop"][below(4) as usize];
         let last = names.last().cloned().unwrap_or_default();
         let source = format!(
             "state x = 0.3 state v = 0.1 state w = 0.2 state n = 0
-            step {{ {body} x = x + 0.05 * {last} v = clamp(v, -3.0, 3.0) x = clamp(x, -3.0, 3.0) w = clamp(w, -3.0, 3.0) }}
+            step {{ {body} x = x + 0.05 * {last} v = clamp(v, -3.0, 3.0) x = clamp(x, -3.0, 3.0) w = clamp(w, -3.0, 3.0) {end} }}
             output x output v output w output n"
         );
         for seed in 1..4 {
