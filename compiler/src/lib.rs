@@ -112,6 +112,7 @@ fn optimised(
     if cfg!(debug_assertions) {
         ir::verify::verify(&lowered).expect("lowering keeps the invariants of the IR");
     }
+    size::check_lowered(&lowered)?;
     let mut program = lowered.clone();
     if options.optimise {
         passes::optimise(&mut program);

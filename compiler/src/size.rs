@@ -17,6 +17,9 @@ const ROW_WORDS: u64 = 1 << 24;
 /// tint whatever its blocks hold; models with plain blocks go on to be valid up to here.
 const BLOCK_LEVELS: u32 = 56;
 
+/// Levels of blocks through which the passes can walk; they take some away, and none accepts so many.
+const WALKED_LEVELS: u32 = 1_000;
+
 /// Complaints about declarations that are too large, before anything is laid out.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -100,6 +103,18 @@ fn words(model: &Model, ty: &Type) -> u64 {
     }
 }
 
+/// Complaints about a program through which the passes cannot walk.
+pub(crate) fn check_lowered(program: &Program) -> Result<(), Vec<Diagnostic>> {
+    too_deep(program, WALKED_LEVELS).map_or(Ok(()), |complaint| Err(vec![complaint]))
+}
+
+/// A complaint about blocks that lie more than `most` levels within one another.
+fn too_deep(program: &Program, most: u32) -> Option<Diagnostic> {
+    let (levels, head) = limits::deepest(program).filter(|(levels, _)| *levels > most)?;
+    let span = program.span(head);
+    Some(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span))
+}
+
 /// Complaints about an optimised program that is beyond what WGSL guarantees.
 pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
     let mut found = Vec::new();
@@ -107,12 +122,7 @@ pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
         let bytes = u64::from(limits::private_bytes(program));
         found.push(catalog::model::too_much_memory(bytes, program[first].span));
     }
-    if let Some((levels, head)) = limits::deepest(program)
-        && levels > BLOCK_LEVELS
-    {
-        let span = program.span(head);
-        found.push(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span));
-    }
+    found.extend(too_deep(program, BLOCK_LEVELS));
     if limits::members(program) > limits::MEMBERS_MAX
         && let Some(&last) = program.params.last()
     {

@@ -15,6 +15,9 @@ use crate::{
 };
 use std::rc::Rc;
 
+/// Branches of an `if`, at most.
+const MAX_BRANCHES: usize = 2_000;
+
 impl Checker<'_> {
     /// Checks an expression. `want` is the type that its place will ask for, where that is known; it only
     /// guides literals, the result may have another type.
@@ -134,6 +137,15 @@ impl Checker<'_> {
         self.node(ExprKind::Repeat(id), ty, span)
     }
 
+    /// Branches lie within one another from here on, and what follows walks through them.
+    pub(super) fn complain_of_branches(&mut self, count: usize, span: Span) {
+        if count > MAX_BRANCHES {
+            let complaint =
+                catalog::model::blocks_too_deep(count as u32, MAX_BRANCHES as u32, span);
+            self.report(complaint);
+        }
+    }
+
     fn if_value(
         &mut self,
         branches: &[(ast::Expr, ast::Expr)],
@@ -153,6 +165,7 @@ impl Checker<'_> {
         if let Some(chosen) = constant {
             return values[chosen];
         }
+        self.complain_of_branches(branches.len(), span);
         if ty.is_abstract() {
             ty = want
                 .filter(|want| super::ty::adapts(&ty, want))

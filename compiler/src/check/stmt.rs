@@ -57,6 +57,7 @@ impl<'a> Checker<'a> {
                 branches,
                 otherwise,
             } => {
+                self.complain_of_branches(branches.len(), span);
                 let branches = branches
                     .iter()
                     .map(|(condition, body)| {

@@ -211,3 +211,31 @@ fn arrays_beyond_the_functions_room_are_private_and_beyond_that_refused() {
     let much = arrays(&[1_900, 2_000, 1_900]);
     assert_eq!(limits::place(&much.program).unplaced.len(), 1);
 }
+
+/// Branches beyond what the compiler can walk through are refused before it does.
+#[test]
+fn chains_of_branches_end() {
+    let chain = |count: usize, body: fn(usize) -> String| -> String {
+        (0..count)
+            .map(|k| format!(" else if b > {k}.0 {{ {} }}", body(k)))
+            .collect()
+    };
+    let value = |k| format!("{k}.5");
+    let statement = |k| format!("a = {k}.5");
+    for (count, accepted) in [(40, true), (3_000, false), (100_000, false)] {
+        let values = format!(
+            "a = if b > 0.0 {{ 0.5 }}{} else {{ 1.0 }}",
+            chain(count, value)
+        );
+        let statements = format!("if b > 0.0 {{ a = 0.5 }}{}", chain(count, statement));
+        for body in [values, statements] {
+            let source = format!("state a = 0.0 step {{ let b = sin(a) {body} }} output a");
+            let complaints = sim_compiler::check(&source);
+            let slugs: Vec<_> = complaints.iter().map(|it| it.slug).collect();
+            match accepted {
+                true => assert_eq!(slugs, [""; 0], "{count}"),
+                false => assert_eq!(slugs, ["blocks_too_deep"], "{count}"),
+            }
+        }
+    }
+}
