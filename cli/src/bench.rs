@@ -19,7 +19,7 @@ use crate::{
     source::Source,
     terminal,
 };
-use measure::{Batched, Measured};
+use measure::{Batched, InARow, Measured};
 use report::Row;
 use sim_compiler::{artifact::Artifact, ir::cost};
 use sim_runtime::{Control, Device, Simulation, Tuning};
@@ -218,6 +218,7 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
     };
     let (simulation, agreement) = verify::verify(simulation, &first, &control, start)?;
     let measured = Measured::of(&simulation, &first, args.runs, &control)?;
+    let in_a_row = InARow::of(&simulation, &first, &measured, &control)?;
     let batched = (args.batch)
         .map(|batch| Batched::of(&simulation, &first, (batch, args.runs), &control))
         .transpose()?;
@@ -231,6 +232,7 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
         cost,
     )
     .tuned(tuned)
+    .in_a_row(in_a_row)
     .batched(batched))
 }
 

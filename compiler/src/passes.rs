@@ -38,6 +38,7 @@ mod ssa;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod times;
 mod unroll;
 mod weights;
 

@@ -17,7 +17,7 @@ const ROW_WORDS: u64 = 1 << 24;
 /// tint whatever its blocks hold; models with plain blocks go on to be valid up to here.
 const BLOCK_LEVELS: u32 = 56;
 
-/// Levels of blocks through which the passes can walk; they take some away, and none accepts so many.
+/// Levels of blocks through which the passes can walk. What folds away is counted here, unlike there.
 const WALKED_LEVELS: u32 = 1_000;
 
 /// Complaints about declarations that are too large, before anything is laid out.

@@ -9,9 +9,6 @@ use std::{slice, time::Instant};
 pub(crate) struct Measured {
     /// By the device's clock; none if it has none.
     pub(crate) gpu: Option<Interval>,
-    /// The same of runs that the device computes one after the other in one submission; none where one run is long
-    /// enough.
-    pub(crate) in_a_row: Option<InARow>,
     /// From the call to the results in the host's memory, in runs without the clock, which take turns with those.
     pub(crate) total: Interval,
     /// What the second takes longer than the first, pair by pair.
@@ -37,24 +34,29 @@ const ROW: f64 = 2e-3;
 const MOST_IN_A_ROW: f64 = 200.0;
 
 impl InARow {
-    /// As many submissions as `runs` says, of runs of which one takes `seconds`; every run that is read must give the
-    /// bits that are `expected`.
-    fn of(
+    /// As many submissions as runs were `measured`; every run that is read must give the bits of the `first`. None
+    /// where the device has no clock, or one run is long enough.
+    pub(crate) fn of(
         simulation: &Simulation,
-        expected: &[Vec<u32>],
-        (runs, seconds): (u32, f64),
+        first: &Run,
+        measured: &Measured,
         control: &Control<'_>,
     ) -> Result<Option<InARow>, Unmeasured> {
-        let repeats = (ROW / seconds.max(1e-9)).min(MOST_IN_A_ROW) as u32;
+        let alone = measured.gpu.map_or(f64::INFINITY, |alone| alone.median);
+        let repeats = (ROW / alone.max(1e-9)).min(MOST_IN_A_ROW) as u32;
+        if repeats < 2 {
+            return Ok(None);
+        }
+        let expected = words(first);
         let repeated_on_device = Control {
             clock: true,
             repeats,
             ..*control
         };
         let mut times = Vec::new();
-        for _ in 0..runs.max(1) {
-            let report = repeated(simulation, expected, &repeated_on_device)?.0;
-            if report.dispatches == u64::from(repeats) && repeats > 1 {
+        for _ in 0..measured.runs {
+            let report = repeated(simulation, &expected, &repeated_on_device)?.0;
+            if report.dispatches == u64::from(repeats) {
                 times.extend(report.telemetry.gpu_seconds);
             }
         }
@@ -89,18 +91,10 @@ impl Measured {
                 gpu.extend(report.telemetry.gpu_seconds);
             }
         }
-        let gpu_alone = Interval::of(gpu.iter().copied());
-        let in_a_row = match gpu_alone {
-            Some(alone) if alone.median < ROW / 2.0 => {
-                InARow::of(simulation, &expected, (runs, alone.median), control)?
-            }
-            Some(_) | None => None,
-        };
         let overhead = totals.iter().zip(&gpu).map(|(total, gpu)| total - gpu);
         Ok(Measured {
             overhead: Interval::of(overhead),
-            gpu: gpu_alone,
-            in_a_row,
+            gpu: Interval::of(gpu),
             total: Interval::of(totals.iter().copied())
                 .ok_or_else(|| Unmeasured::Unverified("there was no run".to_owned()))?,
             report,

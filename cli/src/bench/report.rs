@@ -3,7 +3,7 @@
 use super::{
     floor,
     interval::Interval,
-    measure::{Batched, Measured},
+    measure::{Batched, InARow, Measured},
     tune::Tuned,
     verify::Agreement,
 };
@@ -178,10 +178,7 @@ impl Row {
             first: costs(first.report(), compile_seconds),
             runs: measured.runs,
             gpu_ms: measured.gpu.map(|it| scaled(it, 1e3)),
-            in_a_row: measured.in_a_row.map(|it| Sequence {
-                runs: it.runs,
-                gpu_ms: scaled(it.gpu, 1e3),
-            }),
+            in_a_row: None,
             total_ms: scaled(measured.total, 1e3),
             overhead_us: measured.overhead.map(|it| scaled(it, 1e6)),
             agent_steps_per_second: agent_steps as f64 / seconds.max(1e-9),
@@ -208,6 +205,15 @@ impl Row {
             arguments: tuned.arguments(),
             tried: tuned.tried,
             untuned_ms: ms(tuned.seconds.0),
+        });
+        self
+    }
+
+    /// The same row with the time of runs in a row.
+    pub(crate) fn in_a_row(mut self, measured: Option<InARow>) -> Row {
+        self.in_a_row = measured.map(|it| Sequence {
+            runs: it.runs,
+            gpu_ms: scaled(it.gpu, 1e3),
         });
         self
     }

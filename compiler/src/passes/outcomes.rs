@@ -12,9 +12,9 @@
 
 use super::{
     fold::fold,
-    late::Times,
     names,
     rewrite::{Cloner, assigned, blocks, nodes_of, operands, reads, roots},
+    times::Times,
 };
 use crate::{
     builtin::BuiltinId,
@@ -40,7 +40,7 @@ pub(super) fn run(program: &mut Program) -> u32 {
     let mut times = Times::new(program);
     let mut tried = 0;
     for at in 0..program.step.len() {
-        times.statement(program, &program.step[at].clone());
+        times.statement(program, &program.step[at]);
         let Stmt::Let { var, value } = program.step[at] else {
             continue;
         };
@@ -99,7 +99,12 @@ impl Tree {
         if let Tree::Choice(condition, accept, reject) = self {
             accept.name(program, new);
             reject.name(program, new);
-            if name_of(program, *condition).is_none() {
+            // A variable may change before it is asked again.
+            let is_name = match program[*condition] {
+                Expr::Read(var) => program[var].kind == VarKind::Let,
+                _ => false,
+            };
+            if !is_name {
                 new.push(names::extract(program, *condition).1);
             }
         }
@@ -125,14 +130,6 @@ impl Tree {
                 program.add(choice, span)
             }
         }
-    }
-}
-
-/// The name that is read there. (A variable may change before it is asked again.)
-fn name_of(program: &Program, id: ExprId) -> Option<VarId> {
-    match program[id] {
-        Expr::Read(var) if program[var].kind == VarKind::Let => Some(var),
-        _ => None,
     }
 }
 

@@ -86,9 +86,10 @@ pub(crate) fn reassociate(
     match bound {
         Bound::Special => changes.pairs = reciprocals::run(&mut program),
         // So that the constants of functions, too, can go into weights.
-        Bound::Latency | Bound::Issue => {
+        Bound::Latency | Bound::Issue if program.shared_time.is_empty() => {
             written_out = reciprocals::write_out(&mut program, has_infinities)
         }
+        Bound::Latency | Bound::Issue => {}
     }
     // Written out for nothing, what holds divisions only makes a text longer.
     if bound == Bound::Special && changes.pairs == 0 {
@@ -100,12 +101,10 @@ pub(crate) fn reassociate(
     }
     if program.shared_time.is_empty() {
         changes.weights = weights::run(&mut program, bound == Bound::Latency);
-    }
-    if written_out && changes.weights == 0 {
-        program = plain;
-        clean(&mut program);
-    }
-    if program.shared_time.is_empty() {
+        if written_out && changes.weights == 0 {
+            program = plain;
+            clean(&mut program);
+        }
         changes.inverses = inverses::run(&mut program, bound == Bound::Latency);
         if bound == Bound::Latency {
             changes.late = late::run(&mut program);
