@@ -14,7 +14,10 @@ TABLES = {
 
 
 def read(report, in_a_row=False):
-    """Milliseconds of the runs (of one alone, or its share of many in a row where there are such), mean score, compile and first-run seconds of a report of `simc bench --json`."""
+    """Milliseconds of the runs, mean score, compile and first-run seconds of a report of `simc bench --json`.
+
+    The milliseconds are those of a run alone, or its share of many in a row where that is asked for and there is one.
+    """
     (row,) = report["results"]
     score = next(output for output in row["outputs"] if output["name"] == "score")
     time = row["gpu_ms"] or row["total_ms"]

@@ -4,9 +4,9 @@
 * `graph`: so many steps at a time through `torch.compile`, and the whole run recorded as one CUDA graph;
 * `reduce-overhead`: the same steps with `torch.compile(mode="reduce-overhead")`, PyTorch's own use of CUDA graphs.
 
-Networks are batched products (`bmm`, which is what `torch.func.vmap` makes of a network: `vmap`), or products summed
-over an axis (`sum`), which the compiler can join with what is around them; the worker keeps the fastest. `batched` is
-`eager` without `sum`: how ensembles of networks are usually written.
+Networks are batched products (`bmm`), or products summed over an axis (`sum`), which the compiler can join with what
+is around them; the worker keeps the faster. `batched` is how ensembles of networks are usually written: `bmm`, or the
+same through `torch.func.vmap`.
 """
 
 import math
