@@ -4,6 +4,7 @@ mod adapter;
 mod buffers;
 mod cache;
 mod choose;
+mod commands;
 mod device;
 mod flight;
 mod kernel;

@@ -4,6 +4,7 @@ use crate::{
     bind::Launch,
     error::Error,
     gpu::{
+        commands::{Commands, Plan},
         device::{OpenDevice, Task},
         kernel::{Kernel, binding},
         per_step::PerStep,
@@ -65,6 +66,8 @@ pub(crate) struct Buffers {
     /// The inputs that all places share, if they do.
     shared: Option<Arc<Inputs>>,
     pub(crate) places: Vec<Place>,
+    /// Recorded for the next submissions: one that the device's clock times and one that it does not.
+    recorded: Vec<Commands>,
 }
 
 /// What buffers have to have room for.
@@ -191,6 +194,7 @@ impl Buffers {
             tables: shape.tables.to_vec(),
             shared: shape.shared.cloned(),
             places,
+            recorded: Vec::new(),
             uniform,
         })
     }
@@ -241,30 +245,56 @@ impl Buffers {
         Ok(())
     }
 
-    /// Records the dispatches of a submission, for a kernel whose workgroups have so many agents.
+    /// Records what fills the tables of steps of dispatches that have not what their launches ask for.
+    pub(crate) fn prepare(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        open: &OpenDevice,
+        kernel: &Kernel,
+        dispatches: &[Dispatch<'_>],
+    ) {
+        let Some(preparing) = &kernel.preparing else {
+            return;
+        };
+        for (number, dispatch) in dispatches.iter().enumerate() {
+            let (offset, steps) = (self.offset(number), dispatch.launch.steps);
+            if let Some(per_step) = &self.places[dispatch.place].per_step {
+                per_step.fill(pass, preparing, &open.limits, steps, offset);
+            }
+        }
+    }
+
+    /// Records the dispatches of a submission, the place and the agents of each, for a kernel whose workgroups have so
+    /// many agents.
     pub(crate) fn record(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         open: &OpenDevice,
         (kernel, agents): (&Kernel, u32),
-        dispatches: &[Dispatch<'_>],
+        dispatches: &[(usize, u32)],
     ) {
-        if let Some(preparing) = &kernel.preparing {
-            for (number, dispatch) in dispatches.iter().enumerate() {
-                let (offset, steps) = (self.offset(number), dispatch.launch.steps);
-                if let Some(per_step) = &self.places[dispatch.place].per_step {
-                    per_step.fill(pass, preparing, &open.limits, steps, offset);
-                }
-            }
-        }
         pass.set_pipeline(&kernel.pipeline);
         let most = open.limits.max_compute_workgroups_per_dimension;
-        for (number, dispatch) in dispatches.iter().enumerate() {
-            let (x, y) = plan::workgroups(dispatch.chunk.1, agents, most);
-            let bind_group = &self.places[dispatch.place].bind_group;
+        for (number, &(place, count)) in dispatches.iter().enumerate() {
+            let (x, y) = plan::workgroups(count, agents, most);
+            let bind_group = &self.places[place].bind_group;
             pass.set_bind_group(0, bind_group, &[self.offset(number)]);
             pass.dispatch_workgroups(x, y, 1);
         }
+    }
+
+    /// Commands that were recorded for such a submission, if there is nothing to prepare before them.
+    pub(crate) fn recorded(&mut self, plan: &Plan) -> Option<Commands> {
+        let prepared = |place: &Place| place.per_step.as_ref().is_none_or(PerStep::is_filled);
+        let at = self.recorded.iter().position(|it| it.are_for(plan))?;
+        let ready = self.places[..plan.places].iter().all(prepared);
+        ready.then(|| self.recorded.swap_remove(at))
+    }
+
+    /// Keeps commands for a later submission.
+    pub(crate) fn keep_recorded(&mut self, commands: Commands) {
+        self.recorded.retain(|it| !it.stand_for(&commands));
+        self.recorded.push(commands);
     }
 
     /// The dynamic offset of a dispatch's uniform block.

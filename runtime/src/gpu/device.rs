@@ -70,7 +70,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    pub(crate) fn new(during: &'static str) -> Task {
+    pub(crate) const fn new(during: &'static str) -> Task {
         Task { during, bytes: 0 }
     }
 }

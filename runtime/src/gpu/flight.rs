@@ -5,7 +5,8 @@
 use super::{
     Built,
     buffers::{self, Buffers, Dispatch, Inputs, Shape},
-    device::{OpenDevice, Task},
+    commands::{Commands, Once, Plan, RUNNING},
+    device::OpenDevice,
     kernel::binding,
     plan,
     reduce::{self, Reducer, Reduction},
@@ -51,8 +52,8 @@ struct Flight {
     dispatches: u64,
     /// Steps of the longest of them.
     longest: u32,
-    /// How often it computes them.
-    repeats: u32,
+    /// What its commands did.
+    plan: Plan,
     /// What the results of each run are reduced to, after the last step of runs that do not keep them.
     reductions: Vec<Reduction>,
     submission: wgpu::SubmissionIndex,
@@ -331,29 +332,23 @@ impl<'a> Traffic<'a> {
             true => self.repeats(&buffers.staging, (agents, steps)),
             false => 1,
         };
-        let (submission, mapping) = open.guarded(Task::new("running the kernel"), || {
-            let mut encoder = open
-                .device
-                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sim") });
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: Some("sim"),
-                timestamp_writes: buffers.staging.timestamps(clocked),
-            });
-            for _ in 0..repeats {
-                buffers.record(&mut pass, open, (&built.kernel, built.agents), &dispatches);
+        let plan = Plan::new(&dispatches, repeats, (jobs.len(), bytes), clocked);
+        let commands = match buffers.recorded(&plan).filter(|_| reductions.is_empty()) {
+            Some(commands) => commands,
+            None => {
+                let started = Instant::now();
+                let reducer = self.stock.reducer.as_ref();
+                let once = Once {
+                    prepared: &dispatches,
+                    reduced: reducer.map(|it| (it, &reductions[..])),
+                };
+                let commands = Commands::record(open, built, &buffers, plan.clone(), once)?;
+                let seconds = started.elapsed().as_secs_f64();
+                open.meter(|telemetry| telemetry.record_seconds += seconds);
+                commands
             }
-            drop(pass);
-            if let Some(reducer) = &self.stock.reducer {
-                reducer.record(&mut encoder, &reductions);
-            }
-            let results = buffers.places[..jobs.len()].iter();
-            let results = results.map(|it| (&it.results.device, bytes));
-            let reports = reductions.iter().map(Reduction::report);
-            let parts = results.chain(reports);
-            let mapping = buffers.staging.fill(&mut encoder, parts, clocked);
-            (open.queue.submit([encoder.finish()]), mapping)
-        })?;
-        open.meter(|telemetry| telemetry.submissions += 1);
+        };
+        let (submission, mapping) = commands.submit(open)?;
         let dispatches = ranges.len() as u64 * u64::from(repeats);
         let lengths = ranges.iter().map(|(first, end)| end - first);
         let longest = lengths.max().unwrap_or(0);
@@ -363,7 +358,7 @@ impl<'a> Traffic<'a> {
             steps: (step, end),
             dispatches,
             longest,
-            repeats,
+            plan,
             reductions,
             submission,
             mapping,
@@ -389,42 +384,56 @@ impl<'a> Traffic<'a> {
             .map_or(self.launch.steps, |job| job.launch.steps)
     }
 
+    /// Waits until a submission is done; meanwhile records the commands of the next run like it. Gives the time since it
+    /// went out, or since the one before it was done.
+    fn wait(&mut self, flight: &mut Flight) -> Result<Duration, Error> {
+        let (first, end) = flight.steps;
+        let buffers = &mut flight.buffers;
+        let is_whole = first == 0 && end == self.launch_steps(&flight.jobs);
+        if is_whole && flight.reductions.is_empty() {
+            let plan = flight.plan.clone();
+            let ahead = Commands::record(self.open, self.built, buffers, plan, Once::default())?;
+            buffers.keep_recorded(ahead);
+        }
+        let since = flight.since.max(self.landed);
+        let agents = flight.jobs.iter().map(|job| job.chunk.count).sum();
+        let expected = self.built.pace.expected(agents, end - first) * flight.plan.repeats;
+        // The host's time counts the nap that it takes meanwhile: a pace that is too slow would stay so.
+        let due = match buffers.staging.has_clock() {
+            true => since + expected,
+            false => since + expected / 2,
+        };
+        let submission = flight.submission.clone();
+        self.open
+            .wait(RUNNING, submission, due, || flight.mapping.is_done())?;
+        self.landed = Instant::now();
+        Ok(self.landed - since)
+    }
+
     /// Waits for a submission and takes its results. If its runs have more steps, or begin again because a driver
     /// cut their loops short, the submission that goes on with them.
     fn land(
         &mut self,
-        flight: Flight,
+        mut flight: Flight,
         each: &mut dyn FnMut(usize, Raw),
     ) -> Result<Option<Flight>, Error> {
+        let host = self.wait(&mut flight)?;
         let Flight {
             buffers,
             jobs,
             steps: (step, end),
             dispatches,
             longest,
-            repeats,
+            plan,
             reductions,
-            submission,
-            mut mapping,
-            since,
+            mapping,
+            ..
         } = flight;
         let open = self.open;
         let agents: u32 = jobs.iter().map(|job| job.chunk.count).sum();
-        let since = since.max(self.landed);
-        let expected = self.built.pace.expected(agents, end - step) * repeats;
-        // The host's time counts the nap that it takes meanwhile: a pace that is too slow would stay so.
-        let due = match buffers.staging.has_clock() {
-            true => since + expected,
-            false => since + expected / 2,
-        };
-        open.wait(Task::new("running the kernel"), submission, due, || {
-            mapping.is_done()
-        })?;
-        self.landed = Instant::now();
-        let steps = self.launch_steps(&jobs);
-        let last = end == steps;
+        let last = end == self.launch_steps(&jobs);
         let (fault, clocked) = buffers.staging.read(open, mapping, |words, seconds| {
-            let seconds = seconds.map(|seconds| seconds / f64::from(repeats));
+            let seconds = seconds.map(|seconds| seconds / f64::from(plan.repeats));
             self.note(&jobs, dispatches, seconds);
             let fault = match (last, reductions.is_empty()) {
                 (false, _) => None,
@@ -434,7 +443,6 @@ impl<'a> Traffic<'a> {
             (fault, seconds)
         })?;
         // Where the device has no clock, the host's counts the way there and back too.
-        let host = self.landed - since;
         let by_host = || (!buffers.staging.has_clock()).then_some(host.as_secs_f64());
         if let Some(seconds) = clocked.or_else(by_host) {
             self.built.pace.learn(agents, end - step, seconds);

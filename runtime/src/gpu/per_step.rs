@@ -72,6 +72,11 @@ impl PerStep {
         }
     }
 
+    /// Has it the values of its launch?
+    pub(crate) fn is_filled(&self) -> bool {
+        self.filled.get()
+    }
+
     /// Fills it, unless it has the launch's values already. `offset` is that of a uniform block.
     pub(crate) fn fill(
         &self,

@@ -115,6 +115,44 @@ fn values_can_change_between_runs() {
     assert_eq!(flat.output::<f32>("end").expect("known"), [6.0; 10]);
 }
 
+/// Commands are recorded for the next run while one is computed: whatever the next one asks for instead, it gives what
+/// it gives in a session of its own.
+#[test]
+fn a_run_gives_what_it_asks_for_whatever_ran_before() {
+    let Some(mut simulation) = walk(100).map(|it| it.steps(50)) else {
+        return;
+    };
+    let clocked = Control {
+        clock: true,
+        ..Control::default()
+    };
+    type Change = fn(Simulation) -> Simulation;
+    let changes: [Change; 9] = [
+        |it| it,
+        |it| it.seed(7),
+        |it| it.param("drift", 0.5).expect("legal"),
+        |it| it.input("start", 2.0).expect("legal"),
+        |it| it.keep_states(false),
+        |it| it.agents(40),
+        |it| it.steps(20),
+        |it| it.keep_states(true).agents(130),
+        |it| it.data("table", vec![0.5_f32; 2 * ROWS]).expect("legal"),
+    ];
+    for done in 1..=changes.len() {
+        simulation = changes[done - 1](simulation);
+        let fresh = walk(100).expect("there was an adapter").steps(50);
+        let fresh = changes[..done].iter().fold(fresh, |it, change| change(it));
+        let alone = fresh.run().expect("the walk runs");
+        // Twice each way, so that the second run finds what was recorded during the first.
+        for control in [&Control::default(), &clocked, &Control::default(), &clocked] {
+            same(
+                &alone,
+                &simulation.run_with(control).expect("the walk runs"),
+            );
+        }
+    }
+}
+
 #[test]
 fn drivers_that_cut_loops_short_are_outrun() {
     // 64 steps of 1,500 rounds are more than a software driver runs in the dispatch that is tried first.

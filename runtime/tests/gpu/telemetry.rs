@@ -41,6 +41,22 @@ fn bytes_and_submissions_are_counted() {
 }
 
 #[test]
+fn commands_are_recorded_during_the_run_before() {
+    let Some(simulation) = walk(1000) else { return };
+    // Whether an adapter's clock is read without being asked for depends on the time that runs take.
+    let clocked = Control {
+        clock: true,
+        ..Control::default()
+    };
+    let run = || simulation.run_with(&clocked).expect("the walk runs");
+    let first = run().report().telemetry;
+    assert!(first.record_seconds > 0.0, "{first:?}");
+    run();
+    let third = run().report().telemetry;
+    assert_eq!((third.submissions, third.record_seconds), (1, 0.0));
+}
+
+#[test]
 fn states_are_read_only_where_they_are_kept() {
     let (Some(with), Some(without)) = (walk(100), walk(100)) else {
         return;
