@@ -1,6 +1,24 @@
 //! Arguments that make choices for the GPU's kernel which are otherwise made by device and population.
 
-use sim_runtime::Tuning;
+use sim_runtime::{Load, Tuning};
+
+/// How busy a run is taken to keep a GPU.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Busy {
+    Idle,
+    Light,
+    Full,
+}
+
+impl Busy {
+    fn load(self) -> Load {
+        match self {
+            Busy::Idle => Load::Idle,
+            Busy::Light => Load::Light,
+            Busy::Full => Load::Full,
+        }
+    }
+}
 
 /// Choices for the kernel, of `run` and `bench`.
 #[derive(clap::Args)]
@@ -27,6 +45,10 @@ pub(crate) struct Choices {
     /// Whether workgroup memory is reserved, so that the driver's compiler spends registers on speed: for few agents.
     #[arg(long, value_name = "BOOL")]
     reserve: Option<bool>,
+    /// How busy the run is taken to keep the GPU: steps are made for latency, also by work in vain, for latency, or for
+    /// throughput.
+    #[arg(long, value_enum)]
+    load: Option<Busy>,
     /// Steps per start of the kernel, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps_per_dispatch: Option<u32>,
@@ -46,6 +68,7 @@ impl Choices {
             prepare: self.prepare,
             reassociate: self.reassociate,
             reserve: self.reserve,
+            load: self.load.map(Busy::load),
             steps_per_dispatch: self.steps_per_dispatch,
             checks: self.checks,
             ..Tuning::default()

@@ -4,7 +4,7 @@ use crate::{
     Math, Options, emit, ir,
     manifest::Manifest,
     passes::{self, reassociate::Bound},
-    schedule::{self, Kernel, Schedule},
+    schedule::{self, Kernel, Load, Schedule},
 };
 use std::borrow::Cow;
 
@@ -31,10 +31,11 @@ impl Artifact {
         let program = self.shared(schedule.lanes, schedule.subgroup);
         let changed = match schedule.reassociate && self.may_reassociate() {
             true => {
-                let bound = match schedule.full {
-                    false => Bound::Latency,
-                    true if self.waits_for_special_functions(&program) => Bound::Special,
-                    true => Bound::Issue,
+                let bound = match schedule.load {
+                    Load::Idle => Bound::Idle,
+                    Load::Light => Bound::Latency,
+                    Load::Full if self.waits_for_special_functions(&program) => Bound::Special,
+                    Load::Full => Bound::Issue,
                 };
                 passes::reassociate::reassociate(&program, bound, schedule.has_infinities)
             }

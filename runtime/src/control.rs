@@ -1,6 +1,7 @@
 //! How a caller watches, cancels and tunes a run.
 
 use crate::error::Error;
+use sim_compiler::schedule::Load;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Watches and cancels a run from outside.
@@ -88,6 +89,8 @@ pub struct Tuning {
     /// Whether workgroup memory is reserved, so that a driver's compiler spends registers on speed: pays where few
     /// agents run, and costs where there are many.
     pub reserve: Option<bool>,
+    /// How busy the run is taken to keep the device: whether its steps are made for latency or for throughput.
+    pub load: Option<Load>,
     /// How often the step stands in the text of a round of the time loop, at least 1.
     pub unroll_steps: Option<u32>,
     /// Whether the device computes the statistics of a run that keeps no outputs; otherwise a GPU does for results of

@@ -52,6 +52,7 @@ pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
 pub use gpu::{Preload, adapters, preload};
 pub use run::{Column, Device, Element, Report, Run, Values};
+pub use sim_compiler::schedule::Load;
 pub use simulation::{Backend, Simulation};
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};

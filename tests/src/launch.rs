@@ -1,7 +1,7 @@
 //! Where models run in these tests: which backends there are, and one way to start a model on each.
 
 use sim_compiler::{Math, Options, compile_with};
-use sim_runtime::{Backend, Isa, Simulation, Tuning};
+use sim_runtime::{Backend, Isa, Load, Simulation, Tuning};
 use std::fmt;
 
 /// Is a GPU adapter here, real or software? Says so once if not; a failure if the environment variable
@@ -43,6 +43,21 @@ pub struct Way {
     pub tuning: Tuning,
 }
 
+/// Each step as the model says it, in every round, by every agent.
+pub const PLAIN: Tuning = Tuning {
+    max_agents_per_chunk: None,
+    steps_per_dispatch: None,
+    lanes: Some(1),
+    shuffles: None,
+    prepare: Some(false),
+    reassociate: Some(false),
+    reserve: Some(false),
+    load: None,
+    unroll_steps: Some(1),
+    reduce: None,
+    checks: false,
+};
+
 /// A kernel that does all that kernels can do beside what a model says, in rounds and dispatches that fit no
 /// number of steps.
 pub const ELABORATE: Tuning = Tuning {
@@ -53,6 +68,7 @@ pub const ELABORATE: Tuning = Tuning {
     prepare: Some(true),
     reassociate: None,
     reserve: Some(true),
+    load: None,
     unroll_steps: Some(3),
     reduce: None,
     checks: false,
@@ -129,6 +145,9 @@ pub fn ways() -> Vec<Way> {
     ways
 }
 
+/// By the number that names one in `SIM_SCHEDULE`.
+pub const LOADS: [Load; 3] = [Load::Idle, Load::Light, Load::Full];
+
 /// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
 /// `lanes=4,exchange=1,unroll=3,split=7,checks=1`, where `exchange=1` has lanes talk through workgroup memory;
 /// `math=precise` there is for [`math`].
@@ -153,6 +172,7 @@ pub fn tuning() -> Tuning {
             "split" => tuning.steps_per_dispatch = value,
             "prepare" => tuning.prepare = value.map(|on| on > 0),
             "reserve" => tuning.reserve = value.map(|on| on > 0),
+            "load" => tuning.load = value.map(|number| LOADS[number as usize]),
             "reassociate" => tuning.reassociate = value.map(|on| on > 0),
             "chunk" => tuning.max_agents_per_chunk = value,
             "checks" => tuning.checks = value > Some(0),

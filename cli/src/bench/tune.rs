@@ -5,7 +5,7 @@
 //! the others as they are best so far, and all again until nothing is gained; a value must be clearly faster than
 //! what there was.
 
-use sim_runtime::Tuning;
+use sim_runtime::{Load, Tuning};
 
 /// A time must be so much shorter to count: runs differ by less.
 const CLEARLY: f64 = 0.99;
@@ -28,8 +28,15 @@ struct Choice {
     values: &'static [u32],
 }
 
+/// With the words for them.
+const LOADS: [(Load, &str); 3] = [
+    (Load::Idle, "idle"),
+    (Load::Light, "light"),
+    (Load::Full, "full"),
+];
+
 /// In the order in which they are tried.
-const CHOICES: [Choice; 5] = [
+const CHOICES: [Choice; 6] = [
     Choice {
         is_given: |tuning| tuning.lanes.is_some(),
         set: |tuning, value| tuning.lanes = Some(value),
@@ -39,6 +46,11 @@ const CHOICES: [Choice; 5] = [
         is_given: |tuning| tuning.reassociate.is_some(),
         set: |tuning, value| tuning.reassociate = Some(value > 0),
         values: &[0, 1],
+    },
+    Choice {
+        is_given: |tuning| tuning.load.is_some(),
+        set: |tuning, value| tuning.load = Some(LOADS[value as usize].0),
+        values: &[0, 1, 2],
     },
     Choice {
         is_given: |tuning| tuning.reserve.is_some(),
@@ -105,6 +117,8 @@ impl Tuned {
         words.extend(tuning.lanes.map(|lanes| format!("--lanes {lanes}")));
         words.extend((tuning.shuffles).map(|value| format!("--shuffles {value}")));
         words.extend((tuning.reassociate).map(|value| format!("--reassociate {value}")));
+        let load = LOADS.iter().find(|(load, _)| tuning.load == Some(*load));
+        words.extend(load.map(|(_, word)| format!("--load {word}")));
         words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
         words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));
         words.extend((tuning.unroll_steps).map(|copies| format!("--unroll-steps {copies}")));

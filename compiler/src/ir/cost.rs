@@ -6,7 +6,7 @@
 //! counts. Special functions are one or two operations of the special-function unit and what stands around
 //! them, as fast device functions do it.
 
-use super::{BinaryOp, Block, Expr, ExprId, Program, Stmt, UnaryOp, Value, VarKind};
+use super::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarKind};
 use crate::random::Generator;
 use std::ops::{Add, AddAssign, Mul};
 
@@ -280,6 +280,25 @@ impl Counter<'_> {
             | Expr::Bitcast { .. } => none,
         })
     }
+}
+
+/// Operations of the special-function unit in a node apart from its operands, without those of a function that it
+/// calls.
+pub(super) fn special(program: &Program, id: ExprId) -> u32 {
+    let own = match &program[id] {
+        Expr::Binary(op, a, b) => {
+            let by_literal = matches!(program[*b], Expr::Literal(_));
+            let width = program.type_of(id).components() as u64;
+            binary(*op, program.type_of(*a).is_float(), by_literal) * width
+        }
+        Expr::Builtin(builtin, args) => {
+            let operand = args.first().map_or(Type::F32, |&arg| program.type_of(arg));
+            let width = operand.components() as u64;
+            call(builtin.row().name, operand.is_float(), width)
+        }
+        _ => Operations::default(),
+    };
+    own.special as u32
 }
 
 fn binary(op: BinaryOp, is_float: bool, by_literal: bool) -> Operations {

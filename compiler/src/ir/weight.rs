@@ -1,6 +1,6 @@
 //! How much work a program is: roughly the instructions that a GPU spends on it, for choices of size.
 
-use super::{BinaryOp, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarKind};
+use super::{BinaryOp, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarKind, cost};
 use crate::builtin::{Area, Wgsl};
 
 /// A load from a buffer, and of four words at once as well.
@@ -18,6 +18,8 @@ pub const EXCHANGE: u32 = 60;
 pub struct Weight {
     /// Instructions, both branches of every `if` counted, loops with unknown bounds as one round.
     pub instructions: u32,
+    /// Operations of the unit for special functions among them.
+    pub special: u32,
     /// Is there a loop in it, or in a function that it calls?
     pub loops: bool,
 }
@@ -25,6 +27,7 @@ pub struct Weight {
 impl Weight {
     fn add(&mut self, other: Weight) {
         self.instructions = self.instructions.saturating_add(other.instructions);
+        self.special = self.special.saturating_add(other.special);
         self.loops |= other.loops;
     }
 }
@@ -92,6 +95,7 @@ impl Weights {
                     _ => 1,
                 };
                 weight.instructions = weight.instructions.saturating_mul(rounds);
+                weight.special = weight.special.saturating_mul(rounds);
                 weight.add(self.tree(program, *start));
                 weight.add(self.tree(program, *end));
                 weight.loops = true;
@@ -160,6 +164,7 @@ impl Weights {
         };
         Weight {
             instructions,
+            special: cost::special(program, id),
             loops: false,
         }
     }

@@ -95,6 +95,9 @@ pub(crate) struct Estimate {
     pub(crate) lanes: u32,
     /// Instructions that each lane runs per step (or once, in a model without steps).
     pub(crate) work: f64,
+    /// Operations of the unit for special functions among them; none where lanes share out the steps, which wait for no
+    /// other lane's.
+    pub(crate) special: f64,
     /// Is most of it one long loop over inputs or data, which memory feeds?
     pub(crate) streams: bool,
     /// And are they inputs, of which each agent has its own?
@@ -109,14 +112,15 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
     let mut program = lowered.clone();
     prepare(&mut program);
     let survey = Survey::of(&program);
+    let time = time::shared(optimised);
     let one = Estimate {
         lanes: 1,
         work: survey.total,
+        special: if time.is_some() { 0.0 } else { survey.special },
         streams: false,
         streams_inputs: false,
         seldom_talks: true,
     };
-    let time = time::shared(optimised);
     let shared = [2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(|lanes| {
         if let Some(steps) = &time {
             let ahead = steps.skipped.len() as f64 * SKIP;
@@ -124,6 +128,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
                 lanes,
                 // The lanes are combined once a run, and each begins and ends like an agent of its own.
                 work: (survey.total + ahead) / f64::from(lanes),
+                special: 0.0,
                 streams: false,
                 streams_inputs: false,
                 seldom_talks: true,
@@ -134,6 +139,13 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
             .iter()
             .map(|group| gain(&survey, group, lanes, subgroup));
         let saved: f64 = saved.sum();
+        let spared = |at: &usize| {
+            let known = &survey.loops[*at];
+            let rounds = f64::from(known.rounds) * (1.0 - 1.0 / f64::from(lanes));
+            known.runs * known.special * rounds
+        };
+        let loops = groups.iter().flat_map(|group| &group.loops);
+        let spared: f64 = loops.map(spared).sum();
         let long = |group: &Group, at: usize| survey.shared(group, at).in_turns;
         let any_long = |which: &dyn Fn(usize) -> bool| {
             let any = |group: &Group| group.loops.iter().any(|&at| long(group, at) && which(at));
@@ -143,6 +155,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
         (!groups.is_empty()).then_some(Estimate {
             lanes,
             work: survey.total - saved,
+            special: survey.special - spared,
             streams,
             streams_inputs: any_long(&|at| survey.loops[at].loads_inputs),
             seldom_talks: streams,

@@ -27,6 +27,8 @@ const CLEANING: [&str; 8] = [
 /// What the time of a step is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
+    /// Waiting, while nobody else has anything to compute.
+    Idle,
     /// Waiting: few agents run, and each step waits for its own values.
     Latency,
     /// The unit for special functions.
@@ -66,9 +68,10 @@ pub(crate) fn reassociate(
     has_infinities: bool,
 ) -> Option<(Program, Changes)> {
     let mut program = program.clone();
+    let waits = matches!(bound, Bound::Idle | Bound::Latency);
     let mut changes = Changes {
         quotients: match bound {
-            Bound::Latency | Bound::Special => quotients::run(&mut program),
+            Bound::Idle | Bound::Latency | Bound::Special => quotients::run(&mut program),
             Bound::Issue => 0,
         },
         exponentials: exponentials::run(&mut program),
@@ -86,10 +89,10 @@ pub(crate) fn reassociate(
     match bound {
         Bound::Special => changes.pairs = reciprocals::run(&mut program),
         // So that the constants of functions, too, can go into weights.
-        Bound::Latency | Bound::Issue if program.shared_time.is_empty() => {
+        Bound::Idle | Bound::Latency | Bound::Issue if program.shared_time.is_empty() => {
             written_out = reciprocals::write_out(&mut program, has_infinities)
         }
-        Bound::Latency | Bound::Issue => {}
+        Bound::Idle | Bound::Latency | Bound::Issue => {}
     }
     // Written out for nothing, what holds divisions only makes a text longer.
     if bound == Bound::Special && changes.pairs == 0 {
@@ -100,14 +103,16 @@ pub(crate) fn reassociate(
         clean(&mut program);
     }
     if program.shared_time.is_empty() {
-        changes.weights = weights::run(&mut program, bound == Bound::Latency);
+        changes.weights = weights::run(&mut program, waits);
         if written_out && changes.weights == 0 {
             program = plain;
             clean(&mut program);
         }
-        changes.inverses = inverses::run(&mut program, bound == Bound::Latency);
-        if bound == Bound::Latency {
+        changes.inverses = inverses::run(&mut program, waits);
+        if waits {
             changes.late = late::run(&mut program);
+        }
+        if bound == Bound::Idle {
             changes.outcomes = outcomes::run(&mut program);
         }
     }
@@ -115,7 +120,7 @@ pub(crate) fn reassociate(
         return None;
     }
     match (bound, changes.pairs) {
-        (Bound::Latency, _) => {}
+        (Bound::Idle | Bound::Latency, _) => {}
         (Bound::Special | Bound::Issue, 0) => {
             interleave::run(&mut program, interleave::TOGETHER_UNPAIRED);
         }

@@ -136,6 +136,62 @@ fn few_agents_are_shared_and_many_are_not() {
     assert_eq!(lanes_for(OWN, Target::large(1_000, 100)), 1);
 }
 
+/// Where lanes of several agents take turns at the unit for special functions, fewer are faster.
+#[test]
+fn lanes_that_take_turns_are_fewer() {
+    let model = |end: &str| {
+        format!(
+            "input w: [f32; 64] state x = 0.5
+            step {{
+                var s = 0.0
+                for k in 0..64 {{ s += max(w[k] * x, 0.1) }}
+                {end}
+                x = s
+            }}
+            output x"
+        )
+    };
+    let (dear, cheap) = (model(&"s = sin(s)\n".repeat(24)), model("s = s * 0.5"));
+    for source in [&dear, &cheap] {
+        assert!(lanes_for(source, Target::large(1_000, 100)) > 1);
+    }
+    assert_eq!(lanes_for(&dear, Target::large(12_000, 100)), 1);
+    assert!(lanes_for(&cheap, Target::large(12_000, 100)) > 1);
+}
+
+/// What steps are made for.
+fn made_for(target: Target, load: Option<Load>) -> Vec<String> {
+    let wishes = Wishes {
+        lanes: Some(1),
+        load,
+        ..Wishes::default()
+    };
+    let kernel = choose(&artifact(NETWORK), &target, &wishes).kernel;
+    let choices = kernel.choices.into_iter().map(|choice| choice.what);
+    choices.filter(|what| what.contains("made for")).collect()
+}
+
+#[test]
+fn few_agents_are_computed_for_latency_and_many_for_throughput() {
+    for (agents, what) in [
+        (20_000, "steps are made for latency, also by work in vain"),
+        (21_000, "steps are made for latency"),
+        (50_000, "steps are made for latency"),
+        (51_000, "steps are made for throughput"),
+    ] {
+        assert_eq!(made_for(Target::large(agents, 100), None), [what]);
+        let asked = made_for(Target::large(agents, 100), Some(Load::Full));
+        assert_eq!(asked, ["steps are made for throughput"]);
+    }
+    let processor = Target {
+        busy: None,
+        ..Target::large(1_000, 100)
+    };
+    assert!(made_for(processor, None).is_empty(), "there is no choice");
+    let asked = made_for(processor, Some(Load::Idle));
+    assert_eq!(asked.len(), 1);
+}
+
 #[test]
 fn a_device_without_subgroups_or_a_processor_has_one_lane() {
     let large = Target::large(1_000, 100);

@@ -59,6 +59,7 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
         prepare: tuning.prepare,
         reassociate: tuning.reassociate,
         reserve: tuning.reserve,
+        load: tuning.load,
         unroll_steps: tuning.unroll_steps,
     }
 }

@@ -6,7 +6,7 @@
 use super::files;
 #[cfg(feature = "texts")]
 use super::validators::naga_complaint;
-use sim_runtime::{Backend, Column, Tuning};
+use sim_runtime::{Backend, Column, Load, Tuning};
 use sim_tests::{
     generate,
     launch::{self, Way},
@@ -125,6 +125,7 @@ fn choices(seed: u64) -> Tuning {
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
         reassociate: Some(seed.is_multiple_of(2)),
         reserve: Some(seed.is_multiple_of(3)),
+        load: [None, Some(Load::Idle), Some(Load::Light)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
         prepare: Some(seed % 5 < 3),
         ..Tuning::default()

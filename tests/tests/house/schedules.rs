@@ -9,24 +9,10 @@ use super::{
 };
 use serde_json::Value;
 use sim_compiler::{manifest::Scalar, schedule::Schedule};
-use sim_runtime::{Backend, Column, Device, Run, Simulation, Tuning, Values};
+use sim_runtime::{Backend, Column, Device, Load, Run, Simulation, Tuning, Values};
 use sim_tests::{
     expectation::Head,
-    launch::{self, ELABORATE},
-};
-
-/// Each step as the model says it, in every round, by every agent.
-const PLAIN: Tuning = Tuning {
-    max_agents_per_chunk: None,
-    steps_per_dispatch: None,
-    lanes: Some(1),
-    shuffles: None,
-    prepare: Some(false),
-    reassociate: Some(false),
-    reserve: Some(false),
-    unroll_steps: Some(1),
-    reduce: None,
-    checks: false,
+    launch::{self, ELABORATE, PLAIN},
 };
 
 /// What specimens are also held against, beside their numbers, and all that examples are.
@@ -257,10 +243,17 @@ fn reassociation_changes_no_more_than_roundings() {
     if !launch::has_gpu() {
         return;
     }
-    let tunings = [(1, false), (1, true), (4, true)].map(|(lanes, prepare)| Tuning {
+    let tunings = [
+        (1, false, Load::Full),
+        (1, true, Load::Idle),
+        (2, false, Load::Idle),
+        (4, true, Load::Light),
+    ]
+    .map(|(lanes, prepare, load)| Tuning {
         lanes: Some(lanes),
         prepare: Some(prepare),
         reassociate: Some(true),
+        load: Some(load),
         ..Tuning::default()
     });
     files::report("examples depend on reassociation", all_far_off(&tunings));

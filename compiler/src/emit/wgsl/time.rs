@@ -5,7 +5,7 @@ use super::{Writer, literal};
 use crate::{
     ir::{Affine, LaneOp, Stmt, Type, weight::Weights},
     passes::lanes::neutral,
-    schedule::Choice,
+    schedule::{Choice, Load},
 };
 
 /// Steps of so many instructions stand sixteen times in a round, at most: fewer copies were slower on an H200.
@@ -39,12 +39,13 @@ impl<'a> Writer<'a> {
         }
         let weight = Weights::new(program).block(program, step);
         let size = weight.instructions;
+        let full = self.schedule.load == Load::Full;
         let copies = match size {
             _ if weight.loops => 1,
             0..=SMALL => 16,
             _ if size <= MIDDLING => 5,
-            _ if size <= LARGE && self.schedule.full => 8,
-            _ if size <= LATENT && self.schedule.reserve && !self.schedule.full => 4,
+            _ if size <= LARGE && full => 8,
+            _ if size <= LATENT && self.schedule.reserve && !full => 4,
             _ => 1,
         };
         let why = match weight.loops {
@@ -77,7 +78,8 @@ impl<'a> Writer<'a> {
             1 => format!("var {t} = run.first_step"),
             _ => format!("var {t} = run.first_step + {}", self.own.lane),
         };
-        let asks_seldom = self.outlives_stop && !self.schedule.full && !self.has_barriers();
+        let asks_seldom =
+            self.outlives_stop && self.schedule.load != Load::Full && !self.has_barriers();
         if copies > 1 || asks_seldom {
             self.line(&format!("{first};"));
             first.clear();

@@ -19,6 +19,8 @@ pub(super) struct Loop {
     pub(super) rounds: u32,
     /// Instructions of one round.
     pub(super) nodes: f64,
+    /// Operations of the unit for special functions among them.
+    pub(super) special: f64,
     /// How often it is started per step.
     pub(super) runs: f64,
     /// What it accumulates.
@@ -46,6 +48,8 @@ pub(super) struct Survey {
     pub(super) loops: Vec<Loop>,
     /// Instructions of all that runs per step.
     pub(super) total: f64,
+    /// Operations of the unit for special functions among them.
+    pub(super) special: f64,
     /// Arrays and the loops at whose index they are touched.
     links: BTreeSet<(VarId, usize)>,
     /// Arrays that are touched otherwise.
@@ -78,6 +82,7 @@ impl Survey {
             survey: Survey {
                 loops: Vec::new(),
                 total: 0.0,
+                special: 0.0,
                 links: BTreeSet::new(),
                 whole: BTreeSet::new(),
                 state_arrays: BTreeSet::new(),
@@ -260,6 +265,7 @@ impl Walk<'_> {
             index,
             rounds,
             nodes: 0.0,
+            special: 0.0,
             runs: self.runs,
             accumulators: BTreeMap::new(),
             loads: false,
@@ -283,6 +289,7 @@ impl Walk<'_> {
         // The instructions of an inner loop run once per round of its own.
         if let Some(&outer) = self.around.last() {
             self.survey.loops[outer].nodes += known * self.survey.loops[at].nodes;
+            self.survey.loops[outer].special += known * self.survey.loops[at].special;
         }
     }
 
@@ -310,19 +317,21 @@ impl Walk<'_> {
             let before = known.accumulators.insert(var, op);
             known.fits &= before.is_none_or(|before| before == op);
         }
-        self.weigh(1.0);
+        self.weigh(1.0, 0.0);
     }
 
-    fn weigh(&mut self, instructions: f64) {
+    fn weigh(&mut self, instructions: f64, special: f64) {
         self.survey.total += instructions * self.runs;
+        self.survey.special += special * self.runs;
         if let Some(&at) = self.around.last() {
             self.survey.loops[at].nodes += instructions;
+            self.survey.loops[at].special += special;
         }
     }
 
     fn expr(&mut self, id: ExprId) {
-        let weight = f64::from(self.weights.node(self.program, id).instructions);
-        self.weigh(weight);
+        let weight = self.weights.node(self.program, id);
+        self.weigh(weight.instructions.into(), weight.special.into());
         match &self.program[id] {
             Expr::Element { array, index } => self.touch(*array, *index),
             Expr::RandomWord { .. } => self.spoil_from(0),

@@ -15,7 +15,7 @@ use crate::{
 
 /// The text has no numbers that tell names apart.
 fn waiting(body: &str) -> (String, Changes) {
-    let (text, changes) = reassociated(Bound::Latency, "", body);
+    let (text, changes) = reassociated(Bound::Idle, "", body);
     let mut parts = text.split('.');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -100,7 +100,7 @@ fn reciprocals_that_are_handed_on_are_known_early() {
         }
         output a output b";
     let program = compile(source).expect("a legal model").program;
-    let changed = reassociate(&program, Bound::Latency, false);
+    let changed = reassociate(&program, Bound::Idle, false);
     let (changed, changes) = changed.expect("something to change");
     let text = print(&changed);
     assert!(text.contains("var per_y"), "{text}");

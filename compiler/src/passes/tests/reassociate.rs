@@ -359,7 +359,7 @@ fn results_move_by_roundings() {
         "a = sigmoid(a) + sigmoid(100.0 * c) * (a * b + b * b + c)",
         "a = twice(a) - twice(b) + 200.0 * squash(1000.0 * a)",
     ] {
-        for bound in [Bound::Special, Bound::Latency] {
+        for bound in [Bound::Special, Bound::Idle, Bound::Latency] {
             let [plain, changed] = results(body, bound);
             assert!(plain.is_finite() && plain != 0.0, "{body}: {plain}");
             assert!(
@@ -408,7 +408,7 @@ fn whole_numbers_keep_their_bits() {
             output a"
         );
         let program = compile(&source).expect("a legal model").program;
-        for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
+        for bound in [Bound::Special, Bound::Issue, Bound::Idle, Bound::Latency] {
             let Some((reassociated, _)) = reassociate(&program, bound, false) else {
                 continue;
             };

@@ -205,7 +205,7 @@ fn models_that_found_mistakes_keep_their_results() {
         output e",
     ] {
         let program = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}")).program;
-        for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
+        for bound in [Bound::Idle, Bound::Latency, Bound::Special, Bound::Issue] {
             let Some((changed, _)) = reassociate(&program, bound, false) else {
                 continue;
             };
