@@ -5,8 +5,11 @@ use sim_runtime::{Load, Tuning};
 /// How busy a run is taken to keep a GPU.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Busy {
+    /// Hardly: steps are made for latency, also by work in vain.
     Idle,
+    /// A little: steps are made for latency.
     Light,
+    /// Throughout: steps are made for throughput.
     Full,
 }
 
@@ -45,8 +48,7 @@ pub(crate) struct Choices {
     /// Whether workgroup memory is reserved, so that the driver's compiler spends registers on speed: for few agents.
     #[arg(long, value_name = "BOOL")]
     reserve: Option<bool>,
-    /// How busy the run is taken to keep the GPU: steps are made for latency, also by work in vain, for latency, or for
-    /// throughput.
+    /// How busy the run is taken to keep the GPU, instead of a choice by agents and device.
     #[arg(long, value_enum)]
     load: Option<Busy>,
     /// Steps per start of the kernel, at most.
