@@ -505,12 +505,30 @@ const IN_TURN: f64 = 24.0;
 /// A larger number of lanes has to be better by so much: estimates are rough.
 const CLEARLY: f64 = 0.93;
 
-/// How many lanes share an agent, and why: as few as can hold its inputs in registers, and more only where
-/// agents are too few to keep the device busy.
+/// How long so many lanes for each of so many agents take, in instructions of a step, on a device that `busy` invocations
+/// keep busy.
 ///
 /// With `n` lanes an agent's step takes as long as a lane's part of it, and `n` times as many invocations
 /// run: those that share a scheduler take turns at its unit for special functions, and once they keep the device busy,
 /// a step takes that much longer.
+fn time(estimate: &Estimate, agents: u32, busy: u32) -> f64 {
+    let times = match (estimate.streams, estimate.streams_inputs) {
+        (_, true) => STREAMING_INPUTS,
+        (true, false) => STREAMING,
+        (false, false) => 1,
+    };
+    let busy = f64::from(busy);
+    let invocations = f64::from(agents) * f64::from(estimate.lanes);
+    let all = estimate.work * (invocations / (busy * f64::from(times))).max(1.0);
+    if estimate.streams {
+        return all;
+    }
+    let turns = (invocations / (busy * TURN)).ceil().max(1.0);
+    all.max(estimate.work + IN_TURN * (turns - 1.0) * estimate.special)
+}
+
+/// How many lanes share an agent, and why: as few as can hold its inputs in registers, and more only where
+/// agents are too few to keep the device busy.
 fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
     let choice = |lanes: u32, why: String| {
         let what = in_words(lanes, target.subgroup);
@@ -548,21 +566,7 @@ fn lanes(artifact: &Artifact, target: &Target) -> (u32, Choice) {
             estimates.drain(..needed);
         }
     }
-    let time = |estimate: &Estimate| {
-        let times = match (estimate.streams, estimate.streams_inputs) {
-            (_, true) => STREAMING_INPUTS,
-            (true, false) => STREAMING,
-            (false, false) => 1,
-        };
-        let busy = f64::from(busy);
-        let invocations = f64::from(target.agents) * f64::from(estimate.lanes);
-        let all = estimate.work * (invocations / (busy * f64::from(times))).max(1.0);
-        if estimate.streams {
-            return all;
-        }
-        let turns = (invocations / (busy * TURN)).ceil().max(1.0);
-        all.max(estimate.work + IN_TURN * (turns - 1.0) * estimate.special)
-    };
+    let time = |estimate: &Estimate| time(estimate, target.agents, busy);
     let mut best = estimates[0];
     for estimate in &estimates {
         // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower for it.
