@@ -4,7 +4,7 @@ use sim_runtime::{Load, Tuning};
 
 /// How busy a run is taken to keep a GPU.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Busy {
+pub(crate) enum Busy {
     /// Hardly: steps are made for latency, also by work in vain.
     Idle,
     /// A little: steps are made for latency.
@@ -14,7 +14,8 @@ enum Busy {
 }
 
 impl Busy {
-    fn load(self) -> Load {
+    /// As the runtime takes it.
+    pub(crate) fn load(self) -> Load {
         match self {
             Busy::Idle => Load::Idle,
             Busy::Light => Load::Light,

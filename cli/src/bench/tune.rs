@@ -5,7 +5,9 @@
 //! the others as they are best so far, and all again until nothing is gained; a value must be clearly faster than
 //! what there was.
 
-use sim_runtime::{Load, Tuning};
+use crate::choices::Busy;
+use clap::ValueEnum;
+use sim_runtime::Tuning;
 
 /// A time must be so much shorter to count: runs differ by less.
 const CLEARLY: f64 = 0.99;
@@ -28,13 +30,6 @@ struct Choice {
     values: &'static [u32],
 }
 
-/// With the words for them.
-const LOADS: [(Load, &str); 3] = [
-    (Load::Idle, "idle"),
-    (Load::Light, "light"),
-    (Load::Full, "full"),
-];
-
 /// In the order in which they are tried.
 const CHOICES: [Choice; 6] = [
     Choice {
@@ -49,7 +44,7 @@ const CHOICES: [Choice; 6] = [
     },
     Choice {
         is_given: |tuning| tuning.load.is_some(),
-        set: |tuning, value| tuning.load = Some(LOADS[value as usize].0),
+        set: |tuning, value| tuning.load = Some(Busy::value_variants()[value as usize].load()),
         values: &[0, 1, 2],
     },
     Choice {
@@ -117,8 +112,10 @@ impl Tuned {
         words.extend(tuning.lanes.map(|lanes| format!("--lanes {lanes}")));
         words.extend((tuning.shuffles).map(|value| format!("--shuffles {value}")));
         words.extend((tuning.reassociate).map(|value| format!("--reassociate {value}")));
-        let load = LOADS.iter().find(|(load, _)| tuning.load == Some(*load));
-        words.extend(load.map(|(_, word)| format!("--load {word}")));
+        let busy = Busy::value_variants().iter();
+        let busy = (busy.filter(|busy| tuning.load == Some(busy.load())))
+            .filter_map(Busy::to_possible_value);
+        words.extend(busy.map(|word| format!("--load {}", word.get_name())));
         words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
         words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));
         words.extend((tuning.unroll_steps).map(|copies| format!("--unroll-steps {copies}")));
@@ -130,6 +127,7 @@ impl Tuned {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim_runtime::Load;
 
     /// Seconds that grow with the distance from what is best.
     fn seconds(tuning: Tuning) -> f64 {
@@ -139,7 +137,11 @@ mod tests {
             Some(false) => 0.0,
             Some(true) | None => 0.5,
         };
-        1.0 + (lanes.log2() - 2.0).abs() + order + (copies - 8.0).abs() / 8.0
+        let load = match tuning.load {
+            Some(Load::Light) => 0.0,
+            Some(Load::Idle | Load::Full) | None => 0.5,
+        };
+        1.0 + (lanes.log2() - 2.0).abs() + order + load + (copies - 8.0).abs() / 8.0
     }
 
     #[test]
@@ -152,7 +154,7 @@ mod tests {
         let found = found.expect("no error").expect("a time");
         assert_eq!(
             found.arguments(),
-            "--lanes 4 --reassociate false --unroll-steps 8"
+            "--lanes 4 --reassociate false --load light --unroll-steps 8"
         );
         assert_eq!(found.seconds, (seconds(Tuning::default()), 1.0));
         assert_eq!(found.tried, runs);
@@ -170,7 +172,10 @@ mod tests {
             Ok::<_, ()>((!fails).then(|| seconds(tuning)))
         });
         let found = found.expect("no error").expect("a time");
-        assert_eq!(found.arguments(), "--lanes 32 --unroll-steps 5");
+        assert_eq!(
+            found.arguments(),
+            "--lanes 32 --load light --unroll-steps 5"
+        );
         assert!(
             search(start, |_| Ok::<_, ()>(None))
                 .expect("no error")
