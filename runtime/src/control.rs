@@ -67,7 +67,7 @@ impl Control<'_> {
 }
 
 /// Choices that the GPU backend otherwise makes by itself. They change the time that a run takes, and none but
-/// `lanes`, `shuffles` and `reassociate` its results (`reduce` the last digits of means and deviations), apart from the last bits where a driver contracts `a * b + c` in one
+/// `lanes`, `shuffles`, `reassociate` and, with that, `load` its results (`reduce` the last digits of means and deviations), apart from the last bits where a driver contracts `a * b + c` in one
 /// kernel and not in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {

@@ -1,5 +1,5 @@
-//! Where few agents run and each step waits for its own values, what follows from a choice is computed for each of its
-//! outcomes before the choice is known.
+//! Where each step waits for its own values, and nobody else has anything to compute meanwhile, what follows from a choice
+//! is computed for each of its outcomes before the choice is known.
 //!
 //! An agent's action is one of a few numbers, and known late: `push = if left { -1.0 } else { 1.0 }`, where `left` comes
 //! from a network. What follows from it and decides what the next step begins with, `v += 0.1 * push`, `x += v`, is

@@ -293,7 +293,7 @@ impl Buffers {
 
     /// Keeps commands for a later submission.
     pub(crate) fn keep_recorded(&mut self, commands: Commands) {
-        self.recorded.retain(|it| !it.stand_for(&commands));
+        self.recorded.retain(|it| !commands.replace(it));
         self.recorded.push(commands);
     }
 

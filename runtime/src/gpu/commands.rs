@@ -106,8 +106,8 @@ impl Commands {
         self.plan == *plan
     }
 
-    /// Might they be asked for as often as those?
-    pub(super) fn stand_for(&self, others: &Commands) -> bool {
+    /// Are they kept in the place of those: does the device's clock time both, or neither?
+    pub(super) fn replace(&self, others: &Commands) -> bool {
         self.plan.clocked == others.plan.clocked
     }
 
