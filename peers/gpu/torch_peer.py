@@ -6,7 +6,7 @@
 
 Networks are batched products (`bmm`), or products summed over an axis (`sum`), which the compiler can join with what
 is around them; the worker keeps the faster. `batched` is how ensembles of networks are usually written: `bmm`, or the
-same through `torch.func.vmap`.
+same through `torch.func.vmap`; `baddbmm` is `bmm` alone.
 """
 
 import math
@@ -204,7 +204,7 @@ def missing(device, workload):
 
 
 def candidates(workload, variant):
-    eager = {"eager": ("bmm", "sum"), "batched": ("bmm", "vmap")}
+    eager = {"eager": ("bmm", "sum"), "batched": ("bmm", "vmap"), "baddbmm": ("bmm",)}
     if variant in eager:
         return [{"mode": "eager", "chunk": 1, "form": form} for form in eager[variant]]
     return [{"mode": mode, "chunk": 5, "form": form} for mode in ("graph", "reduce-overhead") for form in ("bmm", "sum")]

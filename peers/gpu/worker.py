@@ -25,6 +25,7 @@ SYSTEMS = {
     "jax-arrays": ("jax_peer", "jax", "arrays"),
     "torch-eager": ("torch_peer", "torch", "eager"),
     "torch-batched": ("torch_peer", "torch", "batched"),
+    "torch-baddbmm": ("torch_peer", "torch", "baddbmm"),
     "torch-compile": ("torch_peer", "torch", "compile"),
 }
 
