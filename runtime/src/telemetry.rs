@@ -29,7 +29,7 @@ pub struct Telemetry {
     /// Seconds for recording the commands that were submitted; 0 where that was done during an earlier run, while the
     /// device computed.
     pub record_seconds: f64,
-    /// Seconds that the device's own clock counted for the model's compute passes; none where it has no clock, or was not
+    /// Seconds that the device's own clock counted for the model's dispatches; none where it has no clock, or was not
     /// asked for with [`Control::clock`](crate::Control::clock). Those of one, where the run was repeated.
     pub gpu_seconds: Option<f64>,
     /// Seconds that the host waited for the device.

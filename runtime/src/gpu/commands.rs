@@ -79,6 +79,9 @@ impl Commands {
                 label: Some("sim"),
                 timestamp_writes: buffers.staging.timestamps(plan.clocked),
             });
+            if plan.clocked {
+                buffers.staging.start(&mut pass);
+            }
             buffers.prepare(&mut pass, open, &built.kernel, once.prepared);
             for _ in 0..plan.repeats {
                 let kernel = (&built.kernel, built.agents);

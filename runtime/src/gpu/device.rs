@@ -84,6 +84,7 @@ impl OpenDevice {
         let started = Stopwatch::start();
         // What the driver may have: a clock for the report, and a cache for its own compiler.
         let wanted = wgpu::Features::TIMESTAMP_QUERY
+            | wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES
             | wgpu::Features::PIPELINE_CACHE
             | wgpu::Features::SUBGROUP;
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
