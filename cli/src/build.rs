@@ -216,7 +216,7 @@ impl<'a> Compiled<'a> {
             Emit::Ast => self.stage(Stage::Ast)?,
             Emit::Hir => self.stage(Stage::Hir)?,
             Emit::Ir => self.stage(Stage::Ir)?,
-            Emit::Wgsl => self.artifact()?.wgsl.clone().into_bytes(),
+            Emit::Wgsl => self.artifact()?.wgsl().into_bytes(),
             Emit::Manifest => {
                 let mut text = self.artifact()?.manifest.json();
                 text.push('\n');
@@ -244,7 +244,7 @@ impl<'a> Compiled<'a> {
                     prepare: true,
                     ..Schedule::default()
                 });
-                artifact.wgsl = kernel.wgsl;
+                artifact.own_kernel = Some(kernel.wgsl);
                 artifact.manifest.prepare = kernel.prepared;
             }
             self.artifact = Some(artifact);
@@ -254,7 +254,7 @@ impl<'a> Compiled<'a> {
 
     fn kernel(&mut self) -> Result<&Kernel, Failure> {
         if self.kernel.is_none() {
-            let kernel = Kernel::new(&self.artifact()?.wgsl)?;
+            let kernel = Kernel::new(&self.artifact()?.wgsl())?;
             self.kernel = Some(kernel);
         }
         Ok(self.kernel.as_ref().expect("it was just made"))

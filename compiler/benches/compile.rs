@@ -42,7 +42,7 @@ fn examples() -> Vec<Example> {
 }
 
 fn compile(source: &str) -> String {
-    sim_compiler::compile(source).expect("a legal model").wgsl
+    sim_compiler::compile(source).expect("a legal model").wgsl()
 }
 
 fn validate(text: &str) -> naga::valid::ModuleInfo {

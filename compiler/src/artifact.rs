@@ -17,15 +17,30 @@ pub struct Artifact {
     pub lowered: ir::Program,
     /// The optimised program: what the CPU backends run.
     pub program: ir::Program,
-    /// The kernel of [`Schedule::default`].
-    pub wgsl: String,
-    /// Has a caller put a kernel of his own there? Then it runs as it is: one agent an invocation.
-    pub own_kernel: bool,
+    /// A kernel of the caller's own, which runs as it is in place of the compiler's: one agent an invocation.
+    pub own_kernel: Option<String>,
     /// How it was compiled.
     pub options: Options,
 }
 
 impl Artifact {
+    /// The text of the kernel for a host that knows no more than the manifest: the caller's own, or that of
+    /// [`Schedule::default`], which is written at each call.
+    pub fn wgsl(&self) -> String {
+        match &self.own_kernel {
+            Some(own) => own.clone(),
+            None => {
+                emit::wgsl(
+                    &self.program,
+                    &self.manifest,
+                    &self.options,
+                    &Schedule::default(),
+                )
+                .wgsl
+            }
+        }
+    }
+
     /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
         let program = self.shared(schedule.lanes, schedule.subgroup);

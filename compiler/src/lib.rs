@@ -33,7 +33,6 @@ pub use diagnostic::Diagnostic;
 
 use manifest::Manifest;
 use random::Generator;
-use schedule::Schedule;
 
 /// Functions written in the language itself.
 const PRELUDE: &str = include_str!("prelude.sim");
@@ -84,13 +83,11 @@ pub fn compile(source: &str) -> Result<Artifact, Vec<Diagnostic>> {
 /// Every complaint about the source, in its order.
 pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diagnostic>> {
     let (lowered, program, manifest) = optimised(source, options)?;
-    let kernel = emit::wgsl(&program, &manifest, &options, &Schedule::default());
     Ok(Artifact {
         manifest,
         lowered,
         program,
-        wgsl: kernel.wgsl,
-        own_kernel: false,
+        own_kernel: None,
         options,
     })
 }

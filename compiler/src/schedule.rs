@@ -226,8 +226,8 @@ impl Prepared {
 
 /// The kernel for a run on a device.
 pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
-    if artifact.own_kernel {
-        return given(artifact);
+    if let Some(own) = &artifact.own_kernel {
+        return given(artifact, own);
     }
     let target = &Target {
         subgroup: match wishes.shuffles {
@@ -317,12 +317,12 @@ fn reserved(artifact: &Artifact, target: &Target, wishes: &Wishes, lanes: u32) -
     }
 }
 
-/// The kernel that a caller has put into [`Artifact::wgsl`].
-fn given(artifact: &Artifact) -> Chosen {
+/// The kernel that a caller has put into [`Artifact::own_kernel`].
+fn given(artifact: &Artifact, own: &str) -> Chosen {
     Chosen {
         schedule: Schedule::default(),
         kernel: Kernel {
-            wgsl: artifact.wgsl.clone(),
+            wgsl: own.to_owned(),
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,
             reassociated: false,

@@ -272,9 +272,9 @@ impl Simulation {
         &self.artifact.manifest
     }
 
-    /// The kernel's text.
-    pub fn wgsl(&self) -> &str {
-        &self.artifact.wgsl
+    /// The text of the kernel for a host that knows no more than the manifest.
+    pub fn wgsl(&self) -> String {
+        self.artifact.wgsl()
     }
 
     /// The seed that the next run draws with.

@@ -275,8 +275,7 @@ fn lanes_that_a_caller_asks_for_talk_as_they_can() {
 #[test]
 fn a_kernel_that_was_given_runs_as_it_is() {
     let mut artifact = artifact(SHARED);
-    artifact.wgsl = "// mine".to_owned();
-    artifact.own_kernel = true;
+    artifact.own_kernel = Some("// mine".to_owned());
     let chosen = choose(&artifact, &Target::large(1_000, 100), &Wishes::default());
     assert_eq!(chosen.kernel.wgsl, "// mine");
     assert!(chosen.kernel.prepared.is_none() && chosen.schedule == Schedule::default());
@@ -330,7 +329,7 @@ fn reassociates(math: Math, target: Target, wish: Option<bool>) -> Option<String
         .iter()
         .find(|it| it.what.contains("multiply-adds"));
     assert_eq!(chosen.schedule.reassociate, said.is_some());
-    assert_eq!(chosen.kernel.wgsl == artifact.wgsl, said.is_none());
+    assert_eq!(chosen.kernel.wgsl == artifact.wgsl(), said.is_none());
     said.map(|it| it.what.clone())
 }
 

@@ -5,7 +5,7 @@ use sim_compiler::{compile, schedule::Schedule};
 use std::{fmt::Write, fs, path::Path};
 
 fn text(source: &str) -> String {
-    compile(source).expect("a legal model").wgsl
+    compile(source).expect("a legal model").wgsl()
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub fn wgsl(document: &Document) -> Result<Kernel, String> {
         1 => "the model has a mistake".to_owned(),
         count => format!("the model has {count} mistakes"),
     })?;
-    let starts = super::document::line_starts(&artifact.wgsl);
+    let text = artifact.wgsl();
+    let starts = super::document::line_starts(&text);
     let line = |at: usize| starts.partition_point(|start| *start <= at) as u32 - 1;
     let origins = artifact.origins().into_iter();
     let mut lines: Vec<[u32; 3]> = origins
@@ -38,7 +39,7 @@ pub fn wgsl(document: &Document) -> Result<Kernel, String> {
     lines.sort_unstable();
     lines.dedup();
     Ok(Kernel {
-        text: artifact.wgsl,
+        text,
         lines: joined(lines),
     })
 }

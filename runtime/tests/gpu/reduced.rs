@@ -168,7 +168,8 @@ fn the_results_of_an_agent_are_not_known() {
 #[test]
 fn wrong_step_counts_are_found_out_on_the_device() {
     let mut wrong = artifact(None);
-    wrong.wgsl = KERNEL.replace("steps_run += 1u;", "steps_run += u32(t != 50 || i < 3u);");
+    wrong.own_kernel =
+        Some(KERNEL.replace("steps_run += 1u;", "steps_run += u32(t != 50 || i < 3u);"));
     let (Some(all), Some(few)) = (walk_with(1000, wrong.clone()), walk_with(1000, wrong)) else {
         return;
     };

@@ -207,9 +207,11 @@ fn two_dispatches_that_were_cut_short_are_shortened_once() {
 #[test]
 fn more_workgroups_than_one_dimension_holds() {
     let mut tiny = artifact(None);
-    tiny.wgsl = KERNEL
-        .replace("@workgroup_size(64)", "@workgroup_size(1)")
-        .replace("groups.x * 64u", "groups.x");
+    tiny.own_kernel = Some(
+        KERNEL
+            .replace("@workgroup_size(64)", "@workgroup_size(1)")
+            .replace("groups.x * 64u", "groups.x"),
+    );
     tiny.manifest.workgroup_size = 1;
     let agents = 65_535 + 4_466;
     let (Some(one), Some(two)) = (walk(agents), walk_with(agents, tiny)) else {
@@ -241,7 +243,7 @@ fn a_step_too_long_for_a_driver_is_an_error() {
 #[test]
 fn a_kernel_that_skips_steps_is_found_out() {
     let mut wrong = artifact(None);
-    wrong.wgsl = KERNEL.replace("steps_run += 1u;", "steps_run += u32(t != 50);");
+    wrong.own_kernel = Some(KERNEL.replace("steps_run += 1u;", "steps_run += u32(t != 50);"));
     let Some(simulation) = walk_with(4, wrong) else {
         return;
     };
@@ -258,7 +260,7 @@ fn a_kernel_that_skips_steps_is_found_out() {
 #[test]
 fn an_invalid_kernel_is_our_bug_and_no_panic() {
     let mut wrong = artifact(None);
-    wrong.wgsl = KERNEL.replace("let start = ", "let start: i32 = ");
+    wrong.own_kernel = Some(KERNEL.replace("let start = ", "let start: i32 = "));
     let Some(simulation) = walk_with(4, wrong) else {
         return;
     };
@@ -274,10 +276,10 @@ fn an_invalid_kernel_is_our_bug_and_no_panic() {
 #[test]
 fn the_shader_compilers_checks_reach_the_device() {
     let mut unguarded = artifact(None);
-    unguarded.wgsl = KERNEL.replace(
+    unguarded.own_kernel = Some(KERNEL.replace(
         "wheel = wheel * 1664525u + 1013904223u;",
         "wheel = 17u / u32(run.offsets[0].x);",
-    );
+    ));
     let Some(simulation) = walk_with(4, unguarded) else {
         return;
     };

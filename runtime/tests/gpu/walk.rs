@@ -97,8 +97,7 @@ pub fn artifact(inner_rounds: Option<u64>) -> Artifact {
     Artifact {
         manifest: manifest(inner_rounds),
         program: Program::default(),
-        wgsl: KERNEL.to_owned(),
-        own_kernel: true,
+        own_kernel: Some(KERNEL.to_owned()),
         options: sim_compiler::Options::default(),
         lowered: Program::default(),
     }

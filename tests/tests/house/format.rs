@@ -20,7 +20,7 @@ fn meaning(source: &str) -> Result<String, Vec<&'static str>> {
                 serde_json::to_value(&artifact.manifest).expect("a manifest is data");
             remove_spans(&mut manifest);
             let program = ir::print::print(&artifact.program);
-            Ok(format!("{program}\n{manifest}\n{}", artifact.wgsl))
+            Ok(format!("{program}\n{manifest}\n{}", artifact.wgsl()))
         }
         Err(diagnostics) => Err(diagnostics.iter().map(|one| one.slug).collect()),
     }

@@ -41,7 +41,7 @@ fn the_text_is_the_same_from_build_to_build() {
             .map(|_| {
                 sim_compiler::compile(&source)
                     .expect("an example compiles")
-                    .wgsl
+                    .wgsl()
             })
             .collect();
         assert!(

@@ -24,7 +24,7 @@ pub(crate) fn number(variable: &str, default: u64) -> u64 {
 fn results(source: &str, way: &Way) -> Result<Vec<(String, Vec<u32>)>, String> {
     let simulation = way.simulation(source)?.seed(11);
     #[cfg(feature = "texts")]
-    if let Some(complaint) = naga_complaint(simulation.wgsl()) {
+    if let Some(complaint) = naga_complaint(&simulation.wgsl()) {
         return Err(format!("naga refuses the kernel: {complaint}"));
     }
     let run = simulation.run().map_err(|error| error.to_string())?;

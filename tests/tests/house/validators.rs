@@ -40,7 +40,7 @@ fn kernels() -> Vec<(String, String)> {
                         kernels.push((form, kernel.wgsl));
                     }
                 }
-                kernels.push((form, artifact.wgsl));
+                kernels.push((form, artifact.wgsl()));
             }
         }
     }
