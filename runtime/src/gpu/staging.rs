@@ -80,9 +80,8 @@ impl Staging {
         })
     }
 
-    /// Starts the clock of a pass that is clocked, if it did not start with it. A pass begins by clearing the queries that
-    /// it is given and then writes the first, so that a clock that starts with it counts some of the clearing: half a
-    /// microsecond on an H200.
+    /// Starts the clock of a pass that is clocked, if it did not start with it. A clock that does counts half a
+    /// microsecond more on an H200: a pass begins by clearing the queries that it is given, and then writes the first.
     pub(crate) fn start(&self, pass: &mut wgpu::ComputePass<'_>) {
         if let Some(clock) = self.clock.as_ref().filter(|it| it.within) {
             pass.write_timestamp(&clock.queries, 0);
