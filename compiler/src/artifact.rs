@@ -29,15 +29,7 @@ impl Artifact {
     pub fn wgsl(&self) -> String {
         match &self.own_kernel {
             Some(own) => own.clone(),
-            None => {
-                emit::wgsl(
-                    &self.program,
-                    &self.manifest,
-                    &self.options,
-                    &Schedule::default(),
-                )
-                .wgsl
-            }
+            None => self.kernel(&Schedule::default()).wgsl,
         }
     }
 

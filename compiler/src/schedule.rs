@@ -1,8 +1,8 @@
 //! How a program is laid out on a GPU, apart from what it means: the choices that a kernel's text depends on.
 //!
 //! A schedule never changes what a model computes but for the order in which a float sum is taken
-//! (`lanes`, `reassociate`) and for some roundings (`reassociate`, by `load` in other places); draws are the same bits under each.
-//! [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its device and
+//! (`lanes`, `reassociate`) and for some roundings (`reassociate`, by `load` in other places); draws are the same bits
+//! under each. [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its device and
 //! population takes a better one.
 
 use crate::{artifact::Artifact, emit, passes};

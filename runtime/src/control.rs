@@ -67,8 +67,8 @@ impl Control<'_> {
 }
 
 /// Choices that the GPU backend otherwise makes by itself. They change the time that a run takes, and none but
-/// `lanes`, `shuffles`, `reassociate` and, with that, `load` its results (`reduce` the last digits of means and deviations), apart from the last bits where a driver contracts `a * b + c` in one
-/// kernel and not in another.
+/// `lanes`, `shuffles`, `reassociate` and, with that, `load` its results (`reduce` the last digits of means and
+/// deviations), apart from the last bits where a driver contracts `a * b + c` in one kernel and not in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
     /// Most agents in one part of the population, at least 1.

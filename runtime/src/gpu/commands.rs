@@ -79,9 +79,7 @@ impl Commands {
                 label: Some("sim"),
                 timestamp_writes: buffers.staging.timestamps(plan.clocked),
             });
-            if plan.clocked {
-                buffers.staging.start(&mut pass);
-            }
+            buffers.staging.start(&mut pass, plan.clocked);
             buffers.prepare(&mut pass, open, &built.kernel, once.prepared);
             for _ in 0..plan.repeats {
                 let kernel = (&built.kernel, built.agents);

@@ -80,10 +80,10 @@ impl Staging {
         })
     }
 
-    /// Starts the clock of a pass that is clocked, if it did not start with it. A clock that does counts half a
-    /// microsecond more on an H200: a pass begins by clearing the queries that it is given, and then writes the first.
-    pub(crate) fn start(&self, pass: &mut wgpu::ComputePass<'_>) {
-        if let Some(clock) = self.clock.as_ref().filter(|it| it.within) {
+    /// Starts the clock within the pass, if it is `clocked` and did not start with it: one that does counts half a
+    /// microsecond more on an H200, presumably for the queries that wgpu clears right before.
+    pub(crate) fn start(&self, pass: &mut wgpu::ComputePass<'_>, clocked: bool) {
+        if let Some(clock) = self.clock.as_ref().filter(|it| clocked && it.within) {
             pass.write_timestamp(&clock.queries, 0);
         }
     }
