@@ -139,20 +139,40 @@ pub enum Wgsl {
 }
 
 /// How far a backend's result may be from the reference. A backend may also flush denormal arguments and
-/// results to zero, and need not keep infinities and NaN apart.
+/// results to zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// To the bit (NaN equals NaN; zeros of either sign are equal).
     Exact,
     /// In units in the last place of the reference.
-    Ulp(f32),
+    Ulp {
+        /// So many.
+        ulp: f32,
+        /// For float arguments of at most this size.
+        up_to: f32,
+    },
     /// Absolute error, or relative where that is larger.
     Mixed {
         /// In the result's own unit.
         absolute: f32,
         /// As a fraction of the reference.
         relative: f32,
+        /// For float arguments of at most this size.
+        up_to: f32,
     },
+}
+
+impl Tolerance {
+    /// The size of arguments that a tolerance is good for where nothing smaller is said: 1e30.
+    pub const WIDE: f32 = 1e30;
+
+    /// The largest float arguments for which it holds.
+    pub fn up_to(&self) -> f32 {
+        match self {
+            Tolerance::Exact => Tolerance::WIDE,
+            Tolerance::Ulp { up_to, .. } | Tolerance::Mixed { up_to, .. } => *up_to,
+        }
+    }
 }
 
 /// Folds over arrays and comprehensions.

@@ -5,6 +5,7 @@
 //! [`crate::ir`]. A variable whose span is empty was made by the compiler: its name may vanish.
 
 mod algebra;
+mod bound;
 mod chains;
 mod compact;
 mod cse;

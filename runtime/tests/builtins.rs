@@ -118,9 +118,6 @@ fn derivatives_are_slopes() {
     }
 }
 
-/// Takes a float of some kind from a sequence of words.
-type Next = fn(&mut Words) -> f32;
-
 /// A cheap sequence of words, well mixed.
 struct Words(u32);
 
@@ -142,31 +139,43 @@ impl Words {
         (2.0 * self.unit() - 1.0) * size
     }
 
-    /// A third each in [-1, 1), in [-10, 10), and of any size from 1e-6 to 1e6 and either sign.
-    fn wide(&mut self) -> f32 {
+    /// A third each in [-1, 1), in [-10, 10), and of any size from 1e-6 to `size` and either sign; none above that.
+    fn up_to(&mut self, size: f32) -> f32 {
         match self.next() % 3 {
-            0 => self.within(1.0),
-            1 => self.within(10.0),
-            _ => 10.0_f32.powf(self.within(6.0)).copysign(self.within(1.0)),
+            0 => self.within(size.min(1.0)),
+            1 => self.within(size.min(10.0)),
+            _ => {
+                let (low, high) = (-6.0, size.log10());
+                let exponent = low + (high - low) * self.unit();
+                10.0_f32.powf(exponent).min(size).copysign(self.within(1.0))
+            }
         }
     }
 }
 
-/// The input that parameter `k` of a row reads. Functions whose error is relative to their terms rather
-/// than to the result get terms of size 2, and periodic functions angles up to 100.
-fn input(row: &Builtin, slot: Slot, t: Type, k: usize) -> String {
-    let ty = slot.resolve(t);
-    let kind = match row.name {
-        "fma" | "mix" | "smoothstep" | "refract" => "small",
-        "sin" | "cos" | "tan" => "angle",
-        _ => "wide",
-    };
-    match ty {
-        Type::F32 => format!("{kind}_{k}"),
-        Type::I32 if row.name == "ldexp" => "exponent".to_owned(),
-        Type::I32 | Type::U32 | Type::Bool | Type::Vec2 | Type::Vec3 | Type::Vec4 => {
-            format!("{}_{k}", ty.name())
+/// The sizes up to which tolerances hold, in the order of the table.
+fn sizes() -> Vec<f32> {
+    let mut sizes: Vec<f32> = Vec::new();
+    for (_, pure) in pure_rows() {
+        let size = pure.tolerance.up_to();
+        if !sizes.contains(&size) {
+            sizes.push(size);
         }
+    }
+    sizes
+}
+
+/// The input that parameter `k` of a row reads: floats as large as its tolerance is for.
+fn input(row: &Builtin, pure: &Pure, slot: Slot, t: Type, k: usize) -> String {
+    let ty = slot.resolve(t);
+    let size = sizes()
+        .iter()
+        .position(|&size| size == pure.tolerance.up_to());
+    let size = size.expect("its size is among them");
+    match ty {
+        Type::I32 if row.name == "ldexp" => "exponent".to_owned(),
+        Type::I32 | Type::U32 | Type::Bool => format!("{}_{k}", ty.name()),
+        Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => format!("{}_{size}_{k}", ty.name()),
     }
 }
 
@@ -194,7 +203,7 @@ fn calls() -> Vec<(String, &'static Builtin, &'static Pure, String)> {
             // Of functions that only have helpers, vectors are so many calls of the scalar's.
             if fits && !(t == Type::Bool && pure.class != Class::Any) {
                 let args: Vec<String> = (pure.params.iter().enumerate())
-                    .map(|(k, &slot)| input(row, slot, t, k))
+                    .map(|(k, &slot)| input(row, pure, slot, t, k))
                     .collect();
                 let name = format!("{}_{}", row.name.to_lowercase(), t.name());
                 calls.push((
@@ -210,13 +219,16 @@ fn calls() -> Vec<(String, &'static Builtin, &'static Pure, String)> {
 }
 
 fn model() -> Simulation {
+    let sizes = sizes();
     let mut source = String::new();
     for k in 0..4 {
-        for ty in ["i32", "u32", "bool", "vec2", "vec3", "vec4"] {
+        for ty in ["i32", "u32", "bool"] {
             writeln!(source, "input {ty}_{k}: {ty}").expect("a String takes all");
         }
-        for kind in ["small", "angle", "wide"] {
-            writeln!(source, "input {kind}_{k}: f32").expect("a String takes all");
+        for size in 0..sizes.len() {
+            for ty in ["f32", "vec2", "vec3", "vec4"] {
+                writeln!(source, "input {ty}_{size}_{k}: {ty}").expect("a String takes all");
+            }
         }
     }
     source += "input exponent: i32\n";
@@ -225,23 +237,15 @@ fn model() -> Simulation {
     }
     let mut words = Words(1);
     let mut model = compile(&source).agents(SAMPLES as u32);
-    let floats = |words: &mut Words, count: usize, f: Next| -> Vec<f32> {
-        (0..count * SAMPLES).map(|_| f(words)).collect()
-    };
     let few = |words: &mut Words| words.next() >> (words.next() % 32);
     for k in 0..4 {
-        for (n, ty) in ["vec2", "vec3", "vec4"].into_iter().enumerate() {
-            let values = floats(&mut words, n + 2, |w| w.within(2.0));
-            model = model.input(&format!("{ty}_{k}"), values).expect("fits");
-        }
-        let kinds: [(&str, Next); 3] = [
-            ("small", |w| w.within(2.0)),
-            ("angle", |w| w.within(100.0)),
-            ("wide", Words::wide),
-        ];
-        for (kind, f) in kinds {
-            let values = floats(&mut words, 1, f);
-            model = model.input(&format!("{kind}_{k}"), values).expect("fits");
+        for (number, &size) in sizes.iter().enumerate() {
+            for (n, ty) in ["f32", "vec2", "vec3", "vec4"].into_iter().enumerate() {
+                let count = (n + 1) * SAMPLES;
+                let values: Vec<f32> = (0..count).map(|_| words.up_to(size)).collect();
+                let name = format!("{ty}_{number}_{k}");
+                model = model.input(&name, values).expect("fits");
+            }
         }
         let unsigned: Vec<u32> = (0..SAMPLES).map(|_| few(&mut words)).collect();
         let signed: Vec<i32> = (0..SAMPLES).map(|_| few(&mut words) as i32).collect();
@@ -268,8 +272,10 @@ fn excess(tolerance: Tolerance, truth: f32, got: f32) -> f32 {
     let unit = f32::from_bits(truth.abs().to_bits().max(0x0080_0000) & 0x7f80_0000) * f32::EPSILON;
     match tolerance {
         Tolerance::Exact => f32::INFINITY,
-        Tolerance::Ulp(ulp) => error / (ulp * unit),
-        Tolerance::Mixed { absolute, relative } => error / absolute.max(relative * truth.abs()),
+        Tolerance::Ulp { ulp, .. } => error / (ulp * unit),
+        Tolerance::Mixed {
+            absolute, relative, ..
+        } => error / absolute.max(relative * truth.abs()),
     }
 }
 

@@ -11,9 +11,10 @@ This page is generated from the compiler's table of builtins.
 A `T` is any type of the set that stands after the signature, the same one throughout a call; functions of
 numbers work on vectors component by component. Every example holds. *CPU* gives the meaning: the
 interpreter and constant folding compute exactly this, with the same bits on every processor. *GPU* says how
-far a driver's result may be from it: *exact*, in units in the last place (ulp), or as the larger of an
-absolute and a relative error. A GPU may also flush numbers below 1.18e-38 to zero, and need not keep
-infinities and NaN apart.
+far a driver's result may be from it under `--math fast`: *exact*, in units in the last place (ulp), or as the larger
+of an absolute and a relative error. That holds for arguments up to 1e30 in size where the row says nothing else. A GPU
+may also flush numbers below 1.18e-38 to zero. NaN gives NaN wherever it does on the CPU; infinite arguments may give
+NaN where they do not there. `--math precise` is for what lies beyond: see [mathematics.md](mathematics.md).
 ";
 
 /// The manual, as Markdown, by area.
@@ -76,12 +77,16 @@ fn facts(text: &mut String, row: &Builtin, pure: &Pure) -> std::fmt::Result {
     };
     let tolerance = match pure.tolerance {
         Tolerance::Exact => "exact".to_owned(),
-        Tolerance::Ulp(ulp) => format!("{ulp} ulp"),
-        Tolerance::Mixed { absolute, relative } => {
-            format!("{absolute:e} absolute or {relative:e} relative")
-        }
+        Tolerance::Ulp { ulp, .. } => format!("{ulp} ulp"),
+        Tolerance::Mixed {
+            absolute, relative, ..
+        } => format!("{absolute:e} absolute or {relative:e} relative"),
     };
-    writeln!(text, "* GPU: {spelling}; {tolerance}")?;
+    let range = match pure.tolerance.up_to() {
+        Tolerance::WIDE => String::new(),
+        size => format!(", for arguments up to {size:?} in size"),
+    };
+    writeln!(text, "* GPU: {spelling}; {tolerance}{range}")?;
     for (name, derivative) in row.params.iter().zip(pure.derivative) {
         writeln!(text, "* Derivative by `{name}`: `{derivative}`")?;
     }

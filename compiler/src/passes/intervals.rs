@@ -6,7 +6,7 @@
 //! `minimumNumber`); WGSL would allow another result. [`Intervals::of_numbers`] says less: where a value lies if it
 //! is no NaN.
 
-use super::rewrite::operands;
+use super::{bound, rewrite::operands};
 use crate::{
     builtin::BuiltinId,
     ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value, VarId},
@@ -210,10 +210,16 @@ impl Intervals {
             | Expr::Splat { .. }
             | Expr::Unary(..)
             | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
             | Expr::Call(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes(..) => None,
+            Expr::Bitcast { .. } => {
+                let (x, low) = bound::of(program, id)?;
+                // Of what may be NaN only the numbers are bounded.
+                let x = self.of(program, x).or(strict.map(|_| Interval::ALL))?;
+                let low = f64::from(low);
+                Some(x.most(Interval { low, high: low }))
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 //!
 //! Law: each quotient is what it was but for some roundings. `d1 * d2` neither overflows nor underflows,
 //! whatever the launch, and neither is ever infinite (see [`super::intervals`]); one that may be NaN shares only
-//! with a quotient that is NaN then anyway, so that neither spoils the other's quotient. The two stand in one block, neither depends on the other, and a name for
-//! the first quotient moves down to the second over statements that neither read it nor assign what it
+//! with a quotient that is NaN then anyway, or that only the same sums read, as the values of a network's layer: so
+//! neither spoils what the other one would not. The two stand in one block, neither depends on the other, and a name
+//! for the first quotient moves down to the second over statements that neither read it nor assign what it
 //! reads. Pairs only: groups of four needed more registers and were slower on an H200.
 //!
 //! `tanh` and `sigmoid` hold a division, and so do small functions of a model: these are written out first.
@@ -17,12 +18,13 @@ use super::{
     intervals::{Interval, Intervals},
     names,
     personal::Personal,
-    rewrite::{Section, blocks_mut, each_section, operands, roots},
+    rewrite::{Section, blocks, blocks_mut, each_section, operands, roots},
 };
 use crate::{
     ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
     span::Span,
 };
+use std::collections::HashMap;
 
 /// Statements from one division to another, at most: what lies between lives longer by as much.
 const NEAR: usize = 16;
@@ -126,9 +128,10 @@ impl Search {
         }
         let mut pairs = Vec::new();
         let mut waiting: Option<Site> = None;
+        let spread = Spread::new(program, block);
         for site in sites {
             waiting = match waiting {
-                Some(first) if can_share(program, block, first, site) => {
+                Some(first) if can_share(program, block, &spread, first, site) => {
                     pairs.push((first, site));
                     None
                 }
@@ -170,7 +173,7 @@ fn quotient(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
     (scalars && !matches!(program[divisor], Expr::Literal(_))).then_some((dividend, divisor))
 }
 
-fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> bool {
+fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, second: Site) -> bool {
     let least = |site: Site| site.interval.low.abs().min(site.interval.high.abs());
     let most = |site: Site| site.interval.low.abs().max(site.interval.high.abs());
     // Beyond these devices may flush a divisor or its reciprocal to 0.
@@ -184,13 +187,26 @@ fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> boo
     }
     let spoils = first.may_be_nan || second.may_be_nan;
     if first.stmt == second.stmt {
-        return !spoils && !within(program, second.id, first.id);
+        let meet = spread.part_of.get(&first.id) == spread.part_of.get(&second.id);
+        return (!spoils || meet) && !within(program, second.id, first.id);
     }
     let Stmt::Let { var, value } = block[first.stmt] else {
         return false;
     };
     let spreads = || is_part(program, value, first.id) && follows(program, second.id, var);
-    if spoils && !(are_nan_together(program, first, second) && spreads()) {
+    let are_nan_together = || are_nan_together(program, first, second) && spreads();
+    let meet = || match block[second.stmt] {
+        Stmt::Let {
+            var: other,
+            value: quotient,
+        } => {
+            is_part(program, value, first.id)
+                && is_part(program, quotient, second.id)
+                && spread.meet(var, other)
+        }
+        _ => false,
+    };
+    if spoils && !are_nan_together() && !meet() {
         return false;
     }
     second.stmt - first.stmt <= NEAR
@@ -213,6 +229,67 @@ fn can_share(program: &Program, block: &Block, first: Site, second: Site) -> boo
                 .any(|&root| reads_any(program, root, &[var]))
                 && !assigned.is_some_and(|assigned| reads_any(program, value, &[assigned]))
         })
+}
+
+/// Where a NaN goes from the names of a block.
+struct Spread {
+    /// Per name that is read: the arithmetic that is NaN if it is, as numbers in the order of the text.
+    into: HashMap<VarId, Vec<u32>>,
+    /// Per division: the number of the arithmetic that it is part of.
+    part_of: HashMap<ExprId, u32>,
+    count: u32,
+}
+
+impl Spread {
+    fn new(program: &Program, block: &Block) -> Spread {
+        let mut spread = Spread {
+            into: HashMap::new(),
+            part_of: HashMap::new(),
+            count: 0,
+        };
+        spread.block(program, block);
+        spread
+    }
+
+    fn block(&mut self, program: &Program, block: &Block) {
+        for stmt in block {
+            for &root in roots(stmt).iter() {
+                self.tree(program, root);
+            }
+            for inner in blocks(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
+            }
+        }
+    }
+
+    /// Visits the arithmetic at `root`, and what its terms hold.
+    fn tree(&mut self, program: &Program, root: ExprId) {
+        self.count += 1;
+        let number = self.count;
+        let mut pending = vec![root];
+        while let Some(id) = pending.pop() {
+            let terms = spreading(program, id);
+            if let Expr::Binary(BinaryOp::Divide, ..) = program[id] {
+                self.part_of.insert(id, number);
+            }
+            if let Expr::Read(var) = program[id] {
+                let into = self.into.entry(var).or_default();
+                if into.last() != Some(&number) {
+                    into.push(number);
+                }
+            } else if terms.is_empty() {
+                for &operand in operands(&program[id]).iter() {
+                    self.tree(program, operand);
+                }
+            }
+            pending.extend(terms);
+        }
+    }
+
+    /// Does whatever reads one of two names become NaN if the other one is?
+    fn meet(&self, a: VarId, b: VarId) -> bool {
+        self.into.contains_key(&a) && self.into.get(&a) == self.into.get(&b)
+    }
 }
 
 /// Is the first divisor NaN where the second is? It is a name then, from which the first follows.

@@ -13,6 +13,12 @@ fn precise_signed(x: f32, y: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(y) & 0x80000000u));
 }
 
+// `value`, a function of x, but x where that is NaN: selections by comparisons of floats, which keep x in bounds,
+// become minima that lose it.
+fn precise_known(x: f32, value: f32) -> f32 {
+    return select(x, value, (bitcast<u32>(x) & 0x7fffffffu) <= 0x7f800000u);
+}
+
 // Is x neither zero, denormal, infinite nor NaN?
 fn precise_is_normal(x: f32) -> bool {
     return ((bitcast<u32>(x) >> 23u) & 0xffu) - 1u < 254u;
@@ -179,7 +185,7 @@ fn precise_exp(x: f32) -> f32 {
     let n = round(bounded * $LOG2_E);
     let r = precise_opaque(bounded - n * $LN_2_SHORT) - n * $LN_2_REST;
     let p = $EXP(r);
-    return precise_scale(p, i32(n));
+    return precise_known(x, precise_scale(p, i32(n)));
 }
 
 fn precise_exp2(x: f32) -> f32 {
@@ -187,7 +193,7 @@ fn precise_exp2(x: f32) -> f32 {
     let n = round(bounded);
     let r = bounded - n;
     let p = $EXP2(r);
-    return precise_scale(p, i32(n));
+    return precise_known(x, precise_scale(p, i32(n)));
 }
 
 // A logarithm of x: `value` if x is positive and finite, else what IEEE 754 has there.
@@ -289,7 +295,8 @@ fn precise_tanh(x: f32) -> f32 {
     let x2 = bounded * bounded;
     let p = $TANH_ABOVE(x2);
     let q = $TANH_BELOW(x2);
-    return precise_ratio(bounded * p, q);
+    // The ratio's remainder loses the sign of zero.
+    return precise_known(x, precise_signed(precise_ratio(bounded * p, q), x));
 }
 
 // sinh |x| and cosh x by the addition theorems from the count of ln 2 nearest to |x|. From 2^60 on the
@@ -314,11 +321,11 @@ fn precise_sinh_cosh(x: f32) -> vec2f {
 }
 
 fn precise_sinh(x: f32) -> f32 {
-    return precise_signed(precise_sinh_cosh(x).x, x);
+    return precise_known(x, precise_signed(precise_sinh_cosh(x).x, x));
 }
 
 fn precise_cosh(x: f32) -> f32 {
-    return precise_sinh_cosh(x).y;
+    return precise_known(x, precise_sinh_cosh(x).y);
 }
 
 // ln(v + low) for v >= 1, given (v - 1)/(v + 1) in a form that keeps the precision of v near 1.
@@ -402,7 +409,8 @@ fn precise_atan(x: f32) -> f32 {
 fn precise_atan2(y: f32, x: f32) -> f32 {
     let first = precise_first_quadrant(abs(y), abs(x));
     let mirrored = precise_opaque($PI_HIGH - first) + $PI_LOW;
-    return precise_signed(select(first, mirrored, bitcast<i32>(x) < 0), y);
+    let value = precise_signed(select(first, mirrored, bitcast<i32>(x) < 0), y);
+    return precise_known(x, precise_known(y, value));
 }
 
 // arcsin w, where arcsin |x| is that or, for |x| above 1/2, π/2 less twice that. NaN for |x| above 1.
@@ -452,7 +460,7 @@ fn precise_erf(x: f32) -> f32 {
     let t = precise_ratio(1.0, size + 2.0);
     let q = $ERF_FAR(t);
     let outer = 1.0 - precise_exp(-square) * q;
-    return precise_signed(select(outer, size * p, size < 1.0), x);
+    return precise_known(x, precise_signed(select(outer, size * p, size < 1.0), x));
 }
 
 fn precise_normal_from(a: u32, b: u32) -> f32 {

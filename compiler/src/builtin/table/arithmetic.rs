@@ -85,6 +85,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: 2.0,
             },
             ..FLOAT_3
         }),
@@ -169,11 +170,16 @@ pub(super) const ROWS: &[Builtin] = &[
                 let t = float_of(a[2]);
                 zip(a[0], a[1], |a, b| scalar::mix(a, b, t))
             },
-            wgsl: Wgsl::Native("mix"),
+            wgsl: Wgsl::Helper {
+                name: "linear_mix",
+                text: LINEAR_MIX,
+                needs: &[],
+            },
             derivative: &["1.0 - t", "t", "b - a"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: 2.0,
             },
         }),
         doc: "From `a` at `t = 0` to `b` at `t = 1` in a straight line.",
@@ -262,6 +268,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: 2.0,
             },
             ..FLOAT_3
         }),
@@ -302,14 +309,21 @@ pub(super) const ROWS: &[Builtin] = &[
     },
 ];
 
-/// Three factors, because one power of two alone leaves the exponent's range where the result does not.
+/// Drivers write WGSL's `mix` in other forms, which lose `b` where `a` is large.
+const LINEAR_MIX: &str = "\
+fn linear_mix(a: f32, b: f32, t: f32) -> f32 {
+    return a * (1.0 - t) + b * t;
+}";
+
+/// Three factors, because one power of two alone leaves the exponent's range where the result does not. Drivers
+/// multiply them first all the same: infinity times their product may be NaN.
 const SCALE_BY_POWER: &str = "\
 fn scale_by_power(x: f32, exponent: i32) -> f32 {
     let e = clamp(exponent, -300, 300);
     let third = e / 3;
     let factor = bitcast<f32>((third + 127) << 23u);
     let last = bitcast<f32>((e - 2 * third + 127) << 23u);
-    return x * factor * factor * last;
+    return select(x * factor * factor * last, x, (bitcast<u32>(x) & 0x7f800000u) == 0x7f800000u);
 }";
 
 const SMOOTH_STEP: &str = "\

@@ -17,7 +17,10 @@ pub(super) const ROWS: &[Builtin] = &[
             eval: |a| map(a[0], math::exp),
             wgsl: Wgsl::Native("exp"),
             derivative: &["exp(x)"],
-            tolerance: Tolerance::Ulp(180.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 180.0,
+                up_to: Tolerance::WIDE,
+            },
             ..FLOAT_1
         }),
         doc: "e to the power `x`.",
@@ -31,7 +34,10 @@ pub(super) const ROWS: &[Builtin] = &[
             eval: |a| map(a[0], math::exp2),
             wgsl: Wgsl::Native("exp2"),
             derivative: &["exp2(x) * 0.6931471805599453"],
-            tolerance: Tolerance::Ulp(180.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 180.0,
+                up_to: Tolerance::WIDE,
+            },
             ..FLOAT_1
         }),
         doc: "2 to the power `x`.",
@@ -45,7 +51,10 @@ pub(super) const ROWS: &[Builtin] = &[
             eval: |a| map(a[0], math::arithmetic::inverse_sqrt),
             wgsl: Wgsl::Native("inverseSqrt"),
             derivative: &["-0.5 * inverseSqrt(x) / x"],
-            tolerance: Tolerance::Ulp(4.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 4.0,
+                up_to: Tolerance::WIDE,
+            },
             ..FLOAT_1
         }),
         doc: "One over the square root.",
@@ -62,6 +71,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 5e-7,
                 relative: 1e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -79,6 +89,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 5e-7,
                 relative: 1e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -100,7 +111,10 @@ pub(super) const ROWS: &[Builtin] = &[
                 "y * pow(x, y - 1.0)",
                 "select(0.0, pow(x, y) * log(x), x > 0.0)",
             ],
-            tolerance: Tolerance::Ulp(8192.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 8192.0,
+                up_to: 1000.0,
+            },
             ..FLOAT_2
         }),
         doc: "`x` to the power `y`, also `x ** y`; a negative `x` has powers for whole `y`, for others NaN.",
@@ -114,7 +128,10 @@ pub(super) const ROWS: &[Builtin] = &[
             eval: |a| map(a[0], math::arithmetic::sqrt),
             wgsl: Wgsl::Native("sqrt"),
             derivative: &["0.5 / sqrt(x)"],
-            tolerance: Tolerance::Ulp(3.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 3.0,
+                up_to: Tolerance::WIDE,
+            },
             ..FLOAT_1
         }),
         doc: "The square root; NaN below zero.",
@@ -129,5 +146,7 @@ fn power(x: f32, y: f32) -> f32 {
     let whole = trunc(y) == y;
     let odd = abs(y - 2.0 * trunc(0.5 * y)) == 1.0;
     let size = pow(select(x, abs(x), whole), y);
-    return select(select(size, -size, odd && x < 0.0), 1.0, y == 0.0);
+    let value = select(size, -size, odd && x < 0.0);
+    let known = max(bitcast<u32>(abs(x)), bitcast<u32>(abs(y))) <= 0x7f800000u;
+    return select(select(x + y, value, known), 1.0, y == 0.0 || x == 1.0);
 }";

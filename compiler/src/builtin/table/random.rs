@@ -58,6 +58,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-3,
                 relative: 1e-5,
+                up_to: Tolerance::WIDE,
             },
         }),
         doc: "The standard normal number that two random words stand for, after Box and Muller: `a` gives the radius, `b` the angle.",

@@ -24,6 +24,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -45,6 +46,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 2e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -66,6 +68,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -87,6 +90,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 2e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -108,6 +112,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -129,6 +134,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_2
         }),
@@ -150,6 +156,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 2e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -167,6 +174,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 3e-5,
                 relative: 1e-6,
+                up_to: 100.0,
             },
             ..FLOAT_1
         }),
@@ -185,7 +193,10 @@ pub(super) const ROWS: &[Builtin] = &[
                 needs: &[],
             },
             derivative: &["sinh(x)"],
-            tolerance: Tolerance::Ulp(250.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 250.0,
+                up_to: Tolerance::WIDE,
+            },
             ..FLOAT_1
         }),
         doc: "Hyperbolic cosine.",
@@ -199,7 +210,10 @@ pub(super) const ROWS: &[Builtin] = &[
             eval: |a| map(a[0], math::arithmetic::degrees),
             wgsl: Wgsl::Native("degrees"),
             derivative: &["57.29577951308232"],
-            tolerance: Tolerance::Ulp(3.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 3.0,
+                up_to: Tolerance::WIDE,
+            },
             ..FLOAT_1
         }),
         doc: "Radians as degrees.",
@@ -213,7 +227,10 @@ pub(super) const ROWS: &[Builtin] = &[
             eval: |a| map(a[0], math::arithmetic::radians),
             wgsl: Wgsl::Native("radians"),
             derivative: &["0.017453292519943295"],
-            tolerance: Tolerance::Ulp(3.0),
+            tolerance: Tolerance::Ulp {
+                ulp: 3.0,
+                up_to: Tolerance::WIDE,
+            },
             ..FLOAT_1
         }),
         doc: "Degrees as radians.",
@@ -230,6 +247,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 3e-5,
                 relative: 1e-6,
+                up_to: 100.0,
             },
             ..FLOAT_1
         }),
@@ -251,6 +269,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 2e-5,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),
@@ -268,6 +287,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-4,
                 relative: 1e-4,
+                up_to: 100.0,
             },
             ..FLOAT_1
         }),
@@ -289,6 +309,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 5e-7,
                 relative: 1e-6,
+                up_to: Tolerance::WIDE,
             },
             ..FLOAT_1
         }),

@@ -22,6 +22,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: 2.0,
             },
         }),
         doc: "The vector at right angles to two, as long as their parallelogram is large.",
@@ -41,9 +42,10 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 2e-6,
+                up_to: 1e15,
             },
         }),
-        doc: "The length of `a - b`.",
+        doc: "The length of `a - b`; infinite where the square of that is, from 1.8e19 on.",
         example: "distance(vec2(1.0, 1.0), vec2(4.0, 5.0)) == 5.0",
     },
     Builtin {
@@ -60,6 +62,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 1e-6,
+                up_to: 2.0,
             },
         }),
         doc: "The sum of the products of the components.",
@@ -95,9 +98,10 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 2e-6,
+                up_to: 1e15,
             },
         }),
-        doc: "The length of a vector; of a number, its magnitude.",
+        doc: "The length of a vector: the root of the sum of its squares, infinite where that is, from 1.8e19 on; of a number, its magnitude.",
         example: "length(vec2(3.0, 4.0)) == 5.0",
     },
     Builtin {
@@ -114,9 +118,10 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
                 relative: 2e-6,
+                up_to: 1e15,
             },
         }),
-        doc: "The vector of length 1 in the same direction; NaN for the zero vector.",
+        doc: "The vector of length 1 in the same direction; NaN for the zero vector, and where the square of the length is infinite or 0.",
         example: "abs(normalize(vec2(3.0, 4.0)).x - 0.6) < 1e-6",
     },
     Builtin {
@@ -133,6 +138,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 2e-6,
                 relative: 2e-6,
+                up_to: 2.0,
             },
         }),
         doc: "`v` after a reflection by a mirror with that unit normal.",
@@ -152,6 +158,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-3,
                 relative: 1e-3,
+                up_to: 2.0,
             },
         }),
         doc: "`v` after refraction with that ratio of indices; zero where all is reflected.",

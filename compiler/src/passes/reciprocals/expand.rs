@@ -2,6 +2,7 @@
 
 use super::{
     super::{
+        bound,
         intervals::Intervals,
         names,
         rewrite::{Cloner, operands, roots},
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, Value, VarId, VarKind},
+    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
 };
 
 /// Nodes of a function that is written out, at most.
@@ -21,8 +22,6 @@ const TWICE_LOG2_E: f32 = 2.0 * std::f32::consts::LOG2_E;
 const TANH_BOUND: f32 = 57.7;
 /// `sigmoid` is at least 2^-62 and not 0: the square of 2^62 + 1 is finite, and its reciprocal is normal.
 const SIGMOID_BOUND: f32 = 62.0;
-/// Where no quotients share a reciprocal: 2^x, x below this, is finite, and the bound that `sigmoid` has of its own.
-const SIGMOID_BOUND_ALONE: f32 = 115.4;
 
 impl Search {
     /// Writes out what a block's own statements hold, unless pairs are to follow and there is one division only. Is
@@ -125,7 +124,7 @@ fn activation(program: &Program, id: ExprId) -> Option<(Activation, ExprId)> {
 }
 
 impl Activation {
-    /// `1 - 2 / (e^2x + 1)` or `1 / (1 + e^-x)`, as in the table of builtins.
+    /// `1 - 2 / (e^2x + 1)` or `1 / (1 + e^-x)`: the factor of x may go on into weights. NaN stays NaN.
     fn written_out(
         self,
         program: &mut Program,
@@ -134,24 +133,22 @@ impl Activation {
         quotients: Use,
     ) -> Expr {
         let span = program.span(place);
-        let (factor, bound) = match (self, quotients) {
-            // 2 over infinity is 0.
-            (Activation::Tanh, Use::Alone { has_infinities }) if has_infinities => {
-                (TWICE_LOG2_E, None)
-            }
-            (Activation::Tanh, _) => (TWICE_LOG2_E, Some(TANH_BOUND)),
-            (Activation::Sigmoid, Use::Pairs) => (-std::f32::consts::LOG2_E, Some(SIGMOID_BOUND)),
-            (Activation::Sigmoid, Use::Alone { .. }) => {
-                (-std::f32::consts::LOG2_E, Some(SIGMOID_BOUND_ALONE))
-            }
+        let (factor, bound) = match self {
+            Activation::Tanh => (TWICE_LOG2_E, TANH_BOUND),
+            Activation::Sigmoid => (-std::f32::consts::LOG2_E, SIGMOID_BOUND),
         };
+        // A number over infinity is 0.
+        let bounded = quotients
+            != (Use::Alone {
+                has_infinities: true,
+            });
+        let factor = if bounded { -factor } else { factor };
         let [factor, one, dividend] =
             [factor, 1.0, self.dividend()].map(|x| program.add(Expr::Literal(Value::F32(x)), span));
         let mut exponent = program.add(Expr::Binary(BinaryOp::Multiply, factor, arg), span);
-        if let Some(bound) = bound {
-            let bound = program.add(Expr::Literal(Value::F32(bound)), span);
-            let min = Expr::Builtin(BuiltinId::named("min"), vec![exponent, bound]);
-            exponent = program.add(min, span);
+        if bounded {
+            let bounded = bound::at_least(program, exponent, -bound);
+            exponent = program.add(Expr::Unary(UnaryOp::Negate, bounded), span);
         }
         let power = Expr::Builtin(BuiltinId::named("exp2"), vec![exponent]);
         let power = program.add(power, span);

@@ -136,7 +136,7 @@ fn activations_share_reciprocals() {
     assert_eq!(count, 1);
     let text = lines.join("\n");
     assert!(
-        text.contains("= exp2(min(2.88539 * (b * c), 57.7)) + 1.0"),
+        text.contains("= exp2(-bits_f32(min(bits_u32(-2.88539 * (b * c)), 3261517005u))) + 1.0"),
         "{text}"
     );
     assert_eq!(text.matches(" / ").count(), 1, "{text}");
@@ -283,8 +283,8 @@ fn unsafe_pairs_are_refused() {
         "a = 1.0 / clamp(a, -1.0, 1.0) + 1.0 / clamp(b, -1.0, 1.0)",
         "a = 1.0 / max(a, 1.0) + 1.0 / max(b, 1.0)",
         // NaN for an infinite argument.
-        "a = 1.0 / (2.0 + sin(a)) + 1.0 / (2.0 + sin(b))",
-        "a = 1.0 / (1.0 + clamp(a, 1.0, 2.0) * (b - b)) + 1.0 / clamp(b, 1.0, 2.0)",
+        "a = max(1.0 / (2.0 + sin(a)), 1.0 / (2.0 + sin(b)))",
+        "a = max(1.0 / (1.0 + clamp(a, 1.0, 2.0) * (b - b)), 1.0 / clamp(b, 1.0, 2.0))",
         "a = 5.0 / (max(cos(a), -3.0) + 3.0) + 7.0 / (clamp(cos(b), -1.0, 1.0) + 2.0)",
         // Their product overflows or underflows.
         "a = 1.0 / (1.0 + exp(min(a, 80.0))) + 1.0 / (1.0 + exp(min(b, 80.0)))",
@@ -481,8 +481,18 @@ fn divisors_that_may_be_nan_share_with_what_is_nan_then_anyway() {
             "let x = a / (1.25 * e - 2.0) let y = (c - x) / e a = x + y",
             1,
         ),
-        // The second is a number where the first is not.
-        ("let x = a / (1.25 * e - 2.0) let y = c / e a = x + y", 0),
+        // The second is a number where the first is not; nobody sees it without the first.
+        ("let x = a / (1.25 * e - 2.0) let y = c / e a = x + y", 1),
+        (
+            "let x = a / (1.25 * e - 2.0) let y = c / e a = x + y b = y",
+            0,
+        ),
+        (
+            "let x = a / (1.25 * e - 2.0) let y = c / e a = if c > 1.0 { x } else { y }",
+            0,
+        ),
+        ("a = max(a / (1.25 * e - 2.0), c / e)", 0),
+        ("a = 1.0 - a / (1.25 * e - 2.0) * (c / e)", 1),
         // `max` makes a number of the first.
         (
             "let x = max(a / (e * 2.0), 0.5) let y = (x + c) / e a = y",

@@ -254,7 +254,7 @@ fn tanh_ends_at_infinity() {
         let (changed, _) =
             reassociate(&program, bound, has_infinities).expect("something to change");
         let text = print(&changed);
-        assert_eq!(text.contains("57.7)"), is_bounded, "{text}");
+        assert_eq!(text.contains("3261517005u"), is_bounded, "{text}");
         for steps in [1, 2, 6, 7, 20] {
             assert_near(&program, &changed, steps, 1e-6);
         }

@@ -107,7 +107,7 @@ fn affine_functions_go_into_weights_where_few_agents_run() {
     let body = "let h = tanh(b) let g = 1.0 - 3.0 * c a = sin(w[0] + (h * w[1] + g * w[2])) d = cos(w[3] * g + w[4] * h)";
     let (text, changed) = weights(Bound::Latency, body);
     for expected in [
-        "let h: f32 = 1.0 / (exp2(min(2.88539 * b, 57.7)) + 1.0)",
+        "let h: f32 = 1.0 / (exp2(-bits_f32(min(bits_u32(-2.88539 * b), 3261517005u))) + 1.0)",
         "let w_1_scaled: f32 = -2.0 * w_1",
         "let w_2_scaled: f32 = -3.0 * w_2",
         "let w_0_shifted: f32 = w_0 + (-0.5 * w_1_scaled + -0.33333334 * w_2_scaled)",

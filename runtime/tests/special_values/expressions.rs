@@ -1,14 +1,10 @@
-//! NaN, infinities, zeros of both signs, denormals, the largest values and halfway cases through every
-//! builtin, operator and conversion, on the vector machine with every instruction set that is here: the same
-//! bits as the reference interpreter's.
+//! The special values, and the expressions that they are tried on.
 
 use sim_compiler::builtin::{Class, Meaning, Slot, table};
 use sim_compiler::ir::Type;
-use sim_runtime::{Backend, Isa, Run, Simulation};
-use std::fmt::Write;
 
 /// Where rounding, signs, ranges and reductions have their edges.
-const FLOATS: [f32; 36] = [
+pub const FLOATS: [f32; 36] = [
     0.0,
     -0.0,
     1.0,
@@ -47,7 +43,7 @@ const FLOATS: [f32; 36] = [
     f32::NAN,
 ];
 
-const INTEGERS: [u32; 12] = [
+pub const INTEGERS: [u32; 12] = [
     0,
     1,
     2,
@@ -63,9 +59,9 @@ const INTEGERS: [u32; 12] = [
 ];
 
 /// Every pair of floats and every pair of integers, with a third and a fourth that go through all too.
-const AGENTS: usize = FLOATS.len() * FLOATS.len() * 12;
+pub const AGENTS: usize = FLOATS.len() * FLOATS.len() * 12;
 
-fn float(agent: usize, which: usize) -> f32 {
+pub fn float(agent: usize, which: usize) -> f32 {
     let count = FLOATS.len();
     FLOATS[match which {
         0 => agent % count,
@@ -74,7 +70,7 @@ fn float(agent: usize, which: usize) -> f32 {
     }]
 }
 
-fn integer(agent: usize, which: usize) -> u32 {
+pub fn integer(agent: usize, which: usize) -> u32 {
     let count = INTEGERS.len();
     INTEGERS[match which {
         0 => agent % count,
@@ -99,7 +95,7 @@ fn argument(ty: Type, k: usize) -> String {
 }
 
 /// Expressions of inputs: every operator, conversion and builtin at every type.
-fn expressions() -> Vec<String> {
+pub fn expressions() -> Vec<String> {
     let mut all = Vec::new();
     for op in ["+", "-", "*", "/", "%"] {
         for pair in ["f0 {} f1", "i0 {} i1", "u0 {} u1"] {
@@ -155,7 +151,7 @@ fn expressions() -> Vec<String> {
 }
 
 /// Every builtin at every type.
-fn builtins() -> Vec<String> {
+pub fn builtins() -> Vec<String> {
     let mut all = Vec::new();
     for row in table::rows() {
         let Meaning::Pure(pure) = &row.meaning else {
@@ -186,82 +182,4 @@ fn builtins() -> Vec<String> {
         }
     }
     all
-}
-
-fn run(source: &str, backend: Backend, isa: Option<Isa>) -> Run {
-    let mut simulation = Simulation::compile(source)
-        .unwrap_or_else(|error| panic!("{error}: {error:?}\n{source}"))
-        .agents(AGENTS as u32)
-        .steps(0)
-        .backend(backend);
-    if let Some(isa) = isa {
-        simulation = simulation.instruction_set(isa);
-    }
-    for which in 0..3 {
-        let floats: Vec<f32> = (0..AGENTS).map(|agent| float(agent, which)).collect();
-        simulation
-            .set_input(&format!("f{which}"), floats)
-            .expect("an input");
-    }
-    for which in 0..4 {
-        let integers = (0..AGENTS).map(|agent| integer(agent, which));
-        let signed: Vec<i32> = integers.clone().map(|word| word as i32).collect();
-        simulation
-            .set_input(&format!("i{which}"), signed)
-            .expect("an input");
-        simulation
-            .set_input(&format!("u{which}"), integers.collect::<Vec<u32>>())
-            .expect("an input");
-    }
-    simulation.run().expect("it runs")
-}
-
-#[test]
-fn special_values_give_the_same_bits_everywhere() {
-    let expressions = expressions();
-    let paths = Isa::available();
-    let names: Vec<&str> = paths.iter().map(|isa| isa.name()).collect();
-    println!(
-        "{} expressions of {AGENTS} sets of values on {}",
-        expressions.len(),
-        names.join(", ")
-    );
-    let mut source = "input f0: f32\ninput f1: f32\ninput f2: f32\n".to_owned();
-    for k in 0..4 {
-        writeln!(source, "input i{k}: i32\ninput u{k}: u32").expect("a String");
-    }
-    for (k, expression) in expressions.iter().enumerate() {
-        writeln!(source, "output y{k} = {expression}").expect("a String");
-    }
-    let expected = run(&source, Backend::Reference, None);
-    let mut wrong = Vec::new();
-    for isa in paths {
-        let got = run(&source, Backend::Cpu, Some(isa));
-        for ((expected, got), expression) in
-            (expected.outputs().iter().zip(got.outputs())).zip(&expressions)
-        {
-            let is_float = expected.field.scalar == sim_compiler::manifest::Scalar::F32;
-            // Processors disagree about the bits of the NaNs that they make.
-            let plain = |word: u32| match is_float && f32::from_bits(word).is_nan() {
-                true => f32::NAN.to_bits(),
-                false => word,
-            };
-            let width = expected.field.words() as usize;
-            let words = expected.values.words().into_iter().zip(got.values.words());
-            let mut different = words
-                .enumerate()
-                .filter(|(_, (a, b))| plain(*a) != plain(*b));
-            if let Some((at, (a, b))) = different.next() {
-                let agent = at / width;
-                wrong.push(format!(
-                    "{isa}: {expression} is {b:#x}, by the reference {a:#x}, for f = {:?} {:?} {:?}, u = {:x?}",
-                    float(agent, 0),
-                    float(agent, 1),
-                    float(agent, 2),
-                    [0, 1, 2, 3].map(|which| integer(agent, which)),
-                ));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
