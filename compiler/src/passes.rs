@@ -4,6 +4,7 @@
 //! no reassociation of floats, no `x + 0.0` to `x`. A pass may assume and must keep the invariants of
 //! [`crate::ir`]. A variable whose span is empty was made by the compiler: its name may vanish.
 
+mod accumulators;
 mod algebra;
 mod bound;
 mod chains;
@@ -12,6 +13,7 @@ mod cse;
 mod dce;
 mod exponentials;
 mod factors;
+pub(crate) mod fences;
 mod fold;
 mod free_sums;
 mod if_to_select;

@@ -23,7 +23,7 @@ pub struct Schedule {
     /// that the host dispatches before `main`.
     pub prepare: bool,
     /// The device's compiler takes float sums in the order of the text, so that lanes which add the same two
-    /// values get the same bits without further care.
+    /// values get the same bits without further care, and few sums need an arithmetic fence.
     pub keeps_order: bool,
     /// The device's compiler does not assume that there are no infinities, as WGSL would let it: 1 over infinity is 0.
     pub has_infinities: bool,
@@ -249,8 +249,7 @@ pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
         subgroup: target.subgroup,
         unroll_steps: wishes.unroll_steps.unwrap_or(0),
         prepare: false,
-        // Only sums across lanes depend on it.
-        keeps_order: target.keeps_order && lanes > 1,
+        keeps_order: target.keeps_order,
         has_infinities: target.has_infinities,
         load,
         reserve: reserved.is_some(),

@@ -18,6 +18,11 @@ const FEW_STEPS: u32 = 16;
 /// How far the means of chaotic models may be apart, in standard errors of their difference.
 const STANDARD_ERRORS: f64 = 4.0;
 
+/// How far the mean of the differences may be from 0, in standard errors of its own: more is a drift.
+const BIAS_ERRORS: f64 = 5.0;
+/// And relative to the mean of the sizes: as much may come from functions that a GPU rounds to one side.
+const BIAS: f64 = 1e-4;
+
 /// How results agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agreement {
@@ -54,6 +59,9 @@ pub(crate) fn verify(
     let sample = sample.min(report.agents);
     let other = start(sample)?.backend(backend);
     let full = compare(first, &other.run_with(control)?);
+    if let Some(bias) = full.bias {
+        return Err(Unmeasured::Unverified(bias));
+    }
     let Some(apart) = full.parted else {
         return Ok((simulation, Agreement::Agents));
     };
@@ -87,6 +95,7 @@ pub(crate) fn words(run: &Run) -> Vec<Vec<u32>> {
 struct Comparison {
     parted: Option<String>,
     means: Option<String>,
+    bias: Option<String>,
 }
 
 /// The agents of `other` are the first ones of `run`.
@@ -94,6 +103,7 @@ fn compare(run: &Run, other: &Run) -> Comparison {
     let mut found = Comparison {
         parted: None,
         means: None,
+        bias: None,
     };
     for (ours, theirs) in run.outputs().iter().zip(other.outputs()) {
         let (ours_all, theirs_all) = (numbers(ours), numbers(theirs));
@@ -101,6 +111,7 @@ fn compare(run: &Run, other: &Run) -> Comparison {
         let name = &ours.field.name;
         found.parted = found.parted.or_else(|| parted(name, ours_all, &theirs_all));
         found.means = found.means.or_else(|| means(name, ours_all, &theirs_all));
+        found.bias = found.bias.or_else(|| bias(name, ours_all, &theirs_all));
     }
     found
 }
@@ -144,6 +155,27 @@ fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     (!near).then(|| format!("the mean of output `{name}` is {a} instead of {b} +- {error}"))
 }
 
+/// Do values differ to one side, agent by agent, by less than would show in any of them? Roundings that fall the same
+/// way in every step add up like that.
+fn bias(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
+    let finite = |&(a, b): &(&f64, &f64)| a.is_finite() && b.is_finite();
+    let pairs: Vec<(&f64, &f64)> = ours.iter().zip(theirs).filter(finite).collect();
+    let count = pairs.len() as f64;
+    if count < 8.0 {
+        return None;
+    }
+    let size = pairs.iter().map(|(_, b)| b.abs()).sum::<f64>() / count;
+    let mean = pairs.iter().map(|(a, b)| *a - *b).sum::<f64>() / count;
+    let squares: f64 = (pairs.iter().map(|(a, b)| (*a - *b - mean).powi(2))).sum();
+    let error = (squares / (count - 1.0) / count).sqrt();
+    (mean.abs() > (BIAS_ERRORS * error).max(BIAS * size)).then(|| {
+        format!(
+            "output `{name}` is off to one side, by {mean:e} +- {error:e} in the mean of {count} values: roundings \
+             that fall the same way in every step"
+        )
+    })
+}
+
 fn numbers(column: &Column) -> Vec<f64> {
     match &column.values {
         Values::F32(values) => values.iter().map(|&value| value.into()).collect(),
@@ -176,6 +208,23 @@ mod tests {
         assert!(!near(1.0, f64::NAN) && !near(f64::NAN, 1.0));
         assert!(!near(1.0, f64::INFINITY) && !near(f64::INFINITY, 1.0));
         assert!(!near(f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn a_drift_is_found_that_no_value_shows() {
+        let theirs: Vec<f64> = (0..200).map(|k| 4.6 + 0.001 * f64::from(k)).collect();
+        let noise = |k: usize| 1e-6 * ((k * 7 % 13) as f64 - 6.0);
+        let shifted = |shift: f64| -> Vec<f64> {
+            (theirs.iter().enumerate())
+                .map(|(k, x)| x + noise(k) + shift)
+                .collect()
+        };
+        let drifted = shifted(-0.0023);
+        assert_eq!(parted("x", &drifted, &theirs), None);
+        assert_eq!(means("x", &drifted, &theirs), None);
+        assert!(bias("x", &drifted, &theirs).is_some());
+        assert_eq!(bias("x", &shifted(1e-5), &theirs), None);
+        assert_eq!(bias("x", &theirs, &theirs), None);
     }
 
     #[test]

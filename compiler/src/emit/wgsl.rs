@@ -40,7 +40,7 @@ use crate::{
     builtin::BuiltinId,
     ir::{ExprId, LaneOp, Len, Program, Type, VarId, VarKind},
     manifest::{Manifest, Scalar},
-    passes::{lanes::outlives_stop, per_step},
+    passes::{fences, lanes::outlives_stop, per_step},
     random::Generator,
     schedule::{Choice, Kernel, Schedule},
 };
@@ -57,6 +57,8 @@ pub fn wgsl(
     options: &Options,
     schedule: &Schedule,
 ) -> Kernel {
+    let fenced = fences::fenced(program, schedule.keeps_order);
+    let program = fenced.as_ref().unwrap_or(program);
     // What lanes tell one another through workgroup memory is told in `main`.
     let waits = program.lanes > schedule.subgroup && program.shared_time.is_empty();
     let split = match schedule.prepare && !waits {

@@ -256,6 +256,8 @@ impl Counter<'_> {
             }
             Expr::Unary(UnaryOp::Negate, _) if ty.is_float() => none,
             Expr::Unary(UnaryOp::Not, _) => none,
+            // Left out of every count: the devices whose rates are known need none.
+            Expr::Unary(UnaryOp::Fence, _) => none,
             Expr::Unary(..) | Expr::Convert { .. } => Operations::integer(1),
             Expr::Select { .. } | Expr::AcrossLanes(..) => Operations::integer(width),
             Expr::Builtin(builtin, args) => {

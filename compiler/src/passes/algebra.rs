@@ -57,6 +57,7 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
                 UnaryOp::Negate => float::negate(program, operand),
                 UnaryOp::Not => logic::not(program, operand),
                 UnaryOp::Complement => logic::twice(program, op, operand),
+                UnaryOp::Fence => None,
             }
         }
         Expr::Binary(op, a, b) => {

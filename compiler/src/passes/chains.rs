@@ -18,6 +18,7 @@
 //! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
 
 use super::{
+    accumulators::Accumulators,
     inline_lets::crosses_lanes,
     personal::Personal,
     rewrite::{Section, assigned, blocks_mut, each_section, operands, reads, roots},
@@ -32,6 +33,7 @@ const MAX_TERMS: usize = 256;
 pub(super) fn run(program: &mut Program) -> u32 {
     let vars = program.vars.len();
     let mut chains = Chains {
+        accumulators: Accumulators::new(program, Accumulators::blocks(program)),
         personal: Personal::new(program),
         reads: reads(program),
         held: vec![None; vars],
@@ -88,6 +90,7 @@ struct Part {
 }
 
 struct Chains {
+    accumulators: Accumulators,
     personal: Personal,
     reads: Vec<u32>,
     held: Vec<Option<Held>>,
@@ -217,7 +220,11 @@ impl Chains {
         let pays = products > 0 && loose + fixed.saturating_sub(1) > needed + joints;
         let accumulates =
             |term: &Term| Some(&program[term.id]) == self.target.map(Expr::Read).as_ref();
-        if pays && !terms.iter().any(accumulates) && !is_for_rounding(program, &terms) {
+        if pays
+            && !self.accumulators.contains(root)
+            && !terms.iter().any(accumulates)
+            && !is_for_rounding(program, &terms)
+        {
             self.changed += 1;
             for var in names {
                 self.melted[var.0 as usize] = true;

@@ -25,7 +25,7 @@ const LONGEST: usize = 128;
 /// Changes what there is; returns how many sums it changed.
 pub(super) fn run(program: &mut Program) -> u32 {
     let joined = join::run(program);
-    let sums = FreeSums::new(&program.step);
+    let sums = FreeSums::new(program, [program.step.as_slice()]);
     let mut times = Times::new(program);
     let step = std::mem::take(&mut program.step);
     let ordered = order(program, &step, &sums, &mut times);

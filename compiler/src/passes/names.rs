@@ -70,7 +70,7 @@ pub(super) fn name_of(program: &Program, id: ExprId) -> String {
         | Expr::Swizzle { .. }
         | Expr::Compose(_)
         | Expr::Splat { .. }
-        | Expr::Unary(UnaryOp::Complement, _)
+        | Expr::Unary(UnaryOp::Complement | UnaryOp::Fence, _)
         | Expr::Convert { .. }
         | Expr::Bitcast { .. } => plain(id).unwrap_or_else(|| "value".to_owned()),
     }
@@ -107,7 +107,7 @@ fn noun(program: &Program, id: ExprId) -> Option<String> {
         Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Compose(_)
-        | Expr::Unary(UnaryOp::Not | UnaryOp::Complement, _)
+        | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence, _)
         | Expr::Binary(_, _, _)
         | Expr::Select { .. }
         | Expr::Builtin(_, _)

@@ -4,6 +4,7 @@ mod build;
 mod evaluate;
 mod exponentials;
 mod factors;
+mod fences;
 mod laws;
 mod outcomes;
 mod random;

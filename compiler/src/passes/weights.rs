@@ -110,7 +110,7 @@ impl Weights {
             reads,
             fixed,
             values: lets(step).into_iter().collect(),
-            sums: FreeSums::new(step),
+            sums: FreeSums::new(program, [step]),
             by_lane: by_lane(program),
             exp: BuiltinId::named("exp"),
             exp2: BuiltinId::named("exp2"),

@@ -272,7 +272,8 @@ fn arithmetic_has_the_brackets_it_needs_and_no_others() {
         set(&mut b, x, value);
     }
     for (inner, outer) in [(Add, Multiply), (Multiply, Add), (Subtract, Subtract)] {
-        let (p, q, r, s) = (b.read(y), b.read(x), b.read(y), b.read(x));
+        let (p, q, s) = (b.read(y), b.read(x), b.read(y));
+        let r = b.f(3.0);
         let (left, right) = (b.op(inner, p, q), b.op(inner, r, s));
         let value = b.op(outer, left, right);
         set(&mut b, x, value);
@@ -292,9 +293,9 @@ fn arithmetic_has_the_brackets_it_needs_and_no_others() {
         "x = y + (x + y);",
         "x = y / x / y;",
         "x = y / (x / y);",
-        "x = (y + x) * (y + x);",
-        "x = y * x + y * x;",
-        "x = y - x - (y - x);",
+        "x = (y + x) * (3.0 + y);",
+        "x = y * x + 3.0 * y;",
+        "x = y - x - (3.0 - y);",
         "x = -(-x) - -y;",
         "x = x * -1.0 - 2.0;",
     ];

@@ -3,6 +3,7 @@
 mod activations;
 mod benchmarks;
 mod draws;
+mod drift;
 #[cfg(feature = "texts")]
 mod editors;
 #[cfg(feature = "texts")]

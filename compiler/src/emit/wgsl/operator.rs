@@ -130,6 +130,10 @@ impl Writer<'_> {
             UnaryOp::Negate => "-",
             UnaryOp::Not => "!",
             UnaryOp::Complement => "~",
+            UnaryOp::Fence => {
+                self.call(Support::fence(self.program.type_of(operand)));
+                return self.arguments(&[operand]);
+            }
         };
         self.push(sign);
         if self.is_constant(operand) && (hide || !self.is_plain_negation(op, operand)) {

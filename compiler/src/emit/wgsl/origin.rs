@@ -5,6 +5,7 @@ use crate::{
     Options,
     ir::{ExprId, Program},
     manifest::Manifest,
+    passes::fences,
     schedule::Schedule,
     span::Span,
 };
@@ -22,7 +23,10 @@ pub struct Origin {
 /// Where the expressions of a model went in the kernel of [`Schedule::default`], in the order of its text. An
 /// expression that was copied has several entries, one that was folded away has none.
 pub fn origins(program: &Program, manifest: &Manifest, options: &Options) -> Vec<Origin> {
-    let mut writer = Writer::new(program, manifest, options, Schedule::default());
+    let schedule = Schedule::default();
+    let fenced = fences::fenced(program, schedule.keeps_order);
+    let program = fenced.as_ref().unwrap_or(program);
+    let mut writer = Writer::new(program, manifest, options, schedule);
     writer.origins = Some(Vec::new());
     writer.write();
     writer.origins.unwrap_or_default()

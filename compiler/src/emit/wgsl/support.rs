@@ -31,6 +31,14 @@ pub(super) enum Support {
     QuotientVec4,
     /// Identity that a driver cannot see through.
     Kept,
+    /// Arithmetic fence.
+    Fence,
+    /// The same, of all components.
+    FenceVec2,
+    /// The same, of all components.
+    FenceVec3,
+    /// The same, of all components.
+    FenceVec4,
     /// Identity that hides a constant.
     RuntimeF32,
     /// Identity that hides a constant.
@@ -56,10 +64,24 @@ impl Support {
             Support::QuotientVec3 => "precise_quotient_vec3",
             Support::QuotientVec4 => "precise_quotient_vec4",
             Support::Kept => "kept",
+            Support::Fence => "fence",
+            Support::FenceVec2 => "fence_vec2",
+            Support::FenceVec3 => "fence_vec3",
+            Support::FenceVec4 => "fence_vec4",
             Support::RuntimeF32 => "runtime_f32",
             Support::RuntimeI32 => "runtime_i32",
             Support::RuntimeU32 => "runtime_u32",
             Support::RuntimeBool => "runtime_bool",
+        }
+    }
+
+    /// The function that is [`crate::ir::UnaryOp::Fence`] of floats of this type.
+    pub(super) fn fence(ty: Type) -> Support {
+        match ty.components() {
+            2 => Support::FenceVec2,
+            3 => Support::FenceVec3,
+            4 => Support::FenceVec4,
+            _ => Support::Fence,
         }
     }
 
@@ -77,6 +99,10 @@ impl Support {
             Support::QuotientVec3 => QUOTIENT_VEC3,
             Support::QuotientVec4 => QUOTIENT_VEC4,
             Support::Kept => KEPT,
+            Support::Fence => FENCE,
+            Support::FenceVec2 => FENCE_VEC2,
+            Support::FenceVec3 => FENCE_VEC3,
+            Support::FenceVec4 => FENCE_VEC4,
             Support::RuntimeF32 => RUNTIME_F32,
             Support::RuntimeI32 => RUNTIME_I32,
             Support::RuntimeU32 => RUNTIME_U32,
@@ -154,6 +180,31 @@ const KEPT: &str = "\
 // x, in a way that keeps drivers from computing it again in every step: they do not know that `run.guard` is 2.
 fn kept(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) + (run.guard >> 20u));
+}
+";
+
+const FENCE: &str = "\
+// x, of which drivers do not know what it is the sum or product of: they do not know that `run.guard` is 2.
+fn fence(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ (run.guard - 2u));
+}
+";
+
+const FENCE_VEC2: &str = "\
+fn fence_vec2(x: vec2f) -> vec2f {
+    return bitcast<vec2f>(bitcast<vec2u>(x) ^ vec2u(run.guard - 2u));
+}
+";
+
+const FENCE_VEC3: &str = "\
+fn fence_vec3(x: vec3f) -> vec3f {
+    return bitcast<vec3f>(bitcast<vec3u>(x) ^ vec3u(run.guard - 2u));
+}
+";
+
+const FENCE_VEC4: &str = "\
+fn fence_vec4(x: vec4f) -> vec4f {
+    return bitcast<vec4f>(bitcast<vec4u>(x) ^ vec4u(run.guard - 2u));
 }
 ";
 

@@ -68,6 +68,7 @@ impl Printer<'_> {
                     UnaryOp::Negate => "-",
                     UnaryOp::Not => "!",
                     UnaryOp::Complement => "~",
+                    UnaryOp::Fence => "fence ",
                 };
                 vec![
                     Piece::Text(sign.to_owned()),

@@ -191,6 +191,7 @@ impl Verifier<'_> {
             UnaryOp::Negate => ty.is_float() || ty == Type::I32,
             UnaryOp::Not => ty == Type::Bool,
             UnaryOp::Complement => matches!(ty, Type::I32 | Type::U32),
+            UnaryOp::Fence => ty.is_float(),
         };
         self.require(fine, "an ill-typed operand")?;
         Ok(ty)

@@ -226,7 +226,7 @@ impl Known<'_> {
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }
-            | Expr::Unary(UnaryOp::Not | UnaryOp::Complement, _)
+            | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence, _)
             | Expr::Select { .. }
             | Expr::Builtin(..)
             | Expr::RandomWord { .. }

@@ -21,7 +21,7 @@ pub(super) fn run(program: &mut Program) -> u32 {
     }
     let reads = reads(program);
     let block = std::mem::take(&mut program.step);
-    let sums = FreeSums::new(&block);
+    let sums = FreeSums::new(program, [block.as_slice()]);
     let mut values = HashMap::new();
     let mut joined = 0;
     let mut new = Vec::with_capacity(block.len());

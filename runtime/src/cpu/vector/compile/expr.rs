@@ -223,6 +223,7 @@ impl Compiler<'_> {
 
     fn unary(&mut self, op: UnaryOp, operand: ExprId) -> Parts {
         let plain = match (op, self.analysis.ty(operand)) {
+            (UnaryOp::Fence, _) => return self.value(operand),
             (UnaryOp::Negate, Type::I32) => Plain::NegI,
             (UnaryOp::Negate, Type::F32) if self.analysis.varies(operand) => {
                 return Parts::one(self.finished(Finish::Neg, operand));

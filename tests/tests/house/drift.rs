@@ -1,0 +1,110 @@
+//! Slow drift: what a variable adds to itself is so small beside it that a rounding which falls the same way in every
+//! step would be as large as what is added. The models of `tests/drift/` give on a GPU what they give on the CPU, up to
+//! what random roundings make of it: no bias in the mean over the agents.
+
+use super::files;
+use sim_runtime::{Backend, Load, Run, Simulation, Tuning};
+use sim_tests::launch::has_gpu;
+
+/// Kernels that take sums in other orders, if any does, beside the one that the adapter is given.
+const KERNELS: [Tuning; 4] = [
+    forced(None, None),
+    forced(Some(true), Some(Load::Idle)),
+    forced(Some(true), Some(Load::Full)),
+    forced(Some(false), Some(Load::Full)),
+];
+
+/// How many standard errors a mean may be from 0, given that some hundred are looked at.
+const STANDARD_ERRORS: f64 = 5.0;
+
+const fn forced(reassociate: Option<bool>, load: Option<Load>) -> Tuning {
+    Tuning {
+        max_agents_per_chunk: None,
+        steps_per_dispatch: None,
+        lanes: None,
+        shuffles: None,
+        prepare: None,
+        reassociate,
+        reserve: None,
+        load,
+        unroll_steps: None,
+        reduce: None,
+        checks: false,
+    }
+}
+
+/// How results differ: the mean difference, its standard error, and the standard deviation, in units in the last place
+/// of the largest value.
+struct Bias {
+    mean: f64,
+    error: f64,
+    deviation: f64,
+}
+
+fn bias(expected: &[f32], got: &[f32]) -> Bias {
+    let largest = expected.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+    let unit = f64::from(largest.next_up() - largest);
+    let apart: Vec<f64> = (expected.iter().zip(got))
+        .map(|(a, b)| (f64::from(*b) - f64::from(*a)) / unit)
+        .collect();
+    let count = apart.len() as f64;
+    let mean = apart.iter().sum::<f64>() / count;
+    let squares: f64 = apart.iter().map(|x| (x - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1.0)).sqrt();
+    Bias {
+        mean,
+        error: deviation / count.sqrt(),
+        deviation,
+    }
+}
+
+/// What is wrong with a run, beside that of the CPU.
+fn complaints(name: &str, kernel: &str, cpu: &Run, gpu: &Run) -> Vec<String> {
+    let steps = f64::from(cpu.report().steps);
+    let columns = cpu.outputs().iter().zip(gpu.outputs());
+    let found = columns.filter_map(|(expected, got)| {
+        let [expected, got] = [expected, got].map(|column| {
+            let words = column.values.words().into_iter();
+            words.map(f32::from_bits).collect::<Vec<f32>>()
+        });
+        let found = bias(&expected, &got);
+        let line = format!(
+            "{name}, {kernel}: mean {:.3} +- {:.3}, deviation {:.2} ulp",
+            found.mean, found.error, found.deviation
+        );
+        println!("{line}");
+        // Random roundings: of a unit in the last place two backends round a step by up to half of it otherwise.
+        let random = (steps / 6.0).sqrt();
+        let error = found
+            .error
+            .max(random / (cpu.report().agents as f64).sqrt());
+        let biased = found.mean.abs() > STANDARD_ERRORS * error;
+        (biased || found.deviation > 3.0 * random).then_some(line)
+    });
+    found.collect()
+}
+
+#[test]
+fn slow_drift_is_the_same_on_every_backend() {
+    if !has_gpu() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    let mut models = 0;
+    for (name, source) in files::models("tests/drift") {
+        let run = |backend, tuning| {
+            let simulation = Simulation::compile(&source).expect("a legal model");
+            let simulation = simulation.backend(backend).seed(11).tuning(tuning);
+            simulation.run().expect("it runs")
+        };
+        let cpu = run(Backend::Cpu, KERNELS[0]);
+        for tuning in KERNELS {
+            let gpu = run(Backend::Gpu, tuning);
+            let kernel = format!("{:?} {:?}", tuning.reassociate, tuning.load);
+            wrong.extend(complaints(&name, &kernel, &cpu, &gpu));
+        }
+        models += 1;
+    }
+    assert!(models >= 12, "{models} models");
+    files::report("drift", wrong);
+}
