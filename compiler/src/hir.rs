@@ -128,6 +128,8 @@ pub struct State {
     pub doc: String,
     pub ty: Type,
     pub init: ExprId,
+    /// Has it an equation in an `integrate`?
+    pub integrated: bool,
     pub span: Span,
 }
 

@@ -4,6 +4,7 @@
 //! A value of one scalar or vector is an expression tree. Anything larger lives in variables: a
 //! [`place::Place`] says which, and where in them.
 
+mod compensated;
 mod draw;
 mod expr;
 mod fold;
@@ -56,6 +57,8 @@ struct Lowerer<'a> {
     data: Vec<Place>,
     inputs: Vec<Place>,
     states: Vec<Place>,
+    /// Per state that is integrated: the float beside it.
+    low_parts: HashMap<VarId, VarId>,
     outputs: Vec<Place>,
     locals: HashMap<hir::LocalId, Place>,
     /// Inside `integrate`: the stage value of each state that has an equation.
@@ -83,6 +86,7 @@ impl<'a> Lowerer<'a> {
             data: Vec::new(),
             inputs: Vec::new(),
             states: Vec::new(),
+            low_parts: HashMap::new(),
             outputs: Vec::new(),
             locals: HashMap::new(),
             stage: HashMap::new(),
@@ -129,6 +133,7 @@ impl<'a> Lowerer<'a> {
     fn step(&mut self) {
         let model = self.model;
         self.program.step = self.entry(|lowerer| {
+            lowerer.renormalise_in_step();
             for block in &model.step {
                 lowerer.stmts(&block.body);
             }
@@ -138,6 +143,7 @@ impl<'a> Lowerer<'a> {
     fn finish(&mut self) {
         let model = self.model;
         self.program.finish = self.entry(|lowerer| {
+            lowerer.renormalise_all();
             for body in &model.finish {
                 lowerer.stmts(body);
             }
@@ -253,6 +259,7 @@ impl<'a> Lowerer<'a> {
 
     fn assign(&mut self, var: VarId, value: ExprId) {
         self.emit(Stmt::Assign { var, value });
+        self.forget_low_part(var);
     }
 
     /// A loop over `start..end` around what `run` makes of its index.

@@ -140,7 +140,10 @@ impl<'a> Checker<'a> {
             Global::State(id) => {
                 let ty = self.model.states.get(id.0 as usize)?.ty.clone();
                 match &ty {
-                    Type::Value(value) if value.is_float() => return Some(id),
+                    Type::Value(value) if value.is_float() => {
+                        self.model.states[id.0 as usize].integrated = true;
+                        return Some(id);
+                    }
                     Type::Error => return None,
                     other => format!("a state of type `{}`", self.show(other)),
                 }

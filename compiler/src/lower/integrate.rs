@@ -6,6 +6,8 @@
 //! * heun: x + h/2 (k1 + f(x + h k1))
 //! * rk4 (the classic one): x + h/6 (k1 + 2 k2 + 2 k3 + k4), k2 = f(x + h/2 k1), k3 = f(x + h/2 k2),
 //!   k4 = f(x + h k3)
+//!
+//! where the last sum is one of two floats, see [`super::compensated`].
 
 use super::Lowerer;
 use crate::{
@@ -53,7 +55,7 @@ impl Lowerer<'_> {
             };
             stages.push(self.slopes(body, &states, &stage, number + 1));
         }
-        self.advance(method, dt, &states, &start, &stages);
+        self.advance(method, dt, &states, &stages);
     }
 
     /// `dt * fraction`, named.
@@ -106,14 +108,7 @@ impl Lowerer<'_> {
         slopes
     }
 
-    fn advance(
-        &mut self,
-        method: Method,
-        dt: VarId,
-        states: &[StateId],
-        start: &[VarId],
-        stages: &[Vec<VarId>],
-    ) {
+    fn advance(&mut self, method: Method, dt: VarId, states: &[StateId], stages: &[Vec<VarId>]) {
         let step = match method {
             Method::Euler | Method::Midpoint => dt,
             Method::Heun => self.scaled(dt, 0.5),
@@ -137,10 +132,7 @@ impl Lowerer<'_> {
             };
             let step = self.read(step);
             let offset = self.binary(BinaryOp::Multiply, step, slope);
-            let before = self.read(start[k]);
-            let after = self.binary(BinaryOp::Add, before, offset);
-            let place = self.states[state.0 as usize].clone();
-            self.store(&place, after);
+            self.add_increment(*state, offset);
         }
     }
 

@@ -105,6 +105,7 @@ impl Lowerer<'_> {
             let place = self.root(&declared, VarKind::State, &mut |leaf| take(&mut word, leaf));
             self.states.push(place);
         }
+        self.declare_low_parts(word);
     }
 
     fn declare_outputs(&mut self) {
@@ -165,7 +166,7 @@ impl Lowerer<'_> {
 
     pub(super) fn manifest(&self) -> Manifest {
         let model = self.model;
-        let (states, state_words) = self.fields(
+        let (states, _) = self.fields(
             model.states.iter().map(|item| (&item.name, &item.ty)),
             &self.program.states,
         );
@@ -186,6 +187,15 @@ impl Lowerer<'_> {
             std::iter::repeat_n(source, leaves(model, &input.ty).len())
         });
         let params = self.params_of_manifest();
+        let end = |state: &VarId| {
+            let var = &self.program[*state];
+            let elements = match var.len {
+                Len::One | Len::Open { .. } => 1,
+                Len::Fixed(count) => count,
+            };
+            var.word + elements * var.ty.components() as u32
+        };
+        let state_words = self.program.states.iter().map(end).max().unwrap_or(0);
         let end = params
             .iter()
             .map(|param| param.field.word + param.field.words())

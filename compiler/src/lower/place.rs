@@ -179,7 +179,7 @@ impl Lowerer<'_> {
     pub(super) fn load_leaf(&mut self, leaf: &Leaf) -> ExprId {
         debug_assert!(leaf.dims.is_empty(), "a whole array has no value");
         if self.program[leaf.var].len == Len::One {
-            return self.read(leaf.var);
+            return self.rounded(leaf.var);
         }
         let index = self.offset(leaf);
         self.add(Expr::Element {

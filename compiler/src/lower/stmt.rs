@@ -57,8 +57,10 @@ impl Lowerer<'_> {
             } => {
                 let (start, end) = (self.scalar(*start), self.scalar(*end));
                 let name = self.model[*index].name.clone();
+                self.renormalise_before(body);
                 self.each(&name, start, end, |lowerer, var| {
                     lowerer.bind_index(*index, var);
+                    lowerer.renormalise_in_loop(var, body);
                     lowerer.loop_body(body);
                 });
                 self.leave_outer_loop(body);
@@ -69,7 +71,9 @@ impl Lowerer<'_> {
                 body,
             } => {
                 let (start, end) = (self.int(0), self.scalar(*limit));
-                self.each("round", start, end, |lowerer, _| {
+                self.renormalise_before(body);
+                self.each("round", start, end, |lowerer, round| {
+                    lowerer.renormalise_in_loop(round, body);
                     let condition = lowerer.scalar(*condition);
                     let condition = lowerer.not(condition);
                     lowerer.emit(Stmt::If {

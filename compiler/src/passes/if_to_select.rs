@@ -9,7 +9,7 @@ use super::{
     names,
     rewrite::{blocks_mut, each_section, operands},
 };
-use crate::ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, UnaryOp, VarId, VarKind};
+use crate::ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, UnaryOp, VarId, VarKind};
 
 /// Nodes that both arms may evaluate together: enough for the `if !done { … }` with which an episode ends, whose
 /// branch some drivers keep.
@@ -33,18 +33,31 @@ fn convert(program: &mut Program, block: &mut Block) {
                 condition,
                 accept,
                 reject,
-            } => match order(program, &accept, &reject) {
-                Some(vars) => choose(program, condition, [accept, reject], &vars, &mut new),
-                None => new.push(Stmt::If {
-                    condition,
-                    accept,
-                    reject,
-                }),
-            },
+            } => {
+                match order(program, &accept, &reject).filter(|_| !is_shared(program, condition)) {
+                    Some(vars) => choose(program, condition, [accept, reject], &vars, &mut new),
+                    None => new.push(Stmt::If {
+                        condition,
+                        accept,
+                        reject,
+                    }),
+                }
+            }
             other => new.push(other),
         }
     }
     *block = new;
+}
+
+/// Is a condition the same for all agents whatever they do? Then its branch is one that no agent takes in vain.
+fn is_shared(program: &Program, id: ExprId) -> bool {
+    match program[id] {
+        Expr::Launch(Launch::Agent | Launch::Lane) => false,
+        Expr::Launch(_) | Expr::Literal(_) => true,
+        Expr::Unary(_, one) => is_shared(program, one),
+        Expr::Binary(_, a, b) => is_shared(program, a) && is_shared(program, b),
+        _ => false,
+    }
 }
 
 /// The variables that the arms assign, in an order that fits both; none if the `if` must stay.

@@ -24,6 +24,7 @@ impl Checker<'_> {
                 doc: item.doc.clone(),
                 ty,
                 init,
+                integrated: false,
                 span: name.span,
             });
         }
