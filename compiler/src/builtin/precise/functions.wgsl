@@ -465,7 +465,7 @@ fn precise_erf(x: f32) -> f32 {
 
 fn precise_normal_from(a: u32, b: u32) -> f32 {
     let u = f32(a) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
-    let angle = f32(bitcast<i32>(b)) * 1.4629180792671596e-9;
+    let angle = precise_opaque(f32(bitcast<i32>(b)) * 1.4629180792671596e-9);
     let radius = precise_sqrt(max(-2.0 * precise_log_of(u), 0.0));
     return radius * precise_sine_of(precise_reduce(angle), 1u, 0u);
 }

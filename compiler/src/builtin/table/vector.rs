@@ -79,9 +79,12 @@ pub(super) const ROWS: &[Builtin] = &[
             eval: face_forward,
             wgsl: Wgsl::Native("faceForward"),
             derivative: &[],
-            tolerance: Tolerance::Exact,
+            tolerance: Tolerance::Ulp {
+                ulp: 1.0,
+                up_to: 2.0,
+            },
         }),
-        doc: "`v` if `incident` and `reference` point apart, else `-v`.",
+        doc: "`v` if `incident` and `reference` point apart, else `-v`; which it is where they are at right angles is a matter of rounding.",
         example: "faceForward(vec2(1.0, 2.0), vec2(0.0, 1.0), vec2(0.0, 1.0)).y == -2.0",
     },
     Builtin {
