@@ -123,6 +123,8 @@ struct Writer<'a> {
     precise: BTreeSet<&'static str>,
     /// Does an agent that has stopped go on without effect?
     outlives_stop: bool,
+    /// Statements of a step that stand before a loop over steps, see `time`.
+    front: usize,
     /// Was a chain of `else if` cut in the function at hand?
     chain_cut: bool,
     out: String,
@@ -198,6 +200,7 @@ impl<'a> Writer<'a> {
             helpers: BTreeSet::new(),
             precise: BTreeSet::new(),
             outlives_stop: false,
+            front: 0,
             chain_cut: false,
             out: String::with_capacity(4_096 + 24 * program.exprs.len()),
             indent: 0,

@@ -1,9 +1,14 @@
 //! The time loop. A small step stands several times in the text of one round, since what a loop costs per
 //! round is then a large part of the whole, and drivers overlap steps only within a round.
+//!
+//! What a step does first if its number is a multiple of a power of two stands before a loop over the steps up to the
+//! next multiple: in each copy of the step its branch would keep drivers from overlapping them.
 
 use super::{Writer, literal};
 use crate::{
-    ir::{Affine, LaneOp, Stmt, Type, weight::Weights},
+    ir::{
+        Affine, BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Stmt, Type, Value, weight::Weights,
+    },
     passes::lanes::neutral,
     schedule::{Choice, Load},
 };
@@ -63,7 +68,15 @@ impl<'a> Writer<'a> {
     /// Writes the time loop.
     pub(super) fn time_loop(&mut self) {
         self.blank();
-        let copies = self.copies();
+        let asks_seldom =
+            self.outlives_stop && self.schedule.load != Load::Full && !self.has_barriers();
+        let lanes = self.time_lanes();
+        let period = match lanes == 1 && !asks_seldom {
+            true => self.period(),
+            false => None,
+        };
+        self.front = usize::from(period.is_some());
+        let mut copies = self.copies();
         let t = self.own.step.clone();
         let go_on = match (self.usage.stops, self.outlives_stop) {
             (false, _) => String::new(),
@@ -71,21 +84,32 @@ impl<'a> Writer<'a> {
             (true, true) if self.has_barriers() => String::new(),
             (true, true) => format!(" && subgroupAny(!{})", self.own.stopped),
         };
-        let lanes = self.time_lanes();
         let before = self.begin_parts();
         self.begin_turns();
         let mut first = match lanes {
             1 => format!("var {t} = run.first_step"),
             _ => format!("var {t} = run.first_step + {}", self.own.lane),
         };
-        let asks_seldom =
-            self.outlives_stop && self.schedule.load != Load::Full && !self.has_barriers();
-        if copies > 1 || asks_seldom {
+        if copies > 1 || asks_seldom || period.is_some() {
             self.line(&format!("{first};"));
             first.clear();
         }
+        let mut end = "run.end_step".to_owned();
+        if let Some((steps, block)) = period {
+            copies = copies.min(steps);
+            copies = 1 << copies.ilog2();
+            self.open(&format!("while ({t} < run.end_step{go_on}) {{"));
+            self.open(&format!("if (({t} & {}) == 0) {{", steps - 1));
+            self.block(block);
+            self.close("}");
+            end = self.names.declare("period_end");
+            self.line(&format!(
+                "let {end} = {t} + min(run.end_step - {t}, {steps} - ({t} & {}));",
+                steps - 1
+            ));
+        }
         if copies > 1 {
-            self.round(copies, &go_on);
+            self.round(copies, &end, &go_on);
         }
         let advance = match lanes {
             1 => format!("{t}++"),
@@ -99,19 +123,50 @@ impl<'a> Writer<'a> {
             ));
             self.open(&format!("for (; {t} < {end}; {advance}) {{"));
         } else {
-            self.open(&format!(
-                "for ({first}; {t} < run.end_step{go_on}; {advance}) {{"
-            ));
+            self.open(&format!("for ({first}; {t} < {end}{go_on}; {advance}) {{"));
         }
         self.count(1);
         self.step();
         self.close("}");
-        if asks_seldom {
+        if asks_seldom || period.is_some() {
             self.close("}");
         }
         self.take_back();
         self.end_turns();
         self.combine_parts(&before);
+    }
+
+    /// What a step does first if its number is a multiple of a power of two: that, and the statements.
+    fn period(&self) -> Option<(u32, &'a Block)> {
+        let program = self.program;
+        let Stmt::If {
+            condition,
+            accept,
+            reject,
+        } = self.rest().first()?
+        else {
+            return None;
+        };
+        let integer = |id: ExprId| match program[id] {
+            Expr::Literal(Value::I32(value)) => u32::try_from(value).ok(),
+            _ => None,
+        };
+        let Expr::Binary(BinaryOp::Equal, rest, zero) = program[*condition] else {
+            return None;
+        };
+        let Expr::Binary(BinaryOp::BitAnd, number, mask) = program[rest] else {
+            return None;
+        };
+        let is_step = matches!(program[number], Expr::Launch(Launch::Step));
+        let steps = integer(mask)? + 1;
+        let plain =
+            (accept.iter()).all(|stmt| matches!(stmt, Stmt::Let { .. } | Stmt::Assign { .. }));
+        (is_step
+            && integer(zero) == Some(0)
+            && steps.is_power_of_two()
+            && reject.is_empty()
+            && plain)
+            .then_some((steps, accept))
     }
 
     /// How many lanes share the steps out.
@@ -251,8 +306,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the loop that takes `copies` steps a round, as long as there are so many.
-    fn round(&mut self, copies: u32, go_on: &str) {
+    /// Writes the loop that takes `copies` steps a round, as long as there are so many before `end`.
+    fn round(&mut self, copies: u32, end: &str, go_on: &str) {
         let t = self.own.step.clone();
         let lanes = self.time_lanes();
         // Not `t + copies <= end_step`, which could be beyond the integers.
@@ -262,7 +317,7 @@ impl<'a> Writer<'a> {
         };
         let stride = copies * lanes;
         self.open(&format!(
-            "for (; run.end_step - {t} {enough}{go_on}; {t} += {stride}) {{"
+            "for (; {end} - {t} {enough}{go_on}; {t} += {stride}) {{"
         ));
         let at_once = !self.usage.stops;
         if at_once {
@@ -319,10 +374,10 @@ impl<'a> Writer<'a> {
         falls
     }
 
-    /// The step without what `prepare` does in its stead.
+    /// The step without what `prepare` or the time loop do in its stead.
     fn rest(&self) -> &'a [Stmt] {
         let front = self.per_step.as_ref().map_or(0, |it| it.front);
-        &self.program.step[front..]
+        &self.program.step[front + self.front..]
     }
 }
 

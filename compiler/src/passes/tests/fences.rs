@@ -39,7 +39,7 @@ fn what_a_variable_adds_to_itself_is_fenced() {
         ("v += v.yx * a + v.yx * w", "v + fence ("),
         (
             "for i in 0..40 { e[i] += a * y + f32(i) * y }",
-            "] + fence (",
+            "e_3 + fence (a_y + 3.0 * y)",
         ),
         (
             "var s = 0.0 for i in 0..t { s += a * y + f32(i) * y } y = s",
