@@ -31,6 +31,12 @@ pub const STOPPED: u32 = 0x8000_0000;
 /// adapters do after 65,535 rounds; the agent's results are worthless.
 pub const CUT_SHORT: u32 = 0x4000_0000;
 
+/// Most agents of a population: a model counts them in an `i32`.
+pub const MOST_AGENTS: u32 = i32::MAX as u32;
+
+/// Most steps of a run, on every backend: `progress` counts them in the bits below its flags.
+pub const MOST_STEPS: u32 = CUT_SHORT - 1;
+
 /// Word offsets in the uniform block `run`.
 pub mod header {
     /// `agents: u32`, agents in this dispatch's buffers.

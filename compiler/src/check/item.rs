@@ -9,6 +9,7 @@ use crate::{
     builtin::BuiltinId,
     diagnostic::catalog,
     hir::{DataId, Enum, EnumId, FunctionId, InputId, ParamId, StateId, Struct, StructId, Type},
+    manifest::{MOST_AGENTS, MOST_STEPS},
     span::Span,
     syntax::ast,
 };
@@ -216,13 +217,13 @@ impl<'a> Checker<'a> {
             else {
                 continue;
             };
-            let least = i64::from(word == "agents");
-            if !(least..=i64::from(i32::MAX)).contains(&count) {
-                self.report(catalog::model::bad_count(
-                    word,
-                    &count.to_string(),
-                    value.span,
-                ));
+            let legal = match word {
+                "agents" => 1..=MOST_AGENTS,
+                _ => 0..=MOST_STEPS,
+            };
+            if !(i64::from(*legal.start())..=i64::from(*legal.end())).contains(&count) {
+                let count = count.to_string();
+                self.report(catalog::model::bad_count(word, &count, legal, value.span));
                 continue;
             }
             match word {

@@ -2,6 +2,7 @@
 
 use super::catalog;
 use crate::{diagnostic::Diagnostic, span::Span};
+use std::ops::RangeInclusive;
 
 catalog! {
     /// The default of a param outside its own range.
@@ -22,9 +23,12 @@ catalog! {
     }
 
     /// A population or a number of steps that cannot be.
-    E0604 bad_count(word: &str, value: &str, span: Span) {
-        let first = i32::from(word == "agents");
-        Diagnostic::new(format!("`{word}` cannot be {value}")).at(span, format!("must be {first} to 2147483647"))
+    ///
+    /// There are 1 to 2,147,483,647 agents, since a model counts them in an `i32`, and 0 to 1,073,741,823 steps,
+    /// since a kernel counts them in 30 bits.
+    E0604 bad_count(word: &str, value: &str, legal: RangeInclusive<u32>, span: Span) {
+        Diagnostic::new(format!("`{word}` cannot be {value}"))
+            .at(span, format!("must be {} to {}", legal.start(), legal.end()))
     }
 
     /// A file without any state, output or block: there is nothing to run.
