@@ -2,26 +2,29 @@
 //!
 //! One file per adapter and version of this crate. It holds what the driver gave, opaque to us, after a head of
 //! our own: the driver's version, the kernels that are in it, and a checksum. A file that is broken, of another
-//! driver or too large is as good as none, and nothing that goes wrong here is an error: the kernel is compiled
-//! as if there were no cache.
+//! driver, too large or not the user's alone is as good as none, and nothing that goes wrong here is an error: the
+//! kernel is compiled as if there were no cache.
+
+mod file;
 
 use crate::{
     clock::Stopwatch,
     gpu::device::{OpenDevice, Task},
     telemetry::CacheUse,
 };
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    process,
-};
+use std::path::{Path, PathBuf};
 
 /// The first bytes of every file.
-const MAGIC: &[u8; 8] = b"simpipe1";
+const MAGIC: &[u8; 8] = b"simpipe2";
 /// Larger files are not read, and larger caches begin anew: drivers never forget a pipeline.
 const MOST_BYTES: usize = 64 << 20;
 /// With more kernels than this a cache begins anew.
 const MOST_KERNELS: usize = 512;
+
+/// Bytes of the checksum.
+const CHECKSUM_BYTES: usize = 32;
+/// Bytes before the kernels: magic, checksum, driver, number of kernels.
+const HEAD_BYTES: usize = MAGIC.len() + CHECKSUM_BYTES + 16;
 
 /// The cache of the kernel that is being built.
 pub(crate) struct Cache {
@@ -57,8 +60,8 @@ impl Cache {
         let started = Stopwatch::start();
         let name = format!("{key}_{}.bin", env!("CARGO_PKG_VERSION"));
         let path = directory.join(name);
-        let driver = checksum(open.adapter.driver.as_bytes());
-        let kernel = checksum(wgsl.as_bytes()) ^ u64::from(checks);
+        let driver = number_of(open.adapter.driver.as_bytes());
+        let kernel = number_of(wgsl.as_bytes()) ^ u64::from(checks);
         let mut content = read(&path, driver).unwrap_or_default();
         let known = content.kernels.contains(&kernel);
         if !known && content.kernels.len() >= MOST_KERNELS {
@@ -66,9 +69,9 @@ impl Cache {
         }
         let handle = open.guarded(Task::new("opening the pipeline cache"), || {
             // SAFETY: the bytes must come from `PipelineCache::get_data`. Those of this file do: its name
-            // has the adapter and our version, its head the driver, and a checksum over all of it holds, so
-            // that it is whole and nobody but `save` wrote it, short of someone who can write into the
-            // user's own directory and forges one, and who could replace this program as well. With
+            // has the adapter and our version, its head the driver, a cryptographic checksum over all of it
+            // holds, and it is a plain file of this user's that nobody else can write to: so it is whole, and
+            // only this user's processes can have written it, who could replace this program as well. With
             // `fallback`, wgpu checks its own head over the driver's bytes, and the driver its own, and
             // both begin with an empty cache where they do not fit.
             unsafe {
@@ -116,20 +119,16 @@ impl Cache {
             && blob.len() <= MOST_BYTES
         {
             // The next process compiles the kernel again: that is all that can happen.
-            let _ = write(&self.path, &encode(self.driver, &self.kernels, &blob));
+            let _ = file::write(&self.path, &encode(self.driver, &self.kernels, &blob));
         }
         open.meter(|telemetry| telemetry.cache_seconds += started.seconds());
     }
 }
 
-/// What a file holds, if it is whole and of this driver.
+/// What a file holds, if it is whole, of this driver and the user's own.
 fn read(path: &Path, driver: u64) -> Option<Content> {
-    let size = fs::metadata(path).ok()?.len();
-    let most = MOST_BYTES + 8 * (MOST_KERNELS + 8);
-    if size > most as u64 {
-        return None;
-    }
-    decode(driver, &fs::read(path).ok()?)
+    let most = MOST_BYTES + HEAD_BYTES + 8 * MOST_KERNELS;
+    decode(driver, &file::read(path, most as u64)?)
 }
 
 /// Magic, checksum of all that follows, driver, number of kernels, kernels, the driver's bytes.
@@ -142,15 +141,14 @@ fn encode(driver: u64, kernels: &[u64], blob: &[u8]) -> Vec<u8> {
     }
     body.extend(blob);
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(checksum(&body).to_le_bytes());
+    bytes.extend(checksum(&body));
     bytes.extend(body);
     bytes
 }
 
 fn decode(driver: u64, bytes: &[u8]) -> Option<Content> {
-    let mut rest = bytes.strip_prefix(MAGIC)?;
-    let sum = number(&mut rest)?;
-    if checksum(rest) != sum || number(&mut rest)? != driver {
+    let (sum, mut rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
+    if checksum(rest) != *sum || number(&mut rest)? != driver {
         return None;
     }
     let count = number(&mut rest)?;
@@ -172,32 +170,14 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*head))
 }
 
-/// FNV-1a, over words and then the bytes that are left: finds accidents, not forgers.
-fn checksum(bytes: &[u8]) -> u64 {
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let (words, rest) = bytes.as_chunks();
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
-    let rest = rest.iter().map(|&byte| u64::from(byte));
-    words
-        .chain(rest)
-        .chain([bytes.len() as u64])
-        .fold(0xcbf2_9ce4_8422_2325, |hash, value| {
-            let hash = (hash ^ value).wrapping_mul(PRIME);
-            hash ^ hash >> 32
-        })
+/// BLAKE3, for this use alone.
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    blake3::derive_key("sim-runtime 2026 compiled pipelines", bytes)
 }
 
-/// Writes beside the place and renames, so that nobody ever reads half a file.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(directory)?;
-    let fresh = path.with_extension(format!("{}.tmp", process::id()));
-    let written = fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
-    if written.is_err() {
-        // It may not exist.
-        let _ = fs::remove_file(&fresh);
-    }
-    written
+/// A number that stands for a text.
+fn number_of(text: &[u8]) -> u64 {
+    number(&mut &checksum(text)[..]).unwrap_or_default()
 }
 
 #[cfg(test)]

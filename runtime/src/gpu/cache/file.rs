@@ -1,0 +1,173 @@
+//! The files of the cache. What lies there may be anything, and what is read goes to a driver: only a plain file of the
+//! user's own, which nobody else can write to, is read, and no more of it than a cache can have.
+
+use std::{
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    process,
+    time::Duration,
+};
+
+/// A file that is written is complete long before.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+
+/// The content of a file that may be trusted and has at most so many bytes.
+pub(super) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let file = open(path).ok()?;
+    // Of what is open: the name may mean something else by now.
+    let data = file.metadata().ok()?;
+    if !data.is_file() || data.len() > most || !is_own(&data) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(data.len() as usize);
+    file.take(most + 1).read_to_end(&mut bytes).ok()?;
+    Some(bytes).filter(|bytes| bytes.len() as u64 <= most)
+}
+
+/// Opens a file without waiting for whoever writes to it, should it be a pipe, and none that a link leads to.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use nix::fcntl::OFlag;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW).bits());
+    }
+    options.read(true).open(path)
+}
+
+/// Is it this user's, and can nobody else write to it?
+#[cfg(unix)]
+fn is_own(data: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    data.uid() == nix::unistd::geteuid().as_raw() && data.mode() & 0o022 == 0
+}
+
+/// Elsewhere the directory of caches is the user's own.
+#[cfg(not(unix))]
+fn is_own(_: &Metadata) -> bool {
+    true
+}
+
+/// Writes beside the place and renames, so that nobody ever reads half a file.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    create_directory(directory)?;
+    remove_forgotten(directory);
+    let fresh = path.with_extension(format!("{}.tmp", process::id()));
+    let written = create(&fresh)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&fresh, path));
+    if written.is_err() {
+        // It may not exist.
+        let _ = fs::remove_file(&fresh);
+    }
+    written
+}
+
+fn create_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)
+}
+
+/// Makes a file that was not there.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create_new(true).open(path)
+}
+
+/// Removes what processes left that were ended while they wrote.
+fn remove_forgotten(directory: &Path) {
+    let is_forgotten = |path: &PathBuf| {
+        let modified = || fs::symlink_metadata(path).and_then(|data| data.modified());
+        let age = || modified().ok()?.elapsed().ok();
+        path.extension().is_some_and(|it| it == "tmp") && age().is_some_and(|age| age > FORGOTTEN)
+    };
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()).filter(is_forgotten) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::env;
+
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Place {
+            let place = Place(env::temp_dir().join(format!("sim-cache-{}-{name}", process::id())));
+            let _ = fs::remove_dir_all(&place.0);
+            place
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_file_of_our_own_is_read_up_to_its_bound() {
+        let place = Place::new("own");
+        let path = place.0.join("deep/key.bin");
+        write(&path, b"0123456789").expect("it can be written");
+        assert_eq!(read(&path, 10).as_deref(), Some(&b"0123456789"[..]));
+        assert_eq!(read(&path, 9), None, "too large");
+        assert_eq!(read(&place.0, 9), None, "a directory");
+        assert_eq!(read(&place.0.join("none"), 9), None);
+        write(&path, b"again").expect("it can be replaced");
+        assert_eq!(read(&path, 10).as_deref(), Some(&b"again"[..]));
+        let names = fs::read_dir(path.parent().expect("it has one")).expect("it is there");
+        assert_eq!(names.count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn what_was_forgotten_goes_and_what_is_written_stays() {
+        let place = Place::new("forgotten");
+        fs::create_dir_all(&place.0).expect("it can be made");
+        let (old, new) = (place.0.join("a.1.tmp"), place.0.join("a.2.tmp"));
+        let file = File::create(&old).expect("it can be made");
+        let long_ago = std::time::SystemTime::now() - 2 * FORGOTTEN;
+        file.set_modified(long_ago).expect("it can be set");
+        File::create(&new).expect("it can be made");
+        write(&place.0.join("a.bin"), b"x").expect("it can be written");
+        assert!(!old.exists() && new.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_may_write_to_and_what_is_no_file_is_not_read() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let place = Place::new("others");
+        let path = place.0.join("key.bin");
+        write(&path, b"bytes").expect("it can be written");
+        for (mode, is_read) in [(0o644, true), (0o664, false), (0o602, false), (0o600, true)] {
+            let permissions = fs::Permissions::from_mode(mode);
+            fs::set_permissions(&path, permissions).expect("it is ours");
+            assert_eq!(read(&path, 10).is_some(), is_read, "{mode:o}");
+        }
+        let link = place.0.join("link.bin");
+        symlink(&path, &link).expect("it can be made");
+        assert_eq!(read(&link, 10), None, "a link");
+        let device = place.0.join("device.bin");
+        symlink("/dev/zero", &device).expect("it can be made");
+        assert_eq!(read(&device, 10), None, "a link to a device");
+        assert_eq!(read(Path::new("/dev/zero"), 10), None, "a device");
+        // Would wait forever for somebody to write to it.
+        let pipe = place.0.join("pipe.bin");
+        let made = process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|made| made.success()));
+        assert_eq!(read(&pipe, 10), None, "a pipe");
+        write(&pipe, b"bytes").expect("it is replaced");
+        assert_eq!(read(&pipe, 10).as_deref(), Some(&b"bytes"[..]));
+    }
+}
