@@ -2,6 +2,7 @@
 
 use crate::{
     failure::Failure,
+    interrupt::Temporary,
     problem,
     table::{Form, csv, json, npy},
 };
@@ -93,11 +94,7 @@ pub(crate) fn check_place(path: &Path) -> Result<(), Failure> {
         return Err(problem::directory_for_file(path).into());
     }
     if is_replaced(path) {
-        let probe = temporary(path);
-        let probed = File::create(&probe).and_then(|file| {
-            drop(file);
-            fs::remove_file(&probe)
-        });
+        let probed = Temporary::create(temporary(path));
         probed.map_err(|error| problem::unwritable(path, &error))?;
     }
     Ok(())
@@ -112,40 +109,26 @@ pub(crate) fn replace(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let direct = !is_replaced(path);
     // A link stays one: the file that it leads to is replaced.
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let fresh = if direct {
-        place.clone()
-    } else {
-        temporary(&place)
-    };
-    let file = if direct {
-        File::options().write(true).open(&fresh)
-    } else {
-        File::create(&fresh)
-    };
-    let written = file.and_then(|file| {
+    let write = |file| {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         content(&mut out)?;
-        out.flush()?;
-        if !direct {
+        out.flush()
+    };
+    let written = match is_replaced(path) {
+        false => File::options().write(true).open(&place).and_then(write),
+        true => Temporary::create(temporary(&place)).and_then(|(fresh, file)| {
+            write(file)?;
             if let Ok(older) = fs::metadata(&place) {
-                fs::set_permissions(&fresh, older.permissions())?;
+                fs::set_permissions(fresh.path(), older.permissions())?;
             }
-            fs::rename(&fresh, &place)?;
-        }
-        Ok(())
-    });
-    written.map_err(|error| {
-        if !direct {
-            // It may not exist, and the first error says more.
-            let _ = fs::remove_file(&fresh);
-        }
-        match error.kind() {
-            io::ErrorKind::Interrupted => Failure::Interrupted,
-            _ => problem::unwritable(path, &error).into(),
-        }
+            fresh.keep(&place)
+        }),
+    };
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::Interrupted => Failure::Interrupted,
+        _ => problem::unwritable(path, &error).into(),
     })
 }
 

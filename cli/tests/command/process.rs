@@ -3,7 +3,7 @@
 use crate::{Place, Said};
 use std::{
     io::Read,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -52,6 +52,89 @@ fn an_interrupted_run_ends_soon_and_says_so() {
         .expect("it is text");
     assert_eq!(text, "interrupted: the run has no results\n");
     assert_eq!(place.names(), ["endless.sim"]);
+}
+
+/// Starts a run that writes a large file, and waits until it does.
+fn writing(place: &Place, program: &mut Command) -> Child {
+    let mut child =
+        (program.stdout(Stdio::null()).stderr(Stdio::null()).spawn()).expect("simc can be started");
+    let is_written = |name: &String| name.starts_with(".out.csv.");
+    while !place.names().iter().any(is_written) {
+        assert_eq!(
+            child.try_wait().expect("it can be asked"),
+            None,
+            "it has ended"
+        );
+        thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+fn send(signal: &str, child: &Child) {
+    let killed = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status();
+    assert!(killed.expect("kill can be started").success());
+}
+
+/// Takes seconds to write.
+const LARGE: &str =
+    "agents 10_000_000\nsteps 1\nstate x = 0.1\nstep { x += f32(agent) }\noutput x\n";
+
+const WRITE: [&str; 6] = [
+    "run",
+    "large.sim",
+    "--backend",
+    "cpu",
+    "--output",
+    "out.csv",
+];
+
+#[test]
+fn no_signal_leaves_a_temporary_file() {
+    let place = Place::new();
+    place.write("large.sim", LARGE);
+    for signals in [
+        &["-TERM"][..],
+        &["-HUP"],
+        &["-INT"],
+        &["-TERM", "-TERM"],
+        &["-HUP", "-INT"],
+    ] {
+        let mut child = writing(&place, &mut place.command(&WRITE));
+        for signal in signals {
+            send(signal, &child);
+            // Two signals at once are one.
+            thread::sleep(Duration::from_millis(5));
+            if child.try_wait().expect("it can be asked").is_some() {
+                break;
+            }
+        }
+        let status = child.wait().expect("simc can be waited for");
+        assert_eq!(status.code(), Some(130), "{signals:?}");
+        assert_eq!(place.names(), ["large.sim"], "{signals:?}");
+    }
+}
+
+#[test]
+fn a_signal_that_is_to_be_ignored_is_ignored() {
+    let place = Place::new();
+    place.write("large.sim", LARGE.replace("10_000_000", "1_000_000"));
+    // As `nohup` starts a program.
+    let mut nohup = Command::new("sh");
+    nohup
+        .args([
+            "-c",
+            "trap '' HUP; exec \"$0\" \"$@\"",
+            env!("CARGO_BIN_EXE_simc"),
+        ])
+        .args(WRITE)
+        .current_dir(&place.0);
+    let mut child = writing(&place, &mut nohup);
+    send("-HUP", &child);
+    let status = child.wait().expect("simc can be waited for");
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(place.names(), ["large.sim", "out.csv"]);
 }
 
 #[test]
