@@ -11,19 +11,16 @@ pub(crate) use names::unknown;
 use crate::{
     batch::Variation,
     error::{Error, Role},
+    memory::{self, Need},
 };
 use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
-    manifest::{CUT_SHORT, Counter, Field, Input, Manifest, Param, Scalar, Source, header},
+    manifest::{
+        Counter, Field, Input, MOST_AGENTS, MOST_STEPS, Manifest, Param, Scalar, Source, header,
+    },
 };
 use std::{collections::BTreeMap, sync::Arc};
-
-/// Most agents of a population: the model counts them in an `i32`.
-pub const MOST_AGENTS: u32 = i32::MAX as u32;
-
-/// Most steps of a run: a kernel counts them in 30 bits.
-pub const MOST_STEPS: u32 = CUT_SHORT - 1;
 
 /// What the caller has set so far.
 #[derive(Clone, Debug, Default)]
@@ -352,6 +349,9 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
     if absent.len() == manifest.inputs.len() {
         return Ok(());
     }
+    let mut need = Need::new(launch.agents);
+    need.each("rows of inputs", row as u64);
+    need.check()?;
     let mut rows = zeroed(launch.agents as usize * row)?;
     for input in &manifest.inputs {
         if let Some(array) = given(input) {
@@ -399,12 +399,12 @@ pub(crate) const MANY: usize = 1 << 18;
 
 /// A vector of zeros, or an error where the allocator has no room for it.
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
+    let bytes = len as u64 * 4;
+    memory::check(bytes)?;
     let mut words = Vec::new();
     words
         .try_reserve_exact(len)
-        .map_err(|_| Error::HostMemory {
-            bytes: len as u64 * 4,
-        })?;
+        .map_err(|_| memory::short(bytes, None))?;
     if len < MANY {
         words.resize(len, 0);
     } else {

@@ -67,8 +67,8 @@ impl Control<'_> {
 }
 
 /// Choices that the GPU backend otherwise makes by itself. They change the time that a run takes, and none but
-/// `lanes`, `shuffles`, `reassociate` and, with that, `load` its results (`reduce` the last digits of means and
-/// deviations), apart from the last bits where a driver contracts `a * b + c` in one kernel and not in another.
+/// `lanes`, `shuffles`, `reassociate` and, with that, `load` its results, apart from the last bits where a driver
+/// contracts `a * b + c` in one kernel and not in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
     /// Most agents in one part of the population, at least 1.
@@ -93,8 +93,10 @@ pub struct Tuning {
     pub load: Option<Load>,
     /// How often the step stands in the text of a round of the time loop, at least 1.
     pub unroll_steps: Option<u32>,
-    /// Whether the device computes the statistics of a run that keeps no outputs; otherwise a GPU does for results of
-    /// 4 MiB and more, and no software adapter. Results that are not on the device at once are fetched all the same.
+    /// Whether the statistics of a run that keeps neither outputs nor states are computed without holding them all: by
+    /// the device where they lie, or by the CPU block by block, which takes several passes. Otherwise a GPU does so for
+    /// results of 4 MiB and more, the CPU beyond 256 MiB, and no software adapter. Results that are not on the device
+    /// at once are fetched all the same.
     pub reduce: Option<bool>,
     /// Has the shader compiler add its own checks to the kernel: of indices, of integer divisors, and of the rounds
     /// of every loop. Kernels guard what needs it in their text, so the checks find nothing, and they cost: loops over

@@ -9,10 +9,12 @@ use crate::{
     gpu::{self, Raw, Session},
     interpreter,
     launches::Launches,
+    memory::Need,
     run::{Device, Keep},
     simulation::Backend,
     vectors,
 };
+use sim_compiler::manifest::Manifest;
 use std::{path::PathBuf, sync::Arc, thread};
 
 /// Why a short run does not look for a GPU.
@@ -35,7 +37,11 @@ pub(crate) struct Wanted {
 /// What runs the model, once that is decided.
 pub(crate) enum Engine {
     Reference,
-    Vector(Box<Program>),
+    Vector {
+        program: Box<Program>,
+        /// See [`Tuning::reduce`].
+        reduce: Option<bool>,
+    },
     Gpu(Box<Session>),
 }
 
@@ -51,14 +57,24 @@ impl Engine {
     pub(crate) fn device(&self) -> Device {
         match self {
             Engine::Reference => Device::Reference,
-            Engine::Vector(program) => Device::Cpu(program.isa()),
+            Engine::Vector { program, .. } => Device::Cpu(program.isa()),
             Engine::Gpu(session) => Device::Gpu(session.adapter().clone()),
         }
     }
 
-    /// Are outputs that need not be kept reduced where they lie?
-    pub(crate) fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
-        matches!(self, Engine::Gpu(session) if session.reduces(launch, keep))
+    /// What runs allocate beside the inputs that they are given, of which the caller may hold so many.
+    pub(crate) fn need(&self, manifest: &Manifest, launch: &Launch, held: (Keep, usize)) -> Need {
+        let mut need = Need::new(launch.agents);
+        match self {
+            Engine::Reference => interpreter::need(manifest, held, &mut need),
+            Engine::Vector { program, reduce } => {
+                let (keep, runs) = held;
+                let reduces = vectors::reduces(manifest, launch.agents, keep, *reduce);
+                vectors::need((program, manifest), (keep, runs, reduces), &mut need);
+            }
+            Engine::Gpu(session) => session.need(launch, held, &mut need),
+        }
+        need
     }
 
     /// Runs a batch and hands over each of its runs.
@@ -83,8 +99,10 @@ impl Engine {
             Engine::Reference => one_by_one(&|launch, control| {
                 interpreter::run(artifact, launch, keep.states, control)
             }),
-            Engine::Vector(program) => one_by_one(&|launch, control| {
-                vectors::run(program, artifact, launch, keep.states, control)
+            Engine::Vector { program, reduce } => one_by_one(&|launch, control| {
+                let manifest = &artifact.manifest;
+                let reduces = vectors::reduces(manifest, launch.agents, keep, *reduce);
+                vectors::run(program, artifact, launch, (keep, reduces), control)
             }),
             Engine::Gpu(session) => session.run(
                 &Batch {
@@ -143,7 +161,7 @@ impl Wanted {
             }),
             Backend::Cpu => {
                 let program = launches.model.vector_program()?;
-                Ok(on_cpu(program, "the CPU was asked for".to_owned()))
+                Ok(self.on_cpu(program, "the CPU was asked for".to_owned()))
             }
             Backend::Gpu => {
                 let reason = match &self.adapter {
@@ -157,17 +175,17 @@ impl Wanted {
             Backend::Auto => {
                 let program = launches.model.vector_program()?;
                 if Self::is_small(&program, launches) {
-                    return Ok(on_cpu(program, SMALL.to_owned()));
+                    return Ok(self.on_cpu(program, SMALL.to_owned()));
                 }
                 match gpu::best_gpu() {
-                    Err(reason) => Ok(on_cpu(program, reason)),
+                    Err(reason) => Ok(self.on_cpu(program, reason)),
                     Ok(adapter) => match self.open(&adapter, launches) {
                         Ok(engine) => Ok(Started {
                             engine,
                             reason: "a GPU was found".to_owned(),
                         }),
                         Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
-                            Ok(on_cpu(program, error.to_string()))
+                            Ok(self.on_cpu(program, error.to_string()))
                         }
                         Err(other) => Err(other),
                     },
@@ -188,13 +206,14 @@ impl Wanted {
         let instructions = program.lane_instructions() as f64 * rounds.max(1) as f64;
         agent_steps * instructions * LANE_SECONDS < GPU_SECONDS
     }
-}
 
-/// The vector machine, or the reference interpreter for a model that is too large for it.
-fn on_cpu(program: Result<Program, vector::TooLarge>, reason: String) -> Started {
-    let (engine, reason) = match program {
-        Ok(program) => (Engine::Vector(Box::new(program)), reason),
-        Err(too_large) => (Engine::Reference, format!("{reason}; {too_large}")),
-    };
-    Started { engine, reason }
+    /// The vector machine, or the reference interpreter for a model that is too large for it.
+    fn on_cpu(&self, program: Result<Program, vector::TooLarge>, reason: String) -> Started {
+        let reduce = self.tuning.reduce;
+        let (engine, reason) = match program.map(Box::new) {
+            Ok(program) => (Engine::Vector { program, reduce }, reason),
+            Err(too_large) => (Engine::Reference, format!("{reason}; {too_large}")),
+        };
+        Started { engine, reason }
+    }
 }

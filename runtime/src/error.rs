@@ -157,11 +157,19 @@ pub enum Error {
         /// The instruction set.
         name: &'static str,
     },
-    /// The results do not fit into this machine's memory.
-    #[error("the results need {bytes} bytes of memory, which this machine does not have")]
+    /// The run does not fit into the memory that there is for it.
+    #[error("{}", host_memory(*bytes, *available, parts))]
     HostMemory {
-        /// Bytes that could not be had.
+        /// Bytes that it needs.
         bytes: u64,
+        /// Bytes that there are, where that is known.
+        available: Option<u64>,
+        /// What needs how many of them.
+        parts: Vec<(&'static str, u64)>,
+        /// Agents that would fit.
+        most_agents: Option<u32>,
+        /// The outputs of each agent were asked for, and not statistics alone.
+        keeps_outputs: bool,
     },
     /// The caller cancelled the run.
     #[error("the run was cancelled")]
@@ -373,8 +381,20 @@ impl Error {
             }
             Error::OutputsNotKept { .. } => "ask for `statistics`, or keep outputs".to_owned(),
             Error::NoSuchInstructions { .. } => "leave the choice to the runtime".to_owned(),
-            Error::HostMemory { .. } => {
-                "run fewer agents at a time: `first_agent` continues where a run ended".to_owned()
+            Error::HostMemory {
+                most_agents,
+                keeps_outputs,
+                ..
+            } => {
+                let most = match most_agents {
+                    Some(most) => format!("run at most {} agents at a time", grouped(*most)),
+                    None => "run fewer agents at a time".to_owned(),
+                };
+                let or = match keeps_outputs {
+                    true => ", or keep statistics only: `keep_outputs(false)`",
+                    false => "",
+                };
+                format!("{most}: `first_agent` continues where a run ended{or}")
             }
             Error::NoAdapter { .. } => {
                 "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".to_owned()
@@ -473,4 +493,40 @@ fn no_adapter(wanted: Option<&str>, found: &[String]) -> String {
         Some(wanted) => format!("no adapter is called `{wanted}`: {found}"),
         None => format!("no adapter can run the kernel: {found}"),
     }
+}
+
+fn host_memory(bytes: u64, available: Option<u64>, parts: &[(&str, u64)]) -> String {
+    let each: Vec<String> = (parts.iter())
+        .map(|&(what, bytes)| format!("{what} {}", size(bytes)))
+        .collect();
+    let of = match each.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", each.join(", ")),
+    };
+    let there = match available {
+        Some(available) => format!("but {} are available", size(available)),
+        None => "which cannot be had".to_owned(),
+    };
+    format!("the run needs {} of memory{of}, {there}", size(bytes))
+}
+
+/// Bytes in a unit that suits them.
+fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
+        bytes => format!("{:.1} MB", bytes / 1e6),
+    }
+}
+
+/// Digits in groups of three, as models may write them.
+fn grouped(number: u32) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
 }

@@ -8,6 +8,7 @@ mod commands;
 mod device;
 mod flight;
 mod kernel;
+mod order;
 mod pace;
 mod per_step;
 mod plan;
@@ -26,13 +27,14 @@ pub(crate) use wgpu::Adapter;
 
 use crate::{
     adapter::AdapterSummary, batch::Batch, bind::Launch, clock::Stopwatch, control::Tuning,
-    error::Error, run::Keep,
+    error::Error, memory::Need, run::Keep,
 };
 use cache::Cache;
 use device::OpenDevice;
 use flight::Traffic;
 use kernel::Kernel;
 use pace::Pace;
+use results::Layout;
 use sim_compiler::{
     artifact::Artifact,
     schedule::{self, Choice, Chosen, Schedule},
@@ -178,6 +180,34 @@ impl Session {
             && !keep.states
             && self.tuning.reduce.unwrap_or(pays)
             && reduce::is_possible(&self.open.limits, fields, agents)
+    }
+
+    /// Adds what runs allocate on the host: results that are fetched, what the model computes for inputs, and the
+    /// buffers in between; on a software adapter also the device's own.
+    pub(crate) fn need(&self, launch: &Launch, (keep, runs): (Keep, usize), need: &mut Need) {
+        let manifest = &self.artifact.manifest;
+        if !launch.absent.is_empty() {
+            need.each("rows of inputs", manifest.input_words.into());
+        }
+        if self.reduces(launch, keep) {
+            return;
+        }
+        need.results(manifest, keep, runs);
+        let limit = plan::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
+        let Ok(limit) = limit else { return };
+        let most = self.stock.most(limit, self.tuning.max_agents_per_chunk);
+        let chunk = plan::chunk_agents(launch.agents, most, manifest.workgroup_size);
+        let kept = Keep {
+            outputs: true,
+            ..keep
+        };
+        let mut staged = Layout::new(manifest, chunk).read(kept);
+        if !self.open.adapter.kind.is_gpu() {
+            staged += Layout::new(manifest, chunk).bytes();
+            staged += 4 * u64::from(chunk) * u64::from(manifest.input_words);
+        }
+        let chunks = launch.agents.div_ceil(chunk.max(1)) as usize * runs;
+        need.fixed("buffers", staged * chunks.min(flight::IN_FLIGHT) as u64);
     }
 
     /// Runs a batch, and hands over each of its runs when it is done.

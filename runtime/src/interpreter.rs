@@ -5,16 +5,32 @@ use crate::{
     control::Control,
     cpu::reference::{self, Agents, Interpreter},
     error::Error,
-    run::Raw,
-    telemetry::Telemetry,
+    memory::Need,
+    run::{Keep, Raw},
     watch::watched,
 };
 use rayon::prelude::*;
-use sim_compiler::{artifact::Artifact, manifest::Field};
+use sim_compiler::{
+    artifact::Artifact,
+    manifest::{Field, Manifest},
+};
 use std::sync::Arc;
 
 /// Agents that one task of the rearrangement handles.
 const BLOCK: usize = 4096;
+
+/// Adds what a run allocates beside the inputs that the launch gives: rows of all agents, and what comes of them.
+pub(crate) fn need(manifest: &Manifest, (keep, runs): (Keep, usize), need: &mut Need) {
+    let rows = [
+        ("rows of inputs", manifest.input_words),
+        ("rows of states", manifest.state_words),
+        ("rows of outputs", manifest.output_words),
+    ];
+    for (what, words) in rows {
+        need.each(what, words.into());
+    }
+    need.results(manifest, keep, runs);
+}
 
 /// Runs all agents on all cores.
 pub(crate) fn run(
@@ -57,11 +73,7 @@ pub(crate) fn run(
             .then(|| rows(&manifest.states, &agents.states, manifest.state_words))
             .transpose()?,
         progress: agents.progress,
-        sums: None,
-        dispatches: 0,
-        chunks: 1,
-        telemetry: Telemetry::default(),
-        choices: Vec::new(),
+        ..Raw::of_cpu()
     })
 }
 

@@ -46,13 +46,17 @@ mod watch;
 
 pub use adapter::{AdapterKind, AdapterSummary};
 pub use batch::Variation;
-pub use bind::{Array, MOST_AGENTS, MOST_STEPS, Number};
+pub use bind::{Array, Number};
 pub use control::{Control, Tuning};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
 pub use gpu::{Preload, adapters, preload};
+pub use memory::available as available_memory;
 pub use run::{Column, Device, Element, Report, Run, Values};
-pub use sim_compiler::schedule::Load;
+pub use sim_compiler::{
+    manifest::{MOST_AGENTS, MOST_STEPS},
+    schedule::Load,
+};
 pub use simulation::{Backend, Simulation};
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};

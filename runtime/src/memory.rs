@@ -1,48 +1,229 @@
-//! Whether results will fit the machine's memory. Linux hands out memory that it does not have and ends
-//! the process later, so asking the allocator is not enough.
+//! How much memory a run needs, and whether there is so much. Linux hands out memory that it does not have and ends
+//! the process later, without a word: so the sum is made before anything is computed.
+
+mod available;
+
+pub use available::available;
 
 use crate::{error::Error, run::Keep};
-use sim_compiler::manifest::Manifest;
+use sim_compiler::manifest::{Field, Manifest, Scalar};
 
-/// Results below so many bytes need no question.
+/// Less needs no question, which takes as long as a short run on a GPU.
 const ALWAYS: u64 = 64 << 20;
 
-/// Refuses a batch of so many runs if their results cannot fit into what is available now.
-///
-/// # Errors
-/// [`Error::HostMemory`]
-pub(crate) fn check(
-    manifest: &Manifest,
+/// What a run will allocate from now on.
+#[derive(Clone, Debug)]
+pub(crate) struct Need {
     agents: u32,
-    keep: Keep,
-    runs: usize,
-) -> Result<(), Error> {
-    // Once as they come from the backend, once by name; and the progress of each agent.
-    let mut words = 0;
-    if keep.outputs {
-        words += 2 * u64::from(manifest.output_words) + 1;
-    }
-    if keep.states {
-        words += 2 * u64::from(manifest.state_words);
-    }
-    // One run is taken while the next is on its way.
-    let bytes = 4 * words * u64::from(agents) * runs.min(2) as u64;
-    // Asking takes as long as a short run on a GPU.
-    if bytes < ALWAYS {
-        return Ok(());
-    }
-    match available() {
-        Some(available) if bytes > available => Err(Error::HostMemory { bytes }),
-        _ => Ok(()),
+    parts: Vec<Part>,
+    keeps_outputs: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    what: &'static str,
+    /// Bytes for each agent.
+    each: u64,
+    /// Bytes however many agents there are.
+    fixed: u64,
+}
+
+impl Part {
+    fn bytes(&self, agents: u64) -> u64 {
+        agents.saturating_mul(self.each).saturating_add(self.fixed)
     }
 }
 
-/// Bytes that programs can still have, where the system says so.
-fn available() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
+impl Need {
+    /// Of so many agents, nothing yet.
+    pub(crate) fn new(agents: u32) -> Need {
+        Need {
+            agents,
+            parts: Vec::new(),
+            keeps_outputs: false,
+        }
+    }
+
+    /// Adds so many words for each agent.
+    pub(crate) fn each(&mut self, what: &'static str, words: u64) {
+        let each = 4 * words;
+        self.parts.push(Part {
+            what,
+            each,
+            fixed: 0,
+        });
+    }
+
+    /// Adds so many bytes for all of them.
+    pub(crate) fn fixed(&mut self, what: &'static str, bytes: u64) {
+        self.parts.push(Part {
+            what,
+            each: 0,
+            fixed: bytes,
+        });
+    }
+
+    /// Adds the results of `runs` runs by name: outputs and step counts if they have to lie in memory, states if they
+    /// are kept. Only what a caller asked for is kept of more than one.
+    pub(crate) fn results(&mut self, manifest: &Manifest, keep: Keep, runs: usize) {
+        self.keeps_outputs = keep.outputs;
+        let (runs, held) = (runs as u64, if keep.outputs { runs as u64 } else { 1 });
+        self.each("outputs", held * words(&manifest.outputs));
+        self.each("step counts", held);
+        if keep.states {
+            self.each("states", runs * words(&manifest.states));
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let agents = u64::from(self.agents);
+        let parts = self.parts.iter().map(|part| part.bytes(agents));
+        parts.fold(0, u64::saturating_add)
+    }
+
+    /// Refuses what cannot be had.
+    ///
+    /// # Errors
+    /// [`Error::HostMemory`]
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.bytes() {
+            0..ALWAYS => Ok(()),
+            _ => available().map_or(Ok(()), |available| self.check_against(available)),
+        }
+    }
+
+    fn check_against(&self, available: u64) -> Result<(), Error> {
+        // The tables of the memory itself, and what others take meanwhile.
+        let usable = available - available / 20;
+        let bytes = self.bytes();
+        if bytes <= usable {
+            return Ok(());
+        }
+        let agents = u64::from(self.agents);
+        let sum = |of: fn(&Part) -> u64| self.parts.iter().map(of).fold(0, u64::saturating_add);
+        let (each, fixed) = (sum(|part| part.each), sum(|part| part.fixed));
+        let most = usable.saturating_sub(fixed).checked_div(each).unwrap_or(0);
+        let parts = self
+            .parts
+            .iter()
+            .map(|part| (part.what, part.bytes(agents)));
+        Err(Error::HostMemory {
+            bytes,
+            available: Some(available),
+            parts: parts.filter(|&(_, part)| part > bytes / 100).collect(),
+            most_agents: rounded(most.min(agents) as u32),
+            keeps_outputs: self.keeps_outputs,
+        })
+    }
+}
+
+/// Words that fields take in memory; a `bool` a byte more, which is what it becomes.
+fn words(fields: &[Field]) -> u64 {
+    let words = |field: &Field| match field.scalar {
+        Scalar::Bool => 5 * u64::from(field.words()).div_ceil(4),
+        Scalar::F32 | Scalar::I32 | Scalar::U32 => field.words().into(),
+    };
+    fields.iter().map(words).sum()
+}
+
+/// The largest number of two digits and zeros that is no larger; none below 1.
+fn rounded(number: u32) -> Option<u32> {
+    let unit = 10_u32.pow(number.max(1).ilog10().saturating_sub(1));
+    Some(number / unit * unit).filter(|&number| number > 0)
+}
+
+/// Refuses an allocation of so many bytes that cannot be had.
+///
+/// # Errors
+/// [`Error::HostMemory`]
+pub(crate) fn check(bytes: u64) -> Result<(), Error> {
+    match bytes {
+        0..ALWAYS => Ok(()),
+        _ => match available() {
+            Some(available) if bytes > available => Err(short(bytes, Some(available))),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// The error for bytes that cannot be had.
+pub(crate) fn short(bytes: u64, available: Option<u64>) -> Error {
+    Error::HostMemory {
+        bytes,
+        available,
+        parts: Vec::new(),
+        most_agents: None,
+        keeps_outputs: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: &str = "state x = [for i in 0..10: 0.0]\nstate y = 0\nstep { y += 1 }\n\
+                         output a = x[0]\noutput b = vec3(1.0, 2.0, 3.0)\n";
+
+    fn refused(
+        need: &Need,
+        available: u64,
+    ) -> Option<(u64, Vec<(&'static str, u64)>, Option<u32>)> {
+        match need.check_against(available) {
+            Ok(()) => None,
+            Err(Error::HostMemory {
+                bytes,
+                parts,
+                most_agents,
+                ..
+            }) => Some((bytes, parts, most_agents)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn outputs_step_counts_and_states_are_counted() {
+        let manifest = sim_compiler::compile(MODEL).expect("it compiles").manifest;
+        let mut need = Need::new(1_000_000);
+        need.fixed("work space", 5_000_000);
+        need.results(&manifest, Keep::ALL, 1);
+        // 4 words of outputs, 1 of steps, 11 of states.
+        assert_eq!(need.bytes(), 69_000_000);
+        assert_eq!(refused(&need, 73_000_000), None);
+        let (bytes, parts, most) = refused(&need, 60_000_000).expect("too little");
+        assert_eq!(bytes, 69_000_000);
+        let expected = [
+            ("work space", 5_000_000),
+            ("outputs", 16_000_000),
+            ("step counts", 4_000_000),
+            ("states", 44_000_000),
+        ];
+        assert_eq!(parts, expected);
+        // 57 MB less 5, over 64 bytes an agent.
+        assert_eq!(most, Some(810_000));
+        assert_eq!(refused(&need, 1_000).expect("too little").2, None);
+    }
+
+    #[test]
+    fn several_runs_are_counted_as_far_as_they_are_kept() {
+        let manifest = sim_compiler::compile(MODEL).expect("it compiles").manifest;
+        let bytes = |outputs, states, runs| {
+            let mut need = Need::new(10);
+            need.results(&manifest, Keep { outputs, states }, runs);
+            need.bytes()
+        };
+        assert_eq!(bytes(true, true, 3), 3 * bytes(true, true, 1));
+        assert_eq!(bytes(false, false, 3), bytes(false, false, 1));
+        assert_eq!(bytes(false, true, 3) - bytes(false, false, 3), 3 * 440);
+    }
+
+    #[test]
+    fn sums_beyond_all_numbers_are_refused() {
+        let mut need = Need::new(u32::MAX);
+        need.each("outputs", u64::MAX / 4);
+        need.each("states", u64::MAX / 4);
+        assert_eq!(need.bytes(), u64::MAX);
+        assert_eq!(rounded(123_456), Some(120_000));
+        assert_eq!(rounded(7), Some(7));
+        assert_eq!(rounded(0), None);
+    }
 }

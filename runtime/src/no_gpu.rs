@@ -4,7 +4,8 @@
 pub(crate) use crate::run::Raw;
 
 use crate::{
-    adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error, run::Keep,
+    adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error,
+    memory::Need, run::Keep,
 };
 use sim_compiler::artifact::Artifact;
 use std::{path::Path, sync::Arc};
@@ -58,7 +59,7 @@ impl Session {
     }
 
     /// Cannot be called, since there is no session.
-    pub(crate) fn reduces(&self, _launch: &Launch, _keep: Keep) -> bool {
+    pub(crate) fn need(&self, _launch: &Launch, _held: (Keep, usize), _need: &mut Need) {
         match *self {}
     }
 

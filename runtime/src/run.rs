@@ -60,10 +60,28 @@ pub(crate) struct Raw {
     pub(crate) progress: Vec<u32>,
     /// In place of outputs and progress, which are then empty.
     pub(crate) sums: Option<Sums>,
+    pub(crate) passes: u32,
     pub(crate) dispatches: u64,
     pub(crate) chunks: u32,
     pub(crate) telemetry: Telemetry,
     pub(crate) choices: Vec<Choice>,
+}
+
+impl Raw {
+    /// A run on the CPU without any results yet.
+    pub(crate) fn of_cpu() -> Raw {
+        Raw {
+            outputs: Vec::new(),
+            states: None,
+            progress: Vec::new(),
+            sums: None,
+            passes: 1,
+            dispatches: 0,
+            chunks: 1,
+            telemetry: Telemetry::default(),
+            choices: Vec::new(),
+        }
+    }
 }
 
 /// One output or state of all agents.
@@ -118,8 +136,12 @@ pub struct Report {
     pub dispatches: u64,
     /// Parts that the population was split into to fit the device.
     pub chunks: u32,
-    /// Whether the device computed the statistics, so that outputs and step counts were not fetched.
+    /// Whether the statistics were computed without outputs and step counts of all agents in this machine's memory:
+    /// by a GPU where they lay, on the CPU block by block.
     pub reduced: bool,
+    /// How often all agents were computed: more than once where the CPU reduces outputs, whose quartiles need them
+    /// again.
+    pub passes: u32,
     /// What it cost in detail.
     pub telemetry: Telemetry,
     /// What was chosen for the kernel, and why; empty on the CPU.
@@ -189,6 +211,16 @@ impl Values {
     /// Are there none?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The bits of one of them.
+    pub fn word(&self, at: usize) -> u32 {
+        match self {
+            Values::F32(values) => values[at].to_bits(),
+            Values::I32(values) => values[at] as u32,
+            Values::U32(values) => values[at],
+            Values::Bool(values) => values[at].into(),
+        }
     }
 
     /// The bits as storage holds them; a `bool` is 0 or 1.
@@ -350,7 +382,7 @@ impl Run {
     /// Steps that all agents ran together.
     pub fn agent_steps(&self) -> u64 {
         match &self.results {
-            Results::Kept { progress, .. } => agent_steps(progress),
+            Results::Kept { progress, .. } => agent_steps(progress.iter().copied()),
             Results::Summed(sums) => sums.agent_steps,
         }
     }
@@ -358,7 +390,7 @@ impl Run {
     /// How many agents have stopped by themselves.
     pub fn stopped_agents(&self) -> u64 {
         match &self.results {
-            Results::Kept { progress, .. } => stopped_agents(progress),
+            Results::Kept { progress, .. } => stopped_agents(progress.iter().copied()),
             Results::Summed(sums) => sums.stopped,
         }
     }
@@ -395,13 +427,13 @@ fn has_stopped(word: u32) -> bool {
 }
 
 /// Steps that all agents of these words ran together.
-pub(crate) fn agent_steps(progress: &[u32]) -> u64 {
-    progress.iter().map(|&word| u64::from(steps(word))).sum()
+pub(crate) fn agent_steps(progress: impl Iterator<Item = u32>) -> u64 {
+    progress.map(|word| u64::from(steps(word))).sum()
 }
 
 /// How many agents of these words have stopped.
-pub(crate) fn stopped_agents(progress: &[u32]) -> u64 {
-    progress.iter().filter(|&&word| has_stopped(word)).count() as u64
+pub(crate) fn stopped_agents(progress: impl Iterator<Item = u32>) -> u64 {
+    progress.filter(|&word| has_stopped(word)).count() as u64
 }
 
 fn find<'a>(role: Role, columns: &'a [Column], name: &str) -> Result<&'a Column, Error> {

@@ -10,7 +10,6 @@ use crate::{
     error::{Error, Role},
     gpu::Raw,
     launches::{Launches, Model},
-    memory,
     run::{Keep, Report, Run},
     turn::Turns,
 };
@@ -305,15 +304,16 @@ impl Simulation {
     /// # Errors
     /// Any [`Error`] but [`Error::Compile`]; the runs that were done before it are lost.
     pub fn run_batch(&self, variations: &[Variation]) -> Result<Vec<Run>, Error> {
-        let mut runs: Vec<Option<Run>> = variations.iter().map(|_| None).collect();
-        self.run_each(variations, &Control::default(), |number, run| {
-            runs[number] = Some(run);
+        let mut runs = Vec::with_capacity(variations.len());
+        let held = variations.len();
+        self.run_held(variations, held, &Control::default(), |_, run| {
+            runs.push(run);
         })?;
-        Ok(runs.into_iter().flatten().collect())
+        Ok(runs)
     }
 
-    /// Runs the simulation once for each variation and hands over each run, with the number of its variation, as soon
-    /// as it is done: for sweeps, calibration and searches. Each gives the bits that it would give alone on the same
+    /// Runs the simulation once for each variation and hands over each run, with the number of its variation, in the
+    /// order of the variations and as soon as it and those before it are done: for sweeps, calibration and searches. Each gives the bits that it would give alone on the same
     /// backend ([`Backend::Auto`] may take another for many runs than for one). What has no default must have been given
     /// to the simulation, too.
     ///
@@ -329,6 +329,18 @@ impl Simulation {
         &self,
         variations: &[Variation],
         control: &Control<'_>,
+        each: impl FnMut(usize, Run),
+    ) -> Result<(), Error> {
+        // One is taken while the next is on its way.
+        self.run_held(variations, variations.len().min(2), control, each)
+    }
+
+    /// The same for a caller who holds so many runs at a time.
+    fn run_held(
+        &self,
+        variations: &[Variation],
+        held: usize,
+        control: &Control<'_>,
         mut each: impl FnMut(usize, Run),
     ) -> Result<(), Error> {
         if variations.is_empty() {
@@ -337,18 +349,18 @@ impl Simulation {
         let clock = Stopwatch::start();
         let Some(_turn) = self.turns.take() else {
             let mut own = Warm::default();
-            return self.run_all(&mut own, variations, control, clock, &mut each);
+            return self.run_all(&mut own, (variations, held), control, clock, &mut each);
         };
         // A panic in another thread's run leaves nothing half-done here: its fields are set whole.
         let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
-        self.run_all(&mut warm, variations, control, clock, &mut each)
+        self.run_all(&mut warm, (variations, held), control, clock, &mut each)
     }
 
-    /// Runs a batch with what is kept from run to run.
+    /// Runs a batch with what is kept from run to run, for a caller who holds so many runs at a time.
     fn run_all(
         &self,
         warm: &mut Warm,
-        variations: &[Variation],
+        (variations, held): (&[Variation], usize),
         control: &Control<'_>,
         mut clock: Stopwatch,
         each: &mut dyn FnMut(usize, Run),
@@ -359,7 +371,6 @@ impl Simulation {
         };
         let runs = variations.len();
         warm.launch = Some(Arc::clone(&base));
-        memory::check(&self.artifact.manifest, base.agents, self.keep, runs)?;
         let launches = Launches {
             model: self.model(),
             settings: &self.settings,
@@ -378,7 +389,8 @@ impl Simulation {
                 (started.engine, started.reason)
             }
         };
-        if let Err(error) = self.check_outputs(&engine, &base, runs) {
+        let need = engine.need(&self.artifact.manifest, &base, (self.keep, held));
+        if let Err(error) = need.check() {
             warm.engine = Some((engine, reason));
             return Err(error);
         }
@@ -400,6 +412,7 @@ impl Simulation {
                 dispatches: raw.dispatches,
                 chunks: raw.chunks,
                 reduced: raw.sums.is_some(),
+                passes: raw.passes,
                 telemetry: raw.telemetry,
                 choices: std::mem::take(&mut raw.choices),
             };
@@ -421,18 +434,6 @@ impl Simulation {
             artifact: &self.artifact,
             isa: self.instruction_set,
         }
-    }
-
-    /// Refuses runs whose outputs have to be in memory though they are not kept, and do not fit.
-    fn check_outputs(&self, engine: &Engine, launch: &Launch, runs: usize) -> Result<(), Error> {
-        if self.keep.outputs || engine.reduces(launch, self.keep) {
-            return Ok(());
-        }
-        let all = Keep {
-            outputs: true,
-            ..self.keep
-        };
-        memory::check(&self.artifact.manifest, launch.agents, all, runs)
     }
 
     fn warm_mut(&mut self) -> &mut Warm {

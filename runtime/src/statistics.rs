@@ -1,13 +1,25 @@
 //! What is said about the values of an output: moments, extremes and quartiles.
 //!
-//! NaNs are counted and left out of everything else. Sums are in `f64`. Quartiles are linear interpolations
+//! NaNs are counted and left out of everything else. Sums are exact (`exact`), so that mean and deviation are rounded
+//! once or twice at the end and do not depend on the order of values. Quartiles are linear interpolations
 //! between order statistics, type 7 of R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages",
 //! The American Statistician 50 (1996): of n sorted values, the quantile p lies at position (n - 1) p,
-//! counted from 0. NumPy's and R's default is the same.
+//! counted from 0. NumPy's and R's default is the same. The order statistics are found by counting (`select`) in values
+//! that lie in memory or that are computed again for each pass (`stream`).
+
+mod exact;
+mod select;
+mod stream;
+
+#[cfg(feature = "gpu")]
+pub(crate) use exact::EXPONENTS;
+pub(crate) use exact::{Exact, UNIT};
+pub(crate) use stream::{Part, Stream, bytes as stream_bytes};
 
 use crate::run::{Column, Values, agent_steps, stopped_agents};
 use rayon::prelude::*;
-use std::cmp::Ordering;
+use select::{Selection, is_nan, key, value};
+use sim_compiler::manifest::{Field, Scalar};
 
 /// Up to so many values per agent have statistics of their own.
 pub(crate) const MOST_ROWS: u32 = 16;
@@ -43,51 +55,140 @@ impl Sums {
     pub(crate) fn of(outputs: &[Column], progress: &[u32]) -> Sums {
         Sums {
             outputs: outputs.par_iter().map(Column::statistics).collect(),
-            agent_steps: agent_steps(progress),
-            stopped: stopped_agents(progress),
+            agent_steps: agent_steps(progress.iter().copied()),
+            stopped: stopped_agents(progress.iter().copied()),
         }
     }
 }
 
-/// Scalars that can be summarised.
-trait Sample: Copy {
-    fn number(self) -> f64;
-    fn order(&self, other: &Self) -> Ordering;
+/// What one pass over some values finds: their moments and extremes.
+#[derive(Clone, Debug)]
+struct Tally {
+    exact: Exact,
+    /// Numbers among them.
+    count: u64,
+    nan: u64,
+    /// Smallest and largest key of a number.
+    least: u32,
+    most: u32,
 }
 
-impl Sample for f32 {
-    fn number(self) -> f64 {
-        self.into()
-    }
-    fn order(&self, other: &Self) -> Ordering {
-        self.total_cmp(other)
-    }
-}
-
-macro_rules! sample {
-    ($($ty:ty),+) => {$(
-        impl Sample for $ty {
-            fn number(self) -> f64 {
-                self.into()
-            }
-            fn order(&self, other: &Self) -> Ordering {
-                self.cmp(other)
-            }
+impl Tally {
+    fn new() -> Tally {
+        Tally {
+            exact: Exact::new(),
+            count: 0,
+            nan: 0,
+            least: u32::MAX,
+            most: 0,
         }
-    )+};
-}
+    }
 
-sample!(i32, u32, bool);
+    /// Adds a number that has a key.
+    #[inline]
+    fn add(&mut self, scalar: Scalar, word: u32, key: u32) {
+        self.count += 1;
+        self.least = self.least.min(key);
+        self.most = self.most.max(key);
+        let (at, magnitude) = match scalar {
+            Scalar::F32 => {
+                let (sign, exponent) = (word >> 31, word >> 23 & 0xff);
+                let fraction = word & 0x7f_ffff;
+                let magnitude = match exponent {
+                    0 => fraction,
+                    _ => fraction | 0x80_0000,
+                };
+                (sign << 8 | exponent.max(1), magnitude)
+            }
+            Scalar::I32 => {
+                let whole = word as i32;
+                let sign = u32::from(whole < 0);
+                (sign << 8 | UNIT as u32, whole.unsigned_abs())
+            }
+            Scalar::U32 => (UNIT as u32, word),
+            Scalar::Bool => (UNIT as u32, (word != 0).into()),
+        };
+        self.exact.add(at as usize, magnitude);
+    }
+
+    fn merge(&mut self, other: &Tally) {
+        self.exact.merge(&other.exact);
+        self.count += other.count;
+        self.nan += other.nan;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+    }
+
+    /// With the keys on both sides of each quartile.
+    fn statistics(&self, scalar: Scalar, keys: [u32; 6]) -> Statistics {
+        Statistics::from_keys(
+            scalar,
+            (self.count, self.nan),
+            &self.exact,
+            [
+                self.least, keys[0], keys[1], keys[2], keys[3], keys[4], keys[5], self.most,
+            ],
+        )
+    }
+}
 
 impl Statistics {
     /// Of the values at `first`, `first + stride`, …
     pub fn of(values: &Values, first: usize, stride: usize) -> Statistics {
+        let places = |length: usize| (first..length).step_by(stride.max(1));
         match values {
-            Values::F32(values) => summarise(values, first, stride),
-            Values::I32(values) => summarise(values, first, stride),
-            Values::U32(values) => summarise(values, first, stride),
-            Values::Bool(values) => summarise(values, first, stride),
+            Values::F32(values) => summarise(Scalar::F32, || {
+                places(values.len()).map(|at| values[at].to_bits())
+            }),
+            Values::I32(values) => summarise(Scalar::I32, || {
+                places(values.len()).map(|at| values[at] as u32)
+            }),
+            Values::U32(values) => {
+                summarise(Scalar::U32, || places(values.len()).map(|at| values[at]))
+            }
+            Values::Bool(values) => summarise(Scalar::Bool, || {
+                places(values.len()).map(|at| values[at].into())
+            }),
         }
+    }
+
+    /// Of so many numbers (and values that are none) with these sums: minimum, the two keys of each quartile, maximum.
+    pub(crate) fn from_keys(
+        scalar: Scalar,
+        (count, nan): (u64, u64),
+        exact: &Exact,
+        keys: [u32; 8],
+    ) -> Statistics {
+        let at = |target: usize| value(scalar, keys[target]);
+        let quartile = |quarter: usize| {
+            // The rank in quarters.
+            let rest = (u128::from(count - 1) * quarter as u128 % 4) as f64 / 4.0;
+            between(at(2 * quarter - 1), at(2 * quarter), rest)
+        };
+        let five = (count > 0).then(|| [at(0), quartile(1), quartile(2), quartile(3), at(7)]);
+        let mut moments = exact.moments(count);
+        if let Some([least, .., most]) = five
+            && !(least.is_finite() && most.is_finite())
+        {
+            // Infinities swallow the rest, and those of both signs each other.
+            moments.mean = Some(least + most);
+            moments.deviation = moments.deviation.map(|_| f64::NAN);
+        }
+        Statistics {
+            count,
+            nan,
+            mean: moments.mean,
+            deviation: moments.deviation,
+            five,
+        }
+    }
+}
+
+/// Rows of statistics that a field has: one for each value of an agent, or one for all.
+pub(crate) fn rows(field: &Field) -> u32 {
+    match field.words() {
+        words if words > MOST_ROWS => 1,
+        words => words,
     }
 }
 
@@ -95,64 +196,56 @@ impl Column {
     /// Statistics of each element, over all agents: of each component of each element of an array, row by row. If
     /// an agent has more than 16 of them, one of all.
     pub fn statistics(&self) -> Vec<Statistics> {
-        match self.field.words() as usize {
-            width if width > MOST_ROWS as usize => vec![Statistics::of(&self.values, 0, 1)],
-            width => (0..width)
-                .map(|at| Statistics::of(&self.values, at, width))
-                .collect(),
+        let rows = rows(&self.field) as usize;
+        (0..rows)
+            .map(|row| Statistics::of(&self.values, row, rows))
+            .collect()
+    }
+}
+
+/// Of values that lie in memory: seen several times, never copied.
+fn summarise<I: Iterator<Item = u32>>(scalar: Scalar, values: impl Fn() -> I) -> Statistics {
+    /// With fewer values the counts of wide digits would take longer than more passes.
+    const MANY: usize = 1 << 17;
+    let few = values().nth(MANY).is_none();
+    let mut selection = Selection::new(if few { 8 } else { 16 });
+    let mut tally = Tally::new();
+    let mut is_first = true;
+    while !selection.is_done() {
+        let mut counts = selection.counts();
+        let tallied = is_first.then_some(&mut tally);
+        feed(scalar, values(), tallied, &selection, &mut counts);
+        selection.narrow(&counts, tally.count);
+        is_first = false;
+    }
+    tally.statistics(scalar, selection.keys())
+}
+
+/// Shows values to a selection, and in the first pass to a tally.
+#[inline]
+fn feed(
+    scalar: Scalar,
+    values: impl Iterator<Item = u32>,
+    tally: Option<&mut Tally>,
+    selection: &Selection,
+    counts: &mut [u64],
+) {
+    let is_number = |word: u32| scalar != Scalar::F32 || !is_nan(word);
+    match tally {
+        None => {
+            let numbers = values.filter(|&word| is_number(word));
+            numbers.for_each(|word| selection.count(counts, key(scalar, word)));
         }
+        Some(tally) => values.for_each(|word| {
+            if is_number(word) {
+                let key = key(scalar, word);
+                tally.add(scalar, word, key);
+                selection.count(counts, key);
+            } else {
+                tally.nan += 1;
+            }
+        }),
     }
-}
-
-fn summarise<T: Sample>(values: &[T], first: usize, stride: usize) -> Statistics {
-    let all = values.iter().skip(first).step_by(stride.max(1)).copied();
-    let total = all.len();
-    let mut numbers: Vec<T> = Vec::with_capacity(total);
-    numbers.extend(all.filter(|value| !value.number().is_nan()));
-    let count = numbers.len();
-    let mean =
-        (count > 0).then(|| numbers.iter().map(|value| value.number()).sum::<f64>() / count as f64);
-    let deviation = mean.filter(|_| count > 1).map(|mean| {
-        // The second sum is 0 but for rounding, and takes that rounding out of the first.
-        let (squares, rest) = numbers.iter().fold((0.0, 0.0), |(squares, rest), value| {
-            let distance = value.number() - mean;
-            (squares + distance * distance, rest + distance)
-        });
-        let variance = (squares - rest * rest / count as f64) / (count - 1) as f64;
-        if variance < 0.0 { 0.0 } else { variance.sqrt() }
-    });
-    let five = (count > 0).then(|| {
-        let least = numbers
-            .iter()
-            .min_by(|a, b| a.order(b))
-            .map_or(0.0, |v| v.number());
-        let most = numbers
-            .iter()
-            .max_by(|a, b| a.order(b))
-            .map_or(0.0, |v| v.number());
-        let mut quartile = |p| quantile(&mut numbers, p);
-        [least, quartile(0.25), quartile(0.5), quartile(0.75), most]
-    });
-    Statistics {
-        count: count as u64,
-        nan: (total - count) as u64,
-        mean,
-        deviation,
-        five,
-    }
-}
-
-/// The quantile `p` of at least one value, by selection: the time is linear.
-fn quantile<T: Sample>(numbers: &mut [T], p: f64) -> f64 {
-    let position = (numbers.len() - 1) as f64 * p;
-    let below = position as usize;
-    let (_, at, above) = numbers.select_nth_unstable_by(below, T::order);
-    let at = at.number();
-    let next = above
-        .iter()
-        .min_by(|a, b| a.order(b))
-        .map_or(at, |value| value.number());
-    between(at, next, position - below as f64)
 }
 
 /// The value at a fraction of the way from one order statistic to the next.
@@ -199,6 +292,56 @@ mod tests {
         assert_eq!(found.mean, Some(4_000_000_000.5));
         let expected = (0.25 * 100_000.0 / 99_999.0_f64).sqrt();
         assert!((found.deviation.expect("many values") - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn moments_are_those_of_sums_in_double_precision() {
+        let mut word = 3_u32;
+        let mut next = || {
+            word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            word
+        };
+        let words: Vec<u32> = (0..10_000).map(|_| next()).collect();
+        let floats = words.iter().map(|&word| (word >> 8) as f32 * 3e-7 - 1.0);
+        let samples = [
+            Values::F32(floats.collect()),
+            Values::I32(words.iter().map(|&word| word as i32 / 3).collect()),
+            Values::U32(words.clone()),
+            Values::Bool(words.iter().map(|word| word % 3 == 0).collect()),
+        ];
+        for values in samples {
+            let numbers: Vec<f64> = match &values {
+                Values::F32(values) => values.iter().map(|&it| it.into()).collect(),
+                Values::I32(values) => values.iter().map(|&it| it.into()).collect(),
+                Values::U32(values) => values.iter().map(|&it| it.into()).collect(),
+                Values::Bool(values) => values.iter().map(|&it| it.into()).collect(),
+            };
+            let n = numbers.len() as f64;
+            let mean = numbers.iter().sum::<f64>() / n;
+            let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+            let deviation = (squares / (n - 1.0)).sqrt();
+            let found = Statistics::of(&values, 0, 1);
+            let near =
+                |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-11 * deviation);
+            assert!(near(found.mean, mean), "{found:?} {mean}");
+            assert!(near(found.deviation, deviation), "{found:?} {deviation}");
+            // A wide digit, in place of four narrow ones.
+            let many: Vec<f32> = numbers
+                .iter()
+                .cycle()
+                .take(140_000)
+                .map(|&it| it as f32)
+                .collect();
+            let mut sorted = many.clone();
+            sorted.sort_by(f32::total_cmp);
+            let five = Statistics::of(&Values::F32(many), 0, 1)
+                .five
+                .map(|five| five[2]);
+            assert_eq!(
+                five,
+                Some(f64::midpoint(sorted[69_999].into(), sorted[70_000].into()))
+            );
+        }
     }
 
     #[test]

@@ -8,23 +8,100 @@ use crate::{
         self,
         vector::{
             Program, Values,
-            drive::{self, Column, Job, Results},
+            drive::{self, Column, Job, Results, Shown},
         },
     },
     error::Error,
-    run::Raw,
-    telemetry::Telemetry,
+    memory::Need,
+    run::{Keep, Raw},
+    statistics::{Part, Stream, Sums, stream_bytes},
     watch::watched,
 };
-use sim_compiler::{artifact::Artifact, manifest::Field};
+use sim_compiler::{
+    artifact::Artifact,
+    manifest::{Field, Manifest},
+};
 use std::sync::Arc;
 
-/// Runs all agents on all cores.
+/// More bytes of outputs that nobody keeps are computed once more rather than held for their quartiles.
+const HELD_BYTES: u64 = 256 << 20;
+
+/// Are outputs that need not be kept reduced to statistics block by block, and never held? Otherwise if they are large.
+pub(crate) fn reduces(manifest: &Manifest, agents: u32, keep: Keep, asked: Option<bool>) -> bool {
+    let bytes = 4 * u64::from(manifest.output_words) * u64::from(agents);
+    !keep.outputs && !keep.states && asked.unwrap_or(bytes > HELD_BYTES)
+}
+
+/// Adds what a run allocates beside the inputs that the launch gives.
+pub(crate) fn need(
+    (program, manifest): (&Program, &Manifest),
+    (keep, runs, reduces): (Keep, usize, bool),
+    need: &mut Need,
+) {
+    let threads = rayon::current_num_threads();
+    need.fixed(
+        "work space of all threads",
+        threads as u64 * program.block_bytes(),
+    );
+    match reduces {
+        true => need.fixed("statistics", stream_bytes(&manifest.outputs, threads)),
+        false => need.results(manifest, keep, runs),
+    }
+}
+
+/// Runs all agents on all cores. Outputs and step counts are either kept or, if the run `reduces` them, summed.
 pub(crate) fn run(
     program: &Program,
     artifact: &Artifact,
     launch: &Launch,
-    keep_states: bool,
+    (keep, reduces): (Keep, bool),
+    control: Control<'_>,
+) -> Result<Raw, Error> {
+    if !reduces {
+        return run_kept(program, artifact, launch, keep, control);
+    }
+    let (sums, passes) = sums(program, artifact, launch, control)?;
+    Ok(Raw {
+        sums: Some(sums),
+        passes,
+        ..Raw::of_cpu()
+    })
+}
+
+/// The statistics of a run whose results are not kept: it is computed as often as they must be seen.
+fn sums(
+    program: &Program,
+    artifact: &Artifact,
+    launch: &Launch,
+    control: Control<'_>,
+) -> Result<(Sums, u32), Error> {
+    let mut stream = Stream::new(&artifact.manifest.outputs, rayon::current_num_threads());
+    let passes = stream.passes();
+    for pass in 0..passes {
+        let see = |part: &mut Part, block: &Shown<'_>| {
+            block.outputs(|word, values| stream.see(part, word, values));
+            stream.see_progress(part, block.progress());
+        };
+        let mut parts = Vec::new();
+        with_job(program, artifact, launch, |job| {
+            control.part((pass as usize, passes as usize), |control| {
+                watched(launch.agents, launch.steps, control, |inner| {
+                    parts = drive::show(job, inner, || stream.part(), see)?;
+                    Ok(())
+                })
+            })
+        })?;
+        stream.end_pass(parts);
+    }
+    Ok((stream.sums(), passes))
+}
+
+/// Runs all agents, whose results are kept.
+fn run_kept(
+    program: &Program,
+    artifact: &Artifact,
+    launch: &Launch,
+    keep: Keep,
     control: Control<'_>,
 ) -> Result<Raw, Error> {
     let manifest = &artifact.manifest;
@@ -35,7 +112,7 @@ pub(crate) fn run(
             .collect()
     };
     let mut outputs = rows(&manifest.outputs)?;
-    let mut states = match keep_states {
+    let mut states = match keep.states {
         true => rows(&manifest.states)?,
         false => Vec::new(),
     };
@@ -52,13 +129,9 @@ pub(crate) fn run(
     })?;
     Ok(Raw {
         outputs,
-        states: keep_states.then_some(states),
+        states: keep.states.then_some(states),
         progress,
-        sums: None,
-        dispatches: 0,
-        chunks: 1,
-        telemetry: Telemetry::default(),
-        choices: Vec::new(),
+        ..Raw::of_cpu()
     })
 }
 

@@ -85,10 +85,13 @@ const EXPLANATIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "E0713",
-        "results_too_large",
-        "The outputs and final states of all agents lie in this machine's memory after the run, 4 bytes a \
-         value, and they do not fit. A run of agents n to m (`first_agent`) gives the same numbers as \
-         those agents have in a run of all.",
+        "memory_short",
+        "Before anything is computed, the bytes that the run needs are added up (inputs, outputs and final states \
+         of all agents at 4 bytes a value, step counts, statistics, buffers on the way from a device, and work \
+         space of each thread) and compared with what there is: what the machine has available, what is left of \
+         the limits of control groups (containers) and of `ulimit`, where the system tells. Without this the system \
+         ends the process later, without a word. A run of agents n to m (`first_agent`) gives the same numbers as \
+         those agents have in a run of all, and statistics alone need no room for outputs on the CPU.",
     ),
     (
         "E0714",

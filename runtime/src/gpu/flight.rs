@@ -8,6 +8,7 @@ use super::{
     commands::{Commands, Once, Plan, RUNNING},
     device::OpenDevice,
     kernel::binding,
+    order::InOrder,
     plan,
     reduce::{self, Reducer, Reduction},
     results::{Chunk, Fault, HEAD_BYTES, HEAD_WORDS, Layout},
@@ -29,7 +30,7 @@ use std::{
 };
 
 /// Submissions that are on their way at a time.
-const IN_FLIGHT: usize = 2;
+pub(super) const IN_FLIGHT: usize = 2;
 /// Runs that share a submission should be over in about this time, so that a batch can be cancelled.
 const TOGETHER: Duration = Duration::from_millis(50);
 /// Bytes of results that they may have together.
@@ -83,6 +84,7 @@ pub(super) struct Traffic<'a> {
     next: (usize, u32),
     launch: Arc<Launch>,
     begun: BTreeMap<usize, Begun>,
+    order: InOrder<Raw>,
     /// Runs that can be launched, and what is wrong with the one after them.
     runs: usize,
     failed: Option<Error>,
@@ -112,6 +114,7 @@ impl<'a> Traffic<'a> {
             next: (0, 0),
             launch,
             begun: BTreeMap::new(),
+            order: InOrder::new(),
             runs: batch.runs,
             failed: None,
             done: 0,
@@ -145,7 +148,8 @@ impl<'a> Traffic<'a> {
     /// Sends out the next chunk or the next few runs; none if all have gone, or if memory is short and others
     /// must come back first (unless this is the `only` one).
     fn depart(&mut self, only: bool) -> Result<Option<Flight>, Error> {
-        if self.next.0 == self.runs {
+        // What is done early waits in memory: nothing more goes out meanwhile.
+        if self.next.0 == self.runs || (self.order.waits() && !only) {
             return Ok(None);
         }
         let Some(mut buffers) = self.buffers(only)? else {
@@ -223,6 +227,7 @@ impl<'a> Traffic<'a> {
             states: states.transpose()?,
             progress: zeroed(if keep.outputs { agents } else { 0 })?,
             sums: None,
+            passes: 1,
             dispatches: 0,
             chunks: 0,
             telemetry: Telemetry::default(),
@@ -550,7 +555,7 @@ impl<'a> Traffic<'a> {
                 gpu_seconds: raw.telemetry.gpu_seconds,
                 ..self.open.taken_telemetry()
             };
-            each(job.run, raw);
+            self.order.done(job.run, raw, each);
         }
     }
 }

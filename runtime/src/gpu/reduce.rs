@@ -2,7 +2,6 @@
 //! column, and the host makes [`Statistics`] of those. Counts, extremes and quartiles are exact, mean and deviation
 //! but for the last rounding; all are the same in every run, since only integers are added (`reduce/reduce.wgsl`).
 
-mod exact;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +13,7 @@ use crate::{
         results::Fault,
         upload::{buffer, write},
     },
-    statistics::{MOST_ROWS, Statistics, Sums, between},
+    statistics::{EXPONENTS, Exact, Statistics, Sums, rows},
 };
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
@@ -30,7 +29,13 @@ const DIGITS: usize = 4;
 /// Words that the report begins with.
 const REPORT_HEAD: usize = 7;
 /// Words of a column in the report: the keys, and two for each sum.
-const REPORT_WORDS: usize = TARGETS + 2 * exact::SUMS;
+const REPORT_WORDS: usize = TARGETS + 2 * SUMS;
+/// Sums of a column: two pieces of 16 bits for each sign and exponent, four of squares for each exponent.
+const SUMS: usize = SQUARES + 4 * EXPONENTS;
+/// Where the squares begin among them.
+const SQUARES: usize = 2 * 2 * EXPONENTS;
+/// Where the sum for NaNs of either sign lies, each of which counts 1.
+const NANS: [usize; 2] = [2 * (EXPONENTS - 1), 2 * (2 * EXPONENTS - 1)];
 /// Words of a column's search: its digits, three for each target, and the counts.
 const SEARCH_WORDS: usize = 1 + 3 * TARGETS + 2048;
 /// Words that the task begins with, and those of a column.
@@ -308,14 +313,6 @@ fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-/// Statistics that an output has.
-fn rows(field: &Field) -> u32 {
-    match field.words() {
-        words if words > MOST_ROWS => 1,
-        words => words,
-    }
-}
-
 fn columns(fields: &[Field], agents: u32) -> Vec<Column> {
     let mut columns = Vec::new();
     for field in fields {
@@ -359,39 +356,27 @@ fn statistics(column: &Column, words: &[u32]) -> Statistics {
         .chunks_exact(2)
         .map(|word| u64::from(word[0]) | u64::from(word[1]) << 32)
         .collect();
-    let nan = exact::nans(&sums);
+    let nan = NANS.iter().map(|&at| sums[at]).sum();
     let count = u64::from(column.count) - nan;
-    let at = |target: usize| value(column.scalar, keys[target]);
-    let quartile = |quarter: usize| {
-        // The rank in quarters: type 7, as `statistics` has it.
-        let rest = ((count - 1) * quarter as u64 % 4) as f64 / 4.0;
-        between(at(2 * quarter - 1), at(2 * quarter), rest)
-    };
-    let five = (count > 0).then(|| [at(0), quartile(1), quartile(2), quartile(3), at(7)]);
-    let mut moments = exact::moments(count, &sums);
-    if let Some([least, .., most]) = five
-        && !(least.is_finite() && most.is_finite())
-    {
-        // Infinities swallow the rest, and those of both signs each other.
-        moments.mean = Some(least + most);
-        moments.deviation = moments.deviation.map(|_| f64::NAN);
-    }
-    Statistics {
-        count,
-        nan,
-        mean: moments.mean,
-        deviation: moments.deviation,
-        five,
-    }
+    let keys = std::array::from_fn(|target| keys[target]);
+    Statistics::from_keys(column.scalar, (count, nan), &exact(&sums), keys)
 }
 
-/// The value that the kernel made a key of.
-fn value(scalar: Scalar, key: u32) -> f64 {
-    const SIGN: u32 = 1 << 31;
-    match scalar {
-        Scalar::F32 if key & SIGN != 0 => f32::from_bits(key ^ SIGN).into(),
-        Scalar::F32 => f32::from_bits(!key).into(),
-        Scalar::I32 => ((key ^ SIGN) as i32).into(),
-        Scalar::U32 | Scalar::Bool => key.into(),
+/// The sums of a column out of their pieces.
+fn exact(pieces: &[u64]) -> Exact {
+    let whole = |pieces: &[u64]| -> u128 {
+        let shifted = pieces.iter().zip([0, 16, 32, 48]);
+        shifted
+            .map(|(&piece, shift)| u128::from(piece) << shift)
+            .sum()
+    };
+    let (sums, squares) = pieces.split_at(SQUARES);
+    let mut exact = Exact::new();
+    for (sum, pieces) in exact.sums.iter_mut().zip(sums.chunks_exact(2)) {
+        *sum = whole(pieces);
     }
+    for (square, pieces) in exact.squares.iter_mut().zip(squares.chunks_exact(4)) {
+        *square = whole(pieces);
+    }
+    exact
 }

@@ -302,3 +302,30 @@ fn a_wrong_value_costs_no_device() {
     let run = simulation.run().expect("it still runs");
     assert_eq!(run.report().telemetry.device_seconds, 0.0);
 }
+
+#[test]
+fn runs_are_handed_over_in_order_though_some_take_longer() {
+    if adapters().is_empty() {
+        return;
+    }
+    // A software adapter cuts the loops of the slow runs short, so that they begin again while others go on.
+    let simulation = Simulation::compile(
+        "agents 10\nsteps 64\nparam rounds = 1\nstate n = 0\n\
+         step {\n    for i in 0..rounds { n += 1 + i % 2 * (n % 2) }\n}\noutput n\n",
+    );
+    let simulation = simulation.expect("it compiles").backend(Backend::Gpu);
+    let rounds = [3000, 1, 2, 1, 4000, 1, 1, 3000];
+    let variations = rounds.map(|rounds| Variation::new().param("rounds", rounds));
+    let mut handed = Vec::new();
+    let result = simulation.run_each(&variations, &Control::default(), |number, run| {
+        handed.push((number, run.output::<i32>("n").expect("it is an i32")[0]));
+    });
+    result.expect("it runs");
+    let cpu = simulation.backend(Backend::Cpu);
+    let alone = cpu.run_batch(&variations).expect("it runs");
+    let alone = alone
+        .iter()
+        .map(|run| run.output::<i32>("n").expect("it is an i32")[0]);
+    let expected: Vec<(usize, i32)> = alone.enumerate().collect();
+    assert_eq!(handed, expected);
+}

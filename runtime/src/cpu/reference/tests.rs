@@ -173,7 +173,7 @@ fn on_vectors(build: &Build, manifest: &Manifest, steps: u32, ends: &[u32], isa:
         if start > 0 {
             machine.load(states, &agents.states, stride);
         }
-        for (lane, &word) in machine.progress().iter_mut().zip(&agents.progress) {
+        for (lane, &word) in machine.progress_mut().iter_mut().zip(&agents.progress) {
             *lane = Progress::from_word(word);
         }
         machine.run(start..end).expect("nobody cancels");

@@ -1,10 +1,11 @@
-//! Runs a population on all cores: tasks of some blocks each, every task with its own part of the results.
+//! Runs a population on all cores: tasks of some blocks each. Results are either kept, every task with its own part of
+//! them, or seen once, block by block.
 
 use super::{LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
 use crate::cpu::{Cancelled, Control};
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
-use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError, atomic::Ordering};
 
 /// Tasks per thread, so that threads end at about the same time.
 const TASKS: usize = 16;
@@ -28,6 +29,16 @@ pub struct Job<'a> {
     pub given: &'a [bool],
     /// The numbers of the inputs that the model computes.
     pub absent: &'a [usize],
+}
+
+impl Job<'_> {
+    /// Where the inputs go that the launch gives.
+    fn given(&self) -> Vec<Stored> {
+        let inputs = self.program.inputs.iter().copied();
+        inputs
+            .filter(|stored| self.given[stored.word as usize])
+            .collect()
+    }
 }
 
 /// A field of all agents: `width` words each, one agent after another.
@@ -128,11 +139,15 @@ fn block_size(agents: usize) -> usize {
     agents.div_ceil(blocks).next_multiple_of(GROUP).min(LANES)
 }
 
+/// Agents of a task, in whole blocks.
+fn agents_of_task(agents: usize, block: usize) -> usize {
+    let blocks = agents.div_ceil(block);
+    blocks.div_ceil(TASKS * rayon::current_num_threads()).max(1) * block
+}
+
 fn tasks<'a>(job: &Job<'a>, mut rest: Results<'a>, block: usize) -> Vec<Task<'a>> {
     let agents = job.agents as usize;
-    let blocks = agents.div_ceil(block);
-    let blocks_each = blocks.div_ceil(TASKS * rayon::current_num_threads()).max(1);
-    let each = blocks_each * block;
+    let each = agents_of_task(agents, block);
     let mut tasks = Vec::new();
     let mut begun = 0;
     while begun < agents {
@@ -173,24 +188,13 @@ fn run_task(
         mut results,
     } = task;
     let program = job.program;
-    let given: Vec<Stored> = (program.inputs.iter().copied())
-        .filter(|stored| job.given[stored.word as usize])
-        .collect();
+    let given = job.given();
     let mut inputs = inputs.chunks(block * job.input_words.max(1));
     let mut done = 0;
     while !results.progress.is_empty() {
-        if control.cancel.load(Ordering::Relaxed) {
-            return Err(Cancelled);
-        }
         let count = block.min(results.progress.len());
-        machine.begin(first + done, count);
-        for &number in job.absent {
-            machine.default_input(number)?;
-        }
-        if let Some(rows) = inputs.next() {
-            machine.load(&given, rows, job.input_words);
-        }
-        machine.run(0..job.values.steps)?;
+        let inputs = inputs.next().unwrap_or_default();
+        run_block(job, machine, &given, (first + done, count), inputs)?;
         for column in &mut results.outputs {
             store(machine, &program.outputs, column.split_off(count), count);
         }
@@ -202,12 +206,110 @@ fn run_task(
         for (word, lane) in progress.iter_mut().zip(machine.progress()) {
             *word = lane.word();
         }
+        let count = count as u32;
         control
             .agents_done
-            .fetch_add(count as u64, Ordering::Relaxed);
-        done += count as u32;
+            .fetch_add(count.into(), Ordering::Relaxed);
+        done += count;
     }
     Ok(())
+}
+
+/// Runs a block of agents, from their number `first` on, whose rows of inputs are empty if none are given.
+fn run_block(
+    job: &Job<'_>,
+    machine: &mut Machine<'_>,
+    given: &[Stored],
+    (first, count): (u32, usize),
+    inputs: &[u32],
+) -> Result<(), Cancelled> {
+    machine.check_cancelled()?;
+    machine.begin(first, count);
+    for &number in job.absent {
+        machine.default_input(number)?;
+    }
+    if !inputs.is_empty() {
+        machine.load(given, inputs, job.input_words);
+    }
+    machine.run(0..job.values.steps)
+}
+
+/// A block of agents that has just been run.
+pub struct Shown<'a> {
+    machine: &'a Machine<'a>,
+    outputs: &'a [Stored],
+    count: usize,
+}
+
+impl Shown<'_> {
+    /// Calls `each` with every word of the agents' outputs, and its values.
+    pub fn outputs(&self, mut each: impl FnMut(u32, &[u32])) {
+        let mut values = [0; LANES];
+        for stored in self.outputs {
+            let values = &mut values[..self.count];
+            self.machine.store(stored, values, 1, self.count);
+            each(stored.word, values);
+        }
+    }
+
+    /// How far each agent came, see [`crate::cpu::Progress::word`].
+    pub fn progress(&self) -> impl Iterator<Item = u32> + Clone {
+        let progress = &self.machine.progress()[..self.count];
+        progress.iter().map(|progress| progress.word())
+    }
+}
+
+/// Runs all agents through all steps and shows each block to what its thread has made, in any order; gives what all
+/// threads have made. Memory holds no more than a block per thread.
+///
+/// # Errors
+/// If the run was cancelled.
+pub fn show<T: Send>(
+    job: &Job<'_>,
+    control: &Control,
+    make: impl Fn() -> T + Sync,
+    see: impl Fn(&mut T, &Shown<'_>) + Sync,
+) -> Result<Vec<T>, Cancelled> {
+    let agents = job.agents as usize;
+    let block = block_size(agents);
+    let each = agents_of_task(agents, block);
+    let given = job.given();
+    let words = job.input_words;
+    // A task takes what an earlier one has left: so there are no more of them than threads.
+    let idle = Mutex::new(Vec::new());
+    let locked = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+    (0..agents.div_ceil(each))
+        .into_par_iter()
+        .try_for_each(|task| {
+            let taken = locked().pop();
+            let (mut machine, mut made) =
+                taken.unwrap_or_else(|| (Machine::new(job.program, &job.values, control), make()));
+            let end = agents.min((task + 1) * each);
+            for first in (task * each..end).step_by(block) {
+                let count = block.min(end - first);
+                let inputs = match job.inputs {
+                    [] => job.inputs,
+                    rows => &rows[first * words..][..count * words],
+                };
+                let at = (job.first + first as u32, count);
+                run_block(job, &mut machine, &given, at, inputs)?;
+                see(
+                    &mut made,
+                    &Shown {
+                        machine: &machine,
+                        outputs: &job.program.outputs,
+                        count,
+                    },
+                );
+                control
+                    .agents_done
+                    .fetch_add(count as u64, Ordering::Relaxed);
+            }
+            locked().push((machine, made));
+            Ok(())
+        })?;
+    let idle = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(idle.into_iter().map(|(_, made)| made).collect())
 }
 
 /// Stores a field of a block.

@@ -215,8 +215,24 @@ impl<'a> Machine<'a> {
     }
 
     /// How far each lane has come.
-    pub fn progress(&mut self) -> &mut [Progress; LANES] {
+    pub fn progress(&self) -> &[Progress; LANES] {
+        &self.progress
+    }
+
+    /// The same, for a run that goes on.
+    pub fn progress_mut(&mut self) -> &mut [Progress; LANES] {
         &mut self.progress
+    }
+
+    /// Ends the run if it was cancelled.
+    ///
+    /// # Errors
+    /// If the run was cancelled.
+    pub fn check_cancelled(&self) -> Result<(), Cancelled> {
+        match self.control.cancel.load(Ordering::Relaxed) {
+            true => Err(Cancelled),
+            false => Ok(()),
+        }
     }
 
     /// Brings the lanes that still run together where that leaves at most half of them to be run: an

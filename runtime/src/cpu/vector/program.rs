@@ -391,6 +391,11 @@ impl Program {
         self.registers
     }
 
+    /// Bytes of a machine that runs a block.
+    pub fn block_bytes(&self) -> u64 {
+        4 * (super::kernel::LANES as u64 * u64::from(self.registers) + self.scalars.len() as u64)
+    }
+
     /// Where the words of inputs, states and outputs lie.
     pub fn rows(&self) -> [&[Stored]; 3] {
         [&self.inputs, &self.states, &self.outputs]

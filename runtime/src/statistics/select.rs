@@ -1,0 +1,202 @@
+//! Order statistics without sorting and without keeping a value: radix selection. Values are counted by the leading
+//! digits of their keys, the digit of each rank that is looked for is read off, and the values are seen again for the
+//! next digits, until all 32 bits are known.
+
+use sim_compiler::manifest::Scalar;
+
+/// Ranks that are looked for: two for each quartile, between which it is interpolated.
+const RANKS: usize = 6;
+/// Bits of a key.
+const BITS: u32 = 32;
+/// The sign of a float or an `i32`.
+const SIGN: u32 = 1 << 31;
+
+/// Is a word no number?
+#[inline]
+pub(crate) fn is_nan(word: u32) -> bool {
+    word & !SIGN > 0x7f80_0000
+}
+
+/// Grows as the value does, -0 below 0. NaNs have none that means anything.
+#[inline]
+pub(crate) fn key(scalar: Scalar, word: u32) -> u32 {
+    match scalar {
+        Scalar::F32 if word & SIGN != 0 => !word,
+        Scalar::F32 => word | SIGN,
+        Scalar::I32 => word ^ SIGN,
+        Scalar::U32 => word,
+        Scalar::Bool => (word != 0).into(),
+    }
+}
+
+/// The value that has a key.
+pub(crate) fn value(scalar: Scalar, key: u32) -> f64 {
+    match scalar {
+        Scalar::F32 if key & SIGN != 0 => f32::from_bits(key ^ SIGN).into(),
+        Scalar::F32 => f32::from_bits(!key).into(),
+        Scalar::I32 => ((key ^ SIGN) as i32).into(),
+        Scalar::U32 | Scalar::Bool => key.into(),
+    }
+}
+
+/// Passes over the values that digits of so many bits take.
+pub(crate) const fn passes(digit: u32) -> u32 {
+    BITS.div_ceil(digit)
+}
+
+/// Bytes of the counts of a selection.
+pub(crate) const fn bytes(digit: u32) -> u64 {
+    RANKS as u64 * 8 << digit
+}
+
+/// The keys of some ranks among values that are seen several times.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    /// Bits of a digit.
+    digit: u32,
+    /// Low bits of the keys that are not known yet.
+    open: u32,
+    /// What is known of the key of each rank.
+    prefixes: [u32; RANKS],
+    /// The ranks among the keys with that prefix.
+    ranks: [u64; RANKS],
+    /// The prefixes, each once.
+    wanted: Vec<u32>,
+}
+
+impl Selection {
+    /// Digits of so many bits, 1 to 31.
+    pub(crate) fn new(digit: u32) -> Selection {
+        Selection {
+            digit,
+            open: BITS,
+            prefixes: [0; RANKS],
+            ranks: [0; RANKS],
+            wanted: vec![0],
+        }
+    }
+
+    /// Are the keys known?
+    pub(crate) fn is_done(&self) -> bool {
+        self.open == 0
+    }
+
+    /// The bits of the next digit, and those below it.
+    fn next(&self) -> (u32, u32) {
+        let width = self.digit.min(self.open);
+        (width, self.open - width)
+    }
+
+    /// Counts for a pass over the values, or over some of them: those of several threads are added up.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        vec![0; self.wanted.len() << self.next().0]
+    }
+
+    /// Counts a value by its key.
+    #[inline]
+    pub(crate) fn count(&self, counts: &mut [u64], key: u32) {
+        let (width, below) = self.next();
+        let prefix = (u64::from(key) >> self.open) as u32;
+        if let Some(at) = self.wanted.iter().position(|&wanted| wanted == prefix) {
+            let digit = (key >> below) & ((1 << width) - 1);
+            counts[at << width | digit as usize] += 1;
+        }
+    }
+
+    /// Takes the counts of all values, of which there are `count`.
+    pub(crate) fn narrow(&mut self, counts: &[u64], count: u64) {
+        let (width, below) = self.next();
+        if self.open == BITS {
+            self.ranks = ranks(count);
+        }
+        for (prefix, rank) in self.prefixes.iter_mut().zip(&mut self.ranks) {
+            let known = self.wanted.iter().position(|wanted| wanted == prefix);
+            let counts = &counts[known.unwrap_or(0) << width..][..1 << width];
+            let mut digit = 0;
+            while digit + 1 < counts.len() && *rank >= counts[digit] {
+                *rank -= counts[digit];
+                digit += 1;
+            }
+            *prefix = (u64::from(*prefix) << width) as u32 | digit as u32;
+        }
+        self.open = below;
+        self.wanted = self.prefixes.to_vec();
+        self.wanted.sort_unstable();
+        self.wanted.dedup();
+    }
+
+    /// The keys on both sides of each quartile, once they are known.
+    pub(crate) fn keys(&self) -> [u32; RANKS] {
+        self.prefixes
+    }
+}
+
+/// The ranks on both sides of each quartile of so many values.
+fn ranks(count: u64) -> [u64; RANKS] {
+    let last = count.saturating_sub(1);
+    std::array::from_fn(|at| {
+        let quarter = at as u128 / 2 + 1;
+        let below = (u128::from(last) * quarter / 4) as u64;
+        (below + at as u64 % 2).min(last)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_in_the_order_of_values_and_lead_back() {
+        let floats = [
+            f32::NEG_INFINITY,
+            -1.5,
+            -1e-45,
+            -0.0,
+            0.0,
+            1e-45,
+            2.0,
+            f32::INFINITY,
+        ];
+        let keys = floats.map(|float| key(Scalar::F32, float.to_bits()));
+        assert!(keys.is_sorted_by(|a, b| a < b));
+        for (float, key) in floats.into_iter().zip(keys) {
+            assert_eq!(
+                value(Scalar::F32, key).to_bits(),
+                f64::from(float).to_bits()
+            );
+        }
+        let whole = [i32::MIN, -1, 0, 1, i32::MAX];
+        let keys = whole.map(|whole| key(Scalar::I32, whole as u32));
+        assert!(keys.is_sorted_by(|a, b| a < b));
+        assert_eq!(keys.map(|key| value(Scalar::I32, key) as i32), whole);
+    }
+
+    #[test]
+    fn digits_of_any_width_find_the_same_ranks() {
+        let mut word = 12345_u32;
+        for (count, spread) in [(1, 32), (2, 32), (7, 0), (1000, 32), (1001, 3), (5000, 12)] {
+            let mut keys: Vec<u32> = (0..count)
+                .map(|_| {
+                    word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (u64::from(word) >> (32 - spread)) as u32
+                })
+                .collect();
+            for digit in [1, 8, 11, 16, 31] {
+                let mut selection = Selection::new(digit);
+                let mut seen = 0;
+                while !selection.is_done() {
+                    let mut counts = selection.counts();
+                    keys.iter()
+                        .for_each(|&key| selection.count(&mut counts, key));
+                    selection.narrow(&counts, count);
+                    seen += 1;
+                }
+                assert_eq!(seen, passes(digit));
+                keys.sort_unstable();
+                let expected = ranks(count).map(|rank| keys[rank as usize]);
+                assert_eq!(selection.keys(), expected, "{count} {spread} {digit}");
+            }
+        }
+        assert_eq!(ranks(5), [1, 2, 2, 3, 3, 4]);
+    }
+}
