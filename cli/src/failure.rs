@@ -1,7 +1,9 @@
 //! Whatever can end a command early, as one report on standard error and one exit code.
 
 use crate::{
+    interrupt,
     problem::{self, Problem},
+    summary::grouped,
     terminal,
 };
 use sim_compiler::diagnostic::{Diagnostic, render};
@@ -26,7 +28,7 @@ pub(crate) enum Failure {
     Problem(Box<Problem>),
     /// All that there is to say has been said.
     Reported,
-    /// The user pressed Ctrl-C.
+    /// The user pressed Ctrl-C, or another signal asked the command to end.
     Interrupted,
     /// Whoever read standard output has stopped.
     ClosedPipe,
@@ -77,12 +79,12 @@ impl Failure {
         }
     }
 
-    /// Says it, and gives the exit code: 130 after Ctrl-C as shells have it, 0 where the reader of standard
+    /// Says it, and gives the exit code: 130 after Ctrl-C and other signals that ask for the end, 0 where the reader of standard
     /// output had enough (as `head` does), otherwise 1.
     pub(crate) fn report(&self) -> ExitCode {
         self.tell();
         match self {
-            Failure::Interrupted => ExitCode::from(130),
+            Failure::Interrupted => ExitCode::from(interrupt::CODE),
             Failure::ClosedPipe => ExitCode::SUCCESS,
             Failure::Model { .. }
             | Failure::Launch(_)
@@ -107,6 +109,24 @@ fn help(error: &sim_runtime::Error) -> Option<String> {
         sim_runtime::Error::MissingCount { what } => Some(format!(
             "add `--{what} N`, or write `{what} 1_000` into the model"
         )),
+        sim_runtime::Error::HostMemory {
+            most_agents,
+            keeps_outputs,
+            ..
+        } => {
+            let most = match most_agents {
+                Some(most) => {
+                    let most = grouped((*most).into());
+                    format!("run at most {most} agents at a time, `--agents {most}`")
+                }
+                None => "run fewer agents at a time, `--agents N`".to_owned(),
+            };
+            let or = match keeps_outputs {
+                true => "; without `--output` the results of each agent need not lie in memory",
+                false => "",
+            };
+            Some(format!("{most}, and go on with `--first-agent`{or}"))
+        }
         _ => general,
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::{
     failure::Failure,
-    number, problem,
+    number,
+    open::is_pipe,
+    problem,
     table::{Form, Loaded, cell::Kind, csv, describe, dims, npy},
 };
 use sim_compiler::manifest::{Field, Manifest, Scalar};
@@ -131,7 +133,7 @@ pub(crate) fn inputs(
         }
         let path = PathBuf::from(value);
         let inputs = match form_of(&path)? {
-            Form::Csv => csv::read_input(&path, &fields)?,
+            Form::Csv => csv::read_input(&path, name, &fields)?,
             Form::Npy | Form::Json => single(&path, "input", name, &fields)?,
         };
         for input in inputs {
@@ -172,6 +174,8 @@ fn named<'a>(fields: impl Iterator<Item = &'a Field> + Clone, name: &str) -> Vec
 fn form_of(path: &Path) -> Result<Form, Failure> {
     match Form::of(path) {
         Some(form @ (Form::Csv | Form::Npy)) => Ok(form),
+        // `/dev/fd/63`, as shells call `<(…)`.
+        None if is_pipe(path) => Ok(Form::Csv),
         Some(Form::Json) | None => Err(problem::unknown_table_form(path).into()),
     }
 }

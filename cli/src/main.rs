@@ -19,6 +19,7 @@ mod interrupt;
 mod launch;
 mod lsp;
 mod number;
+mod open;
 mod output;
 mod problem;
 mod progress;

@@ -73,7 +73,8 @@ pub(crate) struct Args {
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
-    /// Whether a GPU computes the statistics of outputs that no file takes; else by their size.
+    /// Whether statistics of outputs that no file takes are computed without holding the outputs: by a
+    /// GPU itself, on the CPU in several passes; else by their size.
     #[arg(long, value_name = "BOOL")]
     reduce: Option<bool>,
     #[command(flatten)]

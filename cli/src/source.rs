@@ -2,10 +2,10 @@
 
 use crate::{
     failure::Failure,
+    open::open,
     problem::{self, not_utf8, source_too_large},
 };
 use std::{
-    fs::File,
     io::{self, Read},
     path::Path,
 };
@@ -25,8 +25,8 @@ pub(crate) struct Source {
 impl Source {
     /// Reads a model.
     pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
-        let file = File::open(path).map_err(|error| problem::unreadable(path, &error))?;
-        Source::take(file, path)
+        let opened = open(path).map_err(|error| problem::unreadable(path, &error))?;
+        Source::take(opened.file, path)
     }
 
     /// Reads the model that comes in on standard input.

@@ -31,6 +31,7 @@ pub(crate) struct Summary {
     dispatches: u64,
     chunks: u32,
     reduced: bool,
+    passes: u32,
     telemetry: Costs,
     kernel: Vec<String>,
     written: Vec<PathBuf>,
@@ -121,6 +122,7 @@ impl Summary {
             dispatches: report.dispatches,
             chunks: report.chunks,
             reduced: report.reduced,
+            passes: report.passes,
             telemetry: Costs::of(&report.telemetry, own),
             kernel: kernel(report),
             written: Vec::new(),
@@ -195,6 +197,15 @@ impl Summary {
                 duration(self.run_seconds)
             ),
         );
+        if self.passes > 1 {
+            let times = self.passes;
+            line(
+                "passes",
+                format!(
+                    "{times}: quartiles of outputs that are too large to hold take {times} runs"
+                ),
+            );
+        }
         if self.agent_steps > 0 {
             line(
                 "speed",

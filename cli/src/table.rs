@@ -1,11 +1,13 @@
 //! Tables in files: CSV, NPY and JSON, and how a value of the model is spelled in them.
 
 pub(crate) mod cell;
+mod columns;
 pub(crate) mod csv;
 pub(crate) mod json;
 mod lines;
 pub(crate) mod npy;
 
+use crate::problem::{self, Problem};
 use sim_compiler::manifest::{Field, Scalar};
 use std::path::Path;
 
@@ -44,6 +46,40 @@ pub(crate) struct Loaded {
     pub(crate) words: Vec<u32>,
     /// Rows or agents first where there are any, components of a vector last.
     pub(crate) shape: Vec<u32>,
+}
+
+/// Keeps the values of a file within the memory that there is: a pipe may bring more and more.
+#[derive(Debug)]
+struct Room {
+    /// Bytes that need no further question.
+    asked: u64,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room { asked: 64 << 20 }
+    }
+}
+
+impl Room {
+    /// Asks whether there is room for so many bytes, each time that they have doubled.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn hold(&mut self, path: &Path, bytes: u64) -> Result<(), Problem> {
+        if bytes <= self.asked {
+            return Ok(());
+        }
+        self.asked = bytes.saturating_mul(2);
+        // A vector that grows is copied into one of twice its size, and the values once more for the run.
+        let needed = bytes.saturating_mul(3);
+        match sim_runtime::available_memory() {
+            Some(available) if needed > available => {
+                Err(problem::table_too_large(path, bytes, available))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The dimensions of a field, components of a vector last. An open one is 0.

@@ -36,17 +36,20 @@ catalog! {
             .help("every row needs one cell per column; write NaN for a float that is missing")
     }
 
-    /// The file of an `--input` lacks a column.
+    /// A CSV file lacks a column.
     ///
-    /// Columns are found by their names, and others are left alone: a scalar `x` is the column `x`, an array
-    /// the columns `x[0]`, `x[1]`, … (`x[0][0]`, … if it is nested), a vector `x.x`, `x.y`, …, and the fields
-    /// of a struct are `order.price`, `order.size`, …
-    E0934 csv_missing_column(path: &Path, column: &str, has: &str) {
-        Problem::new(format!("`{}` has no column `{column}`", path.display()))
-            .help(format!("it has {has}"))
+    /// Columns are found by their names, in any order, and others are left alone: a scalar `x` is the column `x`, an
+    /// array the columns `x[0]`, `x[1]`, … (`x[0][0]`, … if it is nested), a vector `x.x`, `x.y`, …, and the fields
+    /// of a struct are `order.price`, `order.size`, …. All columns of a struct or vector may leave its name away:
+    /// `price`, `size`. The columns of a table (`--data`) that is neither struct nor vector may have any names: if
+    /// none of them is one of the table's, they are taken in order.
+    E0934 csv_missing_column(path: &Path, columns: &str, help: &str) {
+        Problem::new(format!("`{}` has no {columns}", path.display()))
+            .at(format!("{}:1", path.display()))
+            .help(help)
     }
 
-    /// Two columns of a CSV file have the same name, and an input needs one of them.
+    /// Two columns of a CSV file have the same name, and one of them is needed.
     E0935 csv_twin_columns(path: &Path, column: &str) {
         Problem::new(format!("`{}` has two columns `{column}`", path.display()))
             .help("rename one of them")
@@ -135,6 +138,20 @@ catalog! {
             path.display()
         ))
         .help(format!("give each field its own file: {fields}"))
+    }
+
+    /// A file has more values than memory has room for.
+    ///
+    /// Tables and inputs lie in memory, and are copied once on their way there. A pipe whose other end never stops
+    /// writing ends so, too.
+    E0944 table_too_large(path: &Path, bytes: u64, available: u64) {
+        Problem::new(format!(
+            "the values of `{}` take more than {} MB, and {} MB of memory are left",
+            path.display(),
+            bytes / 1_000_000,
+            available / 1_000_000
+        ))
+        .help("give fewer rows, or run a part of the population at a time: `--agents`, `--first-agent`")
     }
 }
 

@@ -1,11 +1,10 @@
 //! CSV files: one row per agent or outermost element, one column per value in it.
 
-use super::{Loaded, cell::Kind, describe, dims, lines::Lines, spellings};
+use super::{Loaded, Room, cell::Kind, columns::Wanted, describe, dims, lines::Lines, spellings};
 use crate::problem::{self, Problem};
 use sim_compiler::manifest::Field;
 use sim_runtime::Column;
 use std::{
-    collections::HashMap,
     io::{self, Write},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -105,8 +104,7 @@ fn shortened(bytes: &[u8]) -> String {
     format!("{start}…")
 }
 
-/// Reads tables whose rows stand side by side in one file: one field, or all the fields of a struct. The
-/// columns are taken in order, whatever their names are.
+/// Reads tables whose rows stand side by side in one file: one field, or all the fields of a struct.
 ///
 /// # Errors
 /// What is wrong with the file, or that it does not have the declared shape.
@@ -115,28 +113,16 @@ pub(crate) fn read_data(
     name: &str,
     fields: &[&Field],
 ) -> Result<Vec<Loaded>, Problem> {
-    let mut rows = Rows::open(path)?;
-    let widths: Vec<usize> = fields.iter().map(|field| row_width(field)).collect();
-    let width: usize = widths.iter().sum();
-    if rows.header.len() != width {
-        return Err(shape_problem(path, name, fields, width, &rows.shape()));
-    }
-    let mut words: Vec<Vec<u32>> = vec![Vec::new(); fields.len()];
-    let mut count = 0_u64;
-    while rows.advance()? {
-        let mut column = 0;
-        for ((field, &width), words) in fields.iter().zip(&widths).zip(&mut words) {
-            let kind = Kind::of(field);
-            for _ in 0..width {
-                words.push(rows.word(column, kind)?);
-                column += 1;
-            }
-        }
-        count += 1;
-    }
-    if count == 0 {
-        return Err(problem::csv_empty(path, "row below its header"));
-    }
+    let rows = Rows::open(path)?;
+    let wanted = Wanted {
+        role: "data",
+        name,
+        fields,
+    };
+    let Some(columns) = wanted.find(path, &rows.header)? else {
+        return Err(shape_problem(path, wanted, &rows.shape()));
+    };
+    let (words, count) = values(rows, wanted, &columns)?;
     let mut loaded = Vec::new();
     for (field, words) in fields.iter().zip(words) {
         let mut shape = dims(field);
@@ -144,9 +130,7 @@ pub(crate) fn read_data(
             Some(0) => shape[0] = u32::try_from(count).unwrap_or(u32::MAX),
             Some(&rows) if u64::from(rows) == count => {}
             None if count == 1 => {}
-            Some(_) | None => {
-                return Err(shape_problem(path, name, fields, width, &rows_text(count)));
-            }
+            Some(_) | None => return Err(shape_problem(path, wanted, &rows_text(count))),
         }
         loaded.push(Loaded {
             name: field.name.clone(),
@@ -158,13 +142,45 @@ pub(crate) fn read_data(
     Ok(loaded)
 }
 
-/// Values in one row of a table: those below its outermost dimension.
-fn row_width(field: &Field) -> usize {
-    let inner: u32 = field.shape.iter().skip(1).product();
-    (inner * field.components) as usize
+/// Reads the values of all rows from their columns: those of each field, and how many rows there are.
+fn values(
+    mut rows: Rows<'_>,
+    wanted: Wanted<'_>,
+    columns: &[usize],
+) -> Result<(Vec<Vec<u32>>, u64), Problem> {
+    let mut words: Vec<Vec<u32>> = vec![Vec::new(); wanted.fields.len()];
+    let widths: Vec<usize> = wanted
+        .fields
+        .iter()
+        .map(|field| wanted.width(field))
+        .collect();
+    let mut room = Room::default();
+    let mut count = 0_u64;
+    while rows.advance()? {
+        let mut columns = columns.iter();
+        for ((field, &width), words) in wanted.fields.iter().zip(&widths).zip(&mut words) {
+            let kind = Kind::of(field);
+            for &column in columns.by_ref().take(width) {
+                words.push(rows.word(column, kind)?);
+            }
+        }
+        count += 1;
+        room.hold(rows.path, count.saturating_mul(columns_bytes(&widths)))?;
+    }
+    match count {
+        0 => Err(problem::csv_empty(rows.path, "row below its header")),
+        _ => Ok((words, count)),
+    }
 }
 
-fn shape_problem(path: &Path, name: &str, fields: &[&Field], width: usize, found: &str) -> Problem {
+/// Bytes of a row.
+fn columns_bytes(widths: &[usize]) -> u64 {
+    4 * widths.iter().sum::<usize>() as u64
+}
+
+fn shape_problem(path: &Path, wanted: Wanted<'_>, found: &str) -> Problem {
+    let Wanted { name, fields, .. } = wanted;
+    let width = wanted.all();
     let declared: Vec<String> = match fields {
         [field] => vec![describe(field.scalar, &dims(field))],
         many => many
@@ -190,31 +206,24 @@ fn shape_problem(path: &Path, name: &str, fields: &[&Field], width: usize, found
     )
 }
 
-/// Reads inputs of all agents from one file: one field, or all the fields of a struct. Columns are found by
-/// their names.
+/// Reads inputs of all agents from one file: one field, or all the fields of a struct.
 ///
 /// # Errors
 /// What is wrong with the file.
-pub(crate) fn read_input(path: &Path, fields: &[&Field]) -> Result<Vec<Loaded>, Problem> {
-    let mut rows = Rows::open(path)?;
-    let mut columns: Vec<Vec<usize>> = Vec::new();
-    for field in fields {
-        columns.push(find_columns(&rows, field)?);
-    }
-    let mut words: Vec<Vec<u32>> = vec![Vec::new(); fields.len()];
-    let mut count = 0_u64;
-    while rows.advance()? {
-        for ((field, columns), words) in fields.iter().zip(&columns).zip(&mut words) {
-            let kind = Kind::of(field);
-            for &column in columns {
-                words.push(rows.word(column, kind)?);
-            }
-        }
-        count += 1;
-    }
-    if count == 0 {
-        return Err(problem::csv_empty(path, "row below its header"));
-    }
+pub(crate) fn read_input(
+    path: &Path,
+    name: &str,
+    fields: &[&Field],
+) -> Result<Vec<Loaded>, Problem> {
+    let rows = Rows::open(path)?;
+    let wanted = Wanted {
+        role: "input",
+        name,
+        fields,
+    };
+    // Inputs have no order.
+    let columns = wanted.find(path, &rows.header)?.unwrap_or_default();
+    let (words, count) = values(rows, wanted, &columns)?;
     let agents = u32::try_from(count).unwrap_or(u32::MAX);
     let loaded = fields.iter().zip(words).map(|(field, words)| Loaded {
         name: field.name.clone(),
@@ -223,47 +232,6 @@ pub(crate) fn read_input(path: &Path, fields: &[&Field]) -> Result<Vec<Loaded>, 
         shape: [vec![agents], dims(field)].concat(),
     });
     Ok(loaded.collect())
-}
-
-fn find_columns(rows: &Rows<'_>, field: &Field) -> Result<Vec<usize>, Problem> {
-    let spelled = spellings(field, 0);
-    let mut by_name = HashMap::new();
-    for (at, name) in rows.header.iter().enumerate() {
-        by_name
-            .entry(name.as_str())
-            .or_insert_with(Vec::new)
-            .push(at);
-    }
-    spelled
-        .iter()
-        .map(
-            |column| match by_name.get(column.as_str()).map(Vec::as_slice) {
-                Some([at]) => Ok(*at),
-                Some(_) => Err(problem::csv_twin_columns(rows.path, column)),
-                None => Err(problem::csv_missing_column(
-                    rows.path,
-                    column,
-                    &listed(&rows.header),
-                )),
-            },
-        )
-        .collect()
-}
-
-/// The names of a header, at most a dozen.
-fn listed(header: &[String]) -> String {
-    const MOST: usize = 12;
-    let names: Vec<String> = header
-        .iter()
-        .take(MOST)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let names = names.join(", ");
-    if header.len() > MOST {
-        format!("{names} and {} more", header.len() - MOST)
-    } else {
-        names
-    }
 }
 
 /// Writes all outputs of all agents: a header, then one row per agent.
@@ -283,19 +251,18 @@ pub(crate) fn write(
         }
     }
     out.write_all(b"\n")?;
-    let words: Vec<Vec<u32>> = columns.iter().map(|column| column.values.words()).collect();
     let agents = columns.first().map_or(0, |column| column.shape[0]);
     for agent in 0..agents {
         if agent % 4096 == 0 && cancel.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let mut separator: &[u8] = b"";
-        for (column, words) in columns.iter().zip(&words) {
+        for column in columns {
             let kind = Kind::of(&column.field);
             let width = column.field.words() as usize;
-            for &word in &words[agent * width..(agent + 1) * width] {
+            for at in agent * width..(agent + 1) * width {
                 out.write_all(separator)?;
-                kind.write(word, out)?;
+                kind.write(column.values.word(at), out)?;
                 separator = b",";
             }
         }

@@ -22,15 +22,18 @@ pub(crate) fn write(
     for column in columns {
         write!(out, "{before}\"{}\": [", column.field.name)?;
         before = ",\n";
-        let words = column.values.words();
         let kind = Kind::of(&column.field);
         let width = column.field.words() as usize;
-        for (agent, words) in words.chunks(width.max(1)).enumerate() {
+        let mut words = vec![0; width];
+        for agent in 0..column.shape[0] {
             if agent % 4096 == 0 && cancel.load(Ordering::Relaxed) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
+            for (at, word) in words.iter_mut().enumerate() {
+                *word = column.values.word(agent * width + at);
+            }
             out.write_all(if agent == 0 { b"\n" } else { b",\n" })?;
-            nested(&column.shape[1..], words, kind, out)?;
+            nested(&column.shape[1..], &words, kind, out)?;
         }
         out.write_all(b"\n]")?;
     }

@@ -4,7 +4,10 @@
 //! ends with one, may hold commas and line ends, and writes a quote as two (RFC 4180). White space around
 //! cells goes; a byte order mark at the beginning and lines without any text are passed over.
 
-use crate::problem::{self, Problem};
+use crate::{
+    open::open,
+    problem::{self, Problem},
+};
 use std::{
     fs::File,
     io::{BufRead, BufReader, Read},
@@ -37,7 +40,9 @@ pub(crate) struct Lines {
 impl Lines {
     /// Before the first row.
     pub(crate) fn open(path: &Path) -> Result<Lines, Problem> {
-        let file = File::open(path).map_err(|error| problem::unreadable(path, &error))?;
+        let file = open(path)
+            .map_err(|error| problem::unreadable(path, &error))?
+            .file;
         Ok(Lines {
             reader: BufReader::with_capacity(1 << 18, file),
             raw: Vec::new(),

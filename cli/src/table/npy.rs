@@ -1,12 +1,14 @@
 //! NPY files, NumPy's form of one array (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>):
 //! read in versions 1 to 3, little-endian and C order; written in version 1.
 
-use super::{Loaded, cell::Kind, describe, dims, fits};
-use crate::problem::{self, Problem};
+use super::{Loaded, Room, cell::Kind, describe, dims, fits};
+use crate::{
+    open::open,
+    problem::{self, Problem},
+};
 use sim_compiler::manifest::{Field, Scalar};
 use sim_runtime::{Column, Values};
 use std::{
-    fs::File,
     io::{self, BufReader, ErrorKind, Read, Write},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -122,9 +124,8 @@ struct Header {
 /// # Errors
 /// What is wrong with the file, or that it does not have the declared shape.
 pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Problem> {
-    let file = File::open(path).map_err(|error| problem::unreadable(path, &error))?;
-    let length = file.metadata().map_or(u64::MAX, |data| data.len());
-    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let opened = open(path).map_err(|error| problem::unreadable(path, &error))?;
+    let mut reader = BufReader::with_capacity(1 << 20, opened.file);
     let header = read_header(path, &mut reader)?;
     let declared = if role == "input" {
         [vec![0], dims(field)].concat()
@@ -158,7 +159,7 @@ pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Pro
             "its shape is beyond every memory",
         ));
     };
-    if length < bytes {
+    if opened.length.is_some_and(|length| length < bytes) {
         return Err(problem::npy_malformed(path, "it is cut short"));
     }
     let words = read_words(path, &mut reader, &header, count, field)?;
@@ -184,7 +185,9 @@ fn read_words(
     let kind = Kind::of(field);
     let size = header.element.size();
     let plain = header.element.is_word_of(field.scalar) && field.variants.is_empty();
-    let mut words = Vec::with_capacity(count as usize);
+    Room::default().hold(path, count.saturating_mul(4))?;
+    // A pipe may have less than its header says.
+    let mut words = Vec::with_capacity(count.min(1 << 24) as usize);
     let mut buffer = vec![0; size << 16];
     while (words.len() as u64) < count {
         let left = (count - words.len() as u64).min(1 << 16) as usize;

@@ -12,13 +12,15 @@ param weights = [0.1, 0.2, 0.3]
 param turns: i32 = 1
 data table: [[f32; 2]]
 data fixed: [[i32; 2]; 3]
+data orders: [Order]
+data places: [vec2]
 input x: f32 = 0.0
 input w: [f32; 2] ~ normal()
 input n: i32 = 0
 input k: Kind = Red
 input b: bool = false
 input o: Order = Order(0.0, 0.0)
-output y = x + sigma + weights[0] + f32(turns) + table[0][0] + f32(fixed[0][0])
+output y = x + sigma + weights[0] + f32(turns) + table[0][0] + f32(fixed[0][0]) + orders[0].price + places[0].x
 ";
 
 /// Codes that no user can provoke: bugs of ours, and what needs a terminal or a GPU.
@@ -47,6 +49,13 @@ fn csv_cases() -> Vec<Case> {
     let data = |slug, text: &'static str| {
         case(slug, ("t.csv", text.as_bytes()), &["--data", "table=t.csv"])
     };
+    let orders = |slug, text: &'static str| {
+        case(
+            slug,
+            ("o.csv", text.as_bytes()),
+            &["--data", "orders=o.csv"],
+        )
+    };
     let input = |slug, text: &'static str, name: &'static str| {
         case(slug, ("in.csv", text.as_bytes()), &["--input", name])
     };
@@ -67,6 +76,15 @@ fn csv_cases() -> Vec<Case> {
             ("t.csv", b"a,b\n1,2\n3,4\n"),
             &["--data", "fixed=t.csv"],
         ),
+        orders("csv_missing_column-struct", "size,cost\n1,2\n"),
+        orders("csv_missing_column-others", "a,b\n1,2\n"),
+        orders("csv_twin_columns-data", "price,size,price\n1,2,3\n"),
+        case(
+            "csv_missing_column-vector",
+            ("p.csv", b"lon,lat\n1,2\n"),
+            &["--data", "places=p.csv"],
+        ),
+        data("csv_missing_column-element", "table[0],b\n1,2\n"),
         input("csv_missing_column", "w[0],v\n1,2\n3,4\n", "w=in.csv"),
         input("csv_twin_columns", "x,x\n1,2\n3,4\n", "x=in.csv"),
         input("csv_blank_line", "x\n1\n\n2\n", "x=in.csv"),
@@ -160,6 +178,7 @@ fn every_complaint_has_its_report() {
     }
     codes.extend(model_files(&place));
     codes.extend(writing(&place));
+    codes.insert(endless(&place));
     let listed = place.good(&["explain"]).out;
     let missing: Vec<&str> = listed
         .lines()
@@ -239,4 +258,24 @@ fn writing(place: &Place) -> Vec<String> {
     insta::assert_snapshot!("standard_output", said);
     codes.extend(code_of(&said));
     codes
+}
+
+/// A pipe that says that more is to come than any memory holds.
+fn endless(place: &Place) -> String {
+    let path = place.path("endless.npy");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.is_ok_and(|made| made.success()));
+    let writer = std::thread::spawn(move || {
+        std::fs::write(path, npy("<f4", "(1099511627776, 2)", &[0; 800])).expect("it is read");
+    });
+    let args = ["--backend", "cpu", "--data", "table=endless.npy"];
+    let said = place.simc(&[&["run", "model.sim"], &args[..]].concat());
+    writer.join().expect("it has written");
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(
+        said.err.contains("take more than 8796093 MB"),
+        "{}",
+        said.err
+    );
+    code_of(&said.err).expect("it has a code")
 }

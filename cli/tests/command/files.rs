@@ -205,6 +205,39 @@ fn numpys_default_types_are_converted() {
     );
 }
 
+#[test]
+fn tables_of_structs_and_vectors_are_read_by_name() {
+    let place = Place::new();
+    place.write(
+        "orders.sim",
+        "agents 2\nstruct Order { price: f32, size: i32 }\ndata orders: [Order]\ndata at: [vec2]\n\
+         output price = orders[agent].price\noutput size = orders[agent].size\noutput at = at[agent]\n",
+    );
+    place.write("at.csv", "y,note,x\n10,a,1\n20,b,2\n");
+    let expected = "price,size,at.x,at.y\n99.5,1,1.0,10.0\n98.5,2,2.0,20.0\n";
+    for (text, given) in [
+        ("size,price\n1,99.5\n2,98.5\n", &["orders=o.csv"][..]),
+        ("price,size\n99.5,1\n98.5,2\n", &["orders=o.csv"]),
+        (
+            "orders.size,day,orders.price\n1,mo,99.5\n2,tu,98.5\n",
+            &["orders=o.csv"],
+        ),
+        (
+            "size,price\n1,99.5\n2,98.5\n",
+            &["orders.price=o.csv", "orders.size=o.csv"],
+        ),
+    ] {
+        place.write("o.csv", text);
+        let mut args = vec!["run", "orders.sim", "--backend", "cpu", "-o", "out.csv"];
+        for given in given {
+            args.extend(["--data", given]);
+        }
+        args.extend(["--data", "at=at.csv"]);
+        place.good(&args);
+        assert_eq!(place.text("out.csv"), expected, "{text}");
+    }
+}
+
 /// The start of an NPY file of version 2.
 pub(crate) fn header(descr: &str, shape: &str) -> Vec<u8> {
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");

@@ -7,7 +7,12 @@ mod check;
 mod errors;
 mod files;
 mod fmt;
+mod limits;
 mod lsp;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(unix)]
+mod pipes;
 #[cfg(unix)]
 mod process;
 mod run;

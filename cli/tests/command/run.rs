@@ -330,3 +330,80 @@ output n
     assert_eq!(written["reduced"], false);
     assert_eq!(down(&written), down(&fetched));
 }
+
+/// Draws, stops, infinities and NaNs, and an output with one row for all of its values.
+const DRAWS: &str = "steps 9
+state x = normal()
+state n = 0
+step {
+    x += normal()
+    n += 1
+    if x > 5.0 { stop }
+}
+output x
+output odd = n % 2 == 1
+output pair = vec2(x, -1.0 / x)
+output root = sqrt(x)
+output never = sqrt(-1.0 - x * x)
+output far = if x > 4.0 { 1.0 / (x - x) } else { x }
+output many = [for i in 0..20: x + f32(i)]
+output n
+output word: u32 = u32(n) * 3000000000u
+";
+
+#[test]
+fn statistics_are_the_same_whether_outputs_are_held_or_not() {
+    let place = Place::new();
+    place.write("draws.sim", DRAWS);
+    for agents in ["1", "2", "513", "70_001"] {
+        let told = |reduce: &str| {
+            let args = ["run", "draws.sim", "--agents", agents, "--reduce", reduce];
+            json(&place, &args)
+        };
+        let (held, passed) = (told("false"), told("true"));
+        assert_eq!(held["outputs"], passed["outputs"], "{agents} agents");
+        for key in ["agent_steps", "stopped_agents"] {
+            assert_eq!(held[key], passed[key], "{agents} agents");
+        }
+        assert_eq!(
+            (&held["passes"], &held["reduced"]),
+            (&1.into(), &false.into())
+        );
+        assert_eq!(
+            (&passed["passes"], &passed["reduced"]),
+            (&2.into(), &true.into())
+        );
+        let never = row(&passed, "never");
+        assert_eq!(
+            (&never["count"], never["median"].is_null()),
+            (&0.into(), true)
+        );
+    }
+    let said = place.good(&[
+        "run",
+        "draws.sim",
+        "--agents",
+        "9",
+        "--backend",
+        "cpu",
+        "--reduce",
+        "true",
+    ]);
+    assert!(said.out.contains("\npasses    2: "), "{}", said.out);
+}
+
+#[test]
+fn a_given_input_reaches_every_pass() {
+    let place = Place::new();
+    let model = "input x: f32 = 0.0\ninput z ~ normal()\noutput both = x + z\noutput x = x\n";
+    place.write("both.sim", model);
+    let rows: String = (0..3000).map(|agent| format!("{}\n", agent % 97)).collect();
+    place.write("x.csv", format!("x\n{rows}"));
+    let told = |reduce: &str| {
+        let args = ["run", "both.sim", "--agents", "3000", "--input", "x=x.csv"];
+        json(&place, &[&args[..], &["--reduce", reduce]].concat())
+    };
+    let (held, passed) = (told("false"), told("true"));
+    assert_eq!(held["outputs"], passed["outputs"]);
+    assert_eq!(row(&passed, "x")["maximum"], 96.0);
+}

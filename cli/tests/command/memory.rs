@@ -1,0 +1,117 @@
+//! Runs within the memory that there is: refused before they begin, or computed without holding what nobody takes.
+
+use crate::{Place, Said};
+use std::process::Command;
+
+/// `simc` with a limit of its address space, in KiB, and two threads.
+fn limited(place: &Place, kibibytes: u64, args: &str) -> Said {
+    let command = format!("ulimit -v {kibibytes} && exec \"$SIMC\" {args}");
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(&place.0)
+        .env("SIMC", env!("CARGO_BIN_EXE_simc"))
+        .env("NO_COLOR", "1")
+        .env("RAYON_NUM_THREADS", "2")
+        .output();
+    Said::from(output.expect("sh can be started"))
+}
+
+const BRIEF: &str = "agents 10\nsteps 1\nstate x = 0.0\nstep { x += f32(agent) }\noutput x\n";
+
+#[test]
+fn what_nobody_takes_is_not_held() {
+    let place = Place::new();
+    place.write("brief.sim", BRIEF);
+    // A hundred million values are 400 MB, and were held three times over.
+    let args = "run brief.sim --backend cpu --agents 1e8 --json";
+    let said = limited(&place, 1_000_000, args);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let told: serde_json::Value = serde_json::from_str(&said.out).expect("--json prints JSON");
+    assert_eq!(
+        (&told["passes"], &told["agent_steps"]),
+        (&2.into(), &100_000_000.into())
+    );
+    let row = &told["outputs"][0];
+    assert_eq!(row["count"], 100_000_000);
+    // The numbers of the agents, rounded to floats.
+    for (key, expected) in [
+        ("mean", 49_999_999.5),
+        ("lower_quartile", 24_999_999.75),
+        ("median", 49_999_999.5),
+        ("upper_quartile", 74_999_999.25),
+        ("maximum", 99_999_999.0),
+    ] {
+        let found = row[key].as_f64().expect("a number");
+        assert!((found - expected).abs() <= 4.0, "{key}: {found}");
+    }
+}
+
+#[test]
+fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
+    let place = Place::new();
+    place.write("brief.sim", BRIEF);
+    place.write(
+        "wide.sim",
+        "agents 10\nsteps 1\ninput w: [f32; 1000] ~ normal()\nstate x = w\nstep { x[0] += 1.0 }\noutput x\n",
+    );
+    let refused = |args: &str, parts: &[&str]| {
+        let said = limited(&place, 3_000_000, args);
+        assert_eq!(
+            (said.code, said.out.as_str()),
+            (1, ""),
+            "{args}: {}",
+            said.err
+        );
+        assert!(said.err.starts_with("[E0713]"), "{args}: {}", said.err);
+        for part in [&["of memory (", " are available", "--agents "], parts].concat() {
+            assert!(said.err.contains(part), "{args}: {part}: {}", said.err);
+        }
+        said.err
+    };
+    let told = refused(
+        "run brief.sim --backend cpu --agents 2e9 --output out.csv",
+        &[
+            "needs 16.0 GB",
+            "outputs 8.0 GB",
+            "step counts 8.0 GB",
+            "without `--output`",
+        ],
+    );
+    // What it says can be done can be done, as far as memory goes: the next one is told to take no more.
+    let most = told
+        .split("`--agents ")
+        .nth(1)
+        .and_then(|rest| rest.split('`').next());
+    let most: u64 = most
+        .expect("a number")
+        .replace('_', "")
+        .parse()
+        .expect("a number");
+    assert!((100_000_000..375_000_000).contains(&most), "{told}");
+    refused(
+        "run wide.sim --backend reference --agents 1e7",
+        &[
+            "rows of inputs 40.0 GB",
+            "rows of states 40.0 GB",
+            "outputs 40.0 GB",
+        ],
+    );
+    // No machine has so much, with or without limits.
+    let said = place.simc(&[
+        "run",
+        "wide.sim",
+        "--backend",
+        "cpu",
+        "--agents",
+        "2e9",
+        "--output",
+        "out.npy",
+    ]);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(
+        said.err.contains("needs 8008.0 GB of memory"),
+        "{}",
+        said.err
+    );
+    assert_eq!(place.names(), ["brief.sim", "wide.sim"]);
+}
