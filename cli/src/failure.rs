@@ -122,7 +122,7 @@ fn help(error: &sim_runtime::Error) -> Option<String> {
                 None => "run fewer agents at a time, `--agents N`".to_owned(),
             };
             let or = match keeps_outputs {
-                true => "; without `--output` the results of each agent need not lie in memory",
+                true => "; `simc run --backend cpu` without `--output` holds no outputs",
                 false => "",
             };
             Some(format!("{most}, and go on with `--first-agent`{or}"))

@@ -205,6 +205,8 @@ impl Session {
         if !self.open.adapter.kind.is_gpu() {
             staged += Layout::new(manifest, chunk).bytes();
             staged += 4 * u64::from(chunk) * u64::from(manifest.input_words);
+            let tables: usize = launch.data.iter().map(|words| words.len()).sum();
+            need.fixed("tables", 4 * tables as u64);
         }
         let chunks = launch.agents.div_ceil(chunk.max(1)) as usize * runs;
         need.fixed("buffers", staged * chunks.min(flight::IN_FLIGHT) as u64);

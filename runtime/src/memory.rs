@@ -164,10 +164,10 @@ mod tests {
     const MODEL: &str = "state x = [for i in 0..10: 0.0]\nstate y = 0\nstep { y += 1 }\n\
                          output a = x[0]\noutput b = vec3(1.0, 2.0, 3.0)\n";
 
-    fn refused(
-        need: &Need,
-        available: u64,
-    ) -> Option<(u64, Vec<(&'static str, u64)>, Option<u32>)> {
+    /// Bytes, what they are for, and the agents that would fit.
+    type Refused = (u64, Vec<(&'static str, u64)>, Option<u32>);
+
+    fn refused(need: &Need, available: u64) -> Option<Refused> {
         match need.check_against(available) {
             Ok(()) => None,
             Err(Error::HostMemory {

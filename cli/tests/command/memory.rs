@@ -74,7 +74,7 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
             "needs 16.0 GB",
             "outputs 8.0 GB",
             "step counts 8.0 GB",
-            "without `--output`",
+            "without `--output` holds no outputs",
         ],
     );
     // What it says can be done can be done, as far as memory goes: the next one is told to take no more.

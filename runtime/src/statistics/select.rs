@@ -46,7 +46,7 @@ pub(crate) const fn passes(digit: u32) -> u32 {
 
 /// Bytes of the counts of a selection.
 pub(crate) const fn bytes(digit: u32) -> u64 {
-    RANKS as u64 * 8 << digit
+    (RANKS as u64 * 8) << digit
 }
 
 /// The keys of some ranks among values that are seen several times.
