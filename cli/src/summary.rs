@@ -150,18 +150,7 @@ impl Summary {
         };
         line("backend", format!("{}: {}", self.backend, self.reason));
         if let Some(adapter) = &self.adapter {
-            let Adapter {
-                name,
-                kind,
-                driver,
-                api,
-            } = adapter;
-            let driver = if driver.is_empty() {
-                String::new()
-            } else {
-                format!(", {driver}")
-            };
-            line("adapter", format!("{name} ({kind}, {api}{driver})"));
+            line("adapter", adapter.text());
         }
         let grouped_agents = grouped(self.agents.into());
         line(
@@ -245,6 +234,22 @@ impl Summary {
         }
         text.push('\n');
         text
+    }
+}
+
+impl Adapter {
+    fn text(&self) -> String {
+        let Adapter {
+            name,
+            kind,
+            driver,
+            api,
+        } = self;
+        let driver = match driver.is_empty() {
+            true => String::new(),
+            false => format!(", {driver}"),
+        };
+        format!("{name} ({kind}, {api}{driver})")
     }
 }
 

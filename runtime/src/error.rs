@@ -385,17 +385,7 @@ impl Error {
                 most_agents,
                 keeps_outputs,
                 ..
-            } => {
-                let most = match most_agents {
-                    Some(most) => format!("run at most {} agents at a time", grouped(*most)),
-                    None => "run fewer agents at a time".to_owned(),
-                };
-                let or = match keeps_outputs {
-                    true => ", or keep statistics only: `keep_outputs(false)`",
-                    false => "",
-                };
-                format!("{most}: `first_agent` continues where a run ended{or}")
-            }
+            } => less_memory(*most_agents, *keeps_outputs),
             Error::NoAdapter { .. } => {
                 "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".to_owned()
             }
@@ -508,6 +498,19 @@ fn host_memory(bytes: u64, available: Option<u64>, parts: &[(&str, u64)]) -> Str
         None => "which cannot be had".to_owned(),
     };
     format!("the run needs {} of memory{of}, {there}", size(bytes))
+}
+
+/// How to run with less memory.
+fn less_memory(most_agents: Option<u32>, keeps_outputs: bool) -> String {
+    let most = match most_agents {
+        Some(most) => format!("run at most {} agents at a time", grouped(most)),
+        None => "run fewer agents at a time".to_owned(),
+    };
+    let or = match keeps_outputs {
+        true => ", or keep statistics only: `keep_outputs(false)`",
+        false => "",
+    };
+    format!("{most}: `first_agent` continues where a run ended{or}")
 }
 
 /// Bytes in a unit that suits them.

@@ -365,12 +365,8 @@ impl Simulation {
         mut clock: Stopwatch,
         each: &mut dyn FnMut(usize, Run),
     ) -> Result<(), Error> {
-        let base = match warm.launch.take() {
-            Some(launch) => launch,
-            None => Arc::new(bind(&self.artifact, &self.settings)?),
-        };
+        let base = self.bound(warm)?;
         let runs = variations.len();
-        warm.launch = Some(Arc::clone(&base));
         let launches = Launches {
             model: self.model(),
             settings: &self.settings,
@@ -427,6 +423,16 @@ impl Simulation {
             warm.engine = Some((engine, reason));
         }
         result
+    }
+
+    /// What the runs have in common.
+    fn bound(&self, warm: &mut Warm) -> Result<Arc<Launch>, Error> {
+        let launch = match warm.launch.take() {
+            Some(launch) => launch,
+            None => Arc::new(bind(&self.artifact, &self.settings)?),
+        };
+        warm.launch = Some(Arc::clone(&launch));
+        Ok(launch)
     }
 
     fn model(&self) -> Model<'_> {

@@ -100,6 +100,9 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
+    /// What one takes in memory.
+    pub(crate) const BYTES: u64 = 16 * 3 * EXPONENTS as u64;
+
     /// Of no value.
     pub(crate) fn new() -> Exact {
         Exact {

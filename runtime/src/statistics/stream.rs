@@ -1,7 +1,7 @@
 //! Statistics of outputs that nobody keeps: values come in any order and on any thread, are computed again for every
 //! pass, and only counts and sums of them are held.
 
-use super::{MOST_ROWS, Statistics, Sums, Tally, feed, rows, select};
+use super::{Exact, MOST_ROWS, Statistics, Sums, Tally, feed, rows, select};
 use crate::run::{agent_steps, stopped_agents};
 use select::Selection;
 use sim_compiler::manifest::{Field, Scalar};
@@ -177,7 +177,7 @@ pub(crate) fn bytes(fields: &[Field], threads: usize) -> u64 {
 
 fn bytes_with(fields: &[Field], threads: usize, digit: u32) -> u64 {
     let rows: u64 = fields.iter().map(|field| u64::from(rows(field))).sum();
-    rows * threads as u64 * (select::bytes(digit) + size_of::<Tally>() as u64)
+    rows * threads as u64 * (select::bytes(digit) + Exact::BYTES)
 }
 
 #[cfg(test)]
