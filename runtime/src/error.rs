@@ -347,8 +347,9 @@ impl Error {
     /// How to mend it, where that is known.
     pub fn help(&self) -> Option<String> {
         Some(match self {
-            Error::Compile { .. } => return None,
-            Error::CountOutOfRange { .. } | Error::Cancelled => return None,
+            Error::Compile { .. } | Error::CountOutOfRange { .. } | Error::Cancelled => {
+                return None;
+            }
             Error::UnknownName {
                 role,
                 nearest,
