@@ -227,3 +227,6 @@ mod tests {
         assert_eq!(rounded(0), None);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 //! multiples of 1/8, since WGSL lets drivers reassociate and contract sums: of these they are exact.
 
 mod expr;
+mod shapes;
 mod stmt;
 
 use std::fmt::Write;
@@ -78,10 +79,21 @@ pub(crate) struct Generator {
     pub(crate) result: Option<Ty>,
     /// Product of the rounds of the loops around.
     pub(crate) rounds: usize,
+    /// Are there [`shapes`] among the statements?
+    pub(crate) shapes: bool,
 }
 
 /// The model of a seed: its text.
 pub fn model(seed: u64) -> String {
+    generated(seed, true)
+}
+
+/// The model of a seed without the statements of [`shapes`]: those that found mistakes before there were any.
+pub fn plain_model(seed: u64) -> String {
+    generated(seed, false)
+}
+
+fn generated(seed: u64, shapes: bool) -> String {
     let mut generator = Generator {
         dice: Dice::new(seed),
         scope: Vec::new(),
@@ -95,6 +107,7 @@ pub fn model(seed: u64) -> String {
         in_step: false,
         result: None,
         rounds: 1,
+        shapes,
     };
     generator.whole();
     generator.text

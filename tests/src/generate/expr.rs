@@ -117,6 +117,9 @@ impl Generator {
                 let vector = self.expr(&Ty::Vec3, depth);
                 format!("({vector}).{}", ["x", "y", "z"][self.dice.below(3)])
             }
+            12 if self.shapes && self.dice.chance(50) => {
+                format!("q({})", self.filtered_fold(&Ty::F32))
+            }
             12 => self.float_fold(depth),
             _ => format!(
                 "select({a}, {}, {})",
@@ -143,6 +146,9 @@ impl Generator {
     }
 
     fn integer(&mut self, ty: &Ty, depth: usize) -> String {
+        if self.shapes && self.dice.chance(10) {
+            return self.filtered_fold(ty);
+        }
         let a = self.expr(ty, depth);
         if self.dice.chance(20) {
             return match (ty, self.dice.below(4)) {
@@ -183,6 +189,12 @@ impl Generator {
     }
 
     fn truth(&mut self, depth: usize) -> String {
+        if self.shapes && self.dice.chance(20) {
+            return match self.dice.below(3) {
+                0 => self.filtered_fold(&Ty::Bool),
+                _ => self.remainder_test(),
+            };
+        }
         match self.dice.below(8) {
             0 => format!(
                 "({} && {})",

@@ -15,6 +15,9 @@ impl Generator {
     }
 
     fn statement(&mut self) {
+        if self.shapes && self.dice.chance(30) {
+            return self.shape();
+        }
         match self.dice.below(14) {
             0 | 1 => self.declaration("let"),
             2 => self.declaration("var"),

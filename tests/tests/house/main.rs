@@ -15,6 +15,7 @@ mod format;
 mod highlighting;
 #[cfg(feature = "texts")]
 mod language;
+mod launches;
 mod random_models;
 mod run;
 mod schedules;

@@ -74,6 +74,37 @@ fn products_come_last() {
     }
 }
 
+/// An element of an array that was assigned since it was read into a sum is another one.
+#[test]
+fn sums_do_not_move_past_assignments_of_elements() {
+    let items = "state m = [1.0, 2.0, 4.0] state k = [3.0, 5.0, 7.0]";
+    let sums = |between: &str| {
+        let body = format!("let s = m[n] * b + b * c {between} a = d + s n = (n + 1) % 3");
+        let (lines, changes) = step(items, &body);
+        let last = lines.iter().find(|line| line.starts_with("a = "));
+        (
+            last.expect("`a` is assigned").clone(),
+            changes.sums,
+            lines.join("\n"),
+        )
+    };
+    let (line, changed, text) = sums("k[n] = c");
+    assert_eq!(
+        (line.as_str(), changed),
+        ("a = d + m[at] * b + b * c", 1),
+        "{text}"
+    );
+    for between in [
+        "m[n] = c",
+        "m[0] = c",
+        "if d > 9.0 { m[n] = c * c c = sin(m[1]) }",
+        "for i in 0..n { m[i] = c }",
+    ] {
+        let (line, changed, text) = sums(between);
+        assert_eq!((line.as_str(), changed), ("a = d + s", 0), "{text}");
+    }
+}
+
 #[test]
 fn sums_that_cost_no_less_stay() {
     for body in [

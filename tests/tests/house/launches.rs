@@ -1,0 +1,126 @@
+//! What a launch is refused for, and what it is not: tables that are too short for the agents and steps that read
+//! them.
+
+use sim_runtime::{Error, Simulation};
+
+/// Reads the row of the step, the row of the agent, and rows beyond both.
+const TABLES: &str = "
+agents 4
+steps  3
+data by_agent: [f32]
+data by_step: [i32]
+data behind: [[f32; 2]]
+data fixed: [u32; 3]
+data three: [f32]
+state x = by_agent[agent]
+state n = 0
+step t {
+    n += by_step[t]
+    x += behind[t + 2][1]
+}
+output x
+output y = n + i32(fixed[agent])
+output z = three[2]
+";
+
+/// Rows that the tables have, and how the run is launched.
+#[derive(Clone, Copy)]
+struct Case {
+    agents: u32,
+    first: u32,
+    steps: u32,
+    by_agent: usize,
+    by_step: usize,
+    behind: usize,
+    three: usize,
+}
+
+/// Everything is as long as it must be.
+const ENOUGH: Case = Case {
+    agents: 3,
+    first: 0,
+    steps: 3,
+    by_agent: 3,
+    by_step: 3,
+    behind: 5,
+    three: 3,
+};
+
+/// The table that is too short, the row that it lacks, and the rows that it has; none if the launch runs.
+fn lacking(case: Case) -> Option<(String, i64, u64)> {
+    let set = |simulation: Simulation, name: &str, count: usize| {
+        simulation.data(name, vec![1.0_f32; count])
+    };
+    let launch = || -> Result<(), Error> {
+        let simulation = Simulation::compile(TABLES)?
+            .agents(case.agents)
+            .first_agent(case.first)
+            .steps(case.steps)
+            .backend(sim_runtime::Backend::Cpu)
+            .data("by_step", vec![2_i32; case.by_step])?
+            .data("fixed", vec![5_u32; 3])?;
+        let simulation = set(simulation, "by_agent", case.by_agent)?;
+        let simulation = set(simulation, "behind", 2 * case.behind)?;
+        set(simulation, "three", case.three)?.run()?;
+        Ok(())
+    };
+    match launch() {
+        Ok(()) => None,
+        Err(Error::TableTooShort {
+            data, index, rows, ..
+        }) => Some((data, index, rows)),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn tables_have_a_row_for_each_agent_and_step() {
+    let short = |name: &str, index: i64, rows: u64| Some((name.to_owned(), index, rows));
+    let by_agent = |first: u32, agents: u32, rows: usize| {
+        lacking(Case {
+            first,
+            agents,
+            by_agent: rows,
+            ..ENOUGH
+        })
+    };
+    assert_eq!(lacking(ENOUGH), None);
+    assert_eq!(by_agent(0, 3, 2), short("by_agent", 2, 2));
+    // The agents of a part of a population read the rows of their own numbers.
+    assert_eq!(by_agent(1, 2, 3), None);
+    assert_eq!(by_agent(1, 2, 2), short("by_agent", 2, 2));
+    assert_eq!(by_agent(2, 1, 2), short("by_agent", 2, 2));
+    assert_eq!(by_agent(2, 1, 3), None);
+    let by_step = |steps: u32, by_step: usize, behind: usize| {
+        lacking(Case {
+            steps,
+            by_step,
+            behind,
+            ..ENOUGH
+        })
+    };
+    assert_eq!(by_step(4, 3, 9), short("by_step", 3, 3));
+    assert_eq!(by_step(4, 4, 5), short("behind", 5, 5));
+    assert_eq!(by_step(4, 4, 6), None);
+    // Without a step no row of a step is read.
+    assert_eq!(by_step(0, 1, 1), None);
+    let three = |three: usize| lacking(Case { three, ..ENOUGH });
+    assert_eq!(three(2), short("three", 2, 2));
+    assert_eq!(three(4), None);
+}
+
+/// A table that says how many rows it has is checked the same.
+#[test]
+fn fixed_tables_are_read_within_their_rows() {
+    let agents = |first: u32, agents: u32| {
+        lacking(Case {
+            first,
+            agents,
+            by_agent: 9,
+            ..ENOUGH
+        })
+    };
+    assert_eq!(agents(0, 4), Some(("fixed".to_owned(), 3, 3)));
+    assert_eq!(agents(3, 1), Some(("fixed".to_owned(), 3, 3)));
+    assert_eq!(agents(1, 2), None);
+}
