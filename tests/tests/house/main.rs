@@ -16,6 +16,8 @@ mod highlighting;
 #[cfg(feature = "texts")]
 mod language;
 mod launches;
+#[cfg(feature = "texts")]
+mod operations;
 mod random_models;
 mod run;
 mod schedules;

@@ -1,0 +1,85 @@
+//! How many operations the kernel of each example has under each schedule. Numbers alone do not notice an optimiser
+//! that has stopped to optimise: a change here is either what was meant, or a mistake.
+
+use super::files;
+use sim_compiler::schedule::{Load, Schedule};
+use std::fmt::Write;
+
+/// What is counted, as it stands in the text.
+const WORDS: [&str; 12] = [
+    " + ", " - ", " * ", " / ", "select(", "min(", "max(", "exp2(", "sqrt(", "if ", "for ",
+    "subgroup",
+];
+
+/// Schedules by name: the step stands once in each.
+fn schedules() -> Vec<(&'static str, Schedule)> {
+    let once = Schedule {
+        unroll_steps: 1,
+        ..Schedule::default()
+    };
+    let reassociated = |load: Load, lanes: u32| Schedule {
+        load,
+        lanes,
+        reassociate: true,
+        prepare: load != Load::Full,
+        has_infinities: load == Load::Idle,
+        ..once
+    };
+    vec![
+        ("as it is", once),
+        (
+            "prepared",
+            Schedule {
+                prepare: true,
+                ..once
+            },
+        ),
+        ("full", reassociated(Load::Full, 1)),
+        ("light", reassociated(Load::Light, 1)),
+        ("idle", reassociated(Load::Idle, 1)),
+        ("2 lanes", Schedule { lanes: 2, ..once }),
+        ("4 lanes, light", reassociated(Load::Light, 4)),
+        ("16 lanes, idle", reassociated(Load::Idle, 16)),
+        (
+            "64 lanes at barriers",
+            Schedule {
+                lanes: 64,
+                subgroup: 16,
+                ..once
+            },
+        ),
+    ]
+}
+
+#[test]
+fn each_kernel_has_its_operations() {
+    let mut page = String::new();
+    let models = files::models("lang-examples").into_iter();
+    for (name, source) in models.chain(files::models("benchmarks")) {
+        let artifact = sim_compiler::compile(&source).expect("an example compiles");
+        let mut seen: Vec<String> = Vec::new();
+        writeln!(page, "{name}").expect("a string takes all");
+        for (schedule_name, schedule) in schedules() {
+            let kernel = artifact.kernel(&schedule);
+            let counts = WORDS.map(|word| kernel.wgsl.matches(word).count());
+            let shown: Vec<String> = (WORDS.iter().zip(counts))
+                .filter(|(_, count)| *count > 0)
+                .map(|(word, count)| format!("{count} {}", word.trim().trim_end_matches('(')))
+                .collect();
+            let lines = kernel.wgsl.lines().count();
+            let line = format!(
+                "{} lanes, {lines} lines: {}",
+                kernel.lanes,
+                shown.join(", ")
+            );
+            // A schedule that a model has no use for is one of those above.
+            if !seen.contains(&line) {
+                writeln!(page, "    {schedule_name}: {line}").expect("a string takes all");
+                seen.push(line);
+            }
+        }
+    }
+    insta::with_settings!({snapshot_path => "snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!("operations", page);
+    });
+}
