@@ -24,6 +24,8 @@ struct Stage {
     folder: PathBuf,
     args: Vec<String>,
     env: Vec<(String, String)>,
+    /// Parts of the names of the files whose mutants it can catch; none for all.
+    files: Vec<String>,
     /// Seconds of processor time after which it counts as failed, as a mutant may loop for ever. Not of the clock,
     /// as the machine may have other work.
     processor: u64,
@@ -108,7 +110,11 @@ fn summary(results: &Path) -> Result<(), String> {
 fn judged(stages: &[Stage], mut mutant: Value) -> Value {
     let started = Instant::now();
     let number = mutant["number"].to_string();
+    let file = mutant["file"].as_str().unwrap_or_default().to_owned();
     for stage in stages {
+        if !stage.files.is_empty() && !stage.files.iter().any(|part| file.contains(part)) {
+            continue;
+        }
         let outcome = executed(stage, Some(&number));
         let how = match outcome {
             Ok(Outcome::Passed) => continue,
@@ -182,16 +188,17 @@ fn stages(tree: &Path, plan: &Value) -> Result<Vec<Stage>, String> {
         let (binary, folder) = binaries
             .get(&target)
             .ok_or(format!("no test binary `{target}`"))?;
-        let args = entry["args"].as_array().cloned().unwrap_or_default();
+        let words = |name: &str| -> Vec<String> {
+            let list = entry[name].as_array().cloned().unwrap_or_default();
+            list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+        };
         let env = entry["env"].as_object().cloned().unwrap_or_default();
         let mut stage = Stage {
             name: text("name"),
             binary: binary.clone(),
             folder: folder.clone(),
-            args: (args
-                .iter()
-                .filter_map(|arg| arg.as_str().map(str::to_owned)))
-            .collect(),
+            args: words("args"),
+            files: words("files"),
             env: (env.into_iter())
                 .filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())))
                 .collect(),

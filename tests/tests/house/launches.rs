@@ -124,3 +124,41 @@ fn fixed_tables_are_read_within_their_rows() {
     assert_eq!(agents(3, 1), Some(("fixed".to_owned(), 3, 3)));
     assert_eq!(agents(1, 2), None);
 }
+
+/// What a launch says is checked against what the model says, and against what its type can hold.
+#[test]
+fn values_fit_their_types() {
+    let code = |set: fn(Simulation) -> Result<Simulation, Error>| {
+        let source = "agents 2 steps 1
+            enum Mood { Calm, Cross }
+            param x = 0.5 in 0.0..1.0 param n = 3 param w = [1.0, 2.0] param mood = Calm
+            input u: u32 = 1u input v: [f32; 2] = 1.0
+            state s = x + w[0] + f32(n) + f32(u) + v[0] output s output calm = mood == Calm";
+        let simulation = Simulation::compile(source).expect("a legal model");
+        let outcome = set(simulation.backend(sim_runtime::Backend::Cpu));
+        outcome
+            .and_then(|it| it.run().map(drop))
+            .err()
+            .map(|error| error.code())
+    };
+    assert_eq!(code(|it| it.param("x", 1.0_f64)), None);
+    assert_eq!(code(|it| it.param("w", [1e38_f64, -3e38])), None);
+    let beyond = code(|it| it.param("w", [1.0_f64, 1e39]));
+    assert!(beyond.is_some(), "1e39 is no f32");
+    assert_eq!(code(|it| it.input("v", [0.0, 1.0, 2.0, -1e300])), beyond);
+    assert_eq!(
+        code(|it| it.input("v", [0.0, 1.0, 2.0, f64::INFINITY])),
+        None
+    );
+    assert!(code(|it| it.param("x", f32::NAN)).is_some());
+    assert!(code(|it| it.param("x", 1.5)).is_some());
+    assert!(code(|it| it.param("x", -0.5)).is_some());
+    assert!(code(|it| it.param("w", [1.0])).is_some());
+    assert!(code(|it| it.input("u", [1u32, 2, 3])).is_some());
+    assert!(code(|it| it.input("v", [1.0, 2.0])).is_some());
+    assert!(code(|it| Ok(it.agents(0))).is_some());
+    assert!(code(|it| it.param("y", 1.0)).is_some());
+    let empty: [f32; 0] = [];
+    assert!(sim_runtime::Array::from(empty).is_empty());
+    assert!(!sim_runtime::Array::from(0.0_f32).is_empty());
+}

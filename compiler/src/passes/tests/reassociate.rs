@@ -119,6 +119,9 @@ fn sums_that_cost_no_less_stay() {
         "let s = a * b + b * c a = d + s + s",
         "n = n + (n * 3 + n * n)",
         "a = w[0] + (a + w[1])",
+        "a = w[0] + (b + w[1])",
+        // A product with a name in another block is no part of a sum.
+        "let p = a * b if n > 0 { a = p + b * c + d c = p }",
         // Roundings that somebody wants, or that would add up.
         "a += a * b + b * c",
         "a = b * c + (a - d * c)",

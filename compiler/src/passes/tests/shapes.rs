@@ -265,6 +265,42 @@ fn loops_beyond_the_budget_stay() {
     );
 }
 
+/// The statements of a step after unrolling: `x = x + p + …`, with so many operations, in loops in loops of so many
+/// rounds.
+fn unrolled(operations: usize, rounds: &[i32]) -> usize {
+    let (mut build, x, p) = model();
+    let mut sum = build.read(x);
+    for _ in 0..operations {
+        let more = build.read(p);
+        sum = build.op(BinaryOp::Add, sum, more);
+    }
+    let mut body = vec![assign(x, sum)];
+    for &count in rounds.iter().rev() {
+        let k = build.one("k", Type::I32, VarKind::Index);
+        body = vec![build.repeat(k, count, body)];
+    }
+    build.program.step = body;
+    let mut program = build.program;
+    run(&mut program, &["unroll"]);
+    check(&program);
+    section(&program, "step").len()
+}
+
+/// A round counts its statements and operations, and a loop what its inner loops were unrolled to.
+#[test]
+fn the_budget_of_unrolling_is_kept() {
+    // 30 rounds of 16 nodes fit into 512, of 18 they do not.
+    assert_eq!(unrolled(7, &[30]), 30);
+    assert_eq!(unrolled(8, &[30]), 3);
+    assert_eq!(unrolled(1, &[32]), 32);
+    assert_eq!(unrolled(1, &[33]), 3);
+    // The inner loop fits, all of its copies do not.
+    assert_eq!(unrolled(1, &[16, 16]), 16 + 2);
+    assert_eq!(unrolled(1, &[8, 8]), 64);
+    assert_eq!(unrolled(1, &[5, 5, 5]), 125);
+    assert_eq!(unrolled(1, &[6, 6, 6]), 36 + 2);
+}
+
 #[test]
 fn chains_of_any_length_are_cut() {
     let (mut build, x, p) = model();

@@ -98,3 +98,71 @@ fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
     );
     assert_eq!(outcome.err(), Some(vector::TooLarge));
 }
+
+/// How many lane instructions a step with `y = EXPRESSION` has: `x`, `i`, `u` and others are an agent's own, `p`, `n`
+/// and `m` are params.
+fn instructions(expression: &str) -> usize {
+    let source = format!(
+        "agents 1 steps 1 param p = 1.5 param n = 3 param m = 4u
+        state y = 1.0 state z = 2.0 state w = 3.0 state x = 0.5 state i = agent state u = u32(agent)
+        step {{ y = {expression} z = z * 1.5 w = w * 2.5 x = x * 3.5 i += 3 u += 3u }}
+        output y"
+    );
+    program(&source).lane_instructions()
+}
+
+/// Comparisons of an agent's value with one that all share cost the same in either order, and a choice by one is one
+/// instruction, but for unsigned numbers that are told smaller or larger.
+#[test]
+fn comparisons_cost_the_same_in_either_order() {
+    let (product, word) = (instructions("z * w"), instructions("z"));
+    for (own, shared) in [("x", "p"), ("i", "n"), ("u", "m")] {
+        for op in ["==", "!=", "<", "<=", ">", ">="] {
+            for condition in [
+                format!("{own} {op} {shared}"),
+                format!("{shared} {op} {own}"),
+            ] {
+                let choice = format!("z * if {condition} {{ y }} else {{ w }}");
+                let expected = 1 + usize::from(own == "u" && !matches!(op, "==" | "!="));
+                assert_eq!(instructions(&choice) - product, expected, "{condition}");
+                let number = format!("f32(i32({condition}))");
+                assert_eq!(instructions(&number) - word, 3, "{condition}");
+            }
+        }
+    }
+}
+
+/// Assignments are made where their operations are: without a copy, and in place where the variable takes part.
+#[test]
+fn assignments_need_no_copies() {
+    let step = |statements: &str| {
+        let source = format!(
+            "agents 1 steps 1 state x = 0.5 state y = 1.5 state z = 2.5 state w = 0.0
+            step {{ {statements} y = y * 0.5 z = z * 0.5 }}
+            output x output y output z output w"
+        );
+        program(&source).instructions()
+    };
+    let none = step("");
+    for (statements, expected) in [
+        ("x = y * z", 1),
+        ("x = sqrt(y)", 1),
+        ("x += y", 1),
+        ("x -= y", 1),
+        ("x *= y", 1),
+        ("x /= y", 1),
+        ("x = y + x", 1),
+        ("x = y * x", 1),
+        ("x = y - x", 2),
+        ("x = y / x", 2),
+        ("x += y * z", 1),
+        ("x = y * z + x", 1),
+        ("x = x * x", 2),
+        ("x = x * y + x", 2),
+        ("x = y", 1),
+        ("w = x x = y", 2),
+        ("x = if y > z { y } else { z }", 1),
+    ] {
+        assert_eq!(step(statements) - none, expected, "{statements}");
+    }
+}
