@@ -301,6 +301,31 @@ fn the_budget_of_unrolling_is_kept() {
     assert_eq!(unrolled(1, &[6, 6, 6]), 36 + 2);
 }
 
+/// All loops together may add so much to a program, and what comes later stays.
+#[test]
+fn loops_share_the_budget_of_the_program() {
+    let (mut build, x, p) = model();
+    // 32 rounds of 14 nodes each.
+    build.program.step = (0..150)
+        .map(|_| {
+            let mut sum = build.read(x);
+            for _ in 0..6 {
+                let more = build.read(p);
+                sum = build.op(BinaryOp::Add, sum, more);
+            }
+            let k = build.one("k", Type::I32, VarKind::Index);
+            build.repeat(k, 32, vec![assign(x, sum)])
+        })
+        .collect();
+    let mut program = build.program;
+    run(&mut program, &["unroll"]);
+    check(&program);
+    let step = section(&program, "step");
+    let left = step.iter().filter(|line| line.starts_with("for"));
+    // 35 loops fit into the budget of each of three runs.
+    assert_eq!(left.count(), 150 - 3 * 35);
+}
+
 #[test]
 fn chains_of_any_length_are_cut() {
     let (mut build, x, p) = model();

@@ -30,6 +30,14 @@ fn factors_go_into_weights() {
             "a = exp(min(w[0] + b * w[1], 4.0))",
             "a = exp2(min(w_0_scaled + b * w_1_scaled, 5.77078))",
         ),
+        (
+            "a = sin(3.0 * min(w[0] + b * w[1], 4.0))",
+            "a = sin(min(w_0_scaled + b * w_1_scaled, 12.0))",
+        ),
+        (
+            "a = exp(3.0 * (w[0] + b * w[1]))",
+            "a = exp2(w_0_scaled + b * w_1_scaled)",
+        ),
     ] {
         for bound in [Bound::Special, Bound::Issue, Bound::Idle, Bound::Latency] {
             let (text, changed) = weights(bound, body);
@@ -38,6 +46,16 @@ fn factors_go_into_weights() {
             assert_eq!(changed, 1, "{body}");
         }
     }
+}
+
+/// A weight that takes two factors has their product.
+#[test]
+fn factors_of_a_weight_are_multiplied() {
+    let (text, _) = weights(Bound::Special, "a = exp(3.0 * (w[0] + b * w[1]))");
+    assert!(
+        text.contains("let w_1_scaled: f32 = 4.328085 * w_1"),
+        "{text}"
+    );
 }
 
 #[test]

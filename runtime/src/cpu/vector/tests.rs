@@ -77,6 +77,31 @@ output x
     );
 }
 
+/// So is a variable that is assigned in a loop, if it is the same for all agents.
+#[test]
+fn variables_that_all_agents_share_are_no_loops_over_lanes() {
+    let source = "
+agents 1
+steps 10
+param rate = 0.5
+param n = 3
+state x = 0.0
+step t {
+    var drift = rate
+    for i in 0..n {
+        drift = sqrt(drift * rate + f32(i + t))
+    }
+    x += drift
+}
+output x
+";
+    let own = source.replace("var drift = rate", "var drift = x");
+    let lanes = |source: &str| program(source).lane_instructions();
+    // The sum, and the shared value in all lanes.
+    assert_eq!(lanes(source), 2);
+    assert!(lanes(&own) > 2);
+}
+
 #[test]
 fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
     let mut source =
