@@ -180,9 +180,11 @@ fn judge(status: ExitStatus) -> Outcome {
 
 /// Builds all that the plan names and runs it once as it is.
 fn stages(tree: &Path, plan: &Value) -> Result<Vec<Stage>, String> {
-    let binaries = binaries(tree)?;
+    let entries = plan.as_array().ok_or("the plan is no list")?;
+    let targets = entries.iter().filter_map(|entry| entry["target"].as_str());
+    let binaries = binaries(tree, targets)?;
     let mut stages = Vec::new();
-    for entry in plan.as_array().ok_or("the plan is no list")? {
+    for entry in entries {
         let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
         let target = text("target");
         let (binary, folder) = binaries
@@ -190,7 +192,9 @@ fn stages(tree: &Path, plan: &Value) -> Result<Vec<Stage>, String> {
             .ok_or(format!("no test binary `{target}`"))?;
         let words = |name: &str| -> Vec<String> {
             let list = entry[name].as_array().cloned().unwrap_or_default();
-            list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+            list.iter()
+                .filter_map(|word| word.as_str().map(str::to_owned))
+                .collect()
         };
         let env = entry["env"].as_object().cloned().unwrap_or_default();
         let mut stage = Stage {
@@ -219,9 +223,20 @@ fn stages(tree: &Path, plan: &Value) -> Result<Vec<Stage>, String> {
 }
 
 /// The test binaries by target, and the folders of their packages.
-fn binaries(tree: &Path) -> Result<BTreeMap<String, (PathBuf, PathBuf)>, String> {
+fn binaries<'p>(
+    tree: &Path,
+    targets: impl Iterator<Item = &'p str>,
+) -> Result<BTreeMap<String, (PathBuf, PathBuf)>, String> {
+    let mut wanted = vec!["--lib"];
+    for target in targets {
+        let name = target.split_once(':').map_or(target, |(_, name)| name);
+        if !name.starts_with("sim_") {
+            wanted.extend(["--test", name]);
+        }
+    }
     let output = Command::new("cargo")
         .args(["test", "--no-run", "--message-format=json"])
+        .args(wanted)
         .args(["-p", "sim-compiler", "-p", "sim-runtime", "-p", "sim-tests"])
         .current_dir(tree)
         .stderr(Stdio::inherit())
