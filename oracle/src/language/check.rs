@@ -1,0 +1,339 @@
+//! The tree to a program: names, types, constants. It accepts every model that docs/language.md accepts, and is not
+//! there to find mistakes: it may accept others.
+
+mod call;
+mod coerce;
+mod expr;
+mod stmt;
+
+use super::machine;
+use super::tree::{self, Expr, Model, Type};
+use super::typed::{Body, Declared, Node, Program, Typed};
+use super::value::{Structs, Ty, Value};
+use std::collections::HashMap;
+
+pub(super) type Outcome<T> = Result<T, String>;
+
+/// A local variable.
+#[derive(Clone, Debug)]
+struct Local {
+    slot: usize,
+    ty: Ty,
+}
+
+/// What a name of the model is.
+#[derive(Clone, Debug)]
+enum Global {
+    Param(usize, Ty),
+    Data(usize, Ty),
+    Input(usize, Ty),
+    State(usize, Ty),
+}
+
+struct Checker<'a> {
+    tree: &'a Model,
+    structs: Structs,
+    globals: HashMap<String, Global>,
+    known: HashMap<String, Typed>,
+    /// Constants that are being evaluated.
+    open: Vec<String>,
+    /// Types of parameters and result of each function.
+    functions: Vec<(Vec<Ty>, Ty)>,
+    scopes: Vec<HashMap<String, Local>>,
+    slots: usize,
+    /// The result of the function that is being checked.
+    result: Option<Ty>,
+}
+
+/// The program of a tree.
+///
+/// # Errors
+/// The first mistake that it notices.
+pub fn check(tree: &Model) -> Outcome<Program> {
+    let mut checker = Checker {
+        tree,
+        structs: Vec::new(),
+        globals: HashMap::new(),
+        known: HashMap::new(),
+        open: Vec::new(),
+        functions: Vec::new(),
+        scopes: Vec::new(),
+        slots: 0,
+        result: None,
+    };
+    checker.model()
+}
+
+impl Checker<'_> {
+    fn model(&mut self) -> Outcome<Program> {
+        let tree = self.tree;
+        // Structs may use one another in any order: names first, then fields until nothing is left to do.
+        self.structs = tree
+            .structs
+            .iter()
+            .map(|(name, _)| (name.clone(), Vec::new()))
+            .collect();
+        for (k, (_, fields)) in tree.structs.iter().enumerate() {
+            self.structs[k].1 = self.fields(fields)?;
+        }
+        let mut program = Program {
+            agents: self.count(tree.agents.as_ref())?,
+            steps: self.count(tree.steps.as_ref())?,
+            ..Program::default()
+        };
+        for (k, value) in tree.params.iter().enumerate() {
+            let declared = self.declared(value)?;
+            let ty = declared.ty.clone();
+            self.globals
+                .insert(value.name.clone(), Global::Param(k, ty));
+            program.params.push(declared);
+        }
+        for (k, value) in tree.data.iter().enumerate() {
+            let declared = self.declared(value)?;
+            let ty = declared.ty.clone();
+            self.globals.insert(value.name.clone(), Global::Data(k, ty));
+            program.data.push(declared);
+        }
+        for (k, value) in tree.inputs.iter().enumerate() {
+            let declared = self.input(value)?;
+            let ty = declared.ty.clone();
+            self.globals
+                .insert(value.name.clone(), Global::Input(k, ty));
+            program.inputs.push(declared);
+        }
+        for function in &tree.functions {
+            let params = self.fields(&function.params)?;
+            let result = self.ty(&function.result)?;
+            let params = params.into_iter().map(|(_, ty)| ty).collect();
+            self.functions.push((params, result));
+        }
+        for (k, value) in tree.states.iter().enumerate() {
+            let declared = self.declared(value)?;
+            let ty = declared.ty.clone();
+            self.globals
+                .insert(value.name.clone(), Global::State(k, ty));
+            program.states.push(declared);
+        }
+        self.bodies(&mut program)?;
+        program.structs = std::mem::take(&mut self.structs);
+        Ok(program)
+    }
+
+    fn bodies(&mut self, program: &mut Program) -> Outcome<()> {
+        let tree = self.tree;
+        for (k, function) in tree.functions.iter().enumerate() {
+            let (types, result) = self.functions[k].clone();
+            let names = function.params.iter().map(|(name, _)| name.clone());
+            let params = names.zip(types).collect();
+            self.result = Some(result);
+            program.functions.push(self.body(params, &function.body)?);
+            self.result = None;
+        }
+        for block in &tree.init {
+            program.init.push(self.body(Vec::new(), block)?);
+        }
+        for (index, block) in &tree.step {
+            let name = index.clone().unwrap_or_default();
+            program.step.push(self.body(vec![(name, Ty::I32)], block)?);
+        }
+        for block in &tree.finish {
+            program.finish.push(self.body(Vec::new(), block)?);
+        }
+        for value in &tree.outputs {
+            let short = tree::Value {
+                value: Some(Expr::Name(value.name.clone())),
+                ..value.clone()
+            };
+            let full = if value.value.is_some() { value } else { &short };
+            program.outputs.push(self.declared(full)?);
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, params: Vec<(String, Ty)>, block: &[tree::Stmt]) -> Outcome<Body> {
+        self.slots = 0;
+        self.scopes = vec![HashMap::new()];
+        for (name, ty) in params {
+            self.declare(name, ty);
+        }
+        let steps = self.block(block)?;
+        self.scopes.clear();
+        Ok(Body {
+            steps,
+            slots: self.slots,
+        })
+    }
+
+    fn declare(&mut self, name: String, ty: Ty) -> usize {
+        let slot = self.slots;
+        self.slots += 1;
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, Local { slot, ty });
+        }
+        slot
+    }
+
+    fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+        self.scopes.push(HashMap::new());
+        let outcome = inside(self);
+        self.scopes.pop();
+        outcome
+    }
+
+    fn count(&mut self, value: Option<&Expr>) -> Outcome<Option<u32>> {
+        let Some(value) = value else { return Ok(None) };
+        match self.constant(value)?.node {
+            Node::Known(Value::Whole(count)) => Ok(u32::try_from(count).ok()),
+            Node::Known(Value::I(count)) => Ok(u32::try_from(count).ok()),
+            Node::Known(Value::U(count)) => Ok(Some(count)),
+            other => Err(format!("{other:?} is no count")),
+        }
+    }
+
+    fn fields(&mut self, fields: &[(String, Type)]) -> Outcome<Vec<(String, Ty)>> {
+        let field = |(name, ty): &(String, Type)| Ok((name.clone(), self.ty(ty)?));
+        fields.iter().map(field).collect()
+    }
+
+    fn ty(&mut self, ty: &Type) -> Outcome<Ty> {
+        Ok(match ty {
+            Type::Array(element, None) => Ty::Open(Box::new(self.ty(element)?)),
+            Type::Array(element, Some(length)) => {
+                let element = self.ty(element)?;
+                Ty::Array(Box::new(element), self.length(length)?)
+            }
+            Type::Name(name) => match name.as_str() {
+                "f32" => Ty::F32,
+                "i32" => Ty::I32,
+                "u32" => Ty::U32,
+                "bool" => Ty::Bool,
+                "vec2" => Ty::Vector(2),
+                "vec3" => Ty::Vector(3),
+                "vec4" => Ty::Vector(4),
+                _ => self.named(name)?,
+            },
+        })
+    }
+
+    fn named(&self, name: &str) -> Outcome<Ty> {
+        let is = |other: &String| other == name;
+        let structs = self.structs.iter().position(|(other, _)| is(other));
+        let enums = self.tree.enums.iter().position(|(other, _)| is(other));
+        let found = structs.map(Ty::Struct).or(enums.map(Ty::Enum));
+        found.ok_or(format!("no type `{name}`"))
+    }
+
+    fn length(&mut self, length: &Expr) -> Outcome<usize> {
+        let count = self.count(Some(length))?.unwrap_or(0) as usize;
+        match count {
+            0 => Err("a length of 0".into()),
+            count => Ok(count),
+        }
+    }
+
+    /// A constant expression: evaluated, still abstract if it is.
+    fn constant(&mut self, expr: &Expr) -> Outcome<Typed> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let slots = std::mem::take(&mut self.slots);
+        self.scopes.push(HashMap::new());
+        let typed = self.expr(expr);
+        let known = typed.and_then(|typed| self.evaluated(&typed));
+        self.scopes = scopes;
+        self.slots = slots;
+        known
+    }
+
+    fn evaluated(&self, typed: &Typed) -> Outcome<Typed> {
+        let value = machine::constant(typed, self.slots, &self.structs)?;
+        Ok(Typed {
+            ty: typed.ty.clone(),
+            node: Node::Known(value),
+        })
+    }
+
+    /// The value of a constant of the model, if the name is one.
+    fn known(&mut self, name: &str) -> Outcome<Option<Typed>> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(Some(known.clone()));
+        }
+        let tree = self.tree;
+        let Some(declared) = tree.consts.iter().find(|value| value.name == name) else {
+            return Ok(None);
+        };
+        if self.open.iter().any(|open| open == name) {
+            return Err(format!("`{name}` depends on itself"));
+        }
+        self.open.push(name.to_owned());
+        let value = declared.value.as_ref().ok_or("a constant without value")?;
+        let mut typed = self.constant(value)?;
+        if let Some(ty) = &declared.ty {
+            let ty = self.ty(ty)?;
+            typed = self.coerce(typed, &ty)?;
+            typed = self.evaluated(&typed)?;
+        }
+        self.open.pop();
+        self.known.insert(name.to_owned(), typed.clone());
+        Ok(Some(typed))
+    }
+
+    /// A declaration whose expression stands alone.
+    fn declared(&mut self, value: &tree::Value) -> Outcome<Declared> {
+        self.slots = 0;
+        self.scopes = vec![HashMap::new()];
+        let ty = value.ty.as_ref().map(|ty| self.ty(ty)).transpose()?;
+        let mut typed = value
+            .value
+            .as_ref()
+            .map(|expr| self.expr(expr))
+            .transpose()?;
+        if let Some(some) = typed {
+            let wanted = ty.clone().unwrap_or_else(|| some.ty.concrete());
+            typed = Some(self.coerce(some, &wanted)?);
+        }
+        self.scopes.clear();
+        let of_value = typed.as_ref().map(|typed| typed.ty.clone());
+        Ok(Declared {
+            name: value.name.clone(),
+            ty: ty
+                .or(of_value)
+                .ok_or(format!("`{}` has no type", value.name))?,
+            value: typed,
+            slots: self.slots,
+            drawn: value.drawn,
+        })
+    }
+
+    /// An input: one value may stand for all elements, and a distribution for a draw of each scalar.
+    fn input(&mut self, value: &tree::Value) -> Outcome<Declared> {
+        let written = value.ty.as_ref().map(|ty| self.ty(ty)).transpose()?;
+        let Some(ty) = written else {
+            return self.declared(value);
+        };
+        let without = tree::Value {
+            ty: None,
+            ..value.clone()
+        };
+        if value.value.is_none() {
+            return self.declared(value);
+        }
+        if value.drawn {
+            let draw = self.declared(&without)?;
+            return Ok(Declared { ty, ..draw });
+        }
+        if let Ok(whole) = self.declared(value) {
+            return Ok(whole);
+        }
+        let mut element = &ty;
+        while let Ty::Array(inner, _) = element {
+            element = inner;
+            let mut one = self.declared(&without)?;
+            if let Some(typed) = one.value.take()
+                && let Ok(typed) = self.coerce(typed, element)
+            {
+                one.value = Some(typed);
+                return Ok(Declared { ty, ..one });
+            }
+        }
+        Err(format!("the default of `{}` has another type", value.name))
+    }
+}

@@ -1,0 +1,142 @@
+//! Random draws, after docs/random.md: the generator `KeyedHash`, and how distributions use its words.
+
+use super::value::Value;
+
+/// Pseudo-steps.
+pub const INIT: u32 = 0xffff_ffff;
+/// Of `finish`.
+pub const FINISH: u32 = 0xffff_fffe;
+/// Of the first drawn input; the next have lower numbers.
+pub const INPUT: u32 = 0xffff_fffd;
+
+type Key = (u32, u32);
+
+const W: Key = (0xc13f_a9a9, 0x91e1_0da5);
+
+fn word((k0, k1): Key, n: u32) -> u32 {
+    let mut x = n.wrapping_mul(0x9e37_79b9).wrapping_add(k0) ^ k1;
+    x ^= x >> 17;
+    x = x
+        .wrapping_mul(x.wrapping_mul(2).wrapping_add(0x21f0_aaad))
+        .wrapping_add(k1);
+    x ^= x >> 16;
+    x = x.wrapping_mul(x.wrapping_mul(2).wrapping_add(0xd35a_2d97));
+    x ^ x >> 17
+}
+
+/// The seed's low and high word, each with so many times its word of `W` added.
+fn seed_key(seed: u64, times: u32) -> Key {
+    let low = (seed as u32).wrapping_add(W.0.wrapping_mul(times));
+    let high = ((seed >> 32) as u32).wrapping_add(W.1.wrapping_mul(times));
+    (low, high)
+}
+
+fn agent_key(seed: u64, agent: u32) -> Key {
+    let mut k0 = agent;
+    let mut k1 = word(seed_key(seed, 0), k0);
+    k0 ^= word(seed_key(seed, 1), k1);
+    k1 ^= word(seed_key(seed, 2), k0);
+    k0 ^= word(seed_key(seed, 3), k1);
+    (k0, k1)
+}
+
+fn step_key((k0, k1): Key, step: u32) -> Key {
+    let x = step.wrapping_mul(W.0).wrapping_add(k0);
+    let mixed = (x ^ (x >> 16)).wrapping_mul(0x21f0_aaad).wrapping_add(k1);
+    (mixed, step.wrapping_mul(W.1).wrapping_add(k1))
+}
+
+/// The words of an agent in a step, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    key: Key,
+    next: u32,
+}
+
+impl Words {
+    /// From word 0.
+    pub fn new(seed: u64, agent: u32, step: u32) -> Words {
+        Words {
+            key: step_key(agent_key(seed, agent), step),
+            next: 0,
+        }
+    }
+
+    fn take(&mut self) -> u32 {
+        let taken = word(self.key, self.next);
+        self.next = self.next.wrapping_add(1);
+        taken
+    }
+}
+
+/// The number in [0, 1) that a word stands for.
+pub fn unit(word: u32) -> f32 {
+    (word >> 8) as f32 / 16_777_216.0
+}
+
+/// Box and Muller in double precision: near the normal number that two words stand for.
+pub fn normal_from(radius: u32, angle: u32) -> f32 {
+    let u = (f64::from(radius) + 0.5) / 4_294_967_296.0;
+    let angle = std::f64::consts::PI * f64::from(angle as i32) / 2_147_483_648.0;
+    ((-2.0 * u.ln()).sqrt() * angle.cos()) as f32
+}
+
+/// A draw; its arguments are evaluated.
+///
+/// # Errors
+/// A distribution that the evaluator does not know.
+pub fn draw(name: &str, arguments: &[Value], words: &mut Words) -> Result<Value, String> {
+    Ok(match (name, arguments) {
+        ("random", []) => Value::F(unit(words.take())),
+        ("normal", []) => Value::F(normal(words)),
+        ("normal", [Value::F(mean), Value::F(deviation)]) => {
+            Value::F(mean + deviation * normal(words))
+        }
+        ("uniform", [Value::F(a), Value::F(b)]) => Value::F(uniform(*a, *b, words)),
+        ("exponential", [Value::F(rate)]) => Value::F(exponential(*rate, words)),
+        ("bernoulli", [Value::F(p)]) => Value::B(bernoulli(*p, words)),
+        ("randint", [Value::I(a), Value::I(b)]) => Value::I(randint(*a, *b, words)),
+        ("categorical", [Value::A(weights)]) => Value::I(categorical(weights, words)),
+        _ => return Err(format!("a draw of `{name}` is not known")),
+    })
+}
+
+fn normal(words: &mut Words) -> f32 {
+    let (radius, angle) = (words.take(), words.take());
+    normal_from(radius, angle)
+}
+
+fn uniform(a: f32, b: f32, words: &mut Words) -> f32 {
+    a + (b - a) * unit(words.take())
+}
+
+fn exponential(rate: f32, words: &mut Words) -> f32 {
+    let u = 1.0 - f64::from(unit(words.take()));
+    (-u.ln() / f64::from(rate)) as f32
+}
+
+fn bernoulli(p: f32, words: &mut Words) -> bool {
+    unit(words.take()) < p
+}
+
+fn randint(a: i32, b: i32, words: &mut Words) -> i32 {
+    let width = b.wrapping_sub(a) as u32;
+    let high = (u64::from(words.take()) * u64::from(width)) >> 32;
+    a.wrapping_add(high as u32 as i32)
+}
+
+fn categorical(weights: &[Value], words: &mut Words) -> i32 {
+    let weight = |value: &Value| match value {
+        Value::F(x) => *x,
+        _ => 0.0,
+    };
+    let total: f32 = weights.iter().map(weight).fold(0.0, |sum, x| sum + x);
+    let bound = unit(words.take()) * total;
+    let mut cumulated = 0.0;
+    let mut passed = 0;
+    for value in &weights[..weights.len().saturating_sub(1)] {
+        cumulated += weight(value);
+        passed += i32::from(bound >= cumulated);
+    }
+    passed
+}

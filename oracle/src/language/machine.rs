@@ -1,0 +1,434 @@
+//! Walks the typed tree: one agent at a time, one value at a time.
+
+mod fold;
+mod run;
+
+pub use run::run;
+
+use super::arithmetic;
+use super::builtin;
+use super::draw::{self, Words};
+use super::typed::{Body, Node, Part, Place, Program, Rounds, Step, Typed};
+use super::value::{Structs, Ty, Value};
+
+type Outcome<T> = Result<T, String>;
+
+/// More statements and expressions than this, and the program is given up.
+const BUDGET: u64 = 30_000_000;
+
+/// How a statement ends.
+#[derive(Debug, PartialEq)]
+enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Value),
+    Stop,
+}
+
+/// What is the same for all agents, and an agent.
+struct Machine<'a> {
+    functions: &'a [Body],
+    structs: &'a Structs,
+    params: Vec<Value>,
+    data: Vec<Value>,
+    inputs: Vec<Value>,
+    states: Vec<Value>,
+    locals: Vec<Value>,
+    agent: i32,
+    agents: i32,
+    steps: i32,
+    words: Words,
+    /// Why the pages do not say what comes out.
+    open: Option<&'static str>,
+    spent: u64,
+}
+
+/// A constant expression.
+///
+/// # Errors
+/// What is not constant, and abstract arithmetic that is not exact.
+pub fn constant(typed: &Typed, slots: usize, structs: &Structs) -> Outcome<Value> {
+    let mut machine = Machine::new(&[], structs);
+    machine.locals = vec![Value::B(false); slots];
+    machine.value(typed)
+}
+
+impl<'a> Machine<'a> {
+    fn new(functions: &'a [Body], structs: &'a Structs) -> Machine<'a> {
+        Machine {
+            functions,
+            structs,
+            params: Vec::new(),
+            data: Vec::new(),
+            inputs: Vec::new(),
+            states: Vec::new(),
+            locals: Vec::new(),
+            agent: 0,
+            agents: 0,
+            steps: 0,
+            words: Words::new(0, 0, 0),
+            open: None,
+            spent: 0,
+        }
+    }
+
+    fn spend(&mut self) -> Outcome<()> {
+        self.spent += 1;
+        match self.spent > BUDGET {
+            true => Err("too long".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn value(&mut self, typed: &Typed) -> Outcome<Value> {
+        self.spend()?;
+        let of = |list: &[Value], k: usize| list.get(k).cloned().ok_or("not constant".to_owned());
+        Ok(match &typed.node {
+            Node::Known(value) => value.clone(),
+            Node::Local(slot) => of(&self.locals, *slot)?,
+            Node::State(k) => of(&self.states, *k)?,
+            Node::Param(k) => of(&self.params, *k)?,
+            Node::Input(k) => of(&self.inputs, *k)?,
+            Node::Data(k) => of(&self.data, *k)?,
+            Node::Agent => Value::I(self.agent),
+            Node::Agents => Value::I(self.agents),
+            Node::Steps => Value::I(self.steps),
+            Node::Unary(operator, x) => arithmetic::unary(operator, self.value(x)?)?,
+            Node::Binary(operator @ ("&&" | "||"), sides) => {
+                let left = self.truth(&sides[0])?;
+                if left == (*operator == "||") {
+                    Value::B(left)
+                } else {
+                    self.value(&sides[1])?
+                }
+            }
+            Node::Binary(operator, sides) => {
+                let left = self.value(&sides[0])?;
+                let right = self.value(&sides[1])?;
+                arithmetic::binary(operator, left, right)?
+            }
+            Node::Power(x, n) => arithmetic::power(self.value(x)?, *n)?,
+            Node::Index(sides) => self.index(&sides[0], &sides[1])?,
+            Node::Field(base, k) => match self.value(base)? {
+                Value::S(mut fields) => fields.swap_remove(*k),
+                other => return Err(format!("a field of {other:?}")),
+            },
+            Node::Swizzle(base, places) => swizzle(&self.value(base)?, places)?,
+            Node::Convert(x) => arithmetic::convert(self.value(x)?, &typed.ty)?,
+            Node::Bitcast(x) => arithmetic::bitcast(self.value(x)?, &typed.ty)?,
+            Node::Vector(parts) => {
+                let mut components = Vec::new();
+                for part in self.values(parts)? {
+                    match part {
+                        Value::F(x) => components.push(x),
+                        Value::V(more) => components.extend(more),
+                        other => return Err(format!("{other:?} in a vector")),
+                    }
+                }
+                Value::V(components)
+            }
+            Node::Struct(fields) => Value::S(self.values(fields)?),
+            Node::Builtin(name, arguments) => {
+                let arguments = self.values(arguments)?;
+                builtin::call(name, arguments, &mut self.open)?
+            }
+            Node::Draw(name, arguments) => {
+                let arguments = self.values(arguments)?;
+                draw::draw(name, &arguments, &mut self.words)?
+            }
+            Node::Call(k, arguments) => self.call(*k, arguments)?,
+            Node::List(elements) => Value::A(self.values(elements)?),
+            Node::Repeat(x, count) => Value::A(vec![self.value(x)?; *count]),
+            Node::Rounds(rounds) => {
+                let mut elements = Vec::new();
+                self.rounds(rounds, |_, _, value| elements.push(value))?;
+                Value::A(elements)
+            }
+            Node::FoldRounds(name, rounds) => self.fold_rounds(name, rounds, &typed.ty)?,
+            Node::FoldArray(name, array) => self.fold_array(name, array, &typed.ty)?,
+            Node::Rows(array) => match self.value(array)? {
+                Value::A(rows) => Value::I(rows.len() as i32),
+                other => return Err(format!("rows of {other:?}")),
+            },
+            Node::If(branches) => match self.truth(&branches[0])? {
+                true => self.value(&branches[1])?,
+                false => self.value(&branches[2])?,
+            },
+        })
+    }
+
+    fn values(&mut self, list: &[Typed]) -> Outcome<Vec<Value>> {
+        list.iter().map(|typed| self.value(typed)).collect()
+    }
+
+    fn truth(&mut self, typed: &Typed) -> Outcome<bool> {
+        match self.value(typed)? {
+            Value::B(truth) => Ok(truth),
+            other => Err(format!("{other:?} is no truth")),
+        }
+    }
+
+    fn number(&mut self, typed: &Typed) -> Outcome<i32> {
+        match self.value(typed)? {
+            Value::I(number) => Ok(number),
+            Value::Whole(number) => i32::try_from(number).map_err(|error| error.to_string()),
+            other => Err(format!("{other:?} is no i32")),
+        }
+    }
+
+    /// Below 0 it means the first element, beyond the end the last.
+    fn place_of(&mut self, index: &Typed, length: usize) -> Outcome<usize> {
+        let last = length as i64 - 1;
+        let index = match self.value(index)? {
+            Value::I(index) => i64::from(index),
+            Value::U(index) => i64::from(index),
+            Value::Whole(index) => index,
+            other => return Err(format!("{other:?} is no index")),
+        };
+        Ok(index.clamp(0, last) as usize)
+    }
+
+    fn index(&mut self, base: &Typed, index: &Typed) -> Outcome<Value> {
+        let Value::A(mut elements) = self.value(base)? else {
+            return Err("an index of no array".into());
+        };
+        let place = self.place_of(index, elements.len())?;
+        Ok(elements.swap_remove(place))
+    }
+
+    /// Calls `each` with the index, whether the element was the first, and the element.
+    fn rounds(
+        &mut self,
+        rounds: &Rounds,
+        mut each: impl FnMut(&mut Self, i32, Value),
+    ) -> Outcome<()> {
+        let from = self.number(&rounds.from)?;
+        let to = self.number(&rounds.to)?;
+        for k in from..to {
+            self.spend()?;
+            if self.locals.len() <= rounds.slot {
+                self.locals.resize(rounds.slot + 1, Value::B(false));
+            }
+            self.locals[rounds.slot] = Value::I(k);
+            let passes = match &rounds.filter {
+                Some(filter) => self.truth(filter)?,
+                None => true,
+            };
+            if passes {
+                let value = self.value(&rounds.body)?;
+                each(self, k, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, number: usize, arguments: &[Typed]) -> Outcome<Value> {
+        let mut locals = self.values(arguments)?;
+        let body = self.functions.get(number).ok_or("no function here")?;
+        locals.resize(body.slots.max(locals.len()), Value::B(false));
+        let outside = std::mem::replace(&mut self.locals, locals);
+        let flow = self.steps(&body.steps)?;
+        self.locals = outside;
+        match flow {
+            Flow::Return(value) => Ok(value),
+            other => Err(format!("a function ends with {other:?}")),
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) -> Outcome<Flow> {
+        for step in steps {
+            let flow = self.step(step)?;
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn step(&mut self, step: &Step) -> Outcome<Flow> {
+        self.spend()?;
+        match step {
+            Step::Let(slot, value) => self.locals[*slot] = self.value(value)?,
+            Step::Assign(place, operator, value) => self.assign(place, *operator, value)?,
+            Step::Equation(..) => return Err("an equation outside `integrate`".into()),
+            Step::If(condition, yes, no) => {
+                let chosen = if self.truth(condition)? { yes } else { no };
+                return self.steps(chosen);
+            }
+            Step::For(slot, from, to, body) => {
+                let from = self.number(from)?;
+                let to = self.number(to)?;
+                for k in from..to {
+                    self.locals[*slot] = Value::I(k);
+                    match self.round(body)? {
+                        Flow::Break => break,
+                        flow @ (Flow::Return(_) | Flow::Stop) => return Ok(flow),
+                        Flow::Next | Flow::Continue => {}
+                    }
+                }
+            }
+            Step::While(condition, limit, body) => {
+                for _ in 0..self.number(limit)? {
+                    if !self.truth(condition)? {
+                        break;
+                    }
+                    match self.round(body)? {
+                        Flow::Break => break,
+                        flow @ (Flow::Return(_) | Flow::Stop) => return Ok(flow),
+                        Flow::Next | Flow::Continue => {}
+                    }
+                }
+            }
+            Step::Match(value, arms) => {
+                let value = self.value(value)?;
+                let arm = arms
+                    .iter()
+                    .find(|(patterns, _)| patterns.is_empty() || patterns.contains(&value));
+                let (_, body) = arm.ok_or("no arm")?;
+                return self.steps(body);
+            }
+            Step::Integrate(method, size, body) => self.integrate(method, size, body)?,
+            Step::Return(value) => return Ok(Flow::Return(self.value(value)?)),
+            Step::Break => return Ok(Flow::Break),
+            Step::Continue => return Ok(Flow::Continue),
+            Step::Stop => return Ok(Flow::Stop),
+            Step::Block(body) => return self.steps(body),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn round(&mut self, body: &[Step]) -> Outcome<Flow> {
+        self.spend()?;
+        self.steps(body)
+    }
+
+    fn assign(
+        &mut self,
+        place: &Place,
+        operator: Option<&'static str>,
+        value: &Typed,
+    ) -> Outcome<()> {
+        // The indices first, once; then the value; then the place takes it as a whole.
+        let mut path = Vec::new();
+        let mut here = self.root(place)?.clone();
+        for part in &place.path {
+            let k = match (part, &here) {
+                (Part::Element(index), Value::A(elements)) => {
+                    let length = elements.len();
+                    self.place_of(index, length)?
+                }
+                (Part::Field(k), Value::S(_)) => *k,
+                (Part::Components(_), Value::V(_)) => break,
+                (part, value) => return Err(format!("{part:?} of {value:?}")),
+            };
+            path.push(k);
+            here = match here {
+                Value::A(mut list) | Value::S(mut list) => list.swap_remove(k),
+                other => other,
+            };
+        }
+        let components = match place.path.last() {
+            Some(Part::Components(components)) => Some(components),
+            _ => None,
+        };
+        let mut new = self.value(value)?;
+        if let Some(operator) = operator {
+            let old = match components {
+                Some(components) => swizzle(&here, components)?,
+                None => here,
+            };
+            new = arithmetic::binary(operator, old, new)?;
+        }
+        let mut target = self.root(place)?;
+        for k in path {
+            target = match target {
+                Value::A(list) | Value::S(list) => &mut list[k],
+                other => return Err(format!("a part of {other:?}")),
+            };
+        }
+        match (components, target, new) {
+            (None, target, new) => *target = new,
+            (Some(places), Value::V(old), Value::V(new)) => {
+                for (place, x) in places.iter().zip(new) {
+                    old[*place] = x;
+                }
+            }
+            (Some(places), Value::V(old), Value::F(x)) => old[places[0]] = x,
+            (_, target, new) => return Err(format!("{new:?} for components of {target:?}")),
+        }
+        Ok(())
+    }
+
+    fn root(&mut self, place: &Place) -> Outcome<&mut Value> {
+        let list = if place.state {
+            &mut self.states
+        } else {
+            &mut self.locals
+        };
+        list.get_mut(place.number).ok_or("no such variable".into())
+    }
+
+    fn integrate(&mut self, method: &str, size: &Typed, body: &[Step]) -> Outcome<()> {
+        let Value::F(h) = self.value(size)? else {
+            return Err("a step that is no f32".into());
+        };
+        let old = self.states.clone();
+        let stages: &[(f32, f32)] = match method {
+            "euler" => &[(0.0, 1.0)],
+            "midpoint" => &[(0.0, 0.0), (0.5, 1.0)],
+            "heun" => &[(0.0, 0.5), (1.0, 0.5)],
+            "rk4" => &[
+                (0.0, 1.0 / 6.0),
+                (0.5, 1.0 / 3.0),
+                (0.5, 1.0 / 3.0),
+                (1.0, 1.0 / 6.0),
+            ],
+            _ => return Err(format!("no method `{method}`")),
+        };
+        let mut slopes: Vec<(usize, Value)> = Vec::new();
+        let mut new = old.clone();
+        for (ahead, weight) in stages {
+            self.states = old.clone();
+            for (k, slope) in &slopes {
+                self.states[*k] = advanced(&old[*k], h * ahead, slope)?;
+            }
+            slopes.clear();
+            for step in body {
+                match step {
+                    Step::Equation(k, right) => {
+                        let slope = self.value(right)?;
+                        slopes.push((*k, slope));
+                    }
+                    other => {
+                        self.step(other)?;
+                    }
+                }
+            }
+            for (k, slope) in &slopes {
+                new[*k] = advanced(&new[*k], h * weight, slope)?;
+            }
+        }
+        self.states = new;
+        Ok(())
+    }
+}
+
+/// x + h k
+fn advanced(x: &Value, h: f32, slope: &Value) -> Outcome<Value> {
+    let change = arithmetic::binary("*", Value::F(h), slope.clone())?;
+    arithmetic::binary("+", x.clone(), change)
+}
+
+fn swizzle(value: &Value, places: &[usize]) -> Outcome<Value> {
+    let components = match value {
+        Value::V(components) => components.clone(),
+        Value::F(x) => vec![*x],
+        other => return Err(format!("components of {other:?}")),
+    };
+    let taken: Vec<f32> = places.iter().map(|place| components[*place]).collect();
+    Ok(match taken[..] {
+        [x] => Value::F(x),
+        _ => Value::V(taken),
+    })
+}

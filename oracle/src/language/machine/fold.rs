@@ -1,0 +1,125 @@
+//! Folds: from the first element to the last; docs/language.md, "Folds", and docs/builtins.md.
+
+use super::super::arithmetic;
+use super::super::builtin::{larger, smaller};
+use super::super::typed::{Rounds, Typed};
+use super::super::value::{Ty, Value};
+use super::{Machine, Outcome};
+
+impl Machine<'_> {
+    pub(super) fn fold_rounds(&mut self, name: &str, rounds: &Rounds, ty: &Ty) -> Outcome<Value> {
+        let mut elements = Vec::new();
+        self.rounds(rounds, |_, k, value| elements.push((k, value)))?;
+        let value = self.fold(name, &elements, ty)?;
+        self.known_faults(name, &elements);
+        Ok(value)
+    }
+
+    pub(super) fn fold_array(&mut self, name: &str, array: &Typed, ty: &Ty) -> Outcome<Value> {
+        let Value::A(elements) = self.value(array)? else {
+            return Err("a fold of no array".into());
+        };
+        let elements: Vec<(i32, Value)> = (0..).zip(elements).collect();
+        self.fold(name, &elements, ty)
+    }
+
+    /// Faults of the compiler that are known and not mended yet; remove an entry with its fault.
+    fn known_faults(&mut self, name: &str, elements: &[(i32, Value)]) {
+        // `argmin` and `argmax` of a comprehension give 0 when the best value is the worst of its type.
+        let worst = |value: &Value| match (name, value) {
+            ("argmin", Value::F(x)) => *x == f32::INFINITY,
+            ("argmin", Value::I(x)) => *x == i32::MAX,
+            ("argmin", Value::U(x)) => *x == u32::MAX,
+            ("argmax", Value::F(x)) => *x == f32::NEG_INFINITY,
+            ("argmax", Value::I(x)) => *x == i32::MIN,
+            ("argmax", Value::U(x)) => *x == 0,
+            _ => false,
+        };
+        if !elements.is_empty() && elements.iter().all(|(_, value)| worst(value)) {
+            self.open = Some("known fault: argmin and argmax of worst values");
+        }
+    }
+
+    fn fold(&mut self, name: &str, elements: &[(i32, Value)], ty: &Ty) -> Outcome<Value> {
+        let is_nan = |value: &Value| matches!(value, Value::F(x) if x.is_nan());
+        if matches!(name, "min" | "max" | "argmin" | "argmax")
+            && elements.iter().any(|(_, x)| is_nan(x))
+        {
+            self.open = Some("NaN among the elements of min, max, argmin or argmax");
+        }
+        match name {
+            "count" => {
+                let counts = |value: &Value| !matches!(value, Value::B(false));
+                let count = elements.iter().filter(|(_, value)| counts(value)).count();
+                Ok(Value::I(count as i32))
+            }
+            "any" => Ok(Value::B(
+                elements.iter().any(|(_, value)| *value == Value::B(true)),
+            )),
+            "all" => Ok(Value::B(
+                elements.iter().all(|(_, value)| *value == Value::B(true)),
+            )),
+            "argmin" | "argmax" => self.best(name, elements),
+            "mean" => {
+                let sum = self.fold("sum", elements, ty)?;
+                arithmetic::binary("/", sum, Value::F(elements.len() as f32))
+            }
+            _ => {
+                let Some(((_, first), rest)) = elements.split_first() else {
+                    return self.of_nothing(name, ty);
+                };
+                let mut sum = first.clone();
+                for (_, value) in rest {
+                    sum = match name {
+                        "sum" => arithmetic::binary("+", sum, value.clone())?,
+                        "product" => arithmetic::binary("*", sum, value.clone())?,
+                        _ => self.extreme(name, sum, value.clone())?,
+                    };
+                }
+                Ok(sum)
+            }
+        }
+    }
+
+    fn best(&mut self, name: &str, elements: &[(i32, Value)]) -> Outcome<Value> {
+        let Some((mut index, mut best)) = elements.first().cloned() else {
+            return Ok(Value::I(0));
+        };
+        let operator = if name == "argmin" { "<" } else { ">" };
+        for (k, value) in &elements[1..] {
+            if arithmetic::binary(operator, value.clone(), best.clone())? == Value::B(true) {
+                (index, best) = (*k, value.clone());
+            }
+        }
+        Ok(Value::I(index))
+    }
+
+    fn extreme(&mut self, name: &str, a: Value, b: Value) -> Outcome<Value> {
+        Ok(match (name, a, b) {
+            ("min", Value::F(a), Value::F(b)) => Value::F(smaller(a, b, &mut self.open)),
+            ("max", Value::F(a), Value::F(b)) => Value::F(larger(a, b, &mut self.open)),
+            ("min", Value::I(a), Value::I(b)) => Value::I(a.min(b)),
+            ("max", Value::I(a), Value::I(b)) => Value::I(a.max(b)),
+            ("min", Value::U(a), Value::U(b)) => Value::U(a.min(b)),
+            ("max", Value::U(a), Value::U(b)) => Value::U(a.max(b)),
+            (name, a, b) => return Err(format!("`{name}` of {a:?} and {b:?}")),
+        })
+    }
+
+    fn of_nothing(&self, name: &str, ty: &Ty) -> Outcome<Value> {
+        let number = |float: f32, signed: i32, unsigned: u32| match ty {
+            Ty::F32 => Ok(Value::F(float)),
+            Ty::I32 | Ty::Whole => Ok(Value::I(signed)),
+            Ty::U32 => Ok(Value::U(unsigned)),
+            Ty::Vector(count) => Ok(Value::V(vec![float; *count])),
+            other => Err(format!("`{name}` of nothing in {other:?}")),
+        };
+        match name {
+            "sum" => number(0.0, 0, 0),
+            "product" => number(1.0, 1, 1),
+            "min" => number(f32::INFINITY, i32::MAX, u32::MAX),
+            "max" => number(f32::NEG_INFINITY, i32::MIN, 0),
+            _ => Err(format!("`{name}` is no fold")),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Tokens to the tree: recursive descent, after docs/language.md, "Grammar".
+
+mod expr;
+mod stmt;
+
+use super::lex::{Token, lex};
+use super::tree::{Expr, Function, Model, Type, Value};
+
+/// The tree of a text.
+///
+/// # Errors
+/// The first mistake.
+pub fn parse(text: &str) -> Result<Model, String> {
+    let mut parser = Parser {
+        tokens: lex(text)?,
+        place: 0,
+    };
+    let mut model = Model::default();
+    while *parser.peek() != Token::End {
+        if !parser.take(";") {
+            parser.item(&mut model)?;
+        }
+    }
+    Ok(model)
+}
+
+struct Parser {
+    tokens: Vec<(Token, usize)>,
+    place: usize,
+}
+
+type Outcome<T> = Result<T, String>;
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.place].0
+    }
+
+    fn next(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.place = (self.place + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn wrong<T>(&self, wanted: &str) -> Outcome<T> {
+        let (token, line) = &self.tokens[self.place];
+        Err(format!("line {line}: {token:?} where {wanted} is due"))
+    }
+
+    fn sees(&self, text: &str) -> bool {
+        match self.peek() {
+            Token::Mark(mark) => *mark == text,
+            Token::Word(word) => word == text,
+            _ => false,
+        }
+    }
+
+    fn take(&mut self, text: &str) -> bool {
+        let found = self.sees(text);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn expect(&mut self, text: &str) -> Outcome<()> {
+        match self.take(text) {
+            true => Ok(()),
+            false => self.wrong(text),
+        }
+    }
+
+    fn name(&mut self) -> Outcome<String> {
+        match self.next() {
+            Token::Word(word) => Ok(word),
+            _ => {
+                self.place -= 1;
+                self.wrong("a name")
+            }
+        }
+    }
+
+    /// What stands between commas up to a closing bracket.
+    fn list<T>(
+        &mut self,
+        close: &str,
+        mut one: impl FnMut(&mut Self) -> Outcome<T>,
+    ) -> Outcome<Vec<T>> {
+        let mut list = Vec::new();
+        while !self.take(close) {
+            list.push(one(self)?);
+            if !self.take(",") {
+                self.expect(close)?;
+                break;
+            }
+        }
+        Ok(list)
+    }
+
+    fn item(&mut self, model: &mut Model) -> Outcome<()> {
+        let word = self.name()?;
+        match word.as_str() {
+            "agents" => model.agents = Some(self.expr()?),
+            "steps" => model.steps = Some(self.expr()?),
+            "const" => model.consts.push(self.value()?),
+            "param" => {
+                model.params.push(self.value()?);
+                if self.take("in") {
+                    self.range()?;
+                }
+            }
+            "data" => model.data.push(self.value()?),
+            "input" => model.inputs.push(self.value()?),
+            "state" => model.states.push(self.value()?),
+            "output" => model.outputs.push(self.value()?),
+            "fn" => {
+                let function = self.function()?;
+                model.functions.push(function);
+            }
+            "struct" => {
+                let name = self.name()?;
+                self.expect("{")?;
+                model.structs.push((name, self.list("}", Self::field)?));
+            }
+            "enum" => {
+                let name = self.name()?;
+                self.expect("{")?;
+                model.enums.push((name, self.list("}", Self::name)?));
+            }
+            "init" => model.init.push(self.block()?),
+            "finish" => model.finish.push(self.block()?),
+            "step" => {
+                let index = if self.sees("{") {
+                    None
+                } else {
+                    Some(self.name()?)
+                };
+                model.step.push((index, self.block()?));
+            }
+            _ => {
+                self.place -= 1;
+                return self.wrong("a declaration");
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self) -> Outcome<Value> {
+        let name = self.name()?;
+        let ty = self.annotation()?;
+        let drawn = self.take("~");
+        let value = match drawn || self.take("=") {
+            true => Some(self.expr()?),
+            false => None,
+        };
+        Ok(Value {
+            name,
+            ty,
+            value,
+            drawn,
+        })
+    }
+
+    fn annotation(&mut self) -> Outcome<Option<Type>> {
+        match self.take(":") {
+            true => self.ty().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn field(&mut self) -> Outcome<(String, Type)> {
+        let name = self.name()?;
+        self.expect(":")?;
+        Ok((name, self.ty()?))
+    }
+
+    fn function(&mut self) -> Outcome<Function> {
+        let name = self.name()?;
+        self.expect("(")?;
+        let params = self.list(")", Self::field)?;
+        self.expect("->")?;
+        Ok(Function {
+            name,
+            params,
+            result: self.ty()?,
+            body: self.block()?,
+        })
+    }
+
+    fn ty(&mut self) -> Outcome<Type> {
+        if !self.take("[") {
+            return Ok(Type::Name(self.name()?));
+        }
+        let element = Box::new(self.ty()?);
+        let length = match self.take(";") {
+            true => Some(Box::new(self.expr()?)),
+            false => None,
+        };
+        self.expect("]")?;
+        Ok(Type::Array(element, length))
+    }
+
+    fn range(&mut self) -> Outcome<(Expr, Expr)> {
+        let from = self.expr()?;
+        self.expect("..")?;
+        Ok((from, self.expr()?))
+    }
+}

@@ -1,0 +1,152 @@
+//! The syntax tree, after docs/language.md, "Grammar".
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// An integer without suffix.
+    Whole(i64),
+    /// An integer with `u`.
+    Unsigned(u32),
+    /// A number with a point or an exponent.
+    Real(f64),
+    /// `true`, `false`.
+    Truth(bool),
+    /// A name.
+    Name(String),
+    /// `-x !x ~x`
+    Unary(&'static str, Box<Expr>),
+    /// `a + b`
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    /// `a[i]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `a.b`
+    Field(Box<Expr>, String),
+    /// `f(x)`
+    Call(String, Vec<Expr>),
+    /// `f(for i in a..b if c: e)`
+    Fold(String, Box<Comprehension>),
+    /// `bitcast<T>(x)`
+    Bitcast(Type, Box<Expr>),
+    /// `[a, b]`
+    List(Vec<Expr>),
+    /// `[v; N]`
+    Repeat(Box<Expr>, Box<Expr>),
+    /// `[for i in a..b: e]`
+    Comprehension(Box<Comprehension>),
+    /// `if c { a } else { b }`
+    If(Box<[Expr; 3]>),
+}
+
+/// `for i in a..b if c: e`
+#[derive(Clone, Debug)]
+pub struct Comprehension {
+    /// The index.
+    pub name: String,
+    /// The first.
+    pub from: Expr,
+    /// Behind the last.
+    pub to: Expr,
+    /// What passes.
+    pub filter: Option<Expr>,
+    /// The elements.
+    pub body: Expr,
+}
+
+/// A type as it is written.
+#[derive(Clone, Debug)]
+pub enum Type {
+    /// A name.
+    Name(String),
+    /// `[T; N]`, `[T]`
+    Array(Box<Type>, Option<Box<Expr>>),
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// `let`, `var`
+    Let(String, Option<Type>, Expr),
+    /// `place = e`, `place += e` with the operator.
+    Assign(Expr, Option<&'static str>, Expr),
+    /// `x' = e`
+    Equation(String, Expr),
+    /// `if`
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// `for`
+    For(String, Expr, Expr, Vec<Stmt>),
+    /// `while c limit n`
+    While(Expr, Expr, Vec<Stmt>),
+    /// `match`; no patterns are `_`.
+    Match(Expr, Vec<(Vec<Expr>, Vec<Stmt>)>),
+    /// `integrate`
+    Integrate(String, Expr, Vec<Stmt>),
+    /// `return`
+    Return(Expr),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `stop`
+    Stop,
+    /// A scope.
+    Block(Vec<Stmt>),
+}
+
+/// A declaration of a value: name, type, value.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Its name.
+    pub name: String,
+    /// Its type, where it is written.
+    pub ty: Option<Type>,
+    /// Its value.
+    pub value: Option<Expr>,
+    /// Is the value a distribution?
+    pub drawn: bool,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Names and types of its parameters.
+    pub params: Vec<(String, Type)>,
+    /// Its result.
+    pub result: Type,
+    /// Its body.
+    pub body: Vec<Stmt>,
+}
+
+/// A model.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// `agents`
+    pub agents: Option<Expr>,
+    /// `steps`
+    pub steps: Option<Expr>,
+    /// Constants.
+    pub consts: Vec<Value>,
+    /// Params.
+    pub params: Vec<Value>,
+    /// Tables.
+    pub data: Vec<Value>,
+    /// Inputs.
+    pub inputs: Vec<Value>,
+    /// States.
+    pub states: Vec<Value>,
+    /// Outputs.
+    pub outputs: Vec<Value>,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Structs: names and fields.
+    pub structs: Vec<(String, Vec<(String, Type)>)>,
+    /// Enums: names and variants.
+    pub enums: Vec<(String, Vec<String>)>,
+    /// `init` blocks.
+    pub init: Vec<Vec<Stmt>>,
+    /// `step` blocks, with the name of the index.
+    pub step: Vec<(Option<String>, Vec<Stmt>)>,
+    /// `finish` blocks.
+    pub finish: Vec<Vec<Stmt>>,
+}
