@@ -189,9 +189,6 @@ fn verdict(stage: &str, fault: Option<String>, numbers: &str) -> Verdict {
 /// A fault without what is particular of a text: names in quotes, and numbers but those of lines of code.
 fn general(fault: &str) -> String {
     let fault: String = fault.chars().take(200).collect();
-    if fault.starts_with("panic at") {
-        return fault.split(" | ").next().unwrap_or_default().to_owned();
-    }
     let mut general = String::new();
     for (k, piece) in fault.split('`').enumerate() {
         let name = if k % 2 == 1 { "…" } else { piece };
@@ -203,12 +200,13 @@ fn general(fault: &str) -> String {
 /// Where the last panic was, and what it said.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// The life of a worker: examines what comes on `input` until it ends. `reset` forgets the peak of memory, `peak`
-/// gives it in bytes.
-///
-/// # Errors
-/// A parent that does not follow the protocol, or has gone.
-pub fn work(reset: impl Fn(), peak: impl Fn() -> usize) -> std::io::Result<()> {
+/// Where the last panic was and what it said, if [`note_panics`] was called before.
+pub fn last_panic() -> String {
+    PANIC.lock().map(|last| last.clone()).unwrap_or_default()
+}
+
+/// From now on panics print nothing and are kept for [`last_panic`].
+pub fn note_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or(String::new(), |place| {
             format!("{}:{}", place.file(), place.line())
@@ -219,6 +217,15 @@ pub fn work(reset: impl Fn(), peak: impl Fn() -> usize) -> std::io::Result<()> {
             *last = format!("panic at {place} | {text}");
         }
     }));
+}
+
+/// The life of a worker: examines what comes on `input` until it ends. `reset` forgets the peak of memory, `peak`
+/// gives it in bytes.
+///
+/// # Errors
+/// A parent that does not follow the protocol, or has gone.
+pub fn work(reset: impl Fn(), peak: impl Fn() -> usize) -> std::io::Result<()> {
+    note_panics();
     let mut input = std::io::stdin().lock();
     let say = |line: String| {
         let mut output = std::io::stdout().lock();
@@ -243,8 +250,7 @@ pub fn work(reset: impl Fn(), peak: impl Fn() -> usize) -> std::io::Result<()> {
                 End::Refused
             }
             Err(_) => {
-                let place = PANIC.lock().map(|last| last.clone()).unwrap_or_default();
-                say(format!("fault {place}"));
+                say(format!("fault {}", last_panic()));
                 End::Refused
             }
         };

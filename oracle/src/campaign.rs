@@ -1,8 +1,10 @@
 //! Many texts, and what they found: one entry per fault, with the seed and the smallest text that shows it.
 
-use crate::attack::{Verdict, Worker};
+use crate::attack::{self, Verdict, Worker};
+use crate::compare::{Outcome, Way, compare};
 use crate::examine::End;
 use crate::mutants::Corpus;
+use crate::programs::{self, Profile, Program};
 use crate::shrink::shrink;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -113,6 +115,69 @@ impl Found {
         self.faults.push(fault.clone());
         Some(fault)
     }
+}
+
+/// A comparison; a panic is a fault at its place.
+fn judged(program: &Program, ways: &[Way]) -> Result<Outcome, String> {
+    let judge = std::panic::AssertUnwindSafe(|| compare(program, ways));
+    std::panic::catch_unwind(judge).unwrap_or_else(|_| Err(attack::last_panic()))
+}
+
+fn kind(error: &str) -> &str {
+    error.split(" | ").next().unwrap_or_default()
+}
+
+/// Compares the programs of some seeds; `say` hears of new faults and of progress.
+pub fn programs(seeds: Range<u64>, profile: Profile, ways: &[Way], say: impl Fn(&str)) -> Found {
+    attack::note_panics();
+    let mut found = Found::default();
+    let first = seeds.start;
+    for seed in seeds {
+        if seed > first && (seed - first).is_multiple_of(1_000) {
+            say(&format!("{} programs", seed - first));
+        }
+        let program = programs::program(seed, profile);
+        let error = match judged(&program, ways) {
+            Ok(outcome) => {
+                *found.ends.entry(format!("{outcome:?}")).or_default() += 1;
+                continue;
+            }
+            Err(error) => error,
+        };
+        let signature = kind(&error).to_owned();
+        if let Some(fault) = found
+            .faults
+            .iter_mut()
+            .find(|fault| fault.signature == signature)
+        {
+            fault.count += 1;
+            continue;
+        }
+        say(&format!("seed {seed}: {error}"));
+        let begin = std::time::Instant::now();
+        let text = shrink(&program.text, TRIALS, |text| {
+            let smaller = Program {
+                text: text.to_owned(),
+                ..program.clone()
+            };
+            let same = |error: String| kind(&error) == signature;
+            begin.elapsed().as_secs() < 60 && judged(&smaller, ways).err().is_some_and(same)
+        });
+        let program = Program { text, ..program };
+        let report = judged(&program, ways).err().unwrap_or(error);
+        let text = program.launch_text() + &program.text;
+        found.faults.push(Fault {
+            signature,
+            count: 1,
+            seed,
+            report,
+            text,
+        });
+    }
+    found
+        .faults
+        .sort_by_key(|fault| std::cmp::Reverse(fault.count));
+    found
 }
 
 /// Examines the mutants of some seeds with workers of a program; `say` hears of new faults and of progress.

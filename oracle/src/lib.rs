@@ -6,10 +6,12 @@
 
 pub mod attack;
 pub mod campaign;
+pub mod compare;
 pub mod dice;
 pub mod examine;
 pub mod language;
 pub mod mutants;
+pub mod programs;
 pub mod shrink;
 
 /// The top of the repository that this crate was built in.

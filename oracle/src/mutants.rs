@@ -79,8 +79,10 @@ impl Corpus {
         while rounds < 8 && dice.chance(35) {
             rounds += 1;
         }
+        // Half of the mutants change only what leaves most texts well-formed, so that all stages see many of them.
+        let gentle = dice.chance(50);
         for _ in 0..rounds {
-            let (name, change) = kind(&mut dice);
+            let (name, change) = kind(&mut dice, if gentle { &GENTLE } else { &KINDS });
             let mut text = change(&mut dice, &mutant.text, other);
             if text.len() > MOST_BYTES {
                 let mut end = MOST_BYTES;
@@ -129,14 +131,29 @@ const KINDS: [(usize, &str, Change); 22] = [
     (1, "lengthen a name", nest::lengthen),
 ];
 
-fn kind(dice: &mut Dice) -> (&'static str, Change) {
-    let total = KINDS.iter().map(|(weight, ..)| weight).sum();
+/// The kinds of changes that most texts survive.
+const GENTLE: [(usize, &str, Change); 7] = [
+    (6, "replace an operator by one of its row", tokens::operator),
+    (
+        4,
+        "replace a number by one of its kind",
+        tokens::number_alike,
+    ),
+    (3, "delete a line", tokens::delete_line),
+    (2, "double a line", tokens::double_line),
+    (3, "move a line", tokens::move_line),
+    (3, "insert a statement", nest::statement),
+    (1, "wrap lines in a block", nest::block),
+];
+
+fn kind(dice: &mut Dice, kinds: &[(usize, &'static str, Change)]) -> (&'static str, Change) {
+    let total = kinds.iter().map(|(weight, ..)| weight).sum();
     let mut roll = dice.below(total);
-    for (weight, name, change) in KINDS {
-        if roll < weight {
-            return (name, change);
+    for (weight, name, change) in kinds {
+        if roll < *weight {
+            return (name, *change);
         }
         roll -= weight;
     }
-    (KINDS[0].1, KINDS[0].2)
+    (kinds[0].1, kinds[0].2)
 }

@@ -1,7 +1,8 @@
 //! Runs mutants in numbers, and shows one by its seed: `sim-oracle mutants FIRST COUNT [FOLDER]`,
 //! `sim-oracle mutant SEED`. A worker process of either is `sim-oracle worker`.
 
-use sim_oracle::{attack, campaign, mutants::Corpus};
+use sim_oracle::programs::Profile;
+use sim_oracle::{attack, campaign, compare, mutants::Corpus};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,6 +49,9 @@ fn main() -> std::process::ExitCode {
         ["mutant", seed] => show(seed),
         ["mutants", first, count] => mutants(first, count, None),
         ["mutants", first, count, folder] => mutants(first, count, Some(Path::new(folder))),
+        ["program", seed] => program(seed),
+        ["programs", first, count] => programs(first, count, &[]),
+        ["programs", first, count, ref rest @ ..] => programs(first, count, rest),
         ["examine", file] => examine(file),
         _ => Err("sim-oracle mutants FIRST COUNT [FOLDER] | mutant SEED | examine FILE".into()),
     };
@@ -81,6 +85,31 @@ fn examine(file: &str) -> Result<(), String> {
     let verdict = attack::Worker::new(program).examine(&text);
     println!("{:?}", verdict.map_err(|error| error.to_string())?);
     Ok(())
+}
+
+fn program(seed: &str) -> Result<(), String> {
+    let program = sim_oracle::programs::program(number(seed)?, Profile::Whole);
+    println!("{}{}", program.launch_text(), program.text);
+    Ok(())
+}
+
+/// Compares programs; `integers` and `gpu` may follow the numbers.
+fn programs(first: &str, count: &str, rest: &[&str]) -> Result<(), String> {
+    let profile = match rest.contains(&"integers") {
+        true => Profile::Integers,
+        false => Profile::Whole,
+    };
+    let ways = compare::ways(rest.contains(&"gpu"));
+    let seeds = number(first)?..number(first)? + number(count)?;
+    let found = campaign::programs(seeds, profile, &ways, |line| eprintln!("{line}"));
+    println!("{}", found.summary());
+    for fault in &found.faults {
+        println!("\n{fault}");
+    }
+    match found.faults.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} faults", found.faults.len())),
+    }
 }
 
 fn mutants(first: &str, count: &str, folder: Option<&Path>) -> Result<(), String> {

@@ -210,6 +210,18 @@ fn of_whole_vectors(name: &str, arguments: &[Value]) -> Result<Option<Value>, St
             let twice = scaled(normal, 2.0 * dot(v, normal));
             Value::V(minus(v, &twice))
         }
+        ("refract", [Value::V(v), Value::V(normal), Value::F(ratio)]) => {
+            let (cosine, ratio) = (dot(normal, v), f64::from(*ratio));
+            let k = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
+            let along = ratio * cosine + k.max(0.0).sqrt();
+            let pairs = v.iter().zip(normal);
+            let bent = pairs.map(|(v, n)| (ratio * f64::from(*v) - along * f64::from(*n)) as f32);
+            Value::V(if k < 0.0 {
+                vec![0.0; v.len()]
+            } else {
+                bent.collect()
+            })
+        }
         _ => return Ok(None),
     }))
 }

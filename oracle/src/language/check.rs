@@ -278,9 +278,13 @@ impl Checker<'_> {
 
     /// A declaration whose expression stands alone.
     fn declared(&mut self, value: &tree::Value) -> Outcome<Declared> {
+        let ty = value.ty.as_ref().map(|ty| self.ty(ty)).transpose()?;
+        self.declared_as(value, ty)
+    }
+
+    fn declared_as(&mut self, value: &tree::Value, ty: Option<Ty>) -> Outcome<Declared> {
         self.slots = 0;
         self.scopes = vec![HashMap::new()];
-        let ty = value.ty.as_ref().map(|ty| self.ty(ty)).transpose()?;
         let mut typed = value
             .value
             .as_ref()
@@ -309,29 +313,18 @@ impl Checker<'_> {
         let Some(ty) = written else {
             return self.declared(value);
         };
-        let without = tree::Value {
-            ty: None,
-            ..value.clone()
-        };
-        if value.value.is_none() {
-            return self.declared(value);
-        }
         if value.drawn {
-            let draw = self.declared(&without)?;
+            let draw = self.declared_as(value, None)?;
             return Ok(Declared { ty, ..draw });
         }
-        if let Ok(whole) = self.declared(value) {
-            return Ok(whole);
-        }
         let mut element = &ty;
-        while let Ty::Array(inner, _) = element {
-            element = inner;
-            let mut one = self.declared(&without)?;
-            if let Some(typed) = one.value.take()
-                && let Ok(typed) = self.coerce(typed, element)
-            {
-                one.value = Some(typed);
-                return Ok(Declared { ty, ..one });
+        loop {
+            if let Ok(declared) = self.declared_as(value, Some(element.clone())) {
+                return Ok(Declared { ty, ..declared });
+            }
+            match element {
+                Ty::Array(inner, _) => element = inner,
+                _ => break,
             }
         }
         Err(format!("the default of `{}` has another type", value.name))

@@ -329,6 +329,51 @@ pub fn number(dice: &mut Dice, text: &str, _: &str) -> String {
     join(&tokens[..place]) + &new + &join(&tokens[place + 1..])
 }
 
+/// An operator becomes another of the same operands and result.
+pub fn operator(dice: &mut Dice, text: &str, _: &str) -> String {
+    const ROWS: [&[&str]; 5] = [
+        &["+", "-", "*", "/", "%"],
+        &["<", "<=", ">", ">=", "==", "!="],
+        &["&&", "||"],
+        &["&", "|", "^", "<<", ">>"],
+        &["+=", "-=", "*=", "/=", "%=", "="],
+    ];
+    let tokens = split(text);
+    let row = |token: &str| ROWS.iter().find(|row| row.contains(&token));
+    let places: Vec<usize> = (0..tokens.len())
+        .filter(|&k| row(tokens[k].1).is_some())
+        .collect();
+    if places.is_empty() {
+        return text.to_owned();
+    }
+    let place = *dice.pick(&places);
+    let new = row(tokens[place].1).map_or("", |row| *dice.pick::<&str>(row));
+    join(&tokens[..place]) + new + &join(&tokens[place + 1..])
+}
+
+/// An integer becomes an integer, a float a float.
+pub fn number_alike(dice: &mut Dice, text: &str, _: &str) -> String {
+    let tokens = split(text);
+    let places: Vec<usize> = (0..tokens.len())
+        .filter(|&k| tokens[k].0 == Look::Number)
+        .collect();
+    if places.is_empty() {
+        return text.to_owned();
+    }
+    let place = *dice.pick(&places);
+    let float = tokens[place].1.contains(['.', 'e']) && !tokens[place].1.starts_with("0x");
+    let new = match (float, dice.chance(60)) {
+        (true, true) => format!("{}.{}", dice.below(5), dice.below(100)),
+        (false, true) => dice.below(20).to_string(),
+        (float, false) => {
+            let alike = |number: &&&str| number.contains(['.', 'e']) == float;
+            let all: Vec<&&str> = NUMBERS.iter().filter(alike).collect();
+            (**dice.pick(&all)).to_owned()
+        }
+    };
+    join(&tokens[..place]) + &new + &join(&tokens[place + 1..])
+}
+
 /// Up to four tokens go.
 pub fn delete(dice: &mut Dice, text: &str, _: &str) -> String {
     let tokens = split(text);

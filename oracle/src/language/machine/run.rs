@@ -82,13 +82,20 @@ impl Machine<'_> {
         self.inputs.clear();
         let mut drawn = 0;
         for input in &program.inputs {
-            let value = if input.drawn && !launch.has(input, self.structs) {
+            let given = launch.has(input, self.structs);
+            let value = if input.drawn && !given {
                 self.words = Words::new(launch.seed, agent, draw::INPUT - drawn);
                 self.drawn(input)?
+            } else if input.drawn {
+                let plain = Declared {
+                    value: None,
+                    ..input.clone()
+                };
+                self.launched(&plain, launch, row)?
             } else {
                 self.launched(input, launch, row)?
             };
-            drawn += u32::from(input.drawn);
+            drawn += 1;
             self.inputs.push(value);
         }
         self.states.clear();
@@ -157,20 +164,18 @@ impl Machine<'_> {
 
     /// What the launch gives for row `row`, or the default.
     fn launched(&mut self, declared: &Declared, launch: &Launch, row: usize) -> Outcome<Value> {
-        if !launch.has(declared, self.structs) {
-            let value = declared
-                .value
-                .as_ref()
-                .ok_or(format!("`{}` is not given", declared.name))?;
-            let value = self.alone(value, declared.slots)?;
-            return Ok(filled(value, &declared.ty));
-        }
-        let mut value = zero(&declared.ty, self.structs);
+        let mut value = match &declared.value {
+            Some(default) => filled(self.alone(default, declared.slots)?, &declared.ty),
+            None if launch.has(declared, self.structs) => zero(&declared.ty, self.structs),
+            None => return Err(format!("`{}` is not given", declared.name)),
+        };
         for leaf in leaves(&declared.ty, self.structs) {
+            let name = format!("{}{}", declared.name, leaf.suffix);
+            let Some(given) = launch.values.get(&name) else {
+                continue;
+            };
             let mut own = Vec::new();
             words(&value, &leaf.path, &mut own);
-            let name = format!("{}{}", declared.name, leaf.suffix);
-            let given = &launch.values[&name];
             let row = given
                 .get(row * own.len()..)
                 .ok_or("too few launch values")?;

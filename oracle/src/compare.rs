@@ -1,0 +1,204 @@
+//! Holds a program on the compiler's backends against the evaluator, bit by bit.
+
+use crate::language::{Column, Launch, Model, Results};
+use crate::programs::Program;
+use sim_compiler::manifest::{Field, Manifest, Scalar};
+use sim_compiler::{Options, compile_with};
+use sim_runtime::{Array, Backend, Isa, Simulation};
+
+/// How far columns whose names begin with `near_` may be off, of the larger of the value and 1.
+const NEAR: f64 = 2e-5;
+
+/// What a comparison says if the backends are not at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All agents agree.
+    Agrees,
+    /// The pages leave the results of some agents open; the others agree.
+    PartlyOpen,
+    /// The program takes too long for the evaluator.
+    TooLong,
+}
+
+/// A way to run a program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way {
+    backend: Backend,
+    isa: Option<Isa>,
+    optimise: bool,
+}
+
+/// The interpreter and the vector machine with each instruction set, optimised and not; the GPU if asked for.
+pub fn ways(gpu: bool) -> Vec<Way> {
+    let mut places = vec![(Backend::Reference, None)];
+    let sets = Isa::available().into_iter();
+    places.extend(sets.map(|isa| (Backend::Cpu, Some(isa))));
+    places.extend(gpu.then_some((Backend::Gpu, None)));
+    let both = |(backend, isa)| {
+        [false, true].map(|optimise| Way {
+            backend,
+            isa,
+            optimise,
+        })
+    };
+    places.into_iter().flat_map(both).collect()
+}
+
+/// Compares a program.
+///
+/// # Errors
+/// What is wrong: the kind of fault up to the first ` | `, and what is particular of the program after it.
+pub fn compare(program: &Program, ways: &[Way]) -> Result<Outcome, String> {
+    compare_with(program, &program.launch, ways)
+}
+
+/// The same where the evaluator is given another launch than the backends.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_with(
+    program: &Program,
+    evaluated: &Launch,
+    ways: &[Way],
+) -> Result<Outcome, String> {
+    let wrong = |error: String| format!("evaluator: {error}");
+    let model = Model::read(&program.text).map_err(wrong)?;
+    let results = match model.run(evaluated) {
+        Ok(results) => results,
+        Err(error) if error == "too long" => return Ok(Outcome::TooLong),
+        Err(error) => return Err(wrong(error)),
+    };
+    for optimise in [false, true] {
+        let options = Options {
+            optimise,
+            ..Options::default()
+        };
+        let artifact = compile_with(&program.text, options).map_err(|found| {
+            let first = &found[0];
+            let line = program.text[..first.span().range().start]
+                .matches('\n')
+                .count()
+                + 1;
+            format!(
+                "refused {} {} | line {line}: {}",
+                first.code, first.slug, first.message
+            )
+        })?;
+        let mut simulation = Simulation::from_artifact(artifact).seed(program.launch.seed);
+        let manifest = simulation.manifest().clone();
+        launch(&mut simulation, &manifest, &program.launch)
+            .map_err(|error| format!("launch {} | {error}", error.code()))?;
+        for way in ways.iter().filter(|way| way.optimise == optimise) {
+            simulation = simulation.backend(way.backend);
+            if let Some(isa) = way.isa {
+                simulation = simulation.instruction_set(isa);
+            }
+            let run = simulation
+                .run()
+                .map_err(|error| format!("run {} | {way:?}: {error}", error.code()))?;
+            let exact = way.backend != Backend::Gpu;
+            let said = |error: String| format!("differs {:?} | {way:?}: {error}", way.backend);
+            hold(&results.outputs, run.outputs(), &results, exact).map_err(said)?;
+            hold(&results.states, run.states(), &results, exact).map_err(said)?;
+        }
+    }
+    match results.open.iter().any(Option::is_some) {
+        true => Ok(Outcome::PartlyOpen),
+        false => Ok(Outcome::Agrees),
+    }
+}
+
+/// Gives a simulation the launch values.
+fn launch(
+    simulation: &mut Simulation,
+    manifest: &Manifest,
+    launch: &Launch,
+) -> Result<(), sim_runtime::Error> {
+    let given = |field: &Field| {
+        launch
+            .values
+            .get(&field.name)
+            .map(|words| array(field, words))
+    };
+    for param in &manifest.params {
+        if let Some(values) = given(&param.field) {
+            simulation.set_param(&param.field.name, values)?;
+        }
+    }
+    for data in &manifest.data {
+        if let Some(values) = given(&data.field) {
+            simulation.set_data(&data.field.name, values)?;
+        }
+    }
+    for input in &manifest.inputs {
+        if let Some(values) = given(&input.field) {
+            simulation.set_input(&input.field.name, values)?;
+        }
+    }
+    Ok(())
+}
+
+fn array(field: &Field, words: &[u32]) -> Array {
+    let words = words.iter().copied();
+    match field.scalar {
+        Scalar::F32 => Array::from(words.map(f32::from_bits).collect::<Vec<_>>()),
+        Scalar::I32 => Array::from(words.map(|word| word as i32).collect::<Vec<_>>()),
+        Scalar::U32 => Array::from(words.collect::<Vec<_>>()),
+        Scalar::Bool => Array::from(words.map(|word| word != 0).collect::<Vec<_>>()),
+    }
+}
+
+fn hold(
+    expected: &[Column],
+    got: &[sim_runtime::Column],
+    results: &Results,
+    exact: bool,
+) -> Result<(), String> {
+    if expected.len() != got.len() {
+        return Err("another number of columns".into());
+    }
+    for (expected, got) in expected.iter().zip(got) {
+        let name = &expected.name;
+        let words = got.values.words();
+        if *name != got.field.name || expected.words.len() != words.len() {
+            return Err(format!("`{name}` has another name or size"));
+        }
+        let row = (words.len() / results.open.len()).max(1);
+        for (k, (wanted, word)) in expected.words.iter().zip(&words).enumerate() {
+            let agent = k / row;
+            if results.open[agent].is_some() || same(*wanted, *word, expected, exact) {
+                continue;
+            }
+            let shown = |word: u32| match expected.float {
+                true => format!("{:?}", f32::from_bits(word)),
+                false => format!("{}", word as i32),
+            };
+            let (wanted, word) = (shown(*wanted), shown(*word));
+            return Err(format!(
+                "`{name}` of agent {agent}, value {}, is {word}, by the pages {wanted}",
+                k % row
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn same(wanted: u32, got: u32, column: &Column, exact: bool) -> bool {
+    if wanted == got || !column.float {
+        return wanted == got;
+    }
+    let (wanted, got) = (f32::from_bits(wanted), f32::from_bits(got));
+    if wanted.is_nan() && got.is_nan() {
+        return true;
+    }
+    if !column.name.starts_with("near_") {
+        return !exact && wanted == got;
+    }
+    let (wanted, got) = (f64::from(wanted), f64::from(got));
+    // The largest float and infinity are neighbours, but not by their difference.
+    wanted == got
+        || (wanted - got).abs() <= NEAR * wanted.abs().max(1.0)
+        || (wanted.abs().max(got.abs()) > 3.4e38
+            && wanted.signum() == got.signum()
+            && !(wanted - got).is_nan())
+}

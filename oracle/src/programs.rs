@@ -1,0 +1,203 @@
+//! Random programs for the evaluator and the compiler: well-typed, every loop short, every declaration of the
+//! language, each with the values of its launch. A program is a pure function of its seed.
+//!
+//! Values are compared to the bit. So float expressions are made of operations that are rounded correctly; functions
+//! that are only defined within bounds, `integrate` and `normal` stand alone in columns whose names begin with
+//! `near_`, and nothing else depends on them.
+
+mod declare;
+mod expr;
+mod number;
+mod stmt;
+
+use crate::dice::Dice;
+use crate::language::Launch;
+
+/// A program and its launch.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The model.
+    pub text: String,
+    /// What it is launched with.
+    pub launch: Launch,
+}
+
+/// What programs are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Everything.
+    Whole,
+    /// Integers and truths only: a GPU gives the same bits.
+    Integers,
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq)]
+enum T {
+    F,
+    I,
+    U,
+    B,
+    V(usize),
+    A(Box<T>, usize),
+    S(usize),
+    E(usize),
+}
+
+/// A name that can be read here.
+#[derive(Clone, Debug)]
+struct Variable {
+    name: String,
+    ty: T,
+    assignable: bool,
+}
+
+/// A function of the model.
+#[derive(Clone, Debug)]
+struct Function {
+    name: String,
+    params: Vec<T>,
+    result: T,
+    draws: bool,
+}
+
+/// What may stand here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Here {
+    draws: bool,
+    in_loop: bool,
+    may_stop: bool,
+    loops: usize,
+}
+
+struct Maker {
+    dice: Dice,
+    profile: Profile,
+    text: String,
+    indent: usize,
+    structs: Vec<Vec<T>>,
+    enums: Vec<usize>,
+    functions: Vec<Function>,
+    /// Innermost scope last; names of the innermost block are at its own place.
+    scopes: Vec<Vec<Variable>>,
+    /// Open tables: name, type of a row.
+    tables: Vec<(String, T)>,
+    /// The result of the function that is being written.
+    result: Option<T>,
+    here: Here,
+    /// Expressions that may still be written before they become simple.
+    fuel: usize,
+    launch: Launch,
+    agents: u32,
+    steps: u32,
+    names: usize,
+    /// Did the function that is being written draw?
+    drew: bool,
+}
+
+/// The program of a seed.
+pub fn program(seed: u64, profile: Profile) -> Program {
+    let mut dice = Dice::new(seed ^ 0x70_726f_6772_616d);
+    let (agents, steps) = (1 + dice.below(5) as u32, dice.below(5) as u32);
+    let mut maker = Maker {
+        fuel: 150 + dice.below(700),
+        dice,
+        profile,
+        text: String::new(),
+        indent: 0,
+        structs: Vec::new(),
+        enums: Vec::new(),
+        functions: Vec::new(),
+        scopes: vec![Vec::new()],
+        tables: Vec::new(),
+        result: None,
+        here: Here::default(),
+        launch: Launch::default(),
+        agents,
+        steps,
+        names: 0,
+        drew: false,
+    };
+    maker.launch.seed = maker.dice.word();
+    maker.model();
+    Program {
+        text: maker.text,
+        launch: maker.launch,
+    }
+}
+
+impl Maker {
+    fn line(&mut self, text: &str) {
+        self.text += &"    ".repeat(self.indent);
+        self.text += text;
+        self.text.push('\n');
+    }
+
+    fn fresh(&mut self, head: &str) -> String {
+        self.names += 1;
+        format!("{head}{}", self.names)
+    }
+
+    fn declare(&mut self, name: &str, ty: &T, assignable: bool) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(Variable {
+                name: name.to_owned(),
+                ty: ty.clone(),
+                assignable,
+            });
+        }
+    }
+
+    /// All names that can be read, each with what it means here.
+    fn visible(&self) -> Vec<&Variable> {
+        let mut found: Vec<&Variable> = Vec::new();
+        for variable in self
+            .scopes
+            .iter()
+            .rev()
+            .flat_map(|scope| scope.iter().rev())
+        {
+            if !found.iter().any(|other| other.name == variable.name) {
+                found.push(variable);
+            }
+        }
+        found
+    }
+
+    fn written(&self, ty: &T) -> String {
+        match ty {
+            T::F => "f32".into(),
+            T::I => "i32".into(),
+            T::U => "u32".into(),
+            T::B => "bool".into(),
+            T::V(n) => format!("vec{n}"),
+            T::A(element, n) => format!("[{}; {n}]", self.written(element)),
+            T::S(k) => format!("S{k}"),
+            T::E(k) => format!("E{k}"),
+        }
+    }
+
+    /// A scalar type.
+    fn scalar(&mut self) -> T {
+        match (self.profile, self.dice.below(10)) {
+            (Profile::Whole, 0..=3) => T::F,
+            (_, 0..=5) => T::I,
+            (_, 6..=7) => T::U,
+            _ => T::B,
+        }
+    }
+
+    /// A type of values without names in it.
+    fn any_type(&mut self, depth: usize) -> T {
+        match self.dice.below(12) {
+            0 | 1 if depth > 0 => {
+                let element = self.any_type(depth - 1);
+                T::A(Box::new(element), 1 + self.dice.below(5))
+            }
+            2 if self.profile == Profile::Whole => T::V(2 + self.dice.below(3)),
+            3 if !self.structs.is_empty() => T::S(self.dice.below(self.structs.len())),
+            4 if !self.enums.is_empty() => T::E(self.dice.below(self.enums.len())),
+            _ => self.scalar(),
+        }
+    }
+}
