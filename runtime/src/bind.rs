@@ -273,13 +273,9 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
 /// Tables that are indexed by the step or the agent must be long enough.
 fn check_requirements(manifest: &Manifest, launch: &Launch) -> Result<(), Error> {
     for requirement in &manifest.requirements {
-        let Some(table) = manifest
-            .data
-            .iter()
+        let table = (manifest.data.iter())
             .position(|table| table.field.name == requirement.data)
-        else {
-            continue;
-        };
+            .expect("the compiler names tables of the manifest");
         let field = &manifest.data[table].field;
         let rows = match field.shape.first() {
             Some(0) => launch.data[table].len() as u64 / u64::from(field.words().max(1)),

@@ -283,3 +283,41 @@ fn what_is_prepared_follows_the_launch() {
     (cpu, device) = (cpu.steps(30), device.steps(30));
     check(&cpu, &device);
 }
+
+/// A table of structs is a table per field: each must have the rows that the model reads.
+#[test]
+fn rows_of_struct_tables_are_checked() {
+    const QUOTES: &str = "
+        agents 3
+        steps 2
+        struct Quote { price: f32, sizes: [f32; 2] }
+        data quotes: [Quote]
+        state total = 0.0
+        step t { total += quotes[t].price }
+        output total
+        output far = quotes[6].sizes
+    ";
+    let simulation = Simulation::compile(QUOTES).expect("a legal model");
+    let rows = |count: usize| {
+        let simulation = Simulation::compile(QUOTES).expect("a legal model");
+        let simulation = simulation.data("quotes.price", vec![1.0_f32; count]);
+        let simulation = simulation.expect("rows of one value");
+        let simulation = simulation.data("quotes.sizes", vec![2.0_f32; 2 * count]);
+        simulation.expect("rows of two values").run()
+    };
+    let tables = simulation.manifest().requirements.iter();
+    assert!(
+        tables
+            .clone()
+            .any(|requirement| requirement.data == "quotes.price")
+    );
+    assert!(
+        tables
+            .clone()
+            .any(|requirement| requirement.data == "quotes.sizes")
+    );
+    let refused = rows(6).expect_err("there is no row 6");
+    assert_eq!(refused.code(), "E0711");
+    let run = rows(7).expect("row 6 is there");
+    assert_eq!(run.output::<f32>("far").expect("floats"), [2.0; 6]);
+}

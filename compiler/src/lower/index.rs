@@ -96,16 +96,19 @@ impl Lowerer<'_> {
             return false;
         }
         let span = self.model[index].span;
-        let requirement = Requirement {
-            data: self.model.data[whole].name.clone(),
-            counts,
-            offset,
-            span: [span.start, span.end],
-        };
-        if !self.requirements.iter().any(|known| {
-            known.data == requirement.data && known.counts == counts && known.offset >= offset
-        }) {
-            self.requirements.push(requirement);
+        // A launch gives a table per field of a struct.
+        for leaf in &self.data[whole].leaves {
+            let requirement = Requirement {
+                data: self.program[leaf.var].name.clone(),
+                counts,
+                offset,
+                span: [span.start, span.end],
+            };
+            if !self.requirements.iter().any(|known| {
+                known.data == requirement.data && known.counts == counts && known.offset >= offset
+            }) {
+                self.requirements.push(requirement);
+            }
         }
         true
     }
