@@ -1,6 +1,7 @@
-//! Texts are examined in worker processes, so that a text that hangs, overflows the stack or eats all memory ends
-//! its worker and nothing else. A worker is the program `sim-oracle worker`: it reads texts on its standard input,
-//! each after a line with its length, and says on its standard output what it does:
+//! Texts are examined in worker processes, so that a text that hangs, overflows the stack or eats all
+//! memory ends its worker and nothing else. A worker is the program `sim-oracle worker`: it reads texts
+//! on its standard input, each after a line with its length, and says on its standard output what it
+//! does:
 //!
 //! ```text
 //! stage compile            before each stage
@@ -219,8 +220,8 @@ pub fn note_panics() {
     }));
 }
 
-/// The life of a worker: examines what comes on `input` until it ends. `reset` forgets the peak of memory, `peak`
-/// gives it in bytes.
+/// The life of a worker: examines what comes on `input` until it ends. `reset` forgets the peak of
+/// memory, `peak` gives it in bytes.
 ///
 /// # Errors
 /// A parent that does not follow the protocol, or has gone.

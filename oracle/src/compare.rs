@@ -28,7 +28,8 @@ pub struct Way {
     optimise: bool,
 }
 
-/// The interpreter and the vector machine with each instruction set, optimised and not; the GPU if asked for.
+/// The interpreter and the vector machine with each instruction set, optimised and not; the GPU if asked
+/// for.
 pub fn ways(gpu: bool) -> Vec<Way> {
     let mut places = vec![(Backend::Reference, None)];
     let sets = Isa::available().into_iter();

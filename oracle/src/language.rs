@@ -1,5 +1,6 @@
-//! The language once more: an evaluator written from `docs/` alone. It shares no line with the compiler and names
-//! none of its crates, so that what both say is twice found out. It walks a tree, knows no optimisation, and is slow.
+//! The language once more: an evaluator written from `docs/` alone. It shares no line with the compiler
+//! and names none of its crates, so that what both say is twice found out. It walks a tree, knows no
+//! optimisation, and is slow.
 //!
 //! ```text
 //! text ─ lex ─ parse ─► tree ─ check ─► typed ─ machine ─► columns
@@ -31,7 +32,8 @@ pub struct Launch {
     pub seed: u64,
     /// The number of the first agent.
     pub first_agent: u32,
-    /// Words of params, tables and inputs (one row an agent) by the names of columns, such as `order.price`.
+    /// Words of params, tables and inputs (one row an agent) by the names of columns, such as
+    /// `order.price`.
     pub values: HashMap<String, Vec<u32>>,
 }
 

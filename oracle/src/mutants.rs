@@ -1,5 +1,6 @@
-//! Mutated sources: examples, benchmarks and test specimens with tokens and bytes deleted, doubled, swapped,
-//! replaced, spliced, nested and repeated. A mutant is a pure function of its seed and of the corpus.
+//! Mutated sources: examples, benchmarks and test specimens with tokens and bytes deleted, doubled,
+//! swapped, replaced, spliced, nested and repeated. A mutant is a pure function of its seed and of the
+//! corpus.
 
 mod bytes;
 mod nest;
@@ -79,7 +80,8 @@ impl Corpus {
         while rounds < 8 && dice.chance(35) {
             rounds += 1;
         }
-        // Half of the mutants change only what leaves most texts well-formed, so that all stages see many of them.
+        // Half of the mutants change only what leaves most texts well-formed, so that all stages see
+        // many of them.
         let gentle = dice.chance(50);
         for _ in 0..rounds {
             let (name, change) = kind(&mut dice, if gentle { &GENTLE } else { &KINDS });

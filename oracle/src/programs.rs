@@ -1,9 +1,9 @@
-//! Random programs for the evaluator and the compiler: well-typed, every loop short, every declaration of the
-//! language, each with the values of its launch. A program is a pure function of its seed.
+//! Random programs for the evaluator and the compiler: well-typed, every loop short, every declaration
+//! of the language, each with the values of its launch. A program is a pure function of its seed.
 //!
-//! Values are compared to the bit. So float expressions are made of operations that are rounded correctly; functions
-//! that are only defined within bounds, `integrate` and `normal` stand alone in columns whose names begin with
-//! `near_`, and nothing else depends on them.
+//! Values are compared to the bit. So float expressions are made of operations that are rounded
+//! correctly; functions that are only defined within bounds, `integrate` and `normal` stand alone in
+//! columns whose names begin with `near_`, and nothing else depends on them.
 
 mod declare;
 mod expr;

@@ -1,7 +1,7 @@
 //! Mutated sources: each ends in a message or a result, in time, without a panic.
 //!
-//! `SIM_MUTANTS` says how many (default 1,500), `SIM_FIRST_MUTANT` the first seed; `SIM_MUTANTS_FOLDER` is where the
-//! small texts of faults are written.
+//! `SIM_MUTANTS` says how many (default 1,500), `SIM_FIRST_MUTANT` the first seed; `SIM_MUTANTS_FOLDER`
+//! is where the small texts of faults are written.
 
 use sim_oracle::campaign::{self, Fault};
 use sim_oracle::mutants::Corpus;

@@ -1,7 +1,7 @@
 //! Random programs give on every backend what the evaluator gives.
 //!
-//! `SIM_PROGRAMS` says how many (default 500), `SIM_FIRST_PROGRAM` the first seed. With `SIM_PROGRAMS_GPU=1` those of
-//! integers run on the GPU, too.
+//! `SIM_PROGRAMS` says how many (default 500), `SIM_FIRST_PROGRAM` the first seed. With
+//! `SIM_PROGRAMS_GPU=1` those of integers run on the GPU, too.
 
 use sim_oracle::compare::{Outcome, compare, ways};
 use sim_oracle::programs::{Profile, program};
@@ -44,7 +44,8 @@ fn random_programs_agree_with_the_evaluator() {
     );
 }
 
-/// Would a difference be noticed? Programs whose evaluator is told another literal than the compiler differ.
+/// Would a difference be noticed? Programs whose evaluator is told another literal than the compiler
+/// differ.
 #[test]
 fn a_difference_is_noticed() {
     let ways = ways(false);

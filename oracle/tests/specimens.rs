@@ -1,5 +1,5 @@
-//! The evaluator knows the language: it gives the answers that the specimens in `tests/run` expect, which people
-//! wrote down.
+//! The evaluator knows the language: it gives the answers that the specimens in `tests/run` expect,
+//! which people wrote down.
 
 use sim_compiler::manifest::{Field, Scalar};
 use sim_oracle::language::{Column, Launch, Model};

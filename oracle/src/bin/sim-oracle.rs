@@ -14,8 +14,8 @@ static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// Safety: every block comes from the system's allocator and goes back there with its own layout; counting does not
-// touch it. A null pointer is what `GlobalAlloc` asks for where there is no memory.
+// Safety: every block comes from the system's allocator and goes back there with its own layout;
+// counting does not touch it. A null pointer is what `GlobalAlloc` asks for where there is no memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let size = layout.size();

@@ -1,5 +1,5 @@
-//! Builtin functions of scalars and vectors, after docs/builtins.md. Those that docs/mathematics.md defines within
-//! bounds only are computed in double precision and rounded.
+//! Builtin functions of scalars and vectors, after docs/builtins.md. Those that docs/mathematics.md
+//! defines within bounds only are computed in double precision and rounded.
 
 use super::draw;
 use super::value::Value;

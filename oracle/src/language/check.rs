@@ -1,5 +1,5 @@
-//! The tree to a program: names, types, constants. It accepts every model that docs/language.md accepts, and is not
-//! there to find mistakes: it may accept others.
+//! The tree to a program: names, types, constants. It accepts every model that docs/language.md accepts,
+//! and is not there to find mistakes: it may accept others.
 
 mod call;
 mod coerce;

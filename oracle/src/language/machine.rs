@@ -117,17 +117,7 @@ impl<'a> Machine<'a> {
             Node::Swizzle(base, places) => swizzle(&self.value(base)?, places)?,
             Node::Convert(x) => arithmetic::convert(self.value(x)?, &typed.ty)?,
             Node::Bitcast(x) => arithmetic::bitcast(self.value(x)?, &typed.ty)?,
-            Node::Vector(parts) => {
-                let mut components = Vec::new();
-                for part in self.values(parts)? {
-                    match part {
-                        Value::F(x) => components.push(x),
-                        Value::V(more) => components.extend(more),
-                        other => return Err(format!("{other:?} in a vector")),
-                    }
-                }
-                Value::V(components)
-            }
+            Node::Vector(parts) => self.vector(parts)?,
             Node::Struct(fields) => Value::S(self.values(fields)?),
             Node::Builtin(name, arguments) => {
                 let arguments = self.values(arguments)?;
@@ -156,6 +146,18 @@ impl<'a> Machine<'a> {
                 false => self.value(&branches[2])?,
             },
         })
+    }
+
+    fn vector(&mut self, parts: &[Typed]) -> Outcome<Value> {
+        let mut components = Vec::new();
+        for part in self.values(parts)? {
+            match part {
+                Value::F(x) => components.push(x),
+                Value::V(more) => components.extend(more),
+                other => return Err(format!("{other:?} in a vector")),
+            }
+        }
+        Ok(Value::V(components))
     }
 
     fn values(&mut self, list: &[Typed]) -> Outcome<Vec<Value>> {

@@ -1,4 +1,5 @@
-//! Types and values, and how values lie in columns: docs/language.md, "Types", and docs/files.md, "Column names".
+//! Types and values, and how values lie in columns: docs/language.md, "Types", and docs/files.md,
+//! "Column names".
 
 /// A type.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,5 @@
-//! Changes that put something around or instead of something: expressions and statements of the language, deep
-//! nesting, long repetitions, long names.
+//! Changes that put something around or instead of something: expressions and statements of the
+//! language, deep nesting, long repetitions, long names.
 
 use super::tokens::{self, Look};
 use crate::dice::Dice;

@@ -74,7 +74,8 @@ impl Maker {
                 _ => (T::I, format!("const C{k}: i32 = 7 / 2 + 2 ** 3")),
             };
             self.line(&text);
-            // An abstract constant would have to be wrapped wherever it stands: only typed ones have names here.
+            // An abstract constant would have to be wrapped wherever it stands: only typed ones have
+            // names here.
             if text.contains(':') {
                 self.declare(&format!("C{k}"), &ty, false);
             }

@@ -26,7 +26,8 @@ impl Maker {
                     return element;
                 }
             }
-            // The page of builtins says that `select` takes any type, but it takes scalars and vectors only.
+            // The page of builtins says that `select` takes any type, but it takes scalars and vectors
+            // only.
             8 if !matches!(ty, T::A(..) | T::S(_) | T::E(_)) => {
                 let (a, b) = (self.expr(ty, depth - 1), self.expr(ty, depth - 1));
                 let condition = self.expr(&T::B, depth - 1);
@@ -148,14 +149,15 @@ impl Maker {
         if length == 0 {
             return Some(name);
         }
-        // What the compiler sees through to `agent` or `t` and a constant is checked at the launch; so no more
-        // is added than the rows that every launch has.
+        // What the compiler sees through to `agent` or `t` and a constant is checked at the launch; so
+        // no more is added than the rows that every launch has.
         let depth = if name.starts_with('d') { 0 } else { depth };
         let index = self.index(length, depth);
         Some(format!("{name}[{index}]"))
     }
 
-    /// An index: often the whole array, sometimes one past it, sometimes anywhere. A constant one is in range.
+    /// An index: often the whole array, sometimes one past it, sometimes anywhere. A constant one is in
+    /// range.
     pub(super) fn index(&mut self, length: usize, depth: usize) -> String {
         let names: Vec<String> = self
             .visible()

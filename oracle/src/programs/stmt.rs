@@ -268,7 +268,8 @@ impl Maker {
         if self.here.loops >= 3 {
             return self.assignment();
         }
-        // The page does not say whether the last condition is evaluated when the limit ends the loop: no draws there.
+        // The page does not say whether the last condition is evaluated when the limit ends the loop: no
+        // draws there.
         let draws = std::mem::replace(&mut self.here.draws, false);
         let condition = self.expr(&T::B, 2);
         self.here.draws = draws;
@@ -316,8 +317,8 @@ impl Maker {
         self.line("}");
     }
 
-    /// `break`, `continue`, `stop` or `return` under a condition, within an inner `if` half of the time, and code
-    /// after it.
+    /// `break`, `continue`, `stop` or `return` under a condition, within an inner `if` half of the time,
+    /// and code after it.
     fn leaving(&mut self, depth: usize) {
         let mut ways: Vec<String> = Vec::new();
         if self.here.in_loop {
@@ -347,7 +348,8 @@ impl Maker {
         self.line("}");
     }
 
-    /// Nested loops with bounds of the run and an accumulator; a read of an element, an assignment to it, a read.
+    /// Nested loops with bounds of the run and an accumulator; a read of an element, an assignment to
+    /// it, a read.
     fn accumulated(&mut self, depth: usize) {
         let ty = match self.profile {
             Profile::Whole if self.dice.chance(50) => T::F,

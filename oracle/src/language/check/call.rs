@@ -147,7 +147,8 @@ impl Checker<'_> {
         Ok(typed(ty, Node::Draw(name.into(), list)))
     }
 
-    /// The type of a fold's result for a type of elements; abstract elements become concrete unless the result is one.
+    /// The type of a fold's result for a type of elements; abstract elements become concrete unless the
+    /// result is one.
     fn fold_ty(&self, name: &str, element: &Ty) -> Ty {
         match name {
             "any" | "all" => Ty::Bool,
