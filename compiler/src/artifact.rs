@@ -2,6 +2,7 @@
 
 use crate::{
     Math, Options, emit, ir,
+    launch_checks::LaunchChecks,
     manifest::Manifest,
     passes::{self, reassociate::Bound},
     schedule::{self, Kernel, Load, Schedule},
@@ -17,6 +18,8 @@ pub struct Artifact {
     pub lowered: ir::Program,
     /// The optimised program: what the CPU backends run.
     pub program: ir::Program,
+    /// What a launch must hold for every draw to have a distribution.
+    pub launch_checks: Option<LaunchChecks>,
     /// A kernel of the caller's own, which runs as it is in place of the compiler's: one agent an invocation.
     pub own_kernel: Option<String>,
     /// How it was compiled.

@@ -2,6 +2,7 @@
 //! documentation in a row. The checker, the folder, every backend, the reference manual and the tests
 //! read it; nobody else knows a builtin by name.
 
+pub mod domain;
 pub mod eval;
 pub mod manual;
 pub mod math;
@@ -211,14 +212,30 @@ pub enum Draw {
     Normal,
     /// `f32`, mean 1/rate. One word.
     Exponential,
-    /// `bool`, true with probability p. One word.
+    /// `bool`, true with probability p. Two words.
     Bernoulli,
-    /// `i32` in [a, b). One word.
+    /// `i32` in [a, b). Two words.
     RandInt,
-    /// `i32`. One word for a mean below 10, else two per attempt.
+    /// `i32`. 96 words.
     Poisson,
-    /// `i32`, an index into weights. One word.
+    /// `i32`, an index into weights. Two words.
     Categorical,
+}
+
+impl Draw {
+    /// As a `.sim` file calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Draw::Random => "random",
+            Draw::Uniform => "uniform",
+            Draw::Normal => "normal",
+            Draw::Exponential => "exponential",
+            Draw::Bernoulli => "bernoulli",
+            Draw::RandInt => "randint",
+            Draw::Poisson => "poisson",
+            Draw::Categorical => "categorical",
+        }
+    }
 }
 
 impl Fold {

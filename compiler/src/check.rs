@@ -197,16 +197,16 @@ impl<'a> Checker<'a> {
         self.check_whole();
     }
 
-    /// The prelude's function behind `poisson`.
-    fn poisson(&self) -> Option<FunctionId> {
-        self.prelude_functions.get("__poisson").copied()
+    /// Does a place belong to the prelude? Its places lie behind those of the source.
+    fn is_of_prelude(&self, span: Span) -> bool {
+        let first = self.prelude.items.first();
+        first.is_some_and(|first| first.span.start <= span.start)
     }
 
-    /// What a name before `(` stands for. The prelude's places lie behind those of the source.
+    /// What a name before `(` stands for.
     fn callable(&self, name: &ast::Name) -> Option<(Global, Span)> {
         let text = name.text.as_str();
-        let first = self.prelude.items.first();
-        if first.is_some_and(|first| first.span.start <= name.span.start) {
+        if self.is_of_prelude(name.span) {
             let id = self.prelude_functions.get(text).copied()?;
             return Some((Global::Function(id), name.span));
         }

@@ -64,6 +64,8 @@ pub struct Model {
     pub finish: Vec<Block>,
     pub exprs: Vec<Expr>,
     pub locals: Vec<Local>,
+    /// The prelude's functions that are draws.
+    pub prelude_draws: Vec<(FunctionId, Draw)>,
 }
 
 /// `struct`
@@ -151,6 +153,8 @@ pub struct Function {
     pub params: Vec<LocalId>,
     pub result: Type,
     pub body: Block,
+    /// Its body is one expression, which stands wherever it is called: so only in the prelude.
+    pub is_expression: bool,
     /// Itself or a function that it calls draws random numbers.
     pub draws: bool,
     /// Itself or a function that it calls reads an input.
@@ -163,11 +167,29 @@ pub struct Function {
 /// Parameters that a function of a kernel may have, by WGSL.
 const MAX_PARAMETERS: usize = crate::emit::limits::PARAMETERS_MAX as usize;
 
+impl Model {
+    /// The draw that a function of the prelude is.
+    pub fn prelude_draw(&self, id: FunctionId) -> Option<Draw> {
+        let found = self.prelude_draws.iter().find(|(draw, _)| *draw == id);
+        found.map(|(_, draw)| *draw)
+    }
+
+    /// A function of the prelude that the compiler itself calls.
+    ///
+    /// # Panics
+    /// If there is none: the prelude's texts are read for the words that call for them.
+    pub fn prelude_function(&self, name: &str) -> FunctionId {
+        let last = (self.functions.iter()).rposition(|function| function.name == name);
+        FunctionId(last.expect("the prelude has this function") as u32)
+    }
+}
+
 impl Function {
     /// Is its body written out where it is called? The IR's functions are pure and of scalars and vectors,
     /// and WGSL's have at most so many parameters.
     pub fn is_written_out(&self, model: &Model) -> bool {
         self.draws
+            || self.is_expression
             || self.reads_inputs
             || self.params.len() > MAX_PARAMETERS
             || self.result.value().is_none()
@@ -318,6 +340,10 @@ pub enum ExprKind {
     /// A pure builtin.
     Builtin(BuiltinId, Vec<ExprId>),
     Draw(Draw, Vec<ExprId>),
+    /// In the prelude: 32 random bits, `u32`, by the number of the word within the step.
+    RandomWord(ExprId),
+    /// In the prelude: the number of the next word, `u32`; that many words are taken.
+    TakeWords(u32),
     /// Over an array.
     FoldArray(Fold, ExprId),
     /// Over a comprehension.

@@ -17,10 +17,12 @@ pub mod diagnostic;
 pub mod emit;
 mod hir;
 pub mod ir;
+pub mod launch_checks;
 mod lower;
 pub mod manifest;
 pub mod names;
 pub mod passes;
+mod prelude;
 pub mod random;
 pub mod schedule;
 mod size;
@@ -31,11 +33,7 @@ pub mod words;
 pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;
 
-use manifest::Manifest;
 use random::Generator;
-
-/// Functions written in the language itself.
-const PRELUDE: &str = include_str!("prelude.sim");
 
 /// How to compile.
 #[derive(Clone, Copy, Debug)]
@@ -82,11 +80,19 @@ pub fn compile(source: &str) -> Result<Artifact, Vec<Diagnostic>> {
 /// # Errors
 /// Every complaint about the source, in its order.
 pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diagnostic>> {
-    let (lowered, program, manifest) = optimised(source, options)?;
+    let (
+        lower::Lowered {
+            launch_checks,
+            program: lowered,
+            manifest,
+        },
+        program,
+    ) = optimised(source, options)?;
     Ok(Artifact {
         manifest,
         lowered,
         program,
+        launch_checks,
         own_kernel: None,
         options,
     })
@@ -103,21 +109,22 @@ pub fn check(source: &str) -> Vec<Diagnostic> {
 fn optimised(
     source: &str,
     options: Options,
-) -> Result<(ir::Program, ir::Program, Manifest), Vec<Diagnostic>> {
+) -> Result<(lower::Lowered, ir::Program), Vec<Diagnostic>> {
     let model = checked(source)?;
-    let (lowered, mut manifest) = lower::lower(&model);
+    let mut lowered = lower::lower(&model);
     if cfg!(debug_assertions) {
-        ir::verify::verify(&lowered).expect("lowering keeps the invariants of the IR");
+        ir::verify::verify(&lowered.program).expect("lowering keeps the invariants of the IR");
     }
-    size::check_lowered(&lowered)?;
-    let mut program = lowered.clone();
+    size::check_lowered(&lowered.program)?;
+    let mut program = lowered.program.clone();
     if options.optimise {
         passes::optimise(&mut program);
     }
     size::check_program(&program)?;
+    let manifest = &mut lowered.manifest;
     manifest.generator = options.generator.name().to_string();
     manifest.inner_rounds = ir::rounds::inner_rounds(&program);
-    Ok((lowered, program, manifest))
+    Ok((lowered, program))
 }
 
 /// What the front end knows of a source file, whole or broken. Its complaints are those of [`check`], but for
@@ -135,12 +142,8 @@ pub fn survey(source: &str) -> names::Survey {
 
 fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
     let parsed = syntax::parse(source);
-    let prelude = if source.contains("poisson") {
-        // Its places lie behind those of the source: nobody takes one for the other.
-        syntax::parse(&format!("{:1$}{PRELUDE}", "", source.len())).model
-    } else {
-        syntax::ast::Model::default()
-    };
+    let prelude = prelude::text(source).map(|text| syntax::parse(&text).model);
+    let prelude = prelude.unwrap_or_default();
     let mut diagnostics = parsed.diagnostics;
     match check::check(&parsed.model, &prelude) {
         Ok(model) if diagnostics.is_empty() => match size::check(&model) {

@@ -11,6 +11,7 @@ mod fold;
 mod index;
 mod inline;
 mod integrate;
+mod launch_checks;
 mod layout;
 mod place;
 mod stmt;
@@ -20,6 +21,7 @@ use crate::{
     builtin::BuiltinId,
     hir::{self, InputSource, Model, StateId, Type},
     ir::{self, Block, Expr, ExprId, Len, Program, Stmt, Value, Var, VarId, VarKind},
+    launch_checks::{LaunchChecks, Phase},
     manifest::{Manifest, Requirement},
     random::INPUT_STEP,
     span::Span,
@@ -28,15 +30,25 @@ use place::Place;
 use std::collections::HashMap;
 
 /// Lowers a model without errors.
-pub fn lower(model: &Model) -> (Program, Manifest) {
+pub fn lower(model: &Model) -> Lowered {
     let mut lowerer = Lowerer::new(model);
     lowerer.declare_roots();
     lowerer.input_defaults();
     lowerer.init();
     lowerer.step();
     lowerer.finish();
-    let manifest = lowerer.manifest();
-    (lowerer.program, manifest)
+    Lowered {
+        manifest: lowerer.manifest(),
+        launch_checks: lowerer.launch_checks(),
+        program: lowerer.program,
+    }
+}
+
+/// What lowering makes of a model.
+pub struct Lowered {
+    pub program: Program,
+    pub manifest: Manifest,
+    pub launch_checks: Option<LaunchChecks>,
 }
 
 /// What the return of a function that is being inlined does.
@@ -72,6 +84,12 @@ struct Lowerer<'a> {
     requirements: Vec<Requirement>,
     /// Not every agent reaches the current statement in every step.
     conditional: bool,
+    /// When the current statement runs.
+    phase: Phase,
+    /// Draws that every agent reaches.
+    reached: Vec<launch_checks::Reached>,
+    /// Names of arguments that the program itself has no use for.
+    names_of_checks: Block,
     constants: HashMap<Vec<u32>, VarId>,
     span: Span,
 }
@@ -96,6 +114,9 @@ impl<'a> Lowerer<'a> {
             ranges: HashMap::new(),
             requirements: Vec::new(),
             conditional: false,
+            phase: Phase::default(),
+            reached: Vec::new(),
+            names_of_checks: Block::new(),
             constants: HashMap::new(),
             span: Span::default(),
         }
@@ -104,6 +125,7 @@ impl<'a> Lowerer<'a> {
     fn input_defaults(&mut self) {
         for (number, input) in self.model.inputs.iter().enumerate() {
             let place = self.inputs[number].clone();
+            self.phase = Phase::Input(self.program.input_defaults.len());
             let body = match input.source {
                 InputSource::Required => continue,
                 InputSource::Default(value) => self.entry(|lowerer| lowerer.fill(&place, value)),
@@ -119,6 +141,7 @@ impl<'a> Lowerer<'a> {
 
     fn init(&mut self) {
         let model = self.model;
+        self.phase = Phase::Always;
         self.program.init = self.entry(|lowerer| {
             for (state, place) in model.states.iter().zip(lowerer.states.clone()) {
                 lowerer.span = state.span;
@@ -132,6 +155,7 @@ impl<'a> Lowerer<'a> {
 
     fn step(&mut self) {
         let model = self.model;
+        self.phase = Phase::Step;
         self.program.step = self.entry(|lowerer| {
             lowerer.renormalise_in_step();
             for block in &model.step {
@@ -142,6 +166,7 @@ impl<'a> Lowerer<'a> {
 
     fn finish(&mut self) {
         let model = self.model;
+        self.phase = Phase::Always;
         self.program.finish = self.entry(|lowerer| {
             lowerer.renormalise_all();
             for body in &model.finish {

@@ -83,6 +83,11 @@ const fn pass(name: &'static str, run: fn(&mut Program)) -> Pass {
     Pass { name, run }
 }
 
+/// Drops what a program does not use.
+pub(crate) fn compact(program: &mut Program) {
+    compact::run(program);
+}
+
 /// Runs the whole pipeline.
 ///
 /// # Panics

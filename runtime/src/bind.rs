@@ -2,6 +2,7 @@
 //! manifest and laid out in words.
 
 mod array;
+mod draws;
 mod names;
 
 pub(crate) use array::describe;
@@ -118,6 +119,7 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
     }
     check_requirements(manifest, &launch)?;
     fill_inputs(artifact, settings, &mut launch)?;
+    draws::check(artifact, &launch)?;
     Ok(launch)
 }
 
@@ -152,6 +154,7 @@ pub(crate) fn vary(
         launch.given.fill(false);
         fill_inputs(artifact, &settings, &mut launch)?;
     }
+    draws::check(artifact, &launch)?;
     Ok(launch)
 }
 

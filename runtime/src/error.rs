@@ -139,6 +139,18 @@ pub enum Error {
         /// The number that leads there, in words.
         why: String,
     },
+    /// A draw that every agent makes has no distribution, by the values of params.
+    #[error("`{draw}` needs {needs}; here {found}")]
+    NoDistribution {
+        /// The draw's name.
+        draw: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// What it was given, in words.
+        found: String,
+        /// The params that this follows from.
+        params: Vec<String>,
+    },
     /// The run was told to leave the final states on the device.
     #[error("the final states were not read back, so state `{name}` is not known")]
     StatesNotKept {
@@ -331,6 +343,7 @@ impl Error {
             Error::Cancelled => "E0714",
             Error::NoSuchInstructions { .. } => "E0715",
             Error::OutputsNotKept { .. } => "E0716",
+            Error::NoDistribution { .. } => "E0717",
             Error::NoAdapter { .. } => "E0801",
             Error::DeviceRefused { .. } => "E0802",
             Error::AdapterLimit { .. } => "E0803",
@@ -377,6 +390,7 @@ impl Error {
             Error::TableTooShort { .. } => {
                 "give a longer table, or run fewer steps or agents".to_owned()
             }
+            Error::NoDistribution { params, .. } => other_arguments(params),
             Error::StatesNotKept { .. } => {
                 "leave out `keep_states(false)`, or make the state an output".to_owned()
             }
@@ -464,6 +478,17 @@ fn first_message(diagnostics: &[Diagnostic]) -> &str {
     diagnostics
         .first()
         .map_or("no reason given", |first| first.message.as_str())
+}
+
+/// How arguments of a draw that follow from these params can be mended.
+fn other_arguments(params: &[String]) -> String {
+    match params.is_empty() {
+        true => "run another number of agents or steps, or correct the model".to_owned(),
+        false => format!(
+            "it follows from {}; where a param switches a draw off, make the draw conditional on it",
+            quoted(params)
+        ),
+    }
 }
 
 fn quoted(names: &[String]) -> String {

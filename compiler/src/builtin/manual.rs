@@ -131,14 +131,9 @@ fn spell(slot: Slot) -> &'static str {
 
 fn words(draw: Draw) -> &'static str {
     match draw {
-        Draw::Random
-        | Draw::Uniform
-        | Draw::Exponential
-        | Draw::Bernoulli
-        | Draw::RandInt
-        | Draw::Categorical => "1",
-        Draw::Normal => "2",
-        Draw::Poisson => "1 for a mean below 10, else 2 per attempt",
+        Draw::Random | Draw::Uniform | Draw::Exponential => "1",
+        Draw::Normal | Draw::Bernoulli | Draw::RandInt | Draw::Categorical => "2",
+        Draw::Poisson => "96, of which it computes those that it needs",
     }
 }
 

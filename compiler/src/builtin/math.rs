@@ -33,7 +33,7 @@ pub mod wide;
 pub use exponential::{exp2, log2, pow};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh};
 pub use primary::{cos, cos_fast, exp, log, needs_wide_reduction, sin, sin_fast, tanh};
-pub use special::{erf, normal_from, sigmoid, softplus};
+pub use special::{erf, exponential_from, normal_from, sigmoid, softplus};
 pub use trigonometric::{acos, asin, atan, atan2, tan, tan_fast};
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use std::{
 };
 
 /// Builtins and their precise functions.
-const FORMS: [(&str, &str); 24] = [
+const FORMS: [(&str, &str); 25] = [
     ("acos", "precise_acos"),
     ("acosh", "precise_acosh"),
     ("asin", "precise_asin"),
@@ -40,6 +40,7 @@ const FORMS: [(&str, &str); 24] = [
     ("erf", "precise_erf"),
     ("exp", "precise_exp"),
     ("exp2", "precise_exp2"),
+    ("exponential_from", "precise_exponential_from"),
     ("inverseSqrt", "precise_inverse_sqrt"),
     ("log", "precise_log"),
     ("log2", "precise_log2"),

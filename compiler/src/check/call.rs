@@ -30,6 +30,11 @@ impl Checker<'_> {
                 self.convert(ty, callee, args, span)
             };
         }
+        if self.is_of_prelude(callee.span)
+            && let Some(id) = self.words(callee, args, span)
+        {
+            return id;
+        }
         let meant = self.callable(callee);
         if let Some((Global::Function(_) | Global::Struct(_) | Global::Broken, declared)) = meant {
             self.note(callee.span, declared);

@@ -116,7 +116,7 @@ impl Checker<'_> {
             .model
             .functions
             .iter()
-            .map(|function| function.is_written_out(&self.model))
+            .map(|function| function.is_written_out(&self.model) && !function.is_expression)
             .collect();
         let mut costs: Vec<Option<u64>> = vec![None; edges.len()];
         for start in 0..edges.len() {

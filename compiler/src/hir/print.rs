@@ -307,6 +307,8 @@ impl Printer<'_> {
                 format!("bitcast<{}>({})", self.ty(&expr.ty), self.expr(*value))
             }
             ExprKind::Builtin(id, args) => format!("{}({})", id.row().name, self.exprs(args)),
+            ExprKind::RandomWord(number) => format!("random_word({})", self.expr(*number)),
+            ExprKind::TakeWords(count) => format!("take_words({count})"),
             ExprKind::Draw(draw, args) => format!("{}({})", lower_case(draw), self.exprs(args)),
             ExprKind::FoldArray(fold, array) => {
                 format!("{}({})", lower_case(fold), self.expr(*array))

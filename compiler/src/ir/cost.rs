@@ -350,6 +350,7 @@ fn call(name: &str, is_float: bool, width: u64) -> Operations {
         "mix" => Operations::float(2),
         // Bits to a float; Box and Muller: a logarithm, a root and a sine of two of those.
         "unit" => return Operations::float(1) + Operations::integer(2),
+        "exponential_from" => return Operations::special(1, 10) + Operations::integer(3),
         "normal_from" => return Operations::special(3, 6) + Operations::integer(4),
         "smoothstep" => Operations::special(1, 5),
         "dot" => return Operations::float(width),

@@ -1,70 +1,50 @@
 //! Random draws as words and arithmetic. A draw takes the next words of its agent and step, and so its
-//! value depends on the seed, the agent, the step and its number, and on nothing else.
+//! value depends on the seed, the agent, the step and its number, and on nothing else. `bernoulli`, `randint` and
+//! `poisson` are functions of the prelude.
 
-use super::{Lowerer, place::Index};
+mod categorical;
+
+use super::Lowerer;
 use crate::{
     builtin::Draw,
-    hir,
-    ir::{self, BinaryOp, Expr, ExprId, Len, UnaryOp, Value, VarKind},
+    hir::{self, Constant, ExprKind},
+    ir::{self, BinaryOp, Expr, ExprId, Len, Value, VarKind},
 };
 
 impl Lowerer<'_> {
     pub(super) fn draw(&mut self, draw: Draw, args: &[hir::ExprId]) -> ExprId {
         match draw {
             Draw::Random => self.unit(),
-            Draw::Uniform => {
-                let (low, high) = (
-                    self.argument("low", args[0]),
-                    self.argument("high", args[1]),
-                );
-                let unit = self.unit();
-                let (a, b) = (self.read(high), self.read(low));
-                let width = self.binary(BinaryOp::Subtract, a, b);
-                let offset = self.binary(BinaryOp::Multiply, width, unit);
-                let low = self.read(low);
-                self.binary(BinaryOp::Add, low, offset)
-            }
-            Draw::Normal => {
-                let scale = match args {
-                    [mean, deviation] => Some((
-                        self.argument("mean", *mean),
-                        self.argument("deviation", *deviation),
-                    )),
-                    _ => None,
-                };
-                let (first, second) = (self.word(), self.word());
-                let normal = self.builtin("normal_from", vec![first, second]);
-                let Some((mean, deviation)) = scale else {
-                    return normal;
-                };
-                let deviation = self.read(deviation);
-                let offset = self.binary(BinaryOp::Multiply, deviation, normal);
-                let mean = self.read(mean);
-                self.binary(BinaryOp::Add, mean, offset)
-            }
-            Draw::Exponential => {
-                let rate = self.argument("rate", args[0]);
-                let unit = self.unit();
-                // 1 - unit is in (0, 1], so the logarithm is finite.
-                let one = self.literal(Value::F32(1.0));
-                let rest = self.binary(BinaryOp::Subtract, one, unit);
-                let log = self.builtin("log", vec![rest]);
-                let positive = self.add(Expr::Unary(UnaryOp::Negate, log));
-                let rate = self.read(rate);
-                self.binary(BinaryOp::Divide, positive, rate)
-            }
-            Draw::Bernoulli => {
-                let chance = self.argument("chance", args[0]);
-                let unit = self.unit();
-                let chance = self.read(chance);
-                self.binary(BinaryOp::Less, unit, chance)
-            }
-            Draw::RandInt => self.randint(args),
+            Draw::Uniform => self.uniform(args),
+            Draw::Normal => self.normal(args),
+            Draw::Exponential => self.exponential(args),
             Draw::Categorical => self.categorical(args[0]),
-            Draw::Poisson => {
-                unreachable!("the checker turned `poisson` into a call of the prelude")
+            Draw::Bernoulli | Draw::RandInt | Draw::Poisson => {
+                unreachable!("the checker turned this draw into a call of the prelude")
             }
         }
+    }
+
+    /// A draw that is a function of the prelude; its arguments are scalars.
+    pub(super) fn prelude_draw(
+        &mut self,
+        draw: Draw,
+        function: hir::FunctionId,
+        args: &[hir::ExprId],
+    ) -> ExprId {
+        let vars = args.iter().map(|&arg| self.argument("argument", arg));
+        let vars: Vec<ir::VarId> = vars.collect();
+        self.check_at_launch(draw, &vars);
+        self.call_with(function, &vars)
+    }
+
+    /// A call of one of the prelude's pure functions.
+    fn prelude(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
+        let function = self.model.prelude_function(name);
+        let vars: Vec<ir::VarId> = (args.into_iter())
+            .map(|arg| self.bind("argument", arg))
+            .collect();
+        self.call_with(function, &vars)
     }
 
     /// An argument of a draw: evaluated before the words are taken, whatever it draws itself.
@@ -73,8 +53,8 @@ impl Lowerer<'_> {
         self.bind(name, value)
     }
 
-    /// The next 32 random bits.
-    fn word(&mut self) -> ExprId {
+    /// Takes so many words: the number of the first.
+    pub(super) fn take_words(&mut self, count: u32) -> ExprId {
         let draws = match self.draws {
             Some(draws) => draws,
             None => {
@@ -84,11 +64,18 @@ impl Lowerer<'_> {
             }
         };
         let number = self.read(draws);
+        let first = self.bind("first", number);
+        let (before, count) = (self.read(first), self.literal(Value::U32(count)));
+        let next = self.binary(BinaryOp::Add, before, count);
+        self.assign(draws, next);
+        self.read(first)
+    }
+
+    /// The next 32 random bits.
+    fn word(&mut self) -> ExprId {
+        let number = self.take_words(1);
         let word = self.add(Expr::RandomWord { number });
         let word = self.bind("bits", word);
-        let (before, one) = (self.read(draws), self.literal(Value::U32(1)));
-        let next = self.binary(BinaryOp::Add, before, one);
-        self.assign(draws, next);
         self.read(word)
     }
 
@@ -98,67 +85,139 @@ impl Lowerer<'_> {
         self.builtin("unit", vec![word])
     }
 
-    /// `low + high word of (random word * (high - low))`: every value has a chance within 2^-32 of equal.
-    fn randint(&mut self, args: &[hir::ExprId]) -> ExprId {
-        let (low, high) = (
-            self.argument("low", args[0]),
-            self.argument("high", args[1]),
-        );
-        let word = self.word();
-        let (a, b) = (self.read(high), self.read(low));
-        let width = self.binary(BinaryOp::Subtract, a, b);
-        let width = self.add(Expr::Convert {
-            to: ir::Type::U32,
-            value: width,
-        });
-        let offset = self.builtin("mul_high", vec![word, width]);
-        let offset = self.add(Expr::Convert {
-            to: ir::Type::I32,
-            value: offset,
-        });
-        let low = self.read(low);
-        self.binary(BinaryOp::Add, low, offset)
+    fn float(&mut self, value: f32) -> ExprId {
+        self.literal(Value::F32(value))
     }
 
-    /// How many of the cumulative weights, but the last, a uniform share of the total has passed.
-    fn categorical(&mut self, weights: hir::ExprId) -> ExprId {
-        let place = self.place(weights);
-        let length = place
-            .length()
-            .expect("weights are an array of known length");
-        let zero = self.literal(Value::F32(0.0));
-        let total = self.local("total", zero);
-        let (start, end) = (self.int(0), self.int(i64::from(length)));
-        self.each("k", start, end, |lowerer, index| {
-            lowerer.add_weight(total, &place, index)
-        });
+    fn select(&mut self, condition: ExprId, accept: ExprId, reject: ExprId) -> ExprId {
+        self.add(Expr::Select {
+            condition,
+            accept,
+            reject,
+        })
+    }
+
+    fn bitcast(&mut self, to: ir::Type, value: ExprId) -> ExprId {
+        self.add(Expr::Bitcast { to, value })
+    }
+
+    /// `low + (high - low) * unit`, and where rounding gives `high`, the float before it.
+    fn uniform(&mut self, args: &[hir::ExprId]) -> ExprId {
+        let known = |id: hir::ExprId| match &self.model[id].kind {
+            ExprKind::Constant(Constant::Value(Value::F32(value))) => Some(*value),
+            _ => None,
+        };
+        let stays_below =
+            (known(args[0]).zip(known(args[1]))).is_some_and(|(low, high)| stays_below(low, high));
+        let low = self.argument("low", args[0]);
+        let high = self.argument("high", args[1]);
+        self.check_at_launch(Draw::Uniform, &[low, high]);
+        let (end, last) = if stays_below {
+            (high, None)
+        } else {
+            let (end, last) = self.uniform_end(low, high);
+            (end, Some(last))
+        };
+        let (a, b) = (self.read(end), self.read(low));
+        let mut width = self.binary(BinaryOp::Subtract, a, b);
+        if last.is_some() {
+            // `min` would turn NaN into a number.
+            let var = self.bind("width", width);
+            let (a, most) = (self.read(var), self.float(f32::MAX));
+            let infinite = self.binary(BinaryOp::Greater, a, most);
+            let (most, width_again) = (self.float(f32::MAX), self.read(var));
+            width = self.select(infinite, most, width_again);
+        }
+        let width = self.bind("width", width);
         let unit = self.unit();
-        let all = self.read(total);
-        let share = self.binary(BinaryOp::Multiply, unit, all);
-        let share = self.bind("share", share);
-        let (zero, none) = (self.literal(Value::F32(0.0)), self.int(0));
-        let passed = self.local("passed", zero);
-        let choice = self.local("choice", none);
-        let (start, end) = (self.int(0), self.int(i64::from(length) - 1));
-        self.each("k", start, end, |lowerer, index| {
-            lowerer.add_weight(passed, &place, index);
-            let (a, b) = (lowerer.read(share), lowerer.read(passed));
-            let beyond = lowerer.binary(BinaryOp::GreaterEqual, a, b);
-            let beyond = lowerer.add(Expr::Convert {
-                to: ir::Type::I32,
-                value: beyond,
-            });
-            let before = lowerer.read(choice);
-            let next = lowerer.binary(BinaryOp::Add, before, beyond);
-            lowerer.assign(choice, next);
-        });
-        self.read(choice)
+        let width = self.read(width);
+        let offset = self.binary(BinaryOp::Multiply, width, unit);
+        let low = self.read(low);
+        let value = self.binary(BinaryOp::Add, low, offset);
+        match last {
+            Some(last) => {
+                let last = self.read(last);
+                self.builtin("min", vec![value, last])
+            }
+            None => value,
+        }
     }
 
-    fn add_weight(&mut self, sum: ir::VarId, weights: &super::place::Place, index: ir::VarId) {
-        let weight = self.load(&weights.at(Index::Variable(index)));
-        let before = self.read(sum);
-        let next = self.binary(BinaryOp::Add, before, weight);
-        self.assign(sum, next);
+    /// The end up to which a uniform number is drawn, and the last number before it: `high` and the float before
+    /// `high`; but `low` for both if `high` is not above it, and NaN if `high` is. The float before is found in
+    /// integers, which no driver rounds.
+    fn uniform_end(&mut self, low: ir::VarId, high: ir::VarId) -> (ir::VarId, ir::VarId) {
+        let (a, b) = (self.read(low), self.read(high));
+        let proper = self.binary(BinaryOp::Less, a, b);
+        let proper = self.bind("proper", proper);
+        let (a, b) = (self.read(high), self.read(high));
+        let nan = self.binary(BinaryOp::NotEqual, a, b);
+        let (a, b) = (self.read(high), self.read(low));
+        let end = self.select(nan, a, b);
+        let (condition, accept) = (self.read(proper), self.read(high));
+        let end = self.select(condition, accept, end);
+        let end = self.bind("end", end);
+
+        let number = self.read(high);
+        let bits = self.bitcast(ir::Type::I32, number);
+        let bits = self.bind("bits", bits);
+        let step = |lowerer: &mut Self, by| {
+            let (a, b) = (lowerer.read(bits), lowerer.int(by));
+            let sum = lowerer.binary(BinaryOp::Add, a, b);
+            lowerer.bitcast(ir::Type::F32, sum)
+        };
+        let (toward_zero, away) = (step(self, -1), step(self, 1));
+        let (a, zero) = (self.read(high), self.float(0.0));
+        let positive = self.binary(BinaryOp::Greater, a, zero);
+        let (a, zero) = (self.read(high), self.float(0.0));
+        let negative = self.binary(BinaryOp::Less, a, zero);
+        // Devices may flush what is nearer to zero.
+        let nearest = self.float(-f32::MIN_POSITIVE);
+        let below = self.select(negative, away, nearest);
+        let below = self.select(positive, toward_zero, below);
+        let (condition, end_again) = (self.read(proper), self.read(end));
+        let last = self.select(condition, below, end_again);
+        (end, self.bind("last", last))
     }
+
+    fn normal(&mut self, args: &[hir::ExprId]) -> ExprId {
+        let scale = match args {
+            [mean, deviation] => Some((
+                self.argument("mean", *mean),
+                self.argument("deviation", *deviation),
+            )),
+            _ => None,
+        };
+        if let Some((mean, deviation)) = scale {
+            self.check_at_launch(Draw::Normal, &[mean, deviation]);
+        }
+        let (first, second) = (self.word(), self.word());
+        let normal = self.builtin("normal_from", vec![first, second]);
+        let Some((mean, deviation)) = scale else {
+            return normal;
+        };
+        let deviation = self.read(deviation);
+        let offset = self.binary(BinaryOp::Multiply, deviation, normal);
+        let mean = self.read(mean);
+        self.binary(BinaryOp::Add, mean, offset)
+    }
+
+    /// A number of rate 1, divided by the rate; infinite if that is not above 0.
+    fn exponential(&mut self, args: &[hir::ExprId]) -> ExprId {
+        let rate = self.argument("rate", args[0]);
+        self.check_at_launch(Draw::Exponential, &[rate]);
+        let word = self.word();
+        let number = self.builtin("exponential_from", vec![word]);
+        let (a, zero) = (self.read(rate), self.float(0.0));
+        let none = self.binary(BinaryOp::LessEqual, a, zero);
+        let (zero, rate) = (self.float(0.0), self.read(rate));
+        let rate = self.select(none, zero, rate);
+        self.binary(BinaryOp::Divide, number, rate)
+    }
+}
+
+/// Is `low + (high - low) * unit` below `high` for every unit, whether the product is rounded or not?
+fn stays_below(low: f32, high: f32) -> bool {
+    let (width, most) = (high - low, 1.0 - 1.0 / 16_777_216.0);
+    low < high && low + width * most < high && width.mul_add(most, low) < high
 }

@@ -61,6 +61,11 @@ impl Lowerer<'_> {
             }
             ExprKind::Builtin(builtin, args) => self.builtin_call(*builtin, args),
             ExprKind::Draw(draw, args) => self.draw(*draw, args),
+            ExprKind::RandomWord(number) => {
+                let number = self.scalar(*number);
+                self.add(Expr::RandomWord { number })
+            }
+            ExprKind::TakeWords(count) => self.take_words(*count),
             ExprKind::FoldArray(fold, array) => self.fold_array(*fold, *array),
             ExprKind::Fold(fold, over) => self.fold(*fold, over, &model[id].ty),
             ExprKind::Call(function, args) => self.call_value(*function, args),

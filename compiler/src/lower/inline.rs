@@ -15,16 +15,13 @@ impl Lowerer<'_> {
             let function = self.function(id);
             return self.add(Expr::Call(function, args));
         }
+        if let Some(draw) = self.model.prelude_draw(id) {
+            return self.prelude_draw(draw, id, args);
+        }
         let model = self.model;
         let function = &model[id];
-        if let [
-            Stmt {
-                kind: StmtKind::Return(value),
-                ..
-            },
-        ] = &function.body[..]
-        {
-            return self.with_arguments(id, args, |lowerer| lowerer.scalar(*value));
+        if let Some(value) = only_value(&function.body) {
+            return self.with_arguments(id, args, |lowerer| lowerer.scalar(value));
         }
         let place = self.temporary(&function.name, &function.result);
         self.call_into(&place, id, args);
@@ -33,24 +30,42 @@ impl Lowerer<'_> {
 
     /// A call whose result goes to a place that it does not read.
     pub(super) fn call_into(&mut self, result: &Place, id: hir::FunctionId, args: &[hir::ExprId]) {
-        if !self.is_inlined(id) {
+        if !self.is_inlined(id) || self.model.prelude_draw(id).is_some() {
             let value = self.call_value(id, args);
             return self.store(result, value);
         }
         let model = self.model;
         let body = &model[id].body;
-        self.with_arguments(id, args, |lowerer| {
-            let returned = (!is_structured(body)).then(|| {
-                let no = lowerer.literal(Value::Bool(false));
-                lowerer.local("returned", no)
-            });
-            lowerer.frame = Some(Frame {
-                result: result.clone(),
-                returned,
-                loops: 0,
-            });
-            lowerer.stmts(body);
+        self.with_arguments(id, args, |lowerer| lowerer.body_into(result, body));
+    }
+
+    /// The body of a function that is being inlined.
+    fn body_into(&mut self, result: &Place, body: &[Stmt]) {
+        let returned = (!is_structured(body)).then(|| {
+            let no = self.literal(Value::Bool(false));
+            self.local("returned", no)
         });
+        self.frame = Some(Frame {
+            result: result.clone(),
+            returned,
+            loops: 0,
+        });
+        self.stmts(body);
+    }
+
+    /// A call of a function that is inlined and takes scalars, with arguments that are there.
+    pub(super) fn call_with(&mut self, id: hir::FunctionId, args: &[ir::VarId]) -> ExprId {
+        let model = self.model;
+        let function = &model[id];
+        let bound = (function.params.iter().zip(args))
+            .map(|(&param, &var)| (param, self.single(var, &model[param].ty)))
+            .collect();
+        if let Some(value) = only_value(&function.body) {
+            return self.in_scope(bound, |lowerer| lowerer.scalar(value));
+        }
+        let place = self.temporary(&function.name, &function.result);
+        self.in_scope(bound, |lowerer| lowerer.body_into(&place, &function.body));
+        self.load(&place)
     }
 
     fn is_inlined(&self, id: hir::FunctionId) -> bool {
@@ -81,6 +96,15 @@ impl Lowerer<'_> {
             };
             bound.push((param, place));
         }
+        self.in_scope(bound, run)
+    }
+
+    /// Runs `run` where the parameters of a function stand for these places.
+    fn in_scope<T>(
+        &mut self,
+        bound: Vec<(hir::LocalId, Place)>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         // The body of one function may be open several times, but never within itself.
         let locals = self.locals.clone();
         let frame = self.frame.take();
@@ -202,6 +226,19 @@ impl Lowerer<'_> {
             accept,
             reject,
         });
+    }
+}
+
+/// What a body returns that does nothing else.
+fn only_value(body: &[Stmt]) -> Option<hir::ExprId> {
+    match body {
+        [
+            Stmt {
+                kind: StmtKind::Return(value),
+                ..
+            },
+        ] => Some(*value),
+        _ => None,
     }
 }
 

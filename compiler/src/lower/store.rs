@@ -169,6 +169,8 @@ impl Lowerer<'_> {
     /// One draw per scalar of the place.
     pub(super) fn draw_each(&mut self, place: &Place, value: hir::ExprId) {
         self.each_element(place, &mut |lowerer, element| {
+            // Every agent draws all elements.
+            lowerer.conditional = false;
             let components = element.ty.value().map_or(1, ir::Type::components);
             if components > 1 && lowerer.ty(value) == &Type::F32 {
                 let parts = (0..components)

@@ -168,7 +168,9 @@ impl Hoist {
         depth: u16,
     ) -> Option<u16> {
         let level = self.nodes[value.0 as usize];
-        let goes = level < depth && !is_trivial(program, value) && self.pays(program, value, level);
+        // A name for the bits of a float stays a name, and what follows from it can only go where it went.
+        let is_name = matches!(program[value], Expr::Bitcast { .. }) || !is_trivial(program, value);
+        let goes = level < depth && is_name && self.pays(program, value, level);
         let place = if goes { level } else { depth };
         for &operand in operands(&program[value]).iter() {
             self.hoist(program, operand, place);

@@ -33,7 +33,7 @@ syn keyword simBitcast bitcast
 syn match simRepeat '\%([])}[:alnum:]_.]\s\)\@2<=\<limit\ze\s\+[[:alnum:]_.(]'
 
 " Builtin functions are names like others unless they are called.
-syn match simBuiltin '\<\%(abs\|acos\|acosh\|all\|any\|argmax\|argmin\|asin\|asinh\|atan\|atan2\|atanh\|ceil\|clamp\|cos\|cosh\|count\|countLeadingZeros\|countOneBits\|countTrailingZeros\|cross\|degrees\|distance\|dot\|erf\|exp\|exp2\|extractBits\|faceForward\|firstLeadingBit\|firstTrailingBit\|floor\|fma\|fract\|insertBits\|inverseSqrt\|ldexp\|len\|length\|log\|log2\|max\|mean\|min\|mix\|mul_high\|normal_from\|normalize\|pow\|product\|radians\|reflect\|refract\|relu\|reverseBits\|round\|saturate\|select\|sigmoid\|sign\|sin\|sinh\|smoothstep\|softplus\|sqrt\|step\|sum\|tan\|tanh\|trunc\|unit\)\ze\s*('
+syn match simBuiltin '\<\%(abs\|acos\|acosh\|all\|any\|argmax\|argmin\|asin\|asinh\|atan\|atan2\|atanh\|ceil\|clamp\|cos\|cosh\|count\|countLeadingZeros\|countOneBits\|countTrailingZeros\|cross\|degrees\|distance\|dot\|erf\|exp\|exp2\|exponential_from\|extractBits\|faceForward\|firstLeadingBit\|firstTrailingBit\|floor\|fma\|fract\|insertBits\|inverseSqrt\|ldexp\|len\|length\|log\|log2\|max\|mean\|min\|mix\|mul_high\|normal_from\|normalize\|pow\|product\|radians\|reflect\|refract\|relu\|reverseBits\|round\|saturate\|select\|sigmoid\|sign\|sin\|sinh\|smoothstep\|softplus\|sqrt\|step\|sum\|tan\|tanh\|trunc\|unit\)\ze\s*('
 syn match simDraw '\<\%(bernoulli\|categorical\|exponential\|normal\|poisson\|randint\|random\|uniform\)\ze\s*('
 
 " Declarations

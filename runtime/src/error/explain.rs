@@ -114,6 +114,14 @@ const EXPLANATIONS: &[(&str, &str, &str)] = &[
          are known.",
     ),
     (
+        "E0717",
+        "no_distribution",
+        "A draw that every agent makes has arguments that follow from params and the numbers of agents and steps, and \
+         for these there is no such distribution: a negative mean of `poisson`, a chance above 1, an empty range of \
+         `randint`. Draws under conditions, in loops and in functions are not looked at; docs/random.md says what a \
+         draw gives for such arguments there.",
+    ),
+    (
         "E0801",
         "no_adapter",
         "The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an \

@@ -100,6 +100,7 @@ pub fn artifact(inner_rounds: Option<u64>) -> Artifact {
         own_kernel: Some(KERNEL.to_owned()),
         options: sim_compiler::Options::default(),
         lowered: Program::default(),
+        launch_checks: None,
     }
 }
 

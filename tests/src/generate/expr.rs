@@ -340,7 +340,10 @@ impl Generator {
         Some(match ty {
             Ty::F32 => match self.dice.below(2) {
                 0 => "q(random())".into(),
-                _ => format!("q(uniform(-2.0, {}))", self.expr(&Ty::F32, depth.min(1))),
+                _ => format!(
+                    "q(uniform(-2.0, clamp({}, -2.0, 9.0)))",
+                    self.expr(&Ty::F32, depth.min(1))
+                ),
             },
             Ty::I32 => format!("randint(-4, {})", 1 + self.dice.below(9)),
             Ty::Bool => "bernoulli(0.4)".into(),

@@ -2,7 +2,9 @@
 
 mod activations;
 mod benchmarks;
+mod draw_statistics;
 mod draws;
+mod draws_edge;
 mod drift;
 #[cfg(feature = "texts")]
 mod editors;

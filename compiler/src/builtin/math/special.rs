@@ -71,3 +71,15 @@ pub fn normal_from(a: u32, b: u32) -> f32 {
     let angle = (b as i32) as f32 * (std::f32::consts::PI / 2_147_483_648.0);
     (-2.0 * primary::log_normal(u)).sqrt() * primary::cos_fast(angle)
 }
+
+/// -ln u with u = (word + ½) / 2^32: from 2^-33 to 22.87. Where u is above 1 - 2^-6, which no `f32` holds to all
+/// places, by the series for 1 - u.
+#[inline(always)]
+pub fn exponential_from(word: u32) -> f32 {
+    const UNIT: f32 = 1.0 / 4_294_967_296.0;
+    let u = word as f32 * UNIT + 0.5 * UNIT;
+    let v = !word as f32 * UNIT + 0.5 * UNIT;
+    let series = v + v * v * (0.5 + v * (1.0 / 3.0 + v * 0.25));
+    let log = -primary::log_normal(u);
+    if word >= 0xfc00_0000 { series } else { log }
+}

@@ -463,6 +463,13 @@ fn precise_erf(x: f32) -> f32 {
     return precise_known(x, precise_signed(select(outer, size * p, size < 1.0), x));
 }
 
+fn precise_exponential_from(word: u32) -> f32 {
+    let u = f32(word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
+    let v = f32(~word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
+    let series = v + v * v * (0.5 + v * (0.33333334 + v * 0.25));
+    return select(-precise_log_of(u), series, word >= 0xfc000000u);
+}
+
 fn precise_normal_from(a: u32, b: u32) -> f32 {
     let u = f32(a) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
     let angle = precise_opaque(f32(bitcast<i32>(b)) * 1.4629180792671596e-9);

@@ -13,7 +13,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Random,
         params: &["p"],
         meaning: Meaning::Draw(Draw::Bernoulli),
-        doc: "True with chance `p`.",
+        doc: "True with chance `p`, from 0 to 1, to 2^-64.",
         example: "bernoulli(1.0)",
     },
     Builtin {
@@ -29,8 +29,31 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Random,
         params: &["rate"],
         meaning: Meaning::Draw(Draw::Exponential),
-        doc: "An exponential number with mean `1 / rate`.",
-        example: "exponential(2.0) >= 0.0",
+        doc: "An exponential number with mean `1 / rate`, above 0.",
+        example: "exponential(2.0) > 0.0",
+    },
+    Builtin {
+        name: "exponential_from",
+        area: Area::Random,
+        params: &["word"],
+        meaning: Meaning::Pure(Pure {
+            class: Class::Integer,
+            params: &[Slot::U32],
+            result: Slot::F32,
+            eval: exponential_from,
+            wgsl: Wgsl::Helper {
+                name: "exponential_from_word",
+                text: EXPONENTIAL_FROM_WORD,
+                needs: &[],
+            },
+            derivative: &["0.0"],
+            tolerance: Tolerance::Mixed {
+                absolute: 1e-12,
+                relative: 1e-4,
+            },
+        }),
+        doc: "The exponential number of rate 1 that a random word stands for: -log((`word` + 1/2) / 2^32).",
+        example: "exponential_from(0x7fffffffu) == exponential_from(0x80000000u)",
     },
     Builtin {
         name: "normal",
@@ -69,7 +92,7 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Random,
         params: &["mean"],
         meaning: Meaning::Draw(Draw::Poisson),
-        doc: "A Poisson number with that mean, `i32`.",
+        doc: "A Poisson number with that mean, from 0 to 2^30; `i32`.",
         example: "poisson(4.0) >= 0",
     },
     Builtin {
@@ -94,7 +117,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["a", "b"],
         meaning: Meaning::Draw(Draw::Uniform),
         doc: "A number in [`a`, `b`).",
-        example: "uniform(2.0, 3.0) >= 2.0",
+        example: "uniform(2.0, 3.0) < 3.0",
     },
     Builtin {
         name: "unit",
@@ -123,6 +146,15 @@ fn unit_from_word(word: u32) -> f32 {
     return f32(word >> 8u) * 5.9604644775390625e-8;
 }";
 
+/// A logarithm near 0 would have few places: there the series for one minus the uniform number stands.
+const EXPONENTIAL_FROM_WORD: &str = "\
+fn exponential_from_word(word: u32) -> f32 {
+    let u = f32(word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
+    let v = f32(~word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
+    let series = v + v * v * (0.5 + v * (0.33333334 + v * 0.25));
+    return select(-log(u), series, word >= 0xfc000000u);
+}";
+
 /// The bound keeps the root from a negative number where a driver's `log` of almost 1 is above 0.
 const NORMAL_FROM_WORDS: &str = "\
 fn normal_from_words(a: u32, b: u32) -> f32 {
@@ -145,6 +177,10 @@ fn word(a: Value) -> u32 {
 
 fn unit(a: &[Value]) -> Value {
     Value::F32(random::unit(word(a[0])))
+}
+
+fn exponential_from(a: &[Value]) -> Value {
+    Value::F32(math::exponential_from(word(a[0])))
 }
 
 fn normal_from(a: &[Value]) -> Value {

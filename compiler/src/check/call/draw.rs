@@ -1,10 +1,10 @@
 //! Draws: where one may be made, and what it takes and gives.
 
 use crate::{
-    builtin::{BuiltinId, Draw},
+    builtin::{BuiltinId, Draw, domain},
     check::{CallSite, Checker, Place},
     diagnostic::catalog,
-    hir::{ExprId, ExprKind, Type},
+    hir::{Constant, ExprId, ExprKind, FunctionId, Type},
     span::Span,
     syntax::ast,
 };
@@ -57,7 +57,7 @@ impl Checker<'_> {
             Type::F32
         };
         let names = BuiltinId::named(&callee.text).row().params;
-        let ids = args
+        let ids: Vec<ExprId> = args
             .iter()
             .enumerate()
             .map(|(k, arg)| {
@@ -70,9 +70,10 @@ impl Checker<'_> {
                 )
             })
             .collect();
-        if draw == Draw::Poisson
-            && let Some(id) = self.poisson()
-        {
+        let known = |id: &ExprId| self.constant(*id).and_then(Constant::as_number);
+        let known: Vec<Option<f64>> = ids.iter().map(known).collect();
+        self.distribution(draw, callee, &known, span);
+        if let Some(id) = self.prelude_draw(draw) {
             self.calls.push(CallSite {
                 caller: match self.place {
                     Place::Function(caller) => Some(caller),
@@ -88,6 +89,57 @@ impl Checker<'_> {
         self.node(ExprKind::Draw(draw, ids), result, span)
     }
 
+    /// The prelude's function behind a draw, if one is.
+    fn prelude_draw(&mut self, draw: Draw) -> Option<FunctionId> {
+        let name = match draw {
+            Draw::Bernoulli => "__bernoulli",
+            Draw::RandInt => "__randint",
+            Draw::Poisson => "__poisson",
+            Draw::Random | Draw::Uniform | Draw::Normal | Draw::Exponential | Draw::Categorical => {
+                return None;
+            }
+        };
+        let id = self.prelude_functions.get(name).copied()?;
+        if self.model.prelude_draw(id).is_none() {
+            self.model.prelude_draws.push((id, draw));
+        }
+        Some(id)
+    }
+
+    /// Complains of constant arguments for which there is no distribution.
+    fn distribution(&mut self, draw: Draw, callee: &ast::Name, args: &[Option<f64>], span: Span) {
+        if let Some(fault) = domain::fault(draw, args) {
+            self.report(catalog::control::no_distribution(
+                &callee.text,
+                fault.needs,
+                &fault.found,
+                span,
+            ));
+        }
+    }
+
+    /// In the prelude: `__take(n)` takes so many words and gives the number of the first, `__word(n)` is the word of
+    /// a number.
+    pub(super) fn words(
+        &mut self,
+        callee: &ast::Name,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<ExprId> {
+        let kind = match callee.text.as_str() {
+            "__take" => {
+                let count = self.expr(args.first()?, None);
+                ExprKind::TakeWords(self.constant(count)?.as_int()? as u32)
+            }
+            "__word" => ExprKind::RandomWord(self.expr(args.first()?, Some(&Type::U32))),
+            _ => return None,
+        };
+        if let Place::Function(function) = self.place {
+            self.model.functions[function.0 as usize].draws = true;
+        }
+        Some(self.node(kind, Type::U32, span))
+    }
+
     fn categorical(&mut self, callee: &ast::Name, weights: &ast::Expr, span: Span) -> ExprId {
         let id = self.expr(weights, None);
         let id = match self.ty(id).clone() {
@@ -99,6 +151,10 @@ impl Checker<'_> {
         };
         match self.ty(id) {
             Type::Array(element, _) if **element == Type::F32 => {
+                if let Some(Constant::Many(weights)) = self.constant(id) {
+                    let known: Vec<Option<f64>> = weights.iter().map(Constant::as_number).collect();
+                    self.distribution(Draw::Categorical, callee, &known, span);
+                }
                 self.node(ExprKind::Draw(Draw::Categorical, vec![id]), Type::I32, span)
             }
             Type::Error => self.error(span),

@@ -64,6 +64,8 @@ impl Checker<'_> {
                 params,
                 result,
                 body: Vec::new(),
+                is_expression: self.is_of_prelude(item.span)
+                    && matches!(&function.body.stmts[..], [only] if is_return(only)),
                 draws: false,
                 reads_inputs: false,
                 reads_data: false,
@@ -180,6 +182,10 @@ impl Checker<'_> {
             });
         }
     }
+}
+
+fn is_return(stmt: &ast::Stmt) -> bool {
+    matches!(stmt.kind, ast::StmtKind::Return(_))
 }
 
 fn ends_in_error(block: &ast::Block) -> bool {

@@ -183,7 +183,7 @@ impl Checker<'_> {
         }
         let draws = match &self.model[id].kind {
             ExprKind::Draw(..) => true,
-            ExprKind::Call(function, _) => Some(*function) == self.poisson(),
+            ExprKind::Call(function, _) => self.model.prelude_draw(*function).is_some(),
             _ => false,
         };
         if !draws {

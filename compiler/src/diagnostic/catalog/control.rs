@@ -168,6 +168,18 @@ catalog! {
             .help("write it in `step`, and call the function for the right-hand sides")
     }
 
+    /// A draw from a distribution that does not exist.
+    ///
+    /// `uniform(a, b)` needs `a` not above `b`, both finite; `randint(a, b)` needs `a` below `b`; `bernoulli(p)` a
+    /// chance from 0 to 1; `normal(mean, deviation)` a deviation that is not negative; `exponential(rate)` a rate
+    /// above 0; `poisson(mean)` a mean from 0 to 2^30; `categorical(weights)` weights that are not negative, one of
+    /// them above 0. Constant arguments are checked here, and what params say at the launch; docs/random.md says what
+    /// a draw gives for others.
+    E0424 no_distribution(name: &str, needs: &str, found: &str, span: Span) {
+        Diagnostic::new(format!("`{name}` needs {needs}")).at(span, format!("here {found}"))
+            .help("give it other arguments; where they switch the draw off, make the draw conditional on a param")
+    }
+
     /// A filter in a comprehension that builds an array: the array's length would not be known.
     E0422 filter_in_array(span: Span) {
         Diagnostic::new("an array comprehension cannot filter").at(span, "the length would depend on it")

@@ -53,12 +53,12 @@
     "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
     "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
     "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
-    "exponential" "extractBits" "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma"
-    "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length" "log" "log2" "max" "mean" "min"
-    "mix" "mul_high" "normal" "normal_from" "normalize" "poisson" "pow" "product" "radians"
-    "randint" "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "select"
-    "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum" "tan" "tanh"
-    "trunc" "uniform" "unit"))
+    "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
+    "firstTrailingBit" "floor" "fma" "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length"
+    "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize" "poisson"
+    "pow" "product" "radians" "randint" "random" "reflect" "refract" "relu" "reverseBits" "round"
+    "saturate" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum"
+    "tan" "tanh" "trunc" "uniform" "unit"))
 (call_expression function: (name) @type.builtin
   (#any-of? @type.builtin "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
 (call_expression function: (name) @constructor
@@ -69,12 +69,12 @@
     "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
     "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
     "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
-    "exponential" "extractBits" "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma"
-    "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length" "log" "log2" "max" "mean" "min"
-    "mix" "mul_high" "normal" "normal_from" "normalize" "poisson" "pow" "product" "radians"
-    "randint" "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "select"
-    "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum" "tan" "tanh"
-    "trunc" "uniform" "unit"))
+    "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
+    "firstTrailingBit" "floor" "fma" "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length"
+    "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize" "poisson"
+    "pow" "product" "radians" "randint" "random" "reflect" "refract" "relu" "reverseBits" "round"
+    "saturate" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum"
+    "tan" "tanh" "trunc" "uniform" "unit"))
 (bitcast_expression "bitcast" @function.builtin)
 (integrate_statement method: (name) @function.builtin)
 

@@ -249,6 +249,7 @@ pub(in crate::cpu::vector) fn operation(name: &str, ty: Type) -> Option<Option<P
         "mul_high" => Plain::MulHigh,
         "reverseBits" => Plain::ReverseBits,
         "unit" => Plain::Unit,
+        "exponential_from" => Plain::ExponentialFrom,
         "normal_from" => Plain::NormalFrom,
         _ => return None,
     }))

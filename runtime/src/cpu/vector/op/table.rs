@@ -192,6 +192,7 @@ operations! {{
     one ReverseBits(a: u32) = bits::reverse_bits(a);
     // Builtins: numbers of random words.
     one Unit(a: u32) = random::unit(a);
+    one ExponentialFrom(a: u32) = math::exponential_from(a);
     right NormalFrom(a: u32, b: u32) = math::normal_from(a, b);
     // Random words of the default generator: the two words of an agent's key, of a step's, and a draw.
     seeds AgentKey0(a: u32, b: u32, c: u32) = random::keyed_hash::agent_key([b, c], a)[0];

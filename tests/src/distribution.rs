@@ -1,0 +1,262 @@
+//! Distributions from their definitions in `f64`, and how far a sample is from them: moments, tails, extremes,
+//! chi-squared and Kolmogorov–Smirnov. Nothing here knows how the language draws.
+
+/// What a sample of numbers may be drawn from.
+pub trait Distribution {
+    /// P(X <= x).
+    fn below(&self, x: f64) -> f64;
+    /// P(X > x), exact where it is small.
+    fn above(&self, x: f64) -> f64;
+    /// Mean, variance, and fourth central moment over the squared variance.
+    fn moments(&self) -> [f64; 3];
+}
+
+/// Uniform in [a, b).
+pub struct Uniform(pub f64, pub f64);
+
+/// Normal with a mean and a standard deviation.
+pub struct Normal(pub f64, pub f64);
+
+/// Exponential with a rate.
+pub struct Exponential(pub f64);
+
+impl Distribution for Uniform {
+    fn below(&self, x: f64) -> f64 {
+        ((x - self.0) / (self.1 - self.0)).clamp(0.0, 1.0)
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        1.0 - self.below(x)
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        let width = self.1 - self.0;
+        [self.0 + 0.5 * width, width * width / 12.0, 1.8]
+    }
+}
+
+impl Distribution for Normal {
+    fn below(&self, x: f64) -> f64 {
+        normal_above((self.0 - x) / self.1)
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        normal_above((x - self.0) / self.1)
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        [self.0, self.1 * self.1, 3.0]
+    }
+}
+
+impl Distribution for Exponential {
+    fn below(&self, x: f64) -> f64 {
+        -(-x.max(0.0) * self.0).exp_m1()
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        (-x.max(0.0) * self.0).exp()
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        [1.0 / self.0, 1.0 / (self.0 * self.0), 9.0]
+    }
+}
+
+/// P(Z > z) of the standard normal distribution: the series around 0, Laplace's continued fraction beyond 3.
+pub fn normal_above(z: f64) -> f64 {
+    let density = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    if z < -3.0 {
+        return 1.0 - normal_above(-z);
+    }
+    if z > 3.0 {
+        let tail = (1..=60).rev().fold(z, |tail, k| z + f64::from(k) / tail);
+        return density / tail;
+    }
+    let (mut term, mut sum) = (z, z);
+    for k in 1..80 {
+        term *= z * z / f64::from(2 * k + 1);
+        sum += term;
+    }
+    0.5 - density * sum
+}
+
+/// P(X > x) of chi-squared with so many degrees of freedom.
+pub fn chi_squared_above(x: f64, degrees: f64) -> f64 {
+    if degrees > 200.0 {
+        // Wilson and Hilferty: a cube root is all but normal.
+        let ninth = 2.0 / (9.0 * degrees);
+        return normal_above(((x / degrees).cbrt() - 1.0 + ninth) / ninth.sqrt());
+    }
+    let (a, x) = (0.5 * degrees, 0.5 * x);
+    if x <= 0.0 {
+        return 1.0;
+    }
+    let front = (a * x.ln() - x - log_gamma(a)).exp();
+    if x < a + 1.0 {
+        let (mut term, mut sum) = (1.0 / a, 1.0 / a);
+        for k in 1..2_000 {
+            term *= x / (a + f64::from(k));
+            sum += term;
+        }
+        return 1.0 - front * sum;
+    }
+    // Legendre's continued fraction.
+    let tail = (1..=500).rev().fold(0.0, |tail, k| {
+        let k = f64::from(k);
+        k * (a - k) / (x + 2.0 * k + 1.0 - a + tail)
+    });
+    front / (x + 1.0 - a + tail)
+}
+
+/// ln Γ(x) for positive x: Stirling's series where it is exact.
+fn log_gamma(x: f64) -> f64 {
+    let (mut shift, mut x) = (0.0, x);
+    while x < 12.0 {
+        shift -= x.ln();
+        x += 1.0;
+    }
+    let y = 1.0 / (x * x);
+    let series = (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x;
+    shift + (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
+}
+
+/// P(D √n > t) of Kolmogorov's distribution.
+pub fn kolmogorov_above(t: f64) -> f64 {
+    if t < 0.3 {
+        return 1.0;
+    }
+    let term = |k: i32| {
+        let sign = if k % 2 == 1 { 2.0 } else { -2.0 };
+        sign * (-2.0 * f64::from(k * k) * t * t).exp()
+    };
+    (1..=40).map(term).sum::<f64>().clamp(0.0, 1.0)
+}
+
+/// The chances of a Poisson number: the first that counts, and those from there on. By the ratio of neighbours from
+/// the most likely one, so that a table is as exact for a mean of 10^9 as for one of 1.
+pub fn poisson(mean: f64) -> (i64, Vec<f64>) {
+    let mode = mean.floor();
+    let mut up = vec![1.0];
+    let mut k = mode;
+    while up[up.len() - 1] > 1e-40 {
+        k += 1.0;
+        up.push(up[up.len() - 1] * mean / k);
+    }
+    let mut down = Vec::new();
+    let (mut k, mut chance) = (mode, 1.0);
+    while k > 0.0 && chance > 1e-40 {
+        chance *= k / mean;
+        k -= 1.0;
+        down.push(chance);
+    }
+    let first = mode as i64 - down.len() as i64;
+    let mut chances: Vec<f64> = down.into_iter().rev().chain(up).collect();
+    // Small ones first.
+    let mut sorted = chances.clone();
+    sorted.sort_by(f64::total_cmp);
+    let sum: f64 = sorted.iter().sum();
+    chances.iter_mut().for_each(|chance| *chance /= sum);
+    (first, chances)
+}
+
+/// A sample against what it should be, as chances: of deviations as large as those found.
+#[derive(Clone, Copy, Debug)]
+pub struct Verdict {
+    /// The mean, in standard errors.
+    pub mean: f64,
+    /// The variance, in standard errors.
+    pub variance: f64,
+    /// Numbers beyond 5 standard deviations from the mean, and how many are expected.
+    pub far: [f64; 2],
+    /// The chance of as many or more far ones, or of as few or fewer: the smaller one.
+    pub far_chance: f64,
+    /// The smallest and the largest number.
+    pub ends: [f64; 2],
+    /// The chance that none is smaller than the smallest, and that none is larger than the largest.
+    pub ends_chance: [f64; 2],
+    /// The chance of a larger chi-squared, or Kolmogorov–Smirnov distance.
+    pub fit: f64,
+}
+
+impl Verdict {
+    /// Is anything about the sample less likely than 1 in a million?
+    pub fn is_fair(&self) -> bool {
+        let likely = |chance: f64| (1e-6..=1.0 - 1e-6).contains(&chance);
+        self.mean.abs() < 5.0
+            && self.variance.abs() < 5.0
+            && self.far_chance > 1e-6
+            && self.ends_chance.into_iter().all(|chance| chance > 1e-6)
+            && (likely(self.fit) || self.fit == 1.0)
+    }
+}
+
+/// The chance of as many or more events as found where so many are expected, or of as few or fewer: the smaller.
+pub fn count_chance(found: f64, expected: f64) -> f64 {
+    if expected <= 0.0 {
+        return if found > 0.0 { 0.0 } else { 1.0 };
+    }
+    // A Poisson number is at least k if chi-squared with 2 k degrees is at most twice the mean.
+    let more = match found > 0.0 {
+        true => 1.0 - chi_squared_above(2.0 * expected, 2.0 * found),
+        false => 1.0,
+    };
+    more.min(chi_squared_above(2.0 * expected, 2.0 * found + 2.0))
+}
+
+/// Chi-squared of counts against chances: cells are joined until each expects 10. Gives the chance of a larger one.
+pub fn chi_squared(counts: &[u64], chances: &[f64], total: f64) -> f64 {
+    let (mut sum, mut cells) = (0.0, 0.0);
+    let (mut found, mut expected, mut rest) = (0.0, 0.0, 1.0);
+    for (count, chance) in counts.iter().zip(chances) {
+        found += *count as f64;
+        expected += chance * total;
+        rest -= chance;
+        if expected >= 10.0 && rest * total >= 10.0 {
+            sum += (found - expected).powi(2) / expected;
+            cells += 1.0;
+            (found, expected) = (0.0, 0.0);
+        }
+    }
+    if expected > 0.0 {
+        sum += (found - expected).powi(2) / expected;
+        cells += 1.0;
+    }
+    match cells < 2.0 {
+        true => 1.0,
+        false => chi_squared_above(sum, cells - 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of printed tables (Abramowitz and Stegun 26.1, 26.7, 26.8; Smirnov's table).
+    #[test]
+    fn tails_are_those_of_the_tables() {
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-5;
+        assert!(near(normal_above(1.0), 0.158_655_253_9));
+        assert!(near(normal_above(5.0), 2.866_515_719e-7));
+        assert!(near(normal_above(-2.0), 0.977_249_868));
+        assert!(near(chi_squared_above(3.841_459, 1.0), 0.05));
+        assert!(near(chi_squared_above(18.307_04, 10.0), 0.05));
+        assert!(near(chi_squared_above(2.0, 2.0), (-1f64).exp()));
+        assert!((chi_squared_above(249.445, 220.0) - 0.084).abs() < 2e-3);
+        assert!((kolmogorov_above(1.3581) - 0.05).abs() < 1e-4);
+        assert!(near(count_chance(0.0, 2.0), (-2f64).exp()));
+    }
+
+    #[test]
+    fn poisson_chances_are_those_of_the_formula() {
+        let (first, chances) = poisson(3.0);
+        assert_eq!(first, 0);
+        let e3 = (-3f64).exp();
+        assert!((chances[0] - e3).abs() < 1e-15 && (chances[2] - 4.5 * e3).abs() < 1e-15);
+        let (first, chances) = poisson(1e9);
+        let mean: f64 = (chances.iter().enumerate())
+            .map(|(k, chance)| chance * (first as f64 + k as f64 - 1e9))
+            .sum();
+        assert!(mean.abs() < 1e-3, "{mean}");
+    }
+}
