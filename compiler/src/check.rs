@@ -1,5 +1,7 @@
 //! Names to ids, types to every expression, complaints to the user. The checker goes on after a mistake:
-//! what is wrong becomes `Type::Error`, which fits everywhere, so that one mistake gives one message.
+//! what is wrong becomes `Type::Error`, which fits everywhere, so that one mistake gives one message. All
+//! that stands for a mistake holds the proof that it was reported (`Reported`), and only a complaint gives
+//! one: a mistake without a message cannot be written down.
 //!
 //! Order: names of all declarations (`item`), then types and constants, then params, data, inputs,
 //! states, functions, blocks and outputs. Constants are folded while they are checked, because array
@@ -10,6 +12,7 @@ mod constant;
 mod expr;
 mod extent;
 mod flow;
+mod graph;
 mod integrate;
 mod item;
 mod matching;
@@ -25,7 +28,7 @@ pub(crate) use flow::returns;
 pub(crate) use ty::SCALARS;
 
 use crate::{
-    diagnostic::{Diagnostic, catalog},
+    diagnostic::{Complaints, Diagnostic, Reported, catalog},
     hir::{
         self, Constant, DataId, EnumId, ExprId, ExprKind, FunctionId, InputId, LocalId, LocalKind,
         Model, ParamId, StateId, StructId, Type,
@@ -34,29 +37,38 @@ use crate::{
     span::Span,
     syntax::ast,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// Checks a syntax tree; `prelude` holds functions written in the language itself that builtins call.
+/// An expression, or the proof that a complaint says why there is none.
+type Checked<T = ExprId> = Result<T, Reported>;
+
+/// Checks a syntax tree; `prelude` holds functions written in the language itself that builtins call, and
+/// `unread` proves that a complaint was made of what could not be read, if the tree has any of that.
 ///
 /// # Errors
-/// The complaints, in source order; then there is no model.
-pub fn check(tree: &ast::Model, prelude: &ast::Model) -> Result<Model, Vec<Diagnostic>> {
-    let mut checker = Checker::new(tree, prelude);
+/// The complaints, in source order; then there is no model. There is none either where the tree has holes,
+/// of which only `unread` complains.
+pub fn check(
+    tree: &ast::Model,
+    prelude: &ast::Model,
+    unread: Option<Reported>,
+) -> Result<Model, Vec<Diagnostic>> {
+    let mut checker = Checker::new(tree, prelude, unread);
     checker.run();
-    if checker.diagnostics.is_empty() {
+    if checker.complaints.is_empty() && unread.is_none() {
         return Ok(checker.model);
     }
-    Err(checker.complaints())
+    Err(checker.complaints.finish())
 }
 
 /// Checks a syntax tree, and notes what its names stand for.
-pub fn survey(tree: &ast::Model) -> (Vec<Diagnostic>, Notes) {
+pub fn survey(tree: &ast::Model, unread: Option<Reported>) -> (Vec<Diagnostic>, Notes) {
     let prelude = ast::Model::default();
-    let mut checker = Checker::new(tree, &prelude);
+    let mut checker = Checker::new(tree, &prelude, unread);
     checker.notebook.open = true;
     checker.run();
     let notes = checker.take_notes();
-    (checker.complaints(), notes)
+    (checker.complaints.finish(), notes)
 }
 
 /// What a top-level name stands for.
@@ -70,8 +82,8 @@ enum Global {
     Function(FunctionId),
     Struct(StructId),
     Enum(EnumId),
-    /// Declared twice, as a complaint says: fits everywhere.
-    Broken,
+    /// Declared twice: fits everywhere.
+    Broken(Reported),
 }
 
 /// What a name in a block stands for.
@@ -88,7 +100,7 @@ enum ConstState {
     Unknown,
     Running,
     Known(Constant, Type),
-    Broken,
+    Broken(Reported),
 }
 
 /// The kind of place that an expression or statement stands in: decides what may be read or drawn.
@@ -136,12 +148,16 @@ struct Checker<'a> {
     tree: &'a ast::Model,
     prelude: &'a ast::Model,
     model: Model,
-    diagnostics: Vec<Diagnostic>,
+    /// The complaint of what could not be read.
+    unread: Option<Reported>,
+    complaints: Complaints,
     globals: HashMap<&'a str, (Global, Span)>,
     /// What the prelude declares; only the prelude itself can name it.
     prelude_functions: HashMap<&'a str, FunctionId>,
     variants: HashMap<&'a str, Vec<(EnumId, u32)>>,
     consts: Vec<(&'a ast::Item, ConstState)>,
+    /// Names of outputs, which nothing reads.
+    outputs: HashSet<&'a str>,
     function_items: Vec<&'a ast::Item>,
     scopes: Vec<HashMap<String, (Binding, Span)>>,
     /// Names that the current block declares further down, for "used before its declaration".
@@ -150,13 +166,14 @@ struct Checker<'a> {
     loops: u32,
     in_integrate: bool,
     calls: Vec<CallSite>,
-    /// Numbers of constants computed so far.
-    constant_numbers: u64,
+    constant_work: extent::ConstantWork,
+    adapted: constant::Adapted,
+    suggestions: suggest::Suggestions,
     notebook: notes::Notebook,
 }
 
 impl<'a> Checker<'a> {
-    fn new(tree: &'a ast::Model, prelude: &'a ast::Model) -> Self {
+    fn new(tree: &'a ast::Model, prelude: &'a ast::Model, unread: Option<Reported>) -> Self {
         Checker {
             tree,
             prelude,
@@ -164,11 +181,13 @@ impl<'a> Checker<'a> {
                 doc: tree.doc.clone(),
                 ..Model::default()
             },
-            diagnostics: Vec::new(),
+            unread,
+            complaints: Complaints::default(),
             globals: HashMap::new(),
             prelude_functions: HashMap::new(),
             variants: HashMap::new(),
             consts: Vec::new(),
+            outputs: HashSet::new(),
             function_items: Vec::new(),
             scopes: Vec::new(),
             later: Vec::new(),
@@ -176,7 +195,9 @@ impl<'a> Checker<'a> {
             loops: 0,
             in_integrate: false,
             calls: Vec::new(),
-            constant_numbers: 0,
+            constant_work: extent::ConstantWork::default(),
+            adapted: constant::Adapted::default(),
+            suggestions: suggest::Suggestions::default(),
             notebook: notes::Notebook::default(),
         }
     }
@@ -213,16 +234,20 @@ impl<'a> Checker<'a> {
         self.globals.get(text).copied()
     }
 
-    /// The complaints, in the order of the source.
-    fn complaints(mut self) -> Vec<Diagnostic> {
-        self.diagnostics.sort_by_key(|diagnostic| diagnostic.span());
-        // The place of `place += value` is checked twice.
-        self.diagnostics.dedup();
-        self.diagnostics
+    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        self.complaints.add(diagnostic)
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+    /// The complaint of a hole in the tree; one is made here if the parser made none.
+    fn hole(&mut self, span: Span) -> Reported {
+        match self.unread {
+            Some(reported) => reported,
+            None => self.report(catalog::syntax::unexpected_token(
+                "something else",
+                "this",
+                span,
+            )),
+        }
     }
 
     fn node(&mut self, kind: ExprKind, ty: Type, span: Span) -> ExprId {
@@ -230,8 +255,17 @@ impl<'a> Checker<'a> {
         ExprId(self.model.exprs.len() as u32 - 1)
     }
 
-    fn error(&mut self, span: Span) -> ExprId {
-        self.node(ExprKind::Error, Type::Error, span)
+    /// What stands in the place of an expression that makes no sense.
+    fn error(&mut self, span: Span, reported: Reported) -> ExprId {
+        self.node(ExprKind::Error(reported), Type::Error(reported), span)
+    }
+
+    /// The expression, unless a mistake was reported in it.
+    fn sound(&self, id: ExprId) -> Checked {
+        match &self.model[id].kind {
+            ExprKind::Error(reported) => Err(*reported),
+            _ => self.ty(id).error().map_or(Ok(id), Err),
+        }
     }
 
     fn constant_node(&mut self, constant: Constant, ty: Type, span: Span) -> ExprId {

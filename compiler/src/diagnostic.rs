@@ -3,6 +3,9 @@
 
 pub mod catalog;
 pub mod render;
+mod reported;
+
+pub(crate) use reported::{Complaints, MOST_COMPLAINTS, Reported};
 
 use crate::span::Span;
 

@@ -11,6 +11,7 @@ pub mod ty;
 pub use crate::syntax::ast::{BinaryOp, UnaryOp};
 use crate::{
     builtin::{BuiltinId, Draw, Fold},
+    diagnostic::Reported,
     ir::Launch,
     span::Span,
 };
@@ -366,7 +367,7 @@ pub enum ExprKind {
         otherwise: ExprId,
     },
     /// A mistake was reported here; never leaves the checker.
-    Error,
+    Error(Reported),
 }
 
 /// `for i in a..b if c: e`

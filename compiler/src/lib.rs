@@ -33,7 +33,9 @@ pub mod words;
 pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;
 
+use diagnostic::Reported;
 use random::Generator;
+use std::collections::HashSet;
 
 /// How to compile.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +133,7 @@ fn optimised(
 /// those about size.
 pub fn survey(source: &str) -> names::Survey {
     let parsed = syntax::parse(source);
-    let (found, notes) = check::survey(&parsed.model);
+    let (found, notes) = check::survey(&parsed.model, Reported::by(&parsed.diagnostics));
     let names = names::collect(&parsed.model, notes, source.len());
     names::Survey {
         diagnostics: joined(source, parsed.diagnostics, found),
@@ -144,27 +146,29 @@ fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
     let parsed = syntax::parse(source);
     let prelude = prelude::text(source).map(|text| syntax::parse(&text).model);
     let prelude = prelude.unwrap_or_default();
-    let mut diagnostics = parsed.diagnostics;
-    match check::check(&parsed.model, &prelude) {
-        Ok(model) if diagnostics.is_empty() => match size::check(&model) {
-            found if found.is_empty() => return Ok(model),
-            found => diagnostics = found,
-        },
-        Ok(_) => {}
-        Err(found) => return Err(joined(source, diagnostics, found)),
+    let unread = Reported::by(&parsed.diagnostics);
+    let model = check::check(&parsed.model, &prelude, unread)
+        .map_err(|found| joined(source, parsed.diagnostics, found))?;
+    let mut too_large = size::check(&model);
+    if too_large.is_empty() {
+        return Ok(model);
     }
-    diagnostics.sort_by_key(Diagnostic::span);
-    Err(diagnostics)
+    too_large.sort_by_key(Diagnostic::span);
+    Err(too_large)
 }
 
 /// The complaints of the syntax and those of the checker that are no consequence of them.
 fn joined(source: &str, syntax: Vec<Diagnostic>, checker: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let breaks = source
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| *byte == b'\n');
+    let breaks: Vec<usize> = breaks.map(|(at, _)| at).collect();
     let line = |diagnostic: &Diagnostic| {
-        let start = diagnostic.span().range().start.min(source.len());
-        let before = source.as_bytes()[..start].iter();
-        before.filter(|byte| **byte == b'\n').count()
+        let start = diagnostic.span().range().start;
+        breaks.partition_point(|at| *at < start)
     };
-    let broken: Vec<usize> = syntax.iter().map(line).collect();
+    let broken: HashSet<usize> = syntax.iter().map(line).collect();
     let mut diagnostics = syntax;
     diagnostics.extend(checker.into_iter().filter(|diagnostic| {
         broken.is_empty() || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))

@@ -99,7 +99,7 @@ fn words(model: &Model, ty: &Type) -> u64 {
             .map(|(_, ty)| words(model, ty))
             .fold(0, u64::saturating_add),
         Type::Value(ty) => ty.components() as u64,
-        Type::Enum(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error => 1,
+        Type::Enum(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error(_) => 1,
     }
 }
 

@@ -6,10 +6,10 @@ mod convert;
 mod draw;
 mod fold;
 
-use super::{CallSite, Checker, Global, Place, suggest::nearest, ty::value_type};
+use super::{CallSite, Checked, Checker, Global, Place, ty::value_type};
 use crate::{
     builtin::{BuiltinId, Meaning, table},
-    diagnostic::catalog,
+    diagnostic::{Reported, catalog},
     hir::{Constant, ExprId, ExprKind, FunctionId, StructId, Type},
     span::Span,
     syntax::ast,
@@ -22,7 +22,7 @@ impl Checker<'_> {
         args: &[ast::Expr],
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         if let Some(ty) = value_type(&callee.text) {
             return if ty.is_vector() {
                 self.vector(ty, args, span)
@@ -33,18 +33,19 @@ impl Checker<'_> {
         if self.is_of_prelude(callee.span)
             && let Some(id) = self.words(callee, args, span)
         {
-            return id;
+            return Ok(id);
         }
         let meant = self.callable(callee);
-        if let Some((Global::Function(_) | Global::Struct(_) | Global::Broken, declared)) = meant {
+        if let Some((Global::Function(_) | Global::Struct(_) | Global::Broken(_), declared)) = meant
+        {
             self.note(callee.span, declared);
         }
         match meant {
             Some((Global::Function(id), _)) => return self.call_function(id, callee, args, span),
             Some((Global::Struct(id), _)) => return self.construct(id, callee, args, span),
-            Some((Global::Broken, _)) => {
-                self.args(args, None);
-                return self.error(span);
+            Some((Global::Broken(reported), _)) => {
+                self.args(args, None)?;
+                return Err(reported);
             }
             Some((other, declared)) if BuiltinId::find(&callee.text).is_none() => {
                 let report = catalog::names::not_a_function(
@@ -54,13 +55,12 @@ impl Checker<'_> {
                     Some(declared),
                 );
                 self.note(callee.span, declared);
-                self.report(report);
-                return self.error(span);
+                return Err(self.report(report));
             }
             _ => {}
         }
         let Some(id) = BuiltinId::find(&callee.text) else {
-            return self.unknown_function(callee, span);
+            return Err(self.unknown_function(callee));
         };
         match id.row().meaning {
             Meaning::Pure(pure) => self.builtin(id, pure, callee, args, want, span),
@@ -70,7 +70,7 @@ impl Checker<'_> {
         }
     }
 
-    fn unknown_function(&mut self, callee: &ast::Name, span: Span) -> ExprId {
+    fn unknown_function(&mut self, callee: &ast::Name) -> Reported {
         let name = callee.text.as_str();
         let local = self
             .scopes
@@ -100,25 +100,33 @@ impl Checker<'_> {
             };
             let builtins = table::rows().iter().map(|row| row.name);
             let conversions = super::ty::SCALARS.iter().map(|(name, _)| *name);
-            let near = foreign.or_else(|| nearest(name, builtins.chain(conversions).chain(own)));
+            let candidates = builtins.chain(conversions).chain(own);
+            let near = foreign.or_else(|| self.suggestions.nearest(name, candidates));
             catalog::names::unknown_function(name, callee.span, near)
         };
-        self.report(report);
-        self.error(span)
+        self.report(report)
     }
 
-    fn args(&mut self, args: &[ast::Expr], want: Option<&Type>) -> Option<Vec<ExprId>> {
+    fn args(&mut self, args: &[ast::Expr], want: Option<&Type>) -> Checked<Vec<ExprId>> {
         let ids: Vec<ExprId> = args.iter().map(|arg| self.expr(arg, want)).collect();
-        (!ids.iter().any(|&id| self.is_error(id))).then_some(ids)
+        self.all_sound(&ids)?;
+        Ok(ids)
     }
 
-    fn count(&mut self, callee: &str, needed: &str, ok: bool, found: usize, span: Span) -> bool {
-        if !ok {
-            self.report(catalog::types::wrong_argument_count(
-                callee, needed, found, span, None,
-            ));
+    fn count(
+        &mut self,
+        callee: &str,
+        needed: &str,
+        ok: bool,
+        found: usize,
+        span: Span,
+    ) -> Checked<()> {
+        if ok {
+            return Ok(());
         }
-        ok
+        Err(self.report(catalog::types::wrong_argument_count(
+            callee, needed, found, span, None,
+        )))
     }
 
     /// `Order(1.0, 2.0)`
@@ -128,18 +136,17 @@ impl Checker<'_> {
         callee: &ast::Name,
         args: &[ast::Expr],
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let (fields, declared) = (self.model[id].fields.clone(), self.model[id].span);
         if args.len() != fields.len() {
             let needed = plural(fields.len());
-            self.report(catalog::types::wrong_argument_count(
+            return Err(self.report(catalog::types::wrong_argument_count(
                 &callee.text,
                 &needed,
                 args.len(),
                 span,
                 Some(declared),
-            ));
-            return self.error(span);
+            )));
         }
         let ids: Vec<ExprId> = args
             .iter()
@@ -154,12 +161,15 @@ impl Checker<'_> {
                 )
             })
             .collect();
-        match self.constants(&ids) {
-            Some(values) => {
-                self.constant_node(Constant::Many(values.into()), Type::Struct(id), span)
-            }
-            None => self.node(ExprKind::Compose(ids), Type::Struct(id), span),
+        let written = args.iter().zip(&fields).map(|(arg, (_, ty))| (arg, ty));
+        let copied = self.copied(written);
+        if let Some(values) = self.constants(&ids)
+            && self.folds(copied, span)?
+        {
+            let fields = Constant::Many(values.into());
+            return Ok(self.constant_node(fields, Type::Struct(id), span));
         }
+        Ok(self.node(ExprKind::Compose(ids), Type::Struct(id), span))
     }
 
     fn call_function(
@@ -168,13 +178,13 @@ impl Checker<'_> {
         callee: &ast::Name,
         args: &[ast::Expr],
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         if self.place == Place::Constant {
-            return self.not_constant(span);
+            return Err(self.not_constant(span));
         }
         // Only `len` in a constant comes here before the signatures are known.
         let Some(function) = self.model.functions.get(id.0 as usize) else {
-            return self.not_constant(span);
+            return Err(self.not_constant(span));
         };
         let (params, result, declared) = (
             function.params.clone(),
@@ -193,14 +203,13 @@ impl Checker<'_> {
         });
         if args.len() != params.len() {
             let needed = plural(params.len());
-            self.report(catalog::types::wrong_argument_count(
+            return Err(self.report(catalog::types::wrong_argument_count(
                 &callee.text,
                 &needed,
                 args.len(),
                 span,
                 Some(declared),
-            ));
-            return self.error(span);
+            )));
         }
         let ids = args
             .iter()
@@ -217,26 +226,26 @@ impl Checker<'_> {
                 )
             })
             .collect();
-        self.node(ExprKind::Call(id, ids), result, span)
+        Ok(self.node(ExprKind::Call(id, ids), result, span))
     }
 
     /// An argument that must have one certain type.
-    fn argument(&mut self, id: ExprId, want: &Type, function: &str, param: &str) -> ExprId {
-        if let Some(adapted) = self.adapt(id, want) {
-            return adapted;
+    fn argument(&mut self, id: ExprId, want: &Type, function: &str, param: &str) -> Checked {
+        let id = self.sound(id)?;
+        if let Some(adapted) = self.adapt(id, want)? {
+            return Ok(adapted);
         }
-        if self.ty(id) == want || self.is_error(id) {
-            return id;
+        if self.ty(id) == want {
+            return Ok(id);
         }
         let (needed, found, span) = (
             format!("`{}`", self.show(want)),
             self.show(self.ty(id)),
             self.expr_span(id),
         );
-        self.report(catalog::types::bad_argument(
+        Err(self.report(catalog::types::bad_argument(
             function, param, &needed, &found, span,
-        ));
-        self.error(span)
+        )))
     }
 }
 
@@ -258,6 +267,6 @@ fn describe(global: Global) -> &'static str {
         Global::Function(_) => "a function",
         Global::Struct(_) => "a struct",
         Global::Enum(_) => "an enum",
-        Global::Broken => "declared twice",
+        Global::Broken(_) => "declared twice",
     }
 }

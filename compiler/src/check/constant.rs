@@ -1,13 +1,14 @@
 //! Values known at compile time: abstract arithmetic in 64 bits, and the step to the machine's types.
 
-use super::Checker;
+use super::{Checked, Checker};
 use crate::{
     builtin::eval,
-    diagnostic::catalog,
+    diagnostic::{Reported, catalog},
     hir::{BinaryOp, Constant, ExprId, Type, UnaryOp},
     ir::{self, Value},
     span::Span,
 };
+use std::{collections::HashMap, rc::Rc};
 
 /// Why a constant is none of a type.
 pub(super) enum Misfit {
@@ -17,37 +18,61 @@ pub(super) enum Misfit {
     Range(String),
 }
 
-/// An abstract constant of type `from` as one of the concrete type `to`.
-pub(super) fn concrete(constant: &Constant, from: &Type, to: &Type) -> Result<Constant, Misfit> {
-    match (constant, to) {
-        (Constant::Int(value), Type::Value(ty)) => integer(*value, *ty).map(Constant::Value),
-        (Constant::Float(value), Type::Value(ir::Type::F32)) => {
-            let narrow = *value as f32;
-            if narrow.is_finite() {
-                Ok(Constant::Value(Value::F32(narrow)))
-            } else {
-                Err(Misfit::Range(value.to_string()))
+/// Arrays of literals that took a type, by where they lie in memory and that type: a constant is converted
+/// once, however often it is used.
+#[derive(Debug, Default)]
+pub(super) struct Adapted(HashMap<(*const Constant, Type), Conversion>);
+
+/// The array as it was, which must stay where it lies, and as it is with its new type.
+#[derive(Debug)]
+struct Conversion {
+    _from: Rc<[Constant]>,
+    to: Rc<[Constant]>,
+}
+
+/// Shorter arrays are converted anew each time.
+const KEPT: usize = 16;
+
+impl Adapted {
+    /// An abstract constant of type `from` as one of the concrete type `to`.
+    pub(super) fn concrete(
+        &mut self,
+        constant: &Constant,
+        from: &Type,
+        to: &Type,
+    ) -> Result<Constant, Misfit> {
+        match (constant, to) {
+            (Constant::Int(value), Type::Value(ty)) => integer(*value, *ty).map(Constant::Value),
+            (Constant::Float(value), Type::Value(ir::Type::F32)) => {
+                let narrow = *value as f32;
+                if narrow.is_finite() {
+                    Ok(Constant::Value(Value::F32(narrow)))
+                } else {
+                    Err(Misfit::Range(value.to_string()))
+                }
             }
+            (Constant::Many(values), Type::Array(element, length))
+                if values.len() == *length as usize =>
+            {
+                let Type::Array(inner, _) = from else {
+                    return Err(Misfit::Kind);
+                };
+                let key = (values.as_ptr(), to.clone());
+                if let Some(known) = self.0.get(&key) {
+                    return Ok(Constant::Many(known.to.clone()));
+                }
+                let elements = values
+                    .iter()
+                    .map(|value| self.concrete(value, inner, element));
+                let converted: Rc<[Constant]> = elements.collect::<Result<_, _>>()?;
+                if values.len() >= KEPT {
+                    let (_from, to) = (values.clone(), converted.clone());
+                    self.0.insert(key, Conversion { _from, to });
+                }
+                Ok(Constant::Many(converted))
+            }
+            _ => Err(Misfit::Kind),
         }
-        (Constant::Many(values), Type::Array(element, length))
-            if values.len() == *length as usize =>
-        {
-            let Type::Array(inner, _) = from else {
-                return Err(Misfit::Kind);
-            };
-            values
-                .iter()
-                .map(|value| {
-                    if inner.is_abstract() {
-                        concrete(value, inner, element)
-                    } else {
-                        Ok(value.clone())
-                    }
-                })
-                .collect::<Result<_, _>>()
-                .map(Constant::Many)
-        }
-        _ => Err(Misfit::Kind),
     }
 }
 
@@ -96,35 +121,33 @@ pub(crate) fn ir_unary(op: UnaryOp) -> ir::UnaryOp {
 }
 
 impl Checker<'_> {
-    /// `op constant`, folded.
+    /// `op constant`, folded; none if it cannot be.
     pub(super) fn fold_unary(
         &mut self,
         op: UnaryOp,
         operand: &Constant,
         ty: &Type,
         span: Span,
-    ) -> Option<Constant> {
-        match (op, operand) {
+    ) -> Checked<Option<Constant>> {
+        Ok(Some(match (op, operand) {
             (UnaryOp::Negate, Constant::Int(value)) => match value.checked_neg() {
-                Some(value) => Some(Constant::Int(value)),
-                None => self.overflow(op.text(), span),
+                Some(value) => Constant::Int(value),
+                None => return Err(self.overflow(op.text(), span)),
             },
-            (UnaryOp::Complement, Constant::Int(value)) => Some(Constant::Int(!value)),
-            (UnaryOp::Negate, Constant::Float(value)) => Some(Constant::Float(-value)),
+            (UnaryOp::Complement, Constant::Int(value)) => Constant::Int(!value),
+            (UnaryOp::Negate, Constant::Float(value)) => Constant::Float(-value),
             (_, Constant::Value(value)) if ty.value().is_some() => {
-                Some(Constant::Value(eval::unary(ir_unary(op), *value)))
+                Constant::Value(eval::unary(ir_unary(op), *value))
             }
-            _ => None,
-        }
+            _ => return Ok(None),
+        }))
     }
 
-    fn overflow(&mut self, op: &str, span: Span) -> Option<Constant> {
-        self.report(catalog::constants::constant_overflow(op, span));
-        None
+    fn overflow(&mut self, op: &str, span: Span) -> Reported {
+        self.report(catalog::constants::constant_overflow(op, span))
     }
 
-    /// `a op b`, folded; both have the same type, or are a vector and an `f32`. None if it cannot be
-    /// folded or a complaint was made.
+    /// `a op b`, folded; both have the same type, or are a vector and an `f32`. None if it cannot be.
     pub(super) fn fold_binary(
         &mut self,
         op: BinaryOp,
@@ -132,21 +155,23 @@ impl Checker<'_> {
         b: &Constant,
         span: Span,
         right: Span,
-    ) -> Option<Constant> {
+    ) -> Checked<Option<Constant>> {
         match (a, b) {
             (Constant::Int(a), Constant::Int(b)) => self.fold_ints(op, *a, *b, span, right),
             (Constant::Float(a), Constant::Float(b)) => self.fold_floats(op, *a, *b, span),
             (Constant::Value(x), Constant::Value(y)) => {
-                let op = ir_binary(op)?;
+                let Some(op) = ir_binary(op) else {
+                    return Ok(None);
+                };
                 let y = match (op, y) {
                     (ir::BinaryOp::ShiftLeft | ir::BinaryOp::ShiftRight, Value::I32(amount)) => {
                         Value::U32(*amount as u32)
                     }
                     _ => *y,
                 };
-                Some(Constant::Value(eval::binary(op, *x, y)))
+                Ok(Some(Constant::Value(eval::binary(op, *x, y))))
             }
-            _ => None,
+            _ => Ok(None),
         }
     }
 
@@ -157,12 +182,11 @@ impl Checker<'_> {
         b: i64,
         span: Span,
         right: Span,
-    ) -> Option<Constant> {
-        let truth = |value: bool| Some(Constant::Value(Value::Bool(value)));
+    ) -> Checked<Option<Constant>> {
+        let truth = |value: bool| Ok(Some(Constant::Value(Value::Bool(value))));
         let result = match op {
             BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
-                self.report(catalog::constants::division_by_zero(right));
-                return None;
+                return Err(self.report(catalog::constants::division_by_zero(right)));
             }
             BinaryOp::Add => a.checked_add(b),
             BinaryOp::Subtract => a.checked_sub(b),
@@ -185,16 +209,22 @@ impl Checker<'_> {
             BinaryOp::LessEqual => return truth(a <= b),
             BinaryOp::Greater => return truth(a > b),
             BinaryOp::GreaterEqual => return truth(a >= b),
-            BinaryOp::And | BinaryOp::Or => return None,
+            BinaryOp::And | BinaryOp::Or => return Ok(None),
         };
         match result {
-            Some(value) => Some(Constant::Int(value)),
-            None => self.overflow(op.text(), span),
+            Some(value) => Ok(Some(Constant::Int(value))),
+            None => Err(self.overflow(op.text(), span)),
         }
     }
 
-    fn fold_floats(&mut self, op: BinaryOp, a: f64, b: f64, span: Span) -> Option<Constant> {
-        let truth = |value: bool| Some(Constant::Value(Value::Bool(value)));
+    fn fold_floats(
+        &mut self,
+        op: BinaryOp,
+        a: f64,
+        b: f64,
+        span: Span,
+    ) -> Checked<Option<Constant>> {
+        let truth = |value: bool| Ok(Some(Constant::Value(Value::Bool(value))));
         let result = match op {
             BinaryOp::Add => a + b,
             BinaryOp::Subtract => a - b,
@@ -214,13 +244,12 @@ impl Checker<'_> {
             | BinaryOp::BitOr
             | BinaryOp::BitXor
             | BinaryOp::ShiftLeft
-            | BinaryOp::ShiftRight => return None,
+            | BinaryOp::ShiftRight => return Ok(None),
         };
         if !result.is_finite() {
-            self.report(catalog::constants::not_finite(span));
-            return None;
+            return Err(self.report(catalog::constants::not_finite(span)));
         }
-        Some(Constant::Float(result))
+        Ok(Some(Constant::Float(result)))
     }
 
     /// All expressions as constants, if they all are.

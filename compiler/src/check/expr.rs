@@ -5,7 +5,7 @@ mod access;
 mod comprehension;
 mod name;
 
-use super::{Checker, Place, extent::MAX_FOLDED_NUMBERS};
+use super::{Checked, Checker, Place, extent::MAX_FOLDED_NUMBERS};
 use crate::{
     diagnostic::catalog,
     hir::{Constant, ExprId, ExprKind, Type},
@@ -22,34 +22,33 @@ impl Checker<'_> {
     /// Checks an expression. `want` is the type that its place will ask for, where that is known; it only
     /// guides literals, the result may have another type.
     pub(super) fn expr(&mut self, expr: &ast::Expr, want: Option<&Type>) -> ExprId {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.expr_inner(expr, want))
+        self.count_evaluation();
+        let checked = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.expr_inner(expr, want));
+        checked.unwrap_or_else(|reported| self.error(expr.span, reported))
     }
 
-    fn expr_inner(&mut self, expr: &ast::Expr, want: Option<&Type>) -> ExprId {
+    fn expr_inner(&mut self, expr: &ast::Expr, want: Option<&Type>) -> Checked {
         let span = expr.span;
         match &expr.kind {
             ast::ExprKind::Int(value) => self.int_literal(*value, span),
             ast::ExprKind::Uint(value) => match u32::try_from(*value) {
                 Ok(value) => {
-                    self.constant_node(Constant::Value(Value::U32(value)), Type::U32, span)
+                    Ok(self.constant_node(Constant::Value(Value::U32(value)), Type::U32, span))
                 }
-                Err(_) => {
-                    self.report(catalog::constants::constant_out_of_range(
-                        &format!("{value}u"),
-                        "u32",
-                        span,
-                    ));
-                    self.error(span)
-                }
+                Err(_) => Err(self.report(catalog::constants::constant_out_of_range(
+                    &format!("{value}u"),
+                    "u32",
+                    span,
+                ))),
             },
             ast::ExprKind::Float(value) => {
-                self.constant_node(Constant::Float(*value), Type::AbstractFloat, span)
+                Ok(self.constant_node(Constant::Float(*value), Type::AbstractFloat, span))
             }
             ast::ExprKind::Bool(value) => {
-                self.constant_node(Constant::Value(Value::Bool(*value)), Type::BOOL, span)
+                Ok(self.constant_node(Constant::Value(Value::Bool(*value)), Type::BOOL, span))
             }
             ast::ExprKind::Name(name) => self.name(name, span),
-            ast::ExprKind::Paren(inner) => self.expr(inner, want),
+            ast::ExprKind::Paren(inner) => Ok(self.expr(inner, want)),
             ast::ExprKind::Unary(op, operand) => self.unary(*op, operand, want, span),
             ast::ExprKind::Binary(op, left, right) => self.binary(*op, left, right, want, span),
             ast::ExprKind::Call { callee, args } => self.call(callee, args, want, span),
@@ -64,28 +63,24 @@ impl Checker<'_> {
                 branches,
                 otherwise,
             } => self.if_value(branches, otherwise, want, span),
-            ast::ExprKind::Error => self.error(span),
+            ast::ExprKind::Error => Err(self.hole(span)),
         }
     }
 
-    fn int_literal(&mut self, value: u64, span: Span) -> ExprId {
+    fn int_literal(&mut self, value: u64, span: Span) -> Checked {
         match i64::try_from(value) {
-            Ok(value) => self.constant_node(Constant::Int(value), Type::AbstractInt, span),
-            Err(_) => {
-                self.report(catalog::constants::constant_out_of_range(
-                    &value.to_string(),
-                    "i32",
-                    span,
-                ));
-                self.error(span)
-            }
+            Ok(value) => Ok(self.constant_node(Constant::Int(value), Type::AbstractInt, span)),
+            Err(_) => Err(self.report(catalog::constants::constant_out_of_range(
+                &value.to_string(),
+                "i32",
+                span,
+            ))),
         }
     }
 
-    fn array(&mut self, elements: &[ast::Expr], want: Option<&Type>, span: Span) -> ExprId {
+    fn array(&mut self, elements: &[ast::Expr], want: Option<&Type>, span: Span) -> Checked {
         if elements.is_empty() {
-            self.report(catalog::types::empty_array(span));
-            return self.error(span);
+            return Err(self.report(catalog::types::empty_array(span)));
         }
         let want = element_of(want);
         let mut ids: Vec<ExprId> = elements
@@ -93,14 +88,20 @@ impl Checker<'_> {
             .map(|element| self.expr(element, want.as_ref()))
             .collect();
         let element = self.common(&mut ids, want.as_ref(), "the elements of an array");
-        if ids.iter().any(|&id| self.is_error(id)) {
-            return self.error(span);
+        self.all_sound(&ids)?;
+        let copied = self.copied(elements.iter().map(|written| (written, &element)));
+        let length = ids.len() as u32;
+        if let Some(values) = self.constants(&ids)
+            && self.folds(copied, span)?
+        {
+            let ty = Type::Array(Rc::new(element), length);
+            return Ok(self.constant_node(Constant::Many(values.into()), ty, span));
         }
-        let ty = Type::Array(Rc::new(element), ids.len() as u32);
-        match self.constants(&ids) {
-            Some(values) => self.constant_node(Constant::Many(values.into()), ty, span),
-            None => self.node(ExprKind::Array(ids), ty, span),
+        for id in &mut ids {
+            *id = self.concrete(*id);
         }
+        let ty = Type::Array(Rc::new(element.default_concrete()), length);
+        Ok(self.node(ExprKind::Array(ids), ty, span))
     }
 
     fn repeat(
@@ -109,32 +110,34 @@ impl Checker<'_> {
         length: &ast::Expr,
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let want = element_of(want);
         let mut id = self.expr(value, want.as_ref());
+        let length = self.length(length);
+        id = self.sound(id)?;
         if let Some(want) = &want {
-            id = self.adapt(id, want).unwrap_or(id);
+            id = self.adapt_or_keep(id, want)?;
         }
-        let Some(length) = self.length(length) else {
-            return self.error(span);
-        };
-        let constant = self.constant(id).cloned();
-        if let Some(constant) = constant {
-            let ty = Type::Array(Rc::new(self.ty(id).clone()), length);
-            let small = self.numbers(&ty) <= MAX_FOLDED_NUMBERS;
-            if self.place == Place::Constant && !small {
-                let numbers = self.numbers(&ty);
-                self.afford(numbers, span);
-                return self.error(span);
-            }
-            if small {
+        let length = length?;
+        if let Some(constant) = self.constant(id).cloned() {
+            let own = self.ty(id).clone();
+            let ty = Type::Array(Rc::new(own.clone()), length);
+            let all = self.numbers(&ty);
+            // The first copy is what `v` took itself.
+            let new = match &own {
+                Type::Array(..) | Type::Struct(_) => all - self.numbers(&own),
+                _ => all,
+            };
+            let small = self.place == Place::Constant || all <= MAX_FOLDED_NUMBERS;
+            if small && self.folds(new, span)? {
                 let values = std::iter::repeat_n(constant, length as usize);
-                return self.constant_node(Constant::Many(values.collect()), ty, span);
+                return Ok(self.constant_node(Constant::Many(values.collect()), ty, span));
             }
         }
         let id = self.concrete(id);
+        let id = self.sound(id)?;
         let ty = Type::Array(Rc::new(self.ty(id).clone()), length);
-        self.node(ExprKind::Repeat(id), ty, span)
+        Ok(self.node(ExprKind::Repeat(id), ty, span))
     }
 
     /// Branches lie within one another from here on, and what follows walks through them.
@@ -152,7 +155,7 @@ impl Checker<'_> {
         otherwise: &ast::Expr,
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let mut conditions = Vec::new();
         let mut values = Vec::new();
         for (condition, value) in branches {
@@ -163,7 +166,7 @@ impl Checker<'_> {
         let constant = self.constant_branch(&conditions);
         let mut ty = self.common(&mut values, want, "the branches of `if`");
         if let Some(chosen) = constant {
-            return values[chosen];
+            return Ok(values[chosen]);
         }
         self.complain_of_branches(branches.len(), span);
         if ty.is_abstract() {
@@ -171,21 +174,22 @@ impl Checker<'_> {
                 .filter(|want| super::ty::adapts(&ty, want))
                 .cloned()
                 .unwrap_or_else(|| ty.default_concrete());
-            values = values
-                .into_iter()
-                .map(|id| self.adapt(id, &ty).unwrap_or(id))
-                .collect();
+            for id in &mut values {
+                *id = self.adapt_or_keep(*id, &ty)?;
+            }
         }
         let otherwise = values.pop().expect("the last branch was pushed above");
         let branches = conditions.into_iter().zip(values).collect();
-        self.node(
-            ExprKind::If {
-                branches,
-                otherwise,
-            },
-            ty,
-            span,
-        )
+        let kind = ExprKind::If {
+            branches,
+            otherwise,
+        };
+        Ok(self.node(kind, ty, span))
+    }
+
+    /// All of these, unless a mistake was reported in one.
+    pub(super) fn all_sound(&self, ids: &[ExprId]) -> Checked<()> {
+        ids.iter().try_for_each(|&id| self.sound(id).map(|_| ()))
     }
 
     /// Which branch a compile-time `if` takes, if its conditions are constants.

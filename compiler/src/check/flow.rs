@@ -1,11 +1,15 @@
 //! What only shows once all bodies are known: paths without `return`, recursion, draws where none may be.
 
-use super::{CallSite, Checker};
+use super::{CallSite, Checker, graph};
 use crate::{
     diagnostic::catalog,
-    hir::{self, FunctionId, Stmt, StmtKind},
+    hir::{Stmt, StmtKind},
     span::Span,
 };
+use std::collections::{HashMap, VecDeque};
+
+/// A message shows so many functions of a circle.
+const PATH_SHOWN: usize = 12;
 
 /// Does every path through the block return?
 pub(crate) fn returns(block: &[Stmt]) -> bool {
@@ -38,16 +42,20 @@ impl Checker<'_> {
     /// Recursion, then draws through calls.
     pub(super) fn check_calls(&mut self) {
         let count = self.model.functions.len();
-        let mut edges: Vec<Vec<(FunctionId, Span)>> = vec![Vec::new(); count];
+        let mut callees: Vec<Vec<usize>> = vec![Vec::new(); count];
+        let mut spans: Vec<Vec<Span>> = vec![Vec::new(); count];
         for call in &self.calls {
             if let Some(caller) = call.caller {
-                edges[caller.0 as usize].push((call.callee, call.span));
+                callees[caller.0 as usize].push(call.callee.0 as usize);
+                spans[caller.0 as usize].push(call.span);
             }
         }
-        if self.find_circles(&edges) {
+        let components = graph::components(&callees);
+        if self.complain_of_circles(&callees, &spans, &components) {
             return;
         }
-        self.spread(&edges);
+        let order: Vec<usize> = components.into_iter().flatten().collect();
+        self.spread(&callees, &order);
         let calls: Vec<CallSite> = self.calls.clone();
         for call in calls {
             if let (Some(place), true) = (call.forbids_draw, self.model[call.callee].draws) {
@@ -65,77 +73,84 @@ impl Checker<'_> {
                 self.report(report);
             }
         }
-        self.check_written_out(&edges);
+        self.check_written_out(&callees, &order);
     }
 
-    /// Complains of every circle of calls; true if there is one. An explicit stack, since the chain of
-    /// calls is as long as the user made it.
-    fn find_circles(&mut self, edges: &[Vec<(FunctionId, Span)>]) -> bool {
-        let mut state = vec![0u8; edges.len()];
+    /// Complains of each set of functions that call one another in circles; true if there is one.
+    fn complain_of_circles(
+        &mut self,
+        callees: &[Vec<usize>],
+        spans: &[Vec<Span>],
+        components: &[Vec<usize>],
+    ) -> bool {
         let mut found = false;
-        for root in 0..edges.len() {
-            if state[root] != 0 {
-                continue;
+        let mut component = vec![0; callees.len()];
+        for (number, members) in components.iter().enumerate() {
+            members
+                .iter()
+                .for_each(|&member| component[member] = number);
+        }
+        for members in components {
+            let first = members.iter().copied().min().unwrap_or_default();
+            let path = shortest_circle(callees, &component, first);
+            let Some(path) = path else { continue };
+            found = true;
+            let names = path
+                .iter()
+                .map(|&index| self.model.functions[index].name.as_str());
+            let mut names: Vec<&str> = names.collect();
+            if names.len() > PATH_SHOWN {
+                names.splice(PATH_SHOWN - 2..names.len() - 1, ["…"]);
             }
-            let mut stack = vec![(root, 0)];
-            state[root] = 1;
-            while let Some((node, next)) = stack.last_mut() {
-                let Some(&(callee, span)) = edges[*node].get(*next) else {
-                    state[*node] = 2;
-                    stack.pop();
-                    continue;
-                };
-                *next += 1;
-                let callee = callee.0 as usize;
-                match state[callee] {
-                    0 => {
-                        state[callee] = 1;
-                        stack.push((callee, 0));
-                    }
-                    1 => {
-                        found = true;
-                        let from = stack
-                            .iter()
-                            .position(|(node, _)| *node == callee)
-                            .unwrap_or(0);
-                        let path: Vec<&str> = stack[from..]
-                            .iter()
-                            .map(|(node, _)| *node)
-                            .chain([callee])
-                            .map(|node| self.model.functions[node].name.as_str())
-                            .collect();
-                        let path = path.join(" → ");
-                        let name = self.model.functions[callee].name.clone();
-                        self.report(catalog::control::recursion(&name, &path, span));
-                    }
-                    _ => {}
-                }
-            }
+            let (last, name) = (path[path.len() - 2], names[0]);
+            let mut calls = callees[last].iter().zip(&spans[last]);
+            let call = calls.find(|(callee, _)| **callee == first);
+            let span = call.map_or(self.model.functions[first].span, |(_, span)| *span);
+            let report = catalog::control::recursion(name, &names.join(" → "), span);
+            self.report(report);
         }
         found
     }
 
-    /// A function draws, or reads inputs, if one that it calls does. Calls have no circles here.
-    fn spread(&mut self, edges: &[Vec<(FunctionId, Span)>]) {
-        loop {
-            let mut changed = false;
-            for (caller, callees) in edges.iter().enumerate() {
-                for (callee, _) in callees {
-                    let effects = |function: &hir::Function| {
-                        [function.draws, function.reads_inputs, function.reads_data]
-                    };
-                    let inner = effects(&self.model[*callee]);
-                    let caller = &mut self.model.functions[caller];
-                    let before = effects(caller);
-                    caller.draws |= inner[0];
-                    caller.reads_inputs |= inner[1];
-                    caller.reads_data |= inner[2];
-                    changed |= effects(caller) != before;
-                }
-            }
-            if !changed {
-                return;
+    /// A function draws, or reads inputs, if one that it calls does. Calls have no circles here, and `order`
+    /// has what a function calls before it.
+    fn spread(&mut self, callees: &[Vec<usize>], order: &[usize]) {
+        for &caller in order {
+            for &callee in &callees[caller] {
+                let inner = &self.model.functions[callee];
+                let effects = [inner.draws, inner.reads_inputs, inner.reads_data];
+                let outer = &mut self.model.functions[caller];
+                outer.draws |= effects[0];
+                outer.reads_inputs |= effects[1];
+                outer.reads_data |= effects[2];
             }
         }
     }
+}
+
+/// The shortest way from a node back to itself, both ends included; it stays within its component.
+fn shortest_circle(
+    callees: &[Vec<usize>],
+    component: &[usize],
+    first: usize,
+) -> Option<Vec<usize>> {
+    let mut before: HashMap<usize, usize> = HashMap::new();
+    let mut queue = VecDeque::from([first]);
+    while let Some(node) = queue.pop_front() {
+        for &to in &callees[node] {
+            if to == first {
+                let mut path = vec![first, node];
+                while let Some(&previous) = before.get(path.last()?) {
+                    path.push(previous);
+                }
+                path.reverse();
+                return Some(path);
+            }
+            if component[to] == component[first] && !before.contains_key(&to) {
+                before.insert(to, node);
+                queue.push_back(to);
+            }
+        }
+    }
+    None
 }

@@ -1,6 +1,6 @@
 //! `integrate`: equations for states, evaluated at the stages of a method.
 
-use super::{Checker, Global, Place, suggest::nearest};
+use super::{Checked, Checker, Global, Place};
 use crate::{
     diagnostic::catalog,
     hir::{Method, StateId, Stmt, StmtKind, Type},
@@ -16,34 +16,30 @@ impl<'a> Checker<'a> {
         dt: &ast::Expr,
         body: &'a ast::Block,
         span: Span,
-    ) -> Option<StmtKind> {
+    ) -> Checked<StmtKind> {
         if self.in_integrate {
-            self.report(catalog::control::not_in_integrate("`integrate`", span));
-            return None;
+            return Err(self.report(catalog::control::not_in_integrate("`integrate`", span)));
         }
         if !matches!(self.place, Place::Init | Place::Step | Place::Finish) {
-            self.report(catalog::control::integrate_in_function(span));
-            return None;
+            return Err(self.report(catalog::control::integrate_in_function(span)));
         }
         let known = Method::ALL
             .iter()
             .find(|(name, _)| *name == method.text)
             .map(|(_, method)| *method);
-        if known.is_none() {
-            let near = nearest(&method.text, Method::ALL.iter().map(|(name, _)| *name));
-            self.report(catalog::types::unknown_method(
-                &method.text,
-                method.span,
-                near,
-            ));
-        }
+        let known = known.ok_or_else(|| {
+            let names = Method::ALL.iter().map(|(name, _)| *name);
+            let near = self.suggestions.nearest(&method.text, names);
+            let report = catalog::types::unknown_method(&method.text, method.span, near);
+            self.report(report)
+        });
         let dt = self.expr_of(dt, &Type::F32, "the step of `integrate`");
         let loops = std::mem::take(&mut self.loops);
         self.in_integrate = true;
         let stmts = self.scoped(|checker| checker.equations(body));
         self.in_integrate = false;
         self.loops = loops;
-        Some(StmtKind::Integrate {
+        Ok(StmtKind::Integrate {
             method: known?,
             dt,
             body: stmts,
@@ -54,7 +50,7 @@ impl<'a> Checker<'a> {
         let mut stmts = Vec::new();
         let mut seen: HashMap<StateId, Span> = HashMap::new();
         let mut written = false;
-        let before = self.diagnostics.len();
+        let before = self.complaints.count();
         // Statements between equations are checked one by one, so that their names stay in scope.
         for stmt in &body.stmts {
             match &stmt.kind {
@@ -62,7 +58,10 @@ impl<'a> Checker<'a> {
                     written = true;
                     stmts.extend(self.equation(state, value, stmt.span, &mut seen));
                 }
-                ast::StmtKind::Error => written = true,
+                ast::StmtKind::Error => {
+                    written = true;
+                    self.hole(stmt.span);
+                }
                 _ => {
                     let later = self.later.last().cloned();
                     stmts.extend(self.stmts(std::slice::from_ref(stmt)));
@@ -73,7 +72,7 @@ impl<'a> Checker<'a> {
             }
         }
         // An equation in a nested block was complained of.
-        if !written && self.diagnostics.len() == before {
+        if !written && self.complaints.count() == before {
             self.report(catalog::control::nothing_to_integrate(body.span));
         }
         stmts
@@ -85,10 +84,13 @@ impl<'a> Checker<'a> {
         value: &ast::Expr,
         span: Span,
         seen: &mut HashMap<StateId, Span>,
-    ) -> Option<Stmt> {
-        let Some(id) = self.integrated_state(state) else {
-            self.expr(value, None);
-            return None;
+    ) -> Checked<Stmt> {
+        let id = match self.integrated_state(state) {
+            Ok(id) => id,
+            Err(reported) => {
+                self.expr(value, None);
+                return Err(reported);
+            }
         };
         if let Some(first) = seen.insert(id, state.span) {
             self.report(catalog::control::duplicate_equation(
@@ -106,13 +108,13 @@ impl<'a> Checker<'a> {
             &format!("`{}'`", state.text),
             Some((declared, "the state".into())),
         );
-        Some(Stmt {
+        Ok(Stmt {
             kind: StmtKind::Equation { state: id, value },
             span,
         })
     }
 
-    fn integrated_state(&mut self, name: &ast::Name) -> Option<StateId> {
+    fn integrated_state(&mut self, name: &ast::Name) -> Checked<StateId> {
         let text = name.text.as_str();
         let local = self
             .scopes
@@ -121,34 +123,33 @@ impl<'a> Checker<'a> {
             .find_map(|scope| scope.get(text).map(|(_, span)| *span));
         if let Some(declared) = local {
             self.note(name.span, declared);
-            self.report(catalog::control::equation_for(
+            return Err(self.report(catalog::control::equation_for(
                 text,
                 "a local variable",
                 name.span,
                 Some(declared),
-            ));
-            return None;
+            )));
         }
         let Some((global, declared)) = self.globals.get(text).copied() else {
             let states = self.model.states.iter().map(|state| state.name.as_str());
-            let report = catalog::names::unknown_name(text, name.span, nearest(text, states));
-            self.report(report);
-            return None;
+            let near = self.suggestions.nearest(text, states);
+            let report = catalog::names::unknown_name(text, name.span, near);
+            return Err(self.report(report));
         };
         self.note(name.span, declared);
         let what = match global {
             Global::State(id) => {
-                let ty = self.model.states.get(id.0 as usize)?.ty.clone();
+                let ty = self.model[id].ty.clone();
                 match &ty {
                     Type::Value(value) if value.is_float() => {
                         self.model.states[id.0 as usize].integrated = true;
-                        return Some(id);
+                        return Ok(id);
                     }
-                    Type::Error => return None,
+                    Type::Error(reported) => return Err(*reported),
                     other => format!("a state of type `{}`", self.show(other)),
                 }
             }
-            Global::Broken => return None,
+            Global::Broken(reported) => return Err(reported),
             Global::Const(_) => "a constant".to_string(),
             Global::Param(_) => "a param".to_string(),
             Global::Data(_) => "a data table".to_string(),
@@ -157,12 +158,11 @@ impl<'a> Checker<'a> {
             Global::Struct(_) => "a struct".to_string(),
             Global::Enum(_) => "an enum".to_string(),
         };
-        self.report(catalog::control::equation_for(
+        Err(self.report(catalog::control::equation_for(
             text,
             &what,
             name.span,
             Some(declared),
-        ));
-        None
+        )))
     }
 }

@@ -8,12 +8,12 @@ use super::{Checker, ConstState, Global};
 use crate::{
     builtin::BuiltinId,
     diagnostic::catalog,
-    hir::{DataId, Enum, EnumId, FunctionId, InputId, ParamId, StateId, Struct, StructId, Type},
+    hir::{DataId, Enum, EnumId, FunctionId, InputId, ParamId, StateId, Struct, StructId},
     manifest::{MOST_AGENTS, MOST_STEPS},
     span::Span,
     syntax::ast,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 impl<'a> Checker<'a> {
     fn items(&self) -> impl Iterator<Item = &'a ast::Item> + use<'a> {
@@ -28,6 +28,11 @@ impl<'a> Checker<'a> {
             *count += 1;
             *count - 1
         };
+        for item in &self.tree.items {
+            if let ast::ItemKind::Output { name, .. } = &item.kind {
+                self.outputs.insert(&name.text);
+            }
+        }
         for (number, item) in self.items().enumerate() {
             let (name, global) = match &item.kind {
                 ast::ItemKind::Const { name, .. } => {
@@ -81,10 +86,9 @@ impl<'a> Checker<'a> {
             self.report(catalog::names::builtin_name(text, name.span));
         }
         if let Some((_, first)) = self.globals.get(text).copied() {
-            self.report(catalog::names::duplicate_declaration(
-                text, name.span, first,
-            ));
-            self.globals.insert(text, (Global::Broken, first));
+            let report = catalog::names::duplicate_declaration(text, name.span, first);
+            let reported = self.report(report);
+            self.globals.insert(text, (Global::Broken(reported), first));
             return;
         }
         self.globals.insert(text, (global, name.span));
@@ -158,47 +162,35 @@ impl<'a> Checker<'a> {
     }
 
     fn check_recursive_structs(&mut self) {
-        let count = self.model.structs.len();
-        for start in 0..count {
-            let mut seen = HashSet::new();
-            let mut stack = vec![start];
-            let mut circle = false;
-            while let Some(index) = stack.pop() {
-                for (_, ty) in &self.model.structs[index].fields {
-                    let mut ty = ty;
-                    while let Type::Array(element, _) = ty {
-                        ty = element;
-                    }
-                    if let Type::Struct(id) = ty {
-                        circle |= id.0 as usize == start;
-                        if seen.insert(id.0) {
-                            stack.push(id.0 as usize);
-                        }
-                    }
-                }
-            }
-            if circle {
-                let item = &self.model.structs[start];
-                let report = catalog::types::recursive_struct(&item.name, item.span);
-                self.report(report);
-            }
-        }
-        // A struct without end would hang everything that walks its fields.
-        if self
-            .diagnostics
+        let inner = self.structs_of_structs();
+        let components = super::graph::components(&inner);
+        let mut recursive: Vec<usize> = components
             .iter()
-            .any(|report| report.slug == "recursive_struct")
-        {
-            self.break_structs();
-        } else {
-            self.check_fields();
+            .filter(|members| members.len() > 1 || inner[members[0]].contains(&members[0]))
+            .flatten()
+            .copied()
+            .collect();
+        recursive.sort_unstable();
+        let mut reported = None;
+        for &index in &recursive {
+            let item = &self.model.structs[index];
+            let report = catalog::types::recursive_struct(&item.name, item.span);
+            reported = Some(self.report(report));
         }
+        if let Some(reported) = reported {
+            // A struct without end would hang everything that walks its fields.
+            self.break_structs(reported);
+            return;
+        }
+        let order: Vec<usize> = components.into_iter().flatten().collect();
+        self.check_fields(&inner, &order);
     }
 
     pub(super) fn check_constants(&mut self) {
         for index in 0..self.consts.len() {
             let span = self.consts[index].0.span;
-            self.const_value(index, span);
+            // A complaint is kept with the constant.
+            let _ = self.const_value(index, span);
         }
         let mut agents: Option<Span> = None;
         let mut steps: Option<Span> = None;
@@ -212,7 +204,7 @@ impl<'a> Checker<'a> {
                 self.report(catalog::model::declared_twice(word, item.span, first));
             }
             *first = Some(item.span);
-            let Some(count) =
+            let Ok(count) =
                 self.scoped(|checker| checker.constant_int(value, &format!("`{word}`")))
             else {
                 continue;
@@ -243,7 +235,7 @@ impl<'a> Checker<'a> {
         let empty = self.model.states.is_empty()
             && self.model.outputs.is_empty()
             && self.model.step.is_empty();
-        if empty && !broken && self.diagnostics.is_empty() {
+        if empty && !broken && self.complaints.is_empty() {
             let span = self
                 .tree
                 .items

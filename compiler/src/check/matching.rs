@@ -1,6 +1,6 @@
 //! `match`: patterns, exhaustiveness and arms that are never reached.
 
-use super::Checker;
+use super::{Checked, Checker};
 use crate::{
     diagnostic::catalog,
     hir::{Arm, Constant, StmtKind, Type},
@@ -10,13 +10,16 @@ use crate::{
 };
 use std::collections::HashMap;
 
+/// A message names so many variants that a `match` lacks.
+const MISSING_SHOWN: usize = 12;
+
 impl<'a> Checker<'a> {
     pub(super) fn match_stmt(
         &mut self,
         value: &ast::Expr,
         arms: &'a [ast::Arm],
         span: Span,
-    ) -> Option<StmtKind> {
+    ) -> Checked<StmtKind> {
         let id = self.expr(value, None);
         let id = self.concrete(id);
         let ty = self.ty(id).clone();
@@ -28,6 +31,7 @@ impl<'a> Checker<'a> {
             let report = catalog::control::cannot_match(&self.show(&ty), self.expr_span(id));
             self.report(report);
         }
+        self.complain_of_branches(arms.len(), span);
         let mut seen: HashMap<i64, Span> = HashMap::new();
         let mut rest: Option<Span> = None;
         let mut checked = Vec::new();
@@ -41,7 +45,7 @@ impl<'a> Checker<'a> {
         if legal && rest.is_none() && whole {
             self.complain_of_missing(&ty, &seen, span);
         }
-        Some(StmtKind::Match {
+        Ok(StmtKind::Match {
             value: id,
             arms: checked,
         })
@@ -66,9 +70,11 @@ impl<'a> Checker<'a> {
                 all = true;
                 continue;
             };
-            let id = self.pattern_value(expr, ty);
-            let id = self.coerce(id, ty, "a pattern of this `match`", None);
-            if self.is_error(id) {
+            let id = match self.pattern_value(expr, ty) {
+                Ok(id) => self.coerce(id, ty, "a pattern of this `match`", None),
+                Err(reported) => self.error(expr.span, reported),
+            };
+            if self.sound(id).is_err() {
                 *whole = false;
                 continue;
             }
@@ -94,28 +100,24 @@ impl<'a> Checker<'a> {
     }
 
     /// A bare variant's name means the matched enum's, whatever else has that name.
-    fn pattern_value(&mut self, expr: &ast::Expr, ty: &Type) -> crate::hir::ExprId {
+    fn pattern_value(&mut self, expr: &ast::Expr, ty: &Type) -> Checked {
         if let (ast::ExprKind::Name(name), Type::Enum(id)) = (&expr.kind, ty) {
-            let variants = &self.model[*id].variants;
-            if let Some(value) = variants.iter().position(|variant| variant == name) {
-                self.note_variant(expr.span, *id, value);
-                return self.constant_node(
-                    Constant::Value(ir::Value::U32(value as u32)),
-                    ty.clone(),
-                    expr.span,
-                );
+            if let Some(value) = self.variant_of(*id, name) {
+                self.note_variant(expr.span, *id, value as usize);
+                let variant = Constant::Value(ir::Value::U32(value));
+                return Ok(self.constant_node(variant, ty.clone(), expr.span));
             }
             if !self.variants.contains_key(name.as_str())
                 && !self.globals.contains_key(name.as_str())
             {
-                let near = super::suggest::nearest(name, variants.iter().map(String::as_str));
-                let report =
-                    catalog::names::unknown_variant(&self.model[*id].name, name, expr.span, near);
-                self.report(report);
-                return self.error(expr.span);
+                let owner = &self.model[*id];
+                let names = owner.variants.iter().map(String::as_str);
+                let near = self.suggestions.nearest(name, names);
+                let report = catalog::names::unknown_variant(&owner.name, name, expr.span, near);
+                return Err(self.report(report));
             }
         }
-        self.at_constant(|checker| checker.expr(expr, Some(ty)))
+        Ok(self.at_constant(|checker| checker.expr(expr, Some(ty))))
     }
 
     fn complain_of_missing(&mut self, ty: &Type, seen: &HashMap<i64, Span>, span: Span) {
@@ -128,10 +130,14 @@ impl<'a> Checker<'a> {
                     .filter(|(value, _)| !seen.contains_key(&(*value as i64)))
                     .map(|(_, name)| format!("`{name}`"))
                     .collect();
-                if names.is_empty() {
-                    return;
+                match names.len() {
+                    0 => return,
+                    count if count > MISSING_SHOWN => {
+                        let more = count - MISSING_SHOWN;
+                        format!("{} and {more} more", names[..MISSING_SHOWN].join(", "))
+                    }
+                    _ => names.join(", "),
                 }
-                names.join(", ")
             }
             Type::Value(ir::Type::Bool) => match (seen.contains_key(&1), seen.contains_key(&0)) {
                 (true, true) => return,

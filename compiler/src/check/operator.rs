@@ -1,9 +1,9 @@
 //! Operators: which types they join, and what comes out.
 
-use super::Checker;
+use super::{Checked, Checker};
 use crate::{
     builtin::BuiltinId,
-    diagnostic::catalog,
+    diagnostic::{Reported, catalog},
     hir::{BinaryOp, Constant, ExprId, ExprKind, Type, UnaryOp},
     ir,
     span::Span,
@@ -17,11 +17,11 @@ impl Checker<'_> {
         operand: &ast::Expr,
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let id = self.expr(operand, want);
+        let id = self.sound(id)?;
         let ty = self.ty(id).clone();
         let fits = match (op, &ty) {
-            (_, Type::Error) => return self.error(span),
             (UnaryOp::Negate, Type::Value(value)) => value.is_float() || *value == ir::Type::I32,
             (UnaryOp::Negate, Type::AbstractInt | Type::AbstractFloat) => true,
             (UnaryOp::Not, ty) => *ty == Type::BOOL,
@@ -34,16 +34,14 @@ impl Checker<'_> {
         if !fits {
             let report =
                 catalog::types::bad_operand(op.text(), &self.show(&ty), self.expr_span(id));
-            self.report(report);
-            return self.error(span);
+            return Err(self.report(report));
         }
-        if let Some(constant) = self.constant(id).cloned() {
-            return match self.fold_unary(op, &constant, &ty, span) {
-                Some(constant) => self.constant_node(constant, ty, span),
-                None => self.error(span),
-            };
+        if let Some(constant) = self.constant(id).cloned()
+            && let Some(folded) = self.fold_unary(op, &constant, &ty, span)?
+        {
+            return Ok(self.constant_node(folded, ty, span));
         }
-        self.node(ExprKind::Unary(op, id), ty, span)
+        Ok(self.node(ExprKind::Unary(op, id), ty, span))
     }
 
     pub(super) fn binary(
@@ -53,53 +51,47 @@ impl Checker<'_> {
         right: &ast::Expr,
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let want = if is_comparison(op) { None } else { want };
         let a = self.expr(left, want);
         let b = self.expr(right, if is_shift(op) { None } else { want });
-        if self.is_error(a) || self.is_error(b) {
-            return self.error(span);
-        }
+        let (a, b) = (self.sound(a)?, self.sound(b)?);
         if op == BinaryOp::Power {
             return self.power(a, b, span);
         }
         let (a, b) = if is_shift(op) {
-            self.shift_operands(a, b)
+            self.shift_operands(a, b)?
         } else {
-            self.unify(a, b)
+            self.unify(a, b)?
         };
         let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
         let Some(ty) = result(op, &x, &y) else {
-            self.bad_operands(op, a, b);
-            return self.error(span);
+            return Err(self.bad_operands(op, a, b));
         };
         if let (Some(left), Some(right)) = (self.constant(a).cloned(), self.constant(b).cloned()) {
-            let before = self.diagnostics.len();
             let right_span = self.expr_span(b);
-            if let Some(constant) = self.fold_binary(op, &left, &right, span, right_span) {
+            if let Some(constant) = self.fold_binary(op, &left, &right, span, right_span)? {
                 let ty = match (&ty, &constant) {
                     (Type::AbstractInt, Constant::Float(_)) => Type::AbstractFloat,
                     _ => ty,
                 };
-                return self.constant_node(constant, ty, span);
-            }
-            if self.diagnostics.len() > before {
-                return self.error(span);
+                return Ok(self.constant_node(constant, ty, span));
             }
         }
-        self.node(ExprKind::Binary(op, a, b), ty, span)
+        Ok(self.node(ExprKind::Binary(op, a, b), ty, span))
     }
 
     /// The amount of a shift is a `u32`, or an `i32` whose low bits count.
-    fn shift_operands(&mut self, a: ExprId, b: ExprId) -> (ExprId, ExprId) {
+    fn shift_operands(&mut self, a: ExprId, b: ExprId) -> Checked<(ExprId, ExprId)> {
         if self.ty(a).is_abstract() && self.ty(b).is_abstract() {
-            return (a, b);
+            return Ok((a, b));
         }
-        let b = self.adapt(b, &Type::U32).unwrap_or(b);
-        (self.concrete(a), b)
+        let b = self.adapt_or_keep(b, &Type::U32)?;
+        let a = self.concrete(a);
+        Ok((self.sound(a)?, b))
     }
 
-    fn bad_operands(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
+    fn bad_operands(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Reported {
         let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
         let number = |ty: &Type| {
             matches!(
@@ -148,72 +140,58 @@ impl Checker<'_> {
             self.expr_span(b),
             help,
         );
-        self.report(report);
+        self.report(report)
     }
 
     /// `a ** b`: exact for constants; for floats `pow`; an integer base wants a constant exponent.
-    fn power(&mut self, a: ExprId, b: ExprId, span: Span) -> ExprId {
+    fn power(&mut self, a: ExprId, b: ExprId, span: Span) -> Checked {
         if self.ty(a).is_abstract() && self.ty(b).is_abstract() {
-            let (a, b) = self.unify(a, b);
-            let (Some(x), Some(y)) = (self.constant(a).cloned(), self.constant(b).cloned()) else {
-                return self.error(span);
-            };
+            let (a, b) = self.unify(a, b)?;
             let right = self.expr_span(b);
-            return match self.fold_binary(BinaryOp::Power, &x, &y, span, right) {
-                Some(constant) => {
-                    let ty = if matches!(constant, Constant::Float(_)) {
-                        Type::AbstractFloat
-                    } else {
-                        Type::AbstractInt
-                    };
-                    self.constant_node(constant, ty, span)
-                }
-                None => self.error(span),
+            let folded = match (self.constant(a).cloned(), self.constant(b).cloned()) {
+                (Some(x), Some(y)) => self.fold_binary(BinaryOp::Power, &x, &y, span, right)?,
+                _ => None,
             };
+            let Some(constant) = folded else {
+                return Err(self.bad_operands(BinaryOp::Power, a, b));
+            };
+            let ty = if matches!(constant, Constant::Float(_)) {
+                Type::AbstractFloat
+            } else {
+                Type::AbstractInt
+            };
+            return Ok(self.constant_node(constant, ty, span));
         }
         let base = self.ty(a).clone();
         let exponent = self.constant(b).and_then(Constant::as_int);
-        let small = exponent.filter(|exponent| (0..=64).contains(exponent));
-        match &base {
-            Type::Value(value) if *value == ir::Type::I32 || *value == ir::Type::U32 => {
-                let Some(small) = small else {
-                    self.bad_operands(BinaryOp::Power, a, b);
-                    return self.error(span);
-                };
-                self.integer_power(a, small, span)
-            }
-            _ => {
-                let a = if base.is_abstract() {
-                    self.adapt(a, &Type::F32).unwrap_or(a)
-                } else {
-                    a
-                };
-                let b = self.adapt(b, &Type::F32).unwrap_or(b);
-                let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
-                if !matches!(&x, Type::Value(value) if value.is_float())
-                    || (y != Type::F32 && y != x)
-                {
-                    self.bad_operands(BinaryOp::Power, a, b);
-                    return self.error(span);
-                }
-                if let Some(small) = exponent.filter(|exponent| (1..=4).contains(exponent)) {
-                    return self.integer_power(a, small, span);
-                }
-                let b = if y == x {
-                    b
-                } else {
-                    self.node(ExprKind::Splat(b), x.clone(), span)
-                };
-                let id = BuiltinId::named("pow");
-                match self.values(&[a, b]) {
-                    Some(values) => {
-                        let value = (id.row().pure().eval)(&values);
-                        self.constant_node(Constant::Value(value), x, span)
-                    }
-                    None => self.node(ExprKind::Builtin(id, vec![a, b]), x, span),
-                }
-            }
+        if matches!(base, Type::Value(ir::Type::I32 | ir::Type::U32)) {
+            return match exponent.filter(|exponent| (0..=64).contains(exponent)) {
+                Some(exponent) => Ok(self.integer_power(a, exponent, span)),
+                None => Err(self.bad_operands(BinaryOp::Power, a, b)),
+            };
         }
+        let a = self.adapt_or_keep(a, &Type::F32)?;
+        let b = self.adapt_or_keep(b, &Type::F32)?;
+        let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
+        if !matches!(&x, Type::Value(value) if value.is_float()) || (y != Type::F32 && y != x) {
+            return Err(self.bad_operands(BinaryOp::Power, a, b));
+        }
+        if let Some(small) = exponent.filter(|exponent| (1..=4).contains(exponent)) {
+            return Ok(self.integer_power(a, small, span));
+        }
+        let b = if y == x {
+            b
+        } else {
+            self.node(ExprKind::Splat(b), x.clone(), span)
+        };
+        let id = BuiltinId::named("pow");
+        Ok(match self.values(&[a, b]) {
+            Some(values) => {
+                let value = (id.row().pure().eval)(&values);
+                self.constant_node(Constant::Value(value), x, span)
+            }
+            None => self.node(ExprKind::Builtin(id, vec![a, b]), x, span),
+        })
     }
 
     /// A power by multiplication, which is what a person would write for squares and cubes.

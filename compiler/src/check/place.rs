@@ -1,6 +1,6 @@
 //! Assignments: what may stand on the left of `=`.
 
-use super::{Checker, Place};
+use super::{Checked, Checker, Place};
 use crate::{
     diagnostic::catalog,
     hir::{BinaryOp, ExprId, ExprKind, LocalKind, StmtKind},
@@ -14,51 +14,38 @@ impl Checker<'_> {
         place: &ast::Expr,
         op: Option<BinaryOp>,
         value: &ast::Expr,
-    ) -> Option<StmtKind> {
+    ) -> Checked<StmtKind> {
         let target = self.expr(place, None);
-        if self.is_error(target) {
+        if let Err(reported) = self.sound(target) {
             self.expr(value, None);
-            return None;
+            return Err(reported);
         }
         let legal = self.assignable(target, place);
         let want = self.ty(target).clone();
+        let what = format!("the new value of `{}`", root_name(place));
         let Some(op) = op else {
             let id = self.expr(value, Some(&want));
-            let what = format!("the new value of `{}`", root_name(place));
-            let id = self.coerce(
-                id,
-                &want,
-                &what,
-                Some((place.span, "because of this".into())),
-            );
-            return legal.then_some(StmtKind::Assign {
+            let cause = Some((place.span, "because of this".into()));
+            let value = self.coerce(id, &want, &what, cause);
+            legal?;
+            return Ok(StmtKind::Assign {
                 place: target,
                 op: None,
-                value: id,
+                value,
             });
         };
-        let before = self.diagnostics.len();
-        let joined = self.binary(op, place, value, Some(&want), place.span.to(value.span));
-        if self.is_error(joined) || self.diagnostics.len() > before {
-            return None;
-        }
-        let joined = self.coerce(
-            joined,
-            &want,
-            &format!("the new value of `{}`", root_name(place)),
-            None,
-        );
-        if !legal || self.is_error(joined) {
-            return None;
-        }
+        let joined = self.binary(op, place, value, Some(&want), place.span.to(value.span))?;
+        let joined = self.coerce(joined, &want, &what, None);
+        legal?;
+        let joined = self.sound(joined)?;
         // `place op value` was only built for its types: lowering evaluates the place once.
         match &self.model[joined].kind {
-            ExprKind::Binary(op, _, right) => Some(StmtKind::Assign {
+            ExprKind::Binary(op, _, right) => Ok(StmtKind::Assign {
                 place: target,
                 op: Some(*op),
                 value: *right,
             }),
-            _ => Some(StmtKind::Assign {
+            _ => Ok(StmtKind::Assign {
                 place: target,
                 op: None,
                 value: joined,
@@ -80,12 +67,11 @@ impl Checker<'_> {
     }
 
     /// May this expression be assigned? Complains if not.
-    fn assignable(&mut self, target: ExprId, written: &ast::Expr) -> bool {
+    fn assignable(&mut self, target: ExprId, written: &ast::Expr) -> Checked<()> {
         if let ExprKind::Swizzle(_, components) = &self.model[target].kind
             && repeats(components)
         {
-            self.report(catalog::types::bad_swizzle_target(written.span));
-            return false;
+            return Err(self.report(catalog::types::bad_swizzle_target(written.span)));
         }
         let root = self.root_of(target);
         let name = root_name(written);
@@ -94,21 +80,20 @@ impl Checker<'_> {
                 ExprKind::Local(id) => {
                     let local = &self.model[*id];
                     let Some((what, help)) = fixed_local(local.kind) else {
-                        return true;
+                        return Ok(());
                     };
                     (what, Some(local.span), help)
                 }
                 ExprKind::State(id) => {
                     let declared = self.model[*id].span;
                     if self.in_integrate {
-                        self.report(catalog::control::not_in_integrate(
+                        return Err(self.report(catalog::control::not_in_integrate(
                             "an assignment to a state",
                             written.span,
-                        ));
-                        return false;
+                        )));
                     }
                     if matches!(self.place, Place::Init | Place::Step | Place::Finish) {
-                        return true;
+                        return Ok(());
                     }
                     let what = "a state, and states change only in `init`, `step` and `finish`";
                     (what, Some(declared), None)
@@ -135,18 +120,16 @@ impl Checker<'_> {
                     ("a constant", declared, Some("declare a `var` or a `state`"))
                 }
                 _ => {
-                    self.report(catalog::control::not_a_place(written.span));
-                    return false;
+                    return Err(self.report(catalog::control::not_a_place(written.span)));
                 }
             };
-        self.report(catalog::control::cannot_assign(
+        Err(self.report(catalog::control::cannot_assign(
             name,
             what,
             written.span,
             declared,
             help,
-        ));
-        false
+        )))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Statements and blocks.
 
-use super::{Checker, Place};
+use super::{Checked, Checker, Place};
 use crate::{
     diagnostic::catalog,
     hir::{Block, ExprId, LocalKind, Stmt, StmtKind, Type},
@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
             *later = declared_names(stmts);
         }
         self.complain_of_unreachable(stmts);
-        stmts.iter().filter_map(|stmt| self.stmt(stmt)).collect()
+        stmts.iter().flat_map(|stmt| self.stmt(stmt)).collect()
     }
 
     fn complain_of_unreachable(&mut self, stmts: &[ast::Stmt]) {
@@ -35,15 +35,14 @@ impl<'a> Checker<'a> {
                 ast::StmtKind::Stop => "stop",
                 _ => continue,
             };
-            return self.report(catalog::control::unreachable_code(
-                word,
-                pair[1].span,
-                pair[0].span,
-            ));
+            let (unreachable, end) = (pair[1].span, pair[0].span);
+            self.report(catalog::control::unreachable_code(word, unreachable, end));
+            return;
         }
     }
 
-    fn stmt(&mut self, stmt: &'a ast::Stmt) -> Option<Stmt> {
+    /// A statement, or the proof that a complaint says why there is none.
+    fn stmt(&mut self, stmt: &'a ast::Stmt) -> Checked<Stmt> {
         let span = stmt.span;
         let kind = match &stmt.kind {
             ast::StmtKind::Let { name, ty, value } => {
@@ -88,23 +87,20 @@ impl<'a> Checker<'a> {
             }
             ast::StmtKind::Equation { state, value } => {
                 self.expr(value, None);
-                self.report(catalog::control::equation_outside_integrate(
+                return Err(self.report(catalog::control::equation_outside_integrate(
                     &state.text,
                     state.span,
-                ));
-                return None;
+                )));
             }
             ast::StmtKind::Block(body) => StmtKind::Block(self.block(body)),
             ast::StmtKind::Expr(expr) => {
                 let id = self.expr(expr, None);
-                if !self.is_error(id) {
-                    self.report(catalog::control::useless_expression(span));
-                }
-                return None;
+                self.sound(id)?;
+                return Err(self.report(catalog::control::useless_expression(span)));
             }
-            ast::StmtKind::Error => return None,
+            ast::StmtKind::Error => return Err(self.hole(span)),
         };
-        Some(Stmt { kind, span })
+        Ok(Stmt { kind, span })
     }
 
     fn declaration(
@@ -143,8 +139,8 @@ impl<'a> Checker<'a> {
                 let id = self.concrete(id);
                 if matches!(self.ty(id), Type::Open(_)) {
                     let span = self.expr_span(id);
-                    self.report(catalog::types::open_array(span));
-                    return self.error(span);
+                    let reported = self.report(catalog::types::open_array(span));
+                    return self.error(span, reported);
                 }
                 id
             }
@@ -188,8 +184,8 @@ impl<'a> Checker<'a> {
                     start: span.start,
                     end: body.span.start.max(span.start + 5),
                 };
-                self.report(catalog::control::missing_limit(place));
-                self.error(span)
+                let reported = self.report(catalog::control::missing_limit(place));
+                self.error(span, reported)
             }
         };
         self.loops += 1;
@@ -202,17 +198,15 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<StmtKind> {
+    fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> Checked<StmtKind> {
         let Place::Function(function) = self.place else {
             if let Some(value) = value {
                 self.expr(value, None);
             }
-            self.report(catalog::control::return_outside_function(span));
-            return None;
+            return Err(self.report(catalog::control::return_outside_function(span)));
         };
         let Some(value) = value else {
-            self.report(catalog::control::return_without_value(span));
-            return None;
+            return Err(self.report(catalog::control::return_without_value(span)));
         };
         let (want, declared) = {
             let function = &self.model[function];
@@ -225,27 +219,24 @@ impl<'a> Checker<'a> {
             "the returned value",
             Some((declared, "because of this result type".into())),
         );
-        Some(StmtKind::Return(id))
+        Ok(StmtKind::Return(id))
     }
 
-    fn leave(&mut self, word: &str, kind: StmtKind, span: Span) -> Option<StmtKind> {
+    fn leave(&mut self, word: &str, kind: StmtKind, span: Span) -> Checked<StmtKind> {
         if self.loops == 0 {
-            self.report(catalog::control::outside_loop(word, span));
-            return None;
+            return Err(self.report(catalog::control::outside_loop(word, span)));
         }
-        Some(kind)
+        Ok(kind)
     }
 
-    fn stop(&mut self, span: Span) -> Option<StmtKind> {
+    fn stop(&mut self, span: Span) -> Checked<StmtKind> {
         if self.in_integrate {
-            self.report(catalog::control::not_in_integrate("`stop`", span));
-            return None;
+            return Err(self.report(catalog::control::not_in_integrate("`stop`", span)));
         }
         if self.place != Place::Step {
-            self.report(catalog::control::stop_outside_step(span));
-            return None;
+            return Err(self.report(catalog::control::stop_outside_step(span)));
         }
-        Some(StmtKind::Stop)
+        Ok(StmtKind::Stop)
     }
 }
 

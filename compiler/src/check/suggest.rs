@@ -1,22 +1,39 @@
 //! "Did you mean …?": the nearest legal name.
 
-/// The candidate most like `name`, if one is alike enough to be what was meant.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    // A name as long as a book is not a slip of the finger, and the table below is quadratic.
-    if name.len() > 64 {
-        return None;
+/// Comparisons of names for all suggestions about a model: a text full of unknown names must not take time
+/// as the square of its length.
+const COMPARISONS: usize = 1 << 18;
+
+/// Finds what was meant, until that has taken too long.
+#[derive(Debug, Default)]
+pub(crate) struct Suggestions {
+    compared: usize,
+}
+
+impl Suggestions {
+    /// The candidate most like `name`, if one is alike enough to be what was meant.
+    pub(crate) fn nearest<'c>(
+        &mut self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+    ) -> Option<&'c str> {
+        let left = COMPARISONS - self.compared;
+        // A name as long as a book is not a slip of the finger, and the table below is quadratic.
+        if name.len() > 64 || left == 0 {
+            return None;
+        }
+        let limit = (name.chars().count() / 3).max(1);
+        let compared = &mut self.compared;
+        candidates
+            .into_iter()
+            .take(left)
+            .inspect(|_| *compared += 1)
+            .filter(|candidate| candidate.len() <= 64 && *candidate != name)
+            .map(|candidate| (distance(name, candidate), candidate))
+            .filter(|(distance, _)| *distance <= limit)
+            .min()
+            .map(|(_, candidate)| candidate)
     }
-    let limit = (name.chars().count() / 3).max(1);
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= 64 && *candidate != name)
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min()
-        .map(|(_, candidate)| candidate)
 }
 
 /// Edits from one word to the other: insertions, deletions, substitutions and swaps of neighbours

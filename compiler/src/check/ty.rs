@@ -1,9 +1,9 @@
 //! Written types to types, and values to the type that their place needs.
 
-use super::{Checker, Place, suggest::nearest};
+use super::{Checked, Checker, Place, constant::Misfit};
 use crate::{
     diagnostic::catalog,
-    hir::{Constant, ExprId, ExprKind, Type},
+    hir::{Constant, ExprId, Type},
     ir,
     span::Span,
     syntax::ast,
@@ -47,19 +47,18 @@ impl Checker<'_> {
             ast::TypeKind::Array(element, Some(length)) => {
                 let element = self.resolve_type(element, false);
                 match self.length(length) {
-                    Some(length) => Type::Array(Rc::new(element), length),
-                    None => Type::Error,
+                    Ok(length) => Type::Array(Rc::new(element), length),
+                    Err(reported) => Type::Error(reported),
                 }
             }
             ast::TypeKind::Array(element, None) => {
                 let element = self.resolve_type(element, false);
                 if !open {
-                    self.report(catalog::types::open_array(ty.span));
-                    return Type::Error;
+                    return Type::Error(self.report(catalog::types::open_array(ty.span)));
                 }
                 Type::Open(Rc::new(element))
             }
-            ast::TypeKind::Error => Type::Error,
+            ast::TypeKind::Error => Type::Error(self.hole(ty.span)),
         }
     }
 
@@ -84,54 +83,41 @@ impl Checker<'_> {
             "boolean" | "Bool" => Some("bool"),
             _ => None,
         };
+        let scalars = SCALARS.iter().map(|(name, _)| *name);
         let near = foreign.or_else(|| {
-            nearest(
-                name,
-                SCALARS
-                    .iter()
-                    .map(|(name, _)| *name)
-                    .chain(own)
-                    .chain(enums),
-            )
+            let candidates = scalars.chain(own).chain(enums);
+            self.suggestions.nearest(name, candidates)
         });
         let report = catalog::names::unknown_type(name, span, near);
-        self.report(report);
-        Type::Error
+        Type::Error(self.report(report))
     }
 
     /// An array length: a positive constant.
-    pub(super) fn length(&mut self, length: &ast::Expr) -> Option<u32> {
+    pub(super) fn length(&mut self, length: &ast::Expr) -> Checked<u32> {
         let value = self.constant_int(length, "an array length")?;
         if !(1..=MAX_LENGTH).contains(&value) {
-            self.report(catalog::constants::bad_length(
+            return Err(self.report(catalog::constants::bad_length(
                 &value.to_string(),
                 length.span,
-            ));
-            return None;
+            )));
         }
-        Some(value as u32)
+        Ok(value as u32)
     }
 
-    /// An integer known at compile time; none after a complaint.
-    pub(super) fn constant_int(&mut self, expr: &ast::Expr, what: &str) -> Option<i64> {
+    /// An integer known at compile time.
+    pub(super) fn constant_int(&mut self, expr: &ast::Expr, what: &str) -> Checked<i64> {
         let id = self.at_constant(|checker| checker.expr(expr, None));
-        if self.ty(id).has_error() {
-            return None;
-        }
+        let id = self.sound(id)?;
         let is_enum = matches!(self.ty(id), Type::Enum(_));
         match self.constant(id).map(Constant::as_int) {
-            Some(Some(value)) if !is_enum => Some(value),
+            Some(Some(value)) if !is_enum => Ok(value),
             Some(_) => {
                 let found = self.show(self.ty(id));
-                self.report(catalog::types::mismatched_types(
+                Err(self.report(catalog::types::mismatched_types(
                     what, "i32", &found, expr.span, None,
-                ));
-                None
+                )))
             }
-            None => {
-                self.report(catalog::constants::not_constant(what, expr.span));
-                None
-            }
+            None => Err(self.report(catalog::constants::not_constant(what, expr.span))),
         }
     }
 
@@ -158,58 +144,48 @@ impl Checker<'_> {
             return id;
         }
         let span = self.expr_span(id);
-        if let Some(converted) = self.adapt(id, want) {
-            return converted;
-        }
-        if self
-            .diagnostics
-            .last()
-            .is_some_and(|last| last.span() == span && last.slug == "constant_out_of_range")
-        {
-            return self.error(span);
-        }
-        if let (Type::Array(_, needed), Type::Array(_, found_length)) = (want, &found)
-            && needed != found_length
-        {
-            let cause = cause.map(|(span, _)| span);
-            self.report(catalog::types::wrong_array_length(
-                place,
-                *needed,
-                *found_length,
-                span,
-                cause,
-            ));
-            return self.error(span);
-        }
-        let report = catalog::types::mismatched_types(
-            place,
-            &self.show(want),
-            &self.show(&found),
-            span,
-            cause,
-        );
-        self.report(report);
-        self.error(span)
+        let report = match self.adapt(id, want) {
+            Ok(Some(adapted)) => return adapted,
+            Err(reported) => return self.error(span, reported),
+            Ok(None) => match (want, &found) {
+                (Type::Array(_, needed), Type::Array(_, found)) if needed != found => {
+                    let cause = cause.map(|(span, _)| span);
+                    catalog::types::wrong_array_length(place, *needed, *found, span, cause)
+                }
+                _ => {
+                    let (want, found) = (self.show(want), self.show(&found));
+                    catalog::types::mismatched_types(place, &want, &found, span, cause)
+                }
+            },
+        };
+        let reported = self.report(report);
+        self.error(span, reported)
     }
 
-    /// A constant of an abstract type as one of type `want`, if it fits; complains if only its size does
-    /// not.
-    pub(super) fn adapt(&mut self, id: ExprId, want: &Type) -> Option<ExprId> {
+    /// A constant of an abstract type as one of type `want`; none if it is of another kind. Complains if
+    /// only its size does not fit.
+    pub(super) fn adapt(&mut self, id: ExprId, want: &Type) -> Checked<Option<ExprId>> {
         if !self.ty(id).is_abstract() {
-            return None;
+            return Ok(None);
         }
         let span = self.expr_span(id);
-        let constant = self.constant(id)?.clone();
+        let Some(constant) = self.constant(id).cloned() else {
+            return Ok(None);
+        };
         let from = self.ty(id).clone();
-        match super::constant::concrete(&constant, &from, want) {
-            Ok(constant) => Some(self.constant_node(constant, want.clone(), span)),
-            Err(super::constant::Misfit::Kind) => None,
-            Err(super::constant::Misfit::Range(value)) => {
+        match self.adapted.concrete(&constant, &from, want) {
+            Ok(constant) => Ok(Some(self.constant_node(constant, want.clone(), span))),
+            Err(Misfit::Kind) => Ok(None),
+            Err(Misfit::Range(value)) => {
                 let ty = self.show(want);
-                self.report(catalog::constants::constant_out_of_range(&value, &ty, span));
-                None
+                Err(self.report(catalog::constants::constant_out_of_range(&value, &ty, span)))
             }
         }
+    }
+
+    /// A constant of an abstract type as one of type `want`; anything else as it is.
+    pub(super) fn adapt_or_keep(&mut self, id: ExprId, want: &Type) -> Checked {
+        Ok(self.adapt(id, want)?.unwrap_or(id))
     }
 
     /// The expression with a concrete type: literals become `i32` or `f32`.
@@ -218,13 +194,14 @@ impl Checker<'_> {
             return id;
         }
         let want = self.ty(id).default_concrete();
-        match self.adapt(id, &want) {
-            Some(id) => id,
-            None => {
-                let span = self.expr_span(id);
-                self.error(span)
-            }
-        }
+        let span = self.expr_span(id);
+        let reported = match self.adapt(id, &want) {
+            Ok(Some(adapted)) => return adapted,
+            // What has no machine type yet is a constant.
+            Ok(None) => self.report(catalog::constants::not_constant("this", span)),
+            Err(reported) => reported,
+        };
+        self.error(span, reported)
     }
 
     /// Checks an expression that must have type `want`.
@@ -235,25 +212,25 @@ impl Checker<'_> {
 
     /// Brings two expressions to one type: an abstract one adapts to the other. The types may still
     /// differ afterwards.
-    pub(super) fn unify(&mut self, a: ExprId, b: ExprId) -> (ExprId, ExprId) {
+    pub(super) fn unify(&mut self, a: ExprId, b: ExprId) -> Checked<(ExprId, ExprId)> {
         let (left, right) = (self.ty(a).clone(), self.ty(b).clone());
         if left == right {
-            return (a, b);
+            return Ok((a, b));
         }
         let scalar = |ty: &Type| match ty {
             Type::Value(value) => Type::Value(value.scalar()),
             other => other.clone(),
         };
-        match (left.is_abstract(), right.is_abstract()) {
+        Ok(match (left.is_abstract(), right.is_abstract()) {
             (true, true) => match (&left, &right) {
                 (Type::AbstractInt, Type::AbstractFloat) => (self.widen(a), b),
                 (Type::AbstractFloat, Type::AbstractInt) => (a, self.widen(b)),
                 _ => (self.concrete(a), self.concrete(b)),
             },
-            (true, false) => (self.adapt(a, &scalar(&right)).unwrap_or(a), b),
-            (false, true) => (a, self.adapt(b, &scalar(&left)).unwrap_or(b)),
+            (true, false) => (self.adapt_or_keep(a, &scalar(&right))?, b),
+            (false, true) => (a, self.adapt_or_keep(b, &scalar(&left))?),
             (false, false) => (a, b),
-        }
+        })
     }
 
     /// An abstract integer as an abstract float.
@@ -280,45 +257,34 @@ impl Checker<'_> {
             ty = ty.default_concrete();
         }
         let mut first: Option<ExprId> = None;
-        let mut complained = false;
+        let mut complained = None;
         for id in ids.iter_mut() {
             let own = self.ty(*id).clone();
             if own == ty || own.has_error() {
                 first = first.or(Some(*id));
                 continue;
             }
-            if let Some(adapted) = self
-                .adapt(*id, &ty)
-                .or_else(|| self.adapt_abstract(*id, &ty))
-            {
-                *id = adapted;
-                first = first.or(Some(*id));
-                continue;
-            }
-            if std::mem::replace(&mut complained, true) {
-                let span = self.expr_span(*id);
-                *id = self.error(span);
-                continue;
-            }
-            let (span, from) = (
-                self.expr_span(*id),
-                first.map_or_else(|| self.expr_span(*id), |id| self.expr_span(id)),
-            );
-            let report = catalog::types::no_common_type(
-                place,
-                &self.show(&ty),
-                &self.show(&own),
-                from,
-                span,
-            );
-            self.report(report);
-            *id = self.error(span);
+            let span = self.expr_span(*id);
+            *id = match self.adapt(*id, &ty) {
+                Ok(Some(adapted)) => adapted,
+                Ok(None) if ty == Type::AbstractFloat && own == Type::AbstractInt => {
+                    self.widen(*id)
+                }
+                Err(reported) => self.error(span, reported),
+                Ok(None) => {
+                    let reported = complained.unwrap_or_else(|| {
+                        let from = first.map_or(span, |id| self.expr_span(id));
+                        let (ty, own) = (self.show(&ty), self.show(&own));
+                        let report = catalog::types::no_common_type(place, &ty, &own, from, span);
+                        self.report(report)
+                    });
+                    complained = Some(reported);
+                    self.error(span, reported)
+                }
+            };
+            first = first.or(Some(*id));
         }
         ty
-    }
-
-    fn adapt_abstract(&mut self, id: ExprId, ty: &Type) -> Option<ExprId> {
-        (*ty == Type::AbstractFloat && *self.ty(id) == Type::AbstractInt).then(|| self.widen(id))
     }
 
     fn fits(&self, id: ExprId, want: &Type) -> bool {
@@ -337,12 +303,8 @@ impl Checker<'_> {
             .find(|ty| !ty.is_abstract())
             .or_else(|| types().find(|ty| **ty == Type::AbstractFloat))
             .or_else(|| types().next())
+            .or_else(|| ids.first().map(|&id| self.ty(id)))
             .cloned()
-            .unwrap_or(Type::Error)
-    }
-
-    /// Is this a literal error node?
-    pub(super) fn is_error(&self, id: ExprId) -> bool {
-        matches!(self.model[id].kind, ExprKind::Error) || self.ty(id).has_error()
+            .expect("at least one value is joined")
     }
 }

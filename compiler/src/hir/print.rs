@@ -337,7 +337,7 @@ impl Printer<'_> {
                 branches,
                 otherwise,
             } => self.if_value(branches, *otherwise),
-            ExprKind::Error => "?".to_string(),
+            ExprKind::Error(_) => "?".to_string(),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Types and constants as the checker sees them.
 
 use super::{EnumId, Model, StructId};
-use crate::ir;
+use crate::{diagnostic::Reported, ir};
 use std::rc::Rc;
 
 /// A type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// A scalar or vector of the machine.
     Value(ir::Type),
@@ -21,9 +21,9 @@ pub enum Type {
     AbstractInt,
     /// A float literal or constant that has not met a type yet.
     AbstractFloat,
-    /// Unknown because of a mistake that was reported: fits everywhere, so that one mistake gives one
+    /// Unknown because of a mistake, which was reported: fits everywhere, so that one mistake gives one
     /// message.
-    Error,
+    Error(Reported),
 }
 
 /// Short names of the machine's types.
@@ -47,7 +47,7 @@ impl Type {
             | Type::Struct(_)
             | Type::AbstractInt
             | Type::AbstractFloat
-            | Type::Error => None,
+            | Type::Error(_) => None,
         }
     }
 
@@ -61,21 +61,28 @@ impl Type {
         match self {
             Type::AbstractInt | Type::AbstractFloat => true,
             Type::Array(element, _) => element.is_abstract(),
-            Type::Value(_) | Type::Open(_) | Type::Struct(_) | Type::Enum(_) | Type::Error => false,
+            Type::Value(_) | Type::Open(_) | Type::Struct(_) | Type::Enum(_) | Type::Error(_) => {
+                false
+            }
+        }
+    }
+
+    /// The proof of the mistake somewhere in it, if there is one.
+    pub fn error(&self) -> Option<Reported> {
+        match self {
+            Type::Error(reported) => Some(*reported),
+            Type::Array(element, _) | Type::Open(element) => element.error(),
+            Type::Value(_)
+            | Type::Struct(_)
+            | Type::Enum(_)
+            | Type::AbstractInt
+            | Type::AbstractFloat => None,
         }
     }
 
     /// Was a mistake reported somewhere in it?
     pub fn has_error(&self) -> bool {
-        match self {
-            Type::Error => true,
-            Type::Array(element, _) | Type::Open(element) => element.has_error(),
-            Type::Value(_)
-            | Type::Struct(_)
-            | Type::Enum(_)
-            | Type::AbstractInt
-            | Type::AbstractFloat => false,
-        }
+        self.error().is_some()
     }
 
     /// The type that an abstract one takes when nothing else asks: `i32` or `f32`.
@@ -86,7 +93,7 @@ impl Type {
             Type::Array(element, length) => {
                 Type::Array(Rc::new(element.default_concrete()), *length)
             }
-            Type::Value(_) | Type::Open(_) | Type::Struct(_) | Type::Enum(_) | Type::Error => {
+            Type::Value(_) | Type::Open(_) | Type::Struct(_) | Type::Enum(_) | Type::Error(_) => {
                 self.clone()
             }
         }
@@ -102,7 +109,7 @@ impl Type {
             Type::Enum(id) => model[*id].name.clone(),
             Type::AbstractInt => "integer".to_string(),
             Type::AbstractFloat => "float".to_string(),
-            Type::Error => "?".to_string(),
+            Type::Error(_) => "?".to_string(),
         }
     }
 }

@@ -88,7 +88,7 @@ impl Lowerer<'_> {
             ExprKind::Array(_)
             | ExprKind::Repeat(_)
             | ExprKind::Comprehension(_)
-            | ExprKind::Error => {
+            | ExprKind::Error(_) => {
                 unreachable!("the checker gave an array or a mistake the type of one value")
             }
         }

@@ -56,7 +56,11 @@ pub(super) fn leaves(model: &Model, ty: &Type) -> Vec<LeafType> {
                 })
             })
             .collect(),
-        Type::Value(_) | Type::Enum(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error => {
+        Type::Value(_)
+        | Type::Enum(_)
+        | Type::AbstractInt
+        | Type::AbstractFloat
+        | Type::Error(_) => {
             let value = ty.default_concrete().value().unwrap_or(ir::Type::F32);
             vec![LeafType {
                 path: Vec::new(),

@@ -38,7 +38,7 @@ pub(super) struct Lexed {
 }
 
 /// More complaints than this help nobody; the rest is counted, not told.
-pub(super) const MAX_DIAGNOSTICS: usize = 100;
+pub(super) const MAX_DIAGNOSTICS: usize = crate::diagnostic::MOST_COMPLAINTS;
 
 /// Reads the whole text.
 pub(super) fn lex(source: &str) -> Lexed {

@@ -50,6 +50,7 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Mixed {
                 absolute: 1e-12,
                 relative: 1e-4,
+                up_to: Tolerance::WIDE,
             },
         }),
         doc: "The exponential number of rate 1 that a random word stands for: -log((`word` + 1/2) / 2^32).",

@@ -2,9 +2,9 @@
 
 use super::plural;
 use crate::{
-    builtin::{BuiltinId, Class, Fold, Pure, Slot},
-    check::{Checker, Place},
-    diagnostic::catalog,
+    builtin::{BuiltinId, Class, Fold, Pure, Slot, eval},
+    check::{Checked, Checker, Place, ty::adapts},
+    diagnostic::{Reported, catalog},
     hir::{Constant, ExprId, ExprKind, Type},
     ir::{self, Value},
     span::Span,
@@ -21,7 +21,7 @@ impl Checker<'_> {
         args: &[ast::Expr],
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         if args.len() == 1
             && pure.params.len() == 2
             && let Some(fold) = Fold::of(&callee.text)
@@ -29,42 +29,28 @@ impl Checker<'_> {
             return self.fold_array(fold, callee, args, span);
         }
         let needed = plural(pure.params.len());
-        if !self.count(
-            &callee.text,
-            &needed,
-            args.len() == pure.params.len(),
-            args.len(),
-            span,
-        ) {
-            return self.error(span);
-        }
+        let fits = args.len() == pure.params.len();
+        self.count(&callee.text, &needed, fits, args.len(), span)?;
         let hint = if pure.result == Slot::T { want } else { None };
         let mut ids = Vec::new();
         for (slot, arg) in pure.params.iter().zip(args) {
             let fixed = fixed_slot(*slot);
             ids.push(self.expr(arg, fixed.as_ref().or(hint)));
         }
-        if ids.iter().any(|&id| self.is_error(id)) {
-            return self.error(span);
-        }
-        let Some(t) = self.shared_type(&pure, &mut ids, want, &callee.text, id.row().params) else {
-            return self.error(span);
-        };
+        self.all_sound(&ids)?;
+        let t = self.shared_type(&pure, &mut ids, want, &callee.text, id.row().params)?;
         for (k, slot) in pure.params.iter().enumerate() {
             let want = Type::Value(slot.resolve(t));
-            ids[k] = self.argument(ids[k], &want, &callee.text, id.row().params[k]);
-            if self.is_error(ids[k]) {
-                return self.error(span);
-            }
+            ids[k] = self.argument(ids[k], &want, &callee.text, id.row().params[k])?;
         }
         let result = Type::Value(pure.result.resolve(t));
-        match self.values(&ids) {
+        Ok(match self.values(&ids) {
             Some(values) => self.constant_node(Constant::Value((pure.eval)(&values)), result, span),
             None => self.node(ExprKind::Builtin(id, ids), result, span),
-        }
+        })
     }
 
-    /// What `T` stands for in this call; adapts the literals among the arguments. None after a complaint.
+    /// What `T` stands for in this call; adapts the literals among the arguments.
     fn shared_type(
         &mut self,
         pure: &Pure,
@@ -72,78 +58,73 @@ impl Checker<'_> {
         want: Option<&Type>,
         function: &str,
         names: &[&str],
-    ) -> Option<ir::Type> {
+    ) -> Checked<ir::Type> {
         let places: Vec<usize> = (0..ids.len())
             .filter(|&k| pure.params[k] == Slot::T)
             .collect();
         if places.is_empty() {
-            return Some(ir::Type::F32);
+            return Ok(ir::Type::F32);
         }
-        let float_only = matches!(pure.class, Class::Float | Class::Vector);
         let mut t: Option<ir::Type> = None;
         for &k in &places {
-            if self.ty(ids[k]).is_abstract() {
+            let ty = self.ty(ids[k]);
+            if ty.is_abstract() {
                 continue;
             }
-            let Some(own) = self
-                .ty(ids[k])
-                .value()
-                .filter(|ty| pure.class.contains(*ty) && !matches!(self.ty(ids[k]), Type::Enum(_)))
-            else {
-                return self.misfit(function, names[k], describe_class(pure.class), ids[k]);
+            let own = match ty {
+                Type::Value(own) if pure.class.contains(*own) => *own,
+                _ => {
+                    let needed = describe_class(pure.class);
+                    return Err(self.misfit(function, names[k], needed, ids[k]));
+                }
             };
             match t {
                 None => t = Some(own),
                 Some(first) if first != own => {
-                    return self.misfit(function, names[k], &format!("`{}`", first.name()), ids[k]);
+                    let needed = format!("`{}`", first.name());
+                    return Err(self.misfit(function, names[k], &needed, ids[k]));
                 }
                 Some(_) => {}
             }
         }
-        let t = t.unwrap_or_else(|| {
-            let float = float_only
-                || places
-                    .iter()
-                    .any(|&k| *self.ty(ids[k]) == Type::AbstractFloat);
-            let wanted = want
-                .and_then(Type::value)
-                .filter(|ty| !ty.is_vector() && pure.class.contains(*ty) && pure.result == Slot::T);
-            match wanted {
-                Some(ty) if !float || ty == ir::Type::F32 => ty,
-                _ if float => ir::Type::F32,
-                _ => ir::Type::I32,
-            }
+        let t = t.or_else(|| {
+            let literals: Vec<&Type> = places.iter().map(|&k| self.ty(ids[k])).collect();
+            of_literals(pure, &literals, want)
         });
+        let Some(t) = t else {
+            let needed = describe_class(pure.class);
+            return Err(self.misfit(function, names[places[0]], needed, ids[places[0]]));
+        };
         for &k in &places {
-            if self.ty(ids[k]).is_abstract() {
-                let scalar = Type::Value(t.scalar());
-                match self.adapt(ids[k], &scalar) {
-                    Some(id) if t.is_vector() => {
-                        let span = self.expr_span(id);
-                        ids[k] = self.node(ExprKind::Splat(id), Type::Value(t), span);
-                    }
-                    Some(id) => ids[k] = id,
-                    None => {
-                        return self.misfit(function, names[k], &format!("`{}`", t.name()), ids[k]);
-                    }
-                }
+            if !self.ty(ids[k]).is_abstract() {
+                continue;
             }
+            let Some(id) = self.adapt(ids[k], &Type::Value(t.scalar()))? else {
+                let needed = format!("`{}`", t.name());
+                return Err(self.misfit(function, names[k], &needed, ids[k]));
+            };
+            ids[k] = if t.is_vector() { self.splat(id, t) } else { id };
         }
-        Some(t)
+        Ok(t)
     }
 
-    fn misfit<T>(&mut self, function: &str, param: &str, needed: &str, id: ExprId) -> Option<T> {
-        let (found, span) = (self.show(self.ty(id)), self.expr_span(id));
-        if self
-            .diagnostics
-            .last()
-            .is_none_or(|last| last.span() != span)
-        {
-            self.report(catalog::types::bad_argument(
-                function, param, needed, &found, span,
-            ));
+    /// A vector with equal components.
+    fn splat(&mut self, id: ExprId, ty: ir::Type) -> ExprId {
+        let (span, target) = (self.expr_span(id), Type::Value(ty));
+        match self.constant(id) {
+            Some(Constant::Value(value)) => {
+                let vector = eval::splat(ty, *value);
+                self.constant_node(Constant::Value(vector), target, span)
+            }
+            _ => self.node(ExprKind::Splat(id), target, span),
         }
-        None
+    }
+
+    fn misfit(&mut self, function: &str, param: &str, needed: &str, id: ExprId) -> Reported {
+        let (found, span) = (self.show(self.ty(id)), self.expr_span(id));
+        self.report(catalog::types::bad_argument(
+            function, param, needed, &found, span,
+        ))
     }
 
     pub(super) fn length_of(
@@ -151,16 +132,9 @@ impl Checker<'_> {
         callee: &ast::Name,
         args: &[ast::Expr],
         span: Span,
-    ) -> ExprId {
-        if !self.count(
-            &callee.text,
-            "one argument",
-            args.len() == 1,
-            args.len(),
-            span,
-        ) {
-            return self.error(span);
-        }
+    ) -> Checked {
+        let one = args.len() == 1;
+        self.count(&callee.text, "one argument", one, args.len(), span)?;
         // The length is part of the type, so it is known even where the elements are not.
         let place = self.place;
         if place == Place::Constant {
@@ -170,23 +144,42 @@ impl Checker<'_> {
         self.place = place;
         match (self.ty(id).clone(), &self.model[id].kind) {
             (Type::Array(_, length), _) => {
-                self.constant_node(Constant::Value(Value::I32(length as i32)), Type::I32, span)
+                let length = Constant::Value(Value::I32(length as i32));
+                Ok(self.constant_node(length, Type::I32, span))
             }
             (Type::Open(_), ExprKind::Data(data)) => {
                 let data = *data;
                 if self.place == Place::Constant {
-                    return self.not_constant(span);
+                    return Err(self.not_constant(span));
                 }
-                self.node(ExprKind::Rows(data), Type::I32, span)
+                Ok(self.node(ExprKind::Rows(data), Type::I32, span))
             }
-            (Type::Error, _) => self.error(span),
+            (Type::Error(reported), _) => Err(reported),
             (other, _) => {
                 let report = catalog::types::not_an_array(&self.show(&other), self.expr_span(id));
-                self.report(report);
-                self.error(span)
+                Err(self.report(report))
             }
         }
     }
+}
+
+/// What `T` stands for where all its arguments are literals: what the place wants, if the function and the
+/// literals can be that; else `f32` or `i32`, as the literals are. None if the function takes neither.
+fn of_literals(pure: &Pure, literals: &[&Type], want: Option<&Type>) -> Option<ir::Type> {
+    let takes = |ty: &ir::Type| {
+        let all = literals.iter().all(|own| adapts(own, &Type::Value(*ty)));
+        all && pure.class.contains(*ty)
+    };
+    let wanted = want
+        .filter(|_| pure.result == Slot::T)
+        .and_then(|want| match want {
+            Type::Value(ty) => Some(*ty),
+            _ => None,
+        });
+    [wanted, Some(ir::Type::I32), Some(ir::Type::F32)]
+        .into_iter()
+        .flatten()
+        .find(takes)
 }
 
 fn fixed_slot(slot: Slot) -> Option<Type> {

@@ -2,9 +2,9 @@
 
 use crate::{
     builtin::eval,
-    check::Checker,
+    check::{Checked, Checker},
     diagnostic::catalog,
-    hir::{Constant, ExprId, ExprKind, Type},
+    hir::{Constant, ExprKind, Type},
     ir::{self, Value},
     span::Span,
     syntax::ast,
@@ -18,32 +18,16 @@ impl Checker<'_> {
         callee: &ast::Name,
         args: &[ast::Expr],
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let target = Type::Value(to);
-        if !self.count(
-            &callee.text,
-            "one argument",
-            args.len() == 1,
-            args.len(),
-            span,
-        ) {
-            return self.error(span);
+        let one = args.len() == 1;
+        self.count(&callee.text, "one argument", one, args.len(), span)?;
+        let ids = self.args(args, None)?;
+        if let Some(adapted) = self.adapt(ids[0], &target)? {
+            return Ok(adapted);
         }
-        let Some(ids) = self.args(args, None) else {
-            return self.error(span);
-        };
-        let mut id = ids[0];
-        if let Some(adapted) = self.adapt(id, &target) {
-            return adapted;
-        }
-        if self
-            .diagnostics
-            .last()
-            .is_some_and(|last| last.span() == self.expr_span(id))
-        {
-            return self.error(span);
-        }
-        id = self.concrete(id);
+        let id = self.concrete(ids[0]);
+        let id = self.sound(id)?;
         let from = self.ty(id).clone();
         let legal = match &from {
             Type::Value(value) => !value.is_vector(),
@@ -51,18 +35,15 @@ impl Checker<'_> {
             _ => false,
         };
         if !legal {
-            if !from.has_error() {
-                let report =
-                    catalog::types::no_conversion(&self.show(&from), to.name(), self.expr_span(id));
-                self.report(report);
-            }
-            return self.error(span);
+            let report =
+                catalog::types::no_conversion(&self.show(&from), to.name(), self.expr_span(id));
+            return Err(self.report(report));
         }
         if let Some(Constant::Value(value)) = self.constant(id) {
             let value = eval::convert(to, *value);
-            return self.constant_node(Constant::Value(value), target, span);
+            return Ok(self.constant_node(Constant::Value(value), target, span));
         }
-        self.node(ExprKind::Convert(id), target, span)
+        Ok(self.node(ExprKind::Convert(id), target, span))
     }
 
     pub(in crate::check) fn bitcast(
@@ -70,13 +51,14 @@ impl Checker<'_> {
         to: &ast::Type,
         value: &ast::Expr,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let target = self.resolve_type(to, false);
         let id = self.expr(value, None);
         let id = self.concrete(id);
-        if target.has_error() || self.is_error(id) {
-            return self.error(span);
+        if let Some(reported) = target.error() {
+            return Err(reported);
         }
+        let id = self.sound(id)?;
         let word = |ty: &Type| {
             matches!(
                 ty,
@@ -87,38 +69,32 @@ impl Checker<'_> {
         if !word(&target) || !word(&from) {
             let report =
                 catalog::types::no_conversion(&self.show(&from), &self.show(&target), span);
-            self.report(report);
-            return self.error(span);
+            return Err(self.report(report));
         }
         if let (Some(Constant::Value(value)), Some(to)) = (self.constant(id), target.value()) {
             let value = eval::bitcast(to, *value);
-            return self.constant_node(Constant::Value(value), target, span);
+            return Ok(self.constant_node(Constant::Value(value), target, span));
         }
-        self.node(ExprKind::Bitcast(id), target, span)
+        Ok(self.node(ExprKind::Bitcast(id), target, span))
     }
 
     /// `vec3(…)`
-    pub(super) fn vector(&mut self, ty: ir::Type, args: &[ast::Expr], span: Span) -> ExprId {
-        let Some(mut ids) = self.args(args, Some(&Type::F32)) else {
-            return self.error(span);
-        };
+    pub(super) fn vector(&mut self, ty: ir::Type, args: &[ast::Expr], span: Span) -> Checked {
+        let mut ids = self.args(args, Some(&Type::F32))?;
         let mut found = 0;
         for id in &mut ids {
-            if let Some(adapted) = self.adapt(*id, &Type::F32) {
-                *id = adapted;
-            }
+            *id = self.adapt_or_keep(*id, &Type::F32)?;
             match self.ty(*id) {
                 Type::Value(value) if value.is_float() => found += value.components(),
                 other => {
                     let (found, span) = (self.show(other), self.expr_span(*id));
-                    self.report(catalog::types::bad_argument(
+                    return Err(self.report(catalog::types::bad_argument(
                         ty.name(),
                         "component",
                         "`f32`",
                         &found,
                         span,
-                    ));
-                    return self.error(span);
+                    )));
                 }
             }
         }
@@ -126,26 +102,26 @@ impl Checker<'_> {
         if ids.len() == 1 && found == 1 {
             if let Some(Constant::Value(Value::F32(x))) = self.constant(ids[0]) {
                 let value = Value::from_floats(&vec![*x; ty.components()]);
-                return self.constant_node(Constant::Value(value), target, span);
+                return Ok(self.constant_node(Constant::Value(value), target, span));
             }
-            return self.node(ExprKind::Splat(ids[0]), target, span);
+            return Ok(self.node(ExprKind::Splat(ids[0]), target, span));
         }
         if found != ty.components() {
-            self.report(catalog::types::wrong_components(
+            return Err(self.report(catalog::types::wrong_components(
                 ty.name(),
                 ty.components(),
                 found,
                 span,
-            ));
-            return self.error(span);
+            )));
         }
         if let Some(values) = self.values(&ids) {
             let parts: Vec<f32> = values
                 .iter()
                 .flat_map(|value| value.floats().to_vec())
                 .collect();
-            return self.constant_node(Constant::Value(Value::from_floats(&parts)), target, span);
+            let vector = Constant::Value(Value::from_floats(&parts));
+            return Ok(self.constant_node(vector, target, span));
         }
-        self.node(ExprKind::Compose(ids), target, span)
+        Ok(self.node(ExprKind::Compose(ids), target, span))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     builtin::{BuiltinId, Draw, domain},
-    check::{CallSite, Checker, Place},
+    check::{CallSite, Checked, Checker, Place},
     diagnostic::catalog,
     hir::{Constant, ExprId, ExprKind, FunctionId, Type},
     span::Span,
@@ -32,22 +32,19 @@ impl Checker<'_> {
         callee: &ast::Name,
         args: &[ast::Expr],
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let (needed, ok, result) = signature(draw, args.len());
         if let Some(place) = self.no_draws() {
-            self.report(catalog::control::draw_not_allowed(
+            return Err(self.report(catalog::control::draw_not_allowed(
                 &callee.text,
                 place,
                 callee.span,
-            ));
-            return self.error(span);
+            )));
         }
         if let Place::Function(function) = self.place {
             self.model.functions[function.0 as usize].draws = true;
         }
-        if !self.count(&callee.text, needed, ok, args.len(), span) {
-            return self.error(span);
-        }
+        self.count(&callee.text, needed, ok, args.len(), span)?;
         if draw == Draw::Categorical {
             return self.categorical(callee, &args[0], span);
         }
@@ -57,7 +54,7 @@ impl Checker<'_> {
             Type::F32
         };
         let names = BuiltinId::named(&callee.text).row().params;
-        let ids: Vec<ExprId> = args
+        let checked: Vec<Checked> = args
             .iter()
             .enumerate()
             .map(|(k, arg)| {
@@ -70,9 +67,10 @@ impl Checker<'_> {
                 )
             })
             .collect();
+        let ids = checked.into_iter().collect::<Checked<Vec<ExprId>>>()?;
         let known = |id: &ExprId| self.constant(*id).and_then(Constant::as_number);
         let known: Vec<Option<f64>> = ids.iter().map(known).collect();
-        self.distribution(draw, callee, &known, span);
+        self.distribution(draw, callee, &known, span)?;
         if let Some(id) = self.prelude_draw(draw) {
             self.calls.push(CallSite {
                 caller: match self.place {
@@ -84,9 +82,9 @@ impl Checker<'_> {
                 forbids_draw: None,
                 before_launch: false,
             });
-            return self.node(ExprKind::Call(id, ids), result, span);
+            return Ok(self.node(ExprKind::Call(id, ids), result, span));
         }
-        self.node(ExprKind::Draw(draw, ids), result, span)
+        Ok(self.node(ExprKind::Draw(draw, ids), result, span))
     }
 
     /// The prelude's function behind a draw, if one is.
@@ -107,14 +105,21 @@ impl Checker<'_> {
     }
 
     /// Complains of constant arguments for which there is no distribution.
-    fn distribution(&mut self, draw: Draw, callee: &ast::Name, args: &[Option<f64>], span: Span) {
-        if let Some(fault) = domain::fault(draw, args) {
-            self.report(catalog::control::no_distribution(
+    fn distribution(
+        &mut self,
+        draw: Draw,
+        callee: &ast::Name,
+        args: &[Option<f64>],
+        span: Span,
+    ) -> Checked<()> {
+        match domain::fault(draw, args) {
+            Some(fault) => Err(self.report(catalog::control::no_distribution(
                 &callee.text,
                 fault.needs,
                 &fault.found,
                 span,
-            ));
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -140,12 +145,12 @@ impl Checker<'_> {
         Some(self.node(kind, Type::U32, span))
     }
 
-    fn categorical(&mut self, callee: &ast::Name, weights: &ast::Expr, span: Span) -> ExprId {
+    fn categorical(&mut self, callee: &ast::Name, weights: &ast::Expr, span: Span) -> Checked {
         let id = self.expr(weights, None);
         let id = match self.ty(id).clone() {
             Type::Array(element, length) if element.is_abstract() => {
                 let want = Type::Array(std::rc::Rc::new(Type::F32), length);
-                self.adapt(id, &want).unwrap_or(id)
+                self.adapt_or_keep(id, &want)?
             }
             _ => id,
         };
@@ -153,22 +158,22 @@ impl Checker<'_> {
             Type::Array(element, _) if **element == Type::F32 => {
                 if let Some(Constant::Many(weights)) = self.constant(id) {
                     let known: Vec<Option<f64>> = weights.iter().map(Constant::as_number).collect();
-                    self.distribution(Draw::Categorical, callee, &known, span);
+                    self.distribution(Draw::Categorical, callee, &known, span)?;
                 }
-                self.node(ExprKind::Draw(Draw::Categorical, vec![id]), Type::I32, span)
+                let kind = ExprKind::Draw(Draw::Categorical, vec![id]);
+                Ok(self.node(kind, Type::I32, span))
             }
-            Type::Error => self.error(span),
+            Type::Error(reported) => Err(*reported),
             other => {
                 let found = self.show(other);
                 let place = self.expr_span(id);
-                self.report(catalog::types::bad_argument(
+                Err(self.report(catalog::types::bad_argument(
                     &callee.text,
                     "weights",
                     "an array of `f32`",
                     &found,
                     place,
-                ));
-                self.error(span)
+                )))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     builtin::{BuiltinId, Fold},
-    check::{Checker, Place},
+    check::{Checked, Checker, Place},
     diagnostic::catalog,
     hir::{ExprId, ExprKind, Type},
     ir,
@@ -18,37 +18,30 @@ impl Checker<'_> {
         callee: &ast::Name,
         args: &[ast::Expr],
         span: Span,
-    ) -> ExprId {
-        if !self.count(
-            &callee.text,
-            "one array or comprehension",
-            args.len() == 1,
-            args.len(),
-            span,
-        ) {
-            return self.error(span);
+    ) -> Checked {
+        let (needed, one) = ("one array or comprehension", args.len() == 1);
+        self.count(&callee.text, needed, one, args.len(), span)?;
+        if self.place == Place::Constant {
+            return Err(self.not_constant(span));
         }
         let id = self.expr(&args[0], None);
         let id = self.concrete(id);
         let element = match self.ty(id) {
             Type::Array(element, _) | Type::Open(element) => (**element).clone(),
-            Type::Error => return self.error(span),
+            Type::Error(reported) => return Err(*reported),
             other => {
                 let (found, place) = (self.show(other), self.expr_span(id));
-                self.report(catalog::types::bad_argument(
+                return Err(self.report(catalog::types::bad_argument(
                     &callee.text,
                     "values",
                     "an array or a comprehension",
                     &found,
                     place,
-                ));
-                return self.error(span);
+                )));
             }
         };
-        let Some(result) = self.fold_type(fold, &element, &callee.text, id) else {
-            return self.error(span);
-        };
-        self.node(ExprKind::FoldArray(fold, id), result, span)
+        let result = self.fold_type(fold, &element, &callee.text, id)?;
+        Ok(self.node(ExprKind::FoldArray(fold, id), result, span))
     }
 
     /// `sum(for i in 0..n if c: e)`
@@ -58,7 +51,7 @@ impl Checker<'_> {
         over: &ast::Comprehension,
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         let Some(fold) = Fold::of(&callee.text) else {
             if BuiltinId::find(&callee.text).is_some()
                 || self.globals.contains_key(callee.text.as_str())
@@ -70,10 +63,9 @@ impl Checker<'_> {
                     "a comprehension",
                     over.value.span,
                 );
-                self.report(report);
-                return self.error(span);
+                return Err(self.report(report));
             }
-            return self.unknown_function(callee, span);
+            return Err(self.unknown_function(callee));
         };
         let want = match fold {
             Fold::Sum | Fold::Product | Fold::Min | Fold::Max => want.cloned(),
@@ -82,23 +74,20 @@ impl Checker<'_> {
             Fold::Count | Fold::ArgMin | Fold::ArgMax => None,
         };
         if self.place == Place::Constant {
-            return self.not_constant(span);
+            return Err(self.not_constant(span));
         }
         let comprehension = self.comprehension(over, want.as_ref());
-        let element = self.ty(comprehension.value).clone();
-        if element.has_error()
-            || self.is_error(comprehension.start)
-            || self.is_error(comprehension.end)
-        {
-            return self.error(span);
-        }
-        let Some(result) = self.fold_type(fold, &element, &callee.text, comprehension.value) else {
-            return self.error(span);
-        };
-        self.node(ExprKind::Fold(fold, Box::new(comprehension)), result, span)
+        let value = self.sound(comprehension.value)?;
+        self.all_sound(&[comprehension.start, comprehension.end])?;
+        let element = self.ty(value).clone();
+        let result = self.fold_type(fold, &element, &callee.text, value)?;
+        Ok(self.node(ExprKind::Fold(fold, Box::new(comprehension)), result, span))
     }
 
-    fn fold_type(&mut self, fold: Fold, element: &Type, callee: &str, id: ExprId) -> Option<Type> {
+    fn fold_type(&mut self, fold: Fold, element: &Type, callee: &str, id: ExprId) -> Checked<Type> {
+        if let Some(reported) = element.error() {
+            return Err(reported);
+        }
         let value = match element {
             Type::Value(value) => Some(*value),
             _ => None,
@@ -120,12 +109,11 @@ impl Checker<'_> {
             ),
             Fold::ArgMin | Fold::ArgMax => ("numbers", scalar.map(|_| Type::I32)),
         };
-        if result.is_none() && !element.has_error() {
+        result.ok_or_else(|| {
             let (found, span) = (self.show(element), self.expr_span(id));
             self.report(catalog::types::bad_argument(
                 callee, "values", needed, &found, span,
-            ));
-        }
-        result
+            ))
+        })
     }
 }

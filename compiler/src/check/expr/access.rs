@@ -1,47 +1,42 @@
 //! Parts of values: elements, fields, swizzles, and variants behind the name of their enum.
 
 use crate::{
-    check::{Checker, Global, suggest::nearest},
+    check::{Checked, Checker, Global},
     diagnostic::catalog,
-    hir::{Constant, ExprId, ExprKind, Type},
+    hir::{Constant, EnumId, ExprId, ExprKind, Type},
     ir::{self, Value},
     span::Span,
     syntax::ast,
 };
 
 impl Checker<'_> {
-    pub(super) fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> ExprId {
+    pub(super) fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Checked {
         let base = self.expr(base, None);
         let position = self.expr(index, Some(&Type::I32));
-        let before = self.diagnostics.len();
-        let position = self.adapt(position, &Type::I32).unwrap_or(position);
-        let too_large = self.diagnostics.len() > before;
+        let position = self.adapt_or_keep(position, &Type::I32);
         let ty = self.ty(base).clone();
         let (element, length) = match &ty {
             Type::Array(element, length) => ((**element).clone(), Some(*length)),
             Type::Open(element) => ((**element).clone(), None),
-            Type::Error => return self.error(span),
+            Type::Error(reported) => return Err(*reported),
             Type::Value(_)
             | Type::Struct(_)
             | Type::Enum(_)
             | Type::AbstractInt
             | Type::AbstractFloat => {
                 let report = catalog::types::not_an_array(&self.show(&ty), self.expr_span(base));
-                self.report(report);
-                return self.error(span);
+                return Err(self.report(report));
             }
         };
+        let position = self.sound(position?)?;
         if !matches!(
             self.ty(position),
             Type::Value(ir::Type::I32 | ir::Type::U32)
         ) {
-            if !too_large && !self.is_error(position) {
-                let found = self.show(self.ty(position));
-                self.report(catalog::types::mismatched_types(
-                    "an index", "i32", &found, index.span, None,
-                ));
-            }
-            return self.error(span);
+            let found = self.show(self.ty(position));
+            return Err(self.report(catalog::types::mismatched_types(
+                "an index", "i32", &found, index.span, None,
+            )));
         }
         if let Some(value) = self.constant(position).and_then(Constant::as_int) {
             if value < 0 || length.is_some_and(|length| value >= i64::from(length)) {
@@ -58,64 +53,54 @@ impl Checker<'_> {
                         index.span,
                     ),
                 };
-                self.report(report);
-                return self.error(span);
+                return Err(self.report(report));
             }
             if let Some(Constant::Many(values)) = self.constant(base) {
                 let value = values[value as usize].clone();
-                return self.constant_node(value, element, span);
+                return Ok(self.constant_node(value, element, span));
             }
         }
         let base = self.concrete(base);
-        self.node(
-            ExprKind::Index(base, position),
-            element.default_concrete(),
-            span,
-        )
+        let element = element.default_concrete();
+        Ok(self.node(ExprKind::Index(base, position), element, span))
     }
 
-    pub(super) fn field(&mut self, base: &ast::Expr, field: &ast::Name, span: Span) -> ExprId {
-        if let Some(id) = self.qualified_variant(base, field, span) {
-            return id;
+    pub(super) fn field(&mut self, base: &ast::Expr, field: &ast::Name, span: Span) -> Checked {
+        if let Some(id) = self.qualified_variant(base, field, span)? {
+            return Ok(id);
         }
         let base = self.expr(base, None);
         let ty = self.ty(base).clone();
         self.note_members(field.span, &ty);
         match &ty {
-            Type::Error => self.error(span),
+            Type::Error(reported) => Err(*reported),
             Type::Struct(id) => {
                 let item = &self.model[*id];
                 let Some(position) = item.fields.iter().position(|(name, _)| *name == field.text)
                 else {
-                    let near = nearest(
-                        &field.text,
-                        item.fields.iter().map(|(name, _)| name.as_str()),
-                    );
+                    let names = item.fields.iter().map(|(name, _)| name.as_str());
+                    let near = self.suggestions.nearest(&field.text, names);
                     let report =
                         catalog::names::unknown_field(&item.name, &field.text, field.span, near);
-                    self.report(report);
-                    return self.error(span);
+                    return Err(self.report(report));
                 };
                 let field_ty = item.fields[position].1.clone();
                 self.note_field(field.span, *id, position);
                 if let Some(Constant::Many(values)) = self.constant(base) {
                     let value = values[position].clone();
-                    return self.constant_node(value, field_ty, span);
+                    return Ok(self.constant_node(value, field_ty, span));
                 }
-                self.node(ExprKind::Field(base, position as u32), field_ty, span)
+                Ok(self.node(ExprKind::Field(base, position as u32), field_ty, span))
             }
             Type::Value(vector) if vector.is_vector() => {
                 match swizzle(&field.text, vector.components()) {
-                    Some(components) => self.swizzle(base, components, span),
-                    None => {
-                        self.report(catalog::names::unknown_field(
-                            vector.name(),
-                            &field.text,
-                            field.span,
-                            None,
-                        ));
-                        self.error(span)
-                    }
+                    Some(components) => Ok(self.swizzle(base, components, span)),
+                    None => Err(self.report(catalog::names::unknown_field(
+                        vector.name(),
+                        &field.text,
+                        field.span,
+                        None,
+                    ))),
                 }
             }
             Type::Value(_)
@@ -125,8 +110,7 @@ impl Checker<'_> {
             | Type::AbstractInt
             | Type::AbstractFloat => {
                 let report = catalog::types::no_fields(&self.show(&ty), self.expr_span(base));
-                self.report(report);
-                self.error(span)
+                Err(self.report(report))
             }
         }
     }
@@ -141,46 +125,43 @@ impl Checker<'_> {
         self.node(ExprKind::Swizzle(base, components), ty, span)
     }
 
-    /// `Health.Infected`
+    /// `Health.Infected`, if the name before the point is that of an enum.
     fn qualified_variant(
         &mut self,
         base: &ast::Expr,
         field: &ast::Name,
         span: Span,
-    ) -> Option<ExprId> {
+    ) -> Checked<Option<ExprId>> {
         let ast::ExprKind::Name(name) = &base.kind else {
-            return None;
+            return Ok(None);
         };
         if self.scopes.iter().any(|scope| scope.contains_key(name)) {
-            return None;
+            return Ok(None);
         }
         let Some((Global::Enum(id), declared)) = self.globals.get(name.as_str()).copied() else {
-            return None;
+            return Ok(None);
         };
         self.note(base.span, declared);
         self.note_enum(field.span, id);
-        if let Some(value) = position_of(&self.model[id].variants, &field.text) {
-            self.note_variant(field.span, id, value);
-        }
-        let variants = &self.model[id].variants;
-        match position_of(variants, &field.text) {
-            Some(value) => Some(self.constant_node(
-                Constant::Value(Value::U32(value as u32)),
-                Type::Enum(id),
-                span,
-            )),
-            None => {
-                let near = nearest(&field.text, variants.iter().map(String::as_str));
-                let report = catalog::names::unknown_variant(name, &field.text, field.span, near);
-                self.report(report);
-                Some(self.error(span))
-            }
-        }
+        let Some(value) = self.variant_of(id, &field.text) else {
+            let variants = self.model[id].variants.iter().map(String::as_str);
+            let near = self.suggestions.nearest(&field.text, variants);
+            let report = catalog::names::unknown_variant(name, &field.text, field.span, near);
+            return Err(self.report(report));
+        };
+        self.note_variant(field.span, id, value as usize);
+        let variant = Constant::Value(Value::U32(value));
+        Ok(Some(self.constant_node(variant, Type::Enum(id), span)))
     }
-}
 
-fn position_of(variants: &[String], name: &str) -> Option<usize> {
-    variants.iter().position(|variant| variant == name)
+    /// The number of an enum's variant of that name.
+    pub(in crate::check) fn variant_of(&self, owner: EnumId, name: &str) -> Option<u32> {
+        self.variants
+            .get(name)?
+            .binary_search_by_key(&owner, |(id, _)| *id)
+            .ok()
+            .map(|at| self.variants[name][at].1)
+    }
 }
 
 /// The components that a swizzle names, if a vector of that size has them.

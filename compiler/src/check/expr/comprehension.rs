@@ -2,7 +2,7 @@
 
 use super::element_of;
 use crate::{
-    check::{Binding, Checker, Place},
+    check::{Binding, Checked, Checker, Place, extent::is_spelled_out},
     diagnostic::catalog,
     hir::{Comprehension, Constant, ExprId, ExprKind, LocalKind, Type},
     ir::Value,
@@ -20,62 +20,36 @@ impl Checker<'_> {
         inner: &ast::Comprehension,
         want: Option<&Type>,
         span: Span,
-    ) -> ExprId {
+    ) -> Checked {
         if let Some(filter) = &inner.filter {
             self.report(catalog::control::filter_in_array(filter.span));
         }
         let want = element_of(want);
         if self.place == Place::Constant {
-            let Some(mut values) = self.constant_rounds(inner, want.as_ref()) else {
-                return self.error(span);
-            };
-            if values.is_empty() {
-                self.report(catalog::types::empty_array(span));
-                return self.error(span);
-            }
-            let element = self.common(&mut values, want.as_ref(), "the elements of an array");
-            let ty = Type::Array(Rc::new(element), values.len() as u32);
-            return match self.constants(&values) {
-                Some(values) => self.constant_node(Constant::Many(values.into()), ty, span),
-                None => self.not_constant(span),
-            };
+            return self.constant_comprehension(inner, want.as_ref(), span);
         }
         let comprehension = self.comprehension(inner, want.as_ref());
         let (start, end) = (
-            self.constant(comprehension.start),
-            self.constant(comprehension.end),
+            self.sound(comprehension.start)?,
+            self.sound(comprehension.end)?,
         );
-        let (Some(start), Some(end)) = (
-            start.and_then(Constant::as_int),
-            end.and_then(Constant::as_int),
-        ) else {
-            if !self.is_error(comprehension.start) && !self.is_error(comprehension.end) {
-                self.report(catalog::constants::range_not_constant(
-                    inner.range.start.span.to(inner.range.end.span),
-                ));
-            }
-            return self.error(span);
+        let range = inner.range.start.span.to(inner.range.end.span);
+        let known = |id| self.constant(id).and_then(Constant::as_int);
+        let (Some(start), Some(end)) = (known(start), known(end)) else {
+            return Err(self.report(catalog::constants::range_not_constant(range)));
         };
         if end <= start {
-            self.report(catalog::constants::empty_range(
-                start,
-                end,
-                inner.range.start.span.to(inner.range.end.span),
-            ));
-            return self.error(span);
+            return Err(self.report(catalog::constants::empty_range(start, end, range)));
         }
         if end - start > 1 << 24 {
-            self.report(catalog::constants::bad_length(
-                &(end - start).to_string(),
-                span,
-            ));
-            return self.error(span);
+            let length = (end - start).to_string();
+            return Err(self.report(catalog::constants::bad_length(&length, span)));
         }
         let ty = Type::Array(
             Rc::new(self.ty(comprehension.value).clone()),
             (end - start) as u32,
         );
-        self.node(ExprKind::Comprehension(Box::new(comprehension)), ty, span)
+        Ok(self.node(ExprKind::Comprehension(Box::new(comprehension)), ty, span))
     }
 
     /// The parts of a comprehension; its value is concrete.
@@ -93,10 +67,11 @@ impl Checker<'_> {
                 .as_ref()
                 .map(|filter| checker.expr_of(filter, &Type::BOOL, "a filter"));
             let value = checker.expr(&inner.value, want);
-            let value = want
-                .and_then(|want| checker.adapt(value, want))
-                .unwrap_or(value);
-            let value = checker.concrete(value);
+            let adapted = want.map_or(Ok(value), |want| checker.adapt_or_keep(value, want));
+            let value = match adapted {
+                Ok(value) => checker.concrete(value),
+                Err(reported) => checker.error(inner.value.span, reported),
+            };
             Comprehension {
                 index,
                 start,
@@ -107,48 +82,86 @@ impl Checker<'_> {
         })
     }
 
+    /// A comprehension in a constant: its elements, computed here.
+    fn constant_comprehension(
+        &mut self,
+        inner: &ast::Comprehension,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Checked {
+        self.constant_work.rounds += 1;
+        let values = self.constant_rounds(inner, want);
+        self.constant_work.rounds -= 1;
+        let mut values = values?;
+        if values.is_empty() {
+            return Err(self.report(catalog::types::empty_array(span)));
+        }
+        let element = self.common(&mut values, want, "the elements of an array");
+        self.all_sound(&values)?;
+        let numbers = self.numbers(&element);
+        if numbers > 1 && !is_spelled_out(&inner.value) {
+            self.afford(numbers.saturating_mul(values.len() as u64), span)?;
+        }
+        let ty = Type::Array(Rc::new(element), values.len() as u32);
+        match self.constants(&values) {
+            Some(values) => Ok(self.constant_node(Constant::Many(values.into()), ty, span)),
+            None => Err(self.not_constant(inner.value.span)),
+        }
+    }
+
     /// The values of a comprehension whose index is known at compile time, round by round.
     fn constant_rounds(
         &mut self,
         inner: &ast::Comprehension,
         want: Option<&Type>,
-    ) -> Option<Vec<ExprId>> {
-        let start =
-            self.constant_int(&inner.range.start, "the range of a constant comprehension")?;
-        let end = self.constant_int(&inner.range.end, "the range of a constant comprehension")?;
-        if end - start > MAX_CONSTANT_ROUNDS {
-            self.report(catalog::constants::bad_length(
-                &(end - start).to_string(),
-                inner.range.end.span,
-            ));
-            return None;
+    ) -> Checked<Vec<ExprId>> {
+        let what = "the range of a constant comprehension";
+        let start = self.constant_int(&inner.range.start, what)?;
+        let end = self.constant_int(&inner.range.end, what)?;
+        // The ends may lie as far apart as 64 bits go.
+        let rounds = i128::from(end) - i128::from(start);
+        if rounds > i128::from(MAX_CONSTANT_ROUNDS) {
+            let (length, span) = (rounds.to_string(), inner.range.end.span);
+            return Err(self.report(catalog::constants::bad_length(&length, span)));
         }
-        if !self.afford(
-            (end - start).max(0) as u64,
-            inner.range.start.span.to(inner.range.end.span),
-        ) {
-            return None;
-        }
+        let range = inner.range.start.span.to(inner.range.end.span);
+        self.afford(rounds.max(0) as u64, range)?;
         let mut values = Vec::new();
         for round in start..end {
-            let value = self.scoped(|checker| {
-                checker.bind(
-                    &inner.index,
-                    Binding::Constant(Constant::Int(round), Type::AbstractInt),
-                );
-                if let Some(filter) = &inner.filter {
-                    let id = checker.expr_of(filter, &Type::BOOL, "a filter");
-                    match checker.constant(id) {
-                        Some(Constant::Value(Value::Bool(true))) => {}
-                        Some(_) => return Some(None),
-                        None => return None,
-                    }
-                }
-                let id = checker.expr(&inner.value, want);
-                (!checker.is_error(id)).then_some(Some(id))
-            })?;
-            values.extend(value);
+            self.afford_round(inner.value.span)?;
+            let nodes = self.model.exprs.len();
+            let value = self.scoped(|checker| checker.constant_round(inner, want, round))?;
+            // Only the value is read again.
+            let value = value.map(|id| self.model[id].clone());
+            self.model.exprs.truncate(nodes);
+            values.extend(value.map(|value| self.node(value.kind, value.ty, value.span)));
         }
-        Some(values)
+        Ok(values)
+    }
+
+    /// A round of a constant comprehension; none if the filter leaves it out.
+    fn constant_round(
+        &mut self,
+        inner: &ast::Comprehension,
+        want: Option<&Type>,
+        round: i64,
+    ) -> Checked<Option<ExprId>> {
+        let index = Binding::Constant(Constant::Int(round), Type::AbstractInt);
+        self.bind(&inner.index, index);
+        if let Some(filter) = &inner.filter {
+            let id = self.expr_of(filter, &Type::BOOL, "a filter");
+            let id = self.sound(id)?;
+            match self.constant(id) {
+                Some(Constant::Value(Value::Bool(true))) => {}
+                Some(_) => return Ok(None),
+                None => return Err(self.not_constant(filter.span)),
+            }
+        }
+        let id = self.expr(&inner.value, want);
+        let id = self.sound(id)?;
+        match self.constant(id) {
+            Some(_) => Ok(Some(id)),
+            None => Err(self.not_constant(inner.value.span)),
+        }
     }
 }

@@ -49,11 +49,9 @@ impl Checker<'_> {
                 let result = match &function.result {
                     Some(ty) => checker.resolve_type(ty, false),
                     None => {
-                        checker.report(catalog::control::function_without_result(
-                            &function.name.text,
-                            function.name.span,
-                        ));
-                        Type::Error
+                        let (name, span) = (&function.name.text, function.name.span);
+                        let report = catalog::control::function_without_result(name, span);
+                        Type::Error(checker.report(report))
                     }
                 };
                 (params, result)
@@ -156,7 +154,7 @@ impl Checker<'_> {
                 None => {
                     if !matches!(
                         self.globals.get(name.text.as_str()),
-                        Some((Global::State(_) | Global::Broken, _))
+                        Some((Global::State(_) | Global::Broken(_), _))
                     ) {
                         self.report(catalog::model::output_without_state(&name.text, name.span));
                         continue;

@@ -1,7 +1,7 @@
 //! What a launch sets: params, data and inputs.
 
 use crate::{
-    check::{Checker, Place},
+    check::{Checked, Checker, Place},
     diagnostic::catalog,
     hir::{Constant, Data, ExprId, ExprKind, Input, InputSource, Param, Type},
     ir,
@@ -24,7 +24,7 @@ impl Checker<'_> {
                 (_, Some(value)) => {
                     let id = checker.typed_value(&name.text, ty.as_ref(), value);
                     let known = checker.constant(id).cloned();
-                    if known.is_none() && !checker.is_error(id) {
+                    if known.is_none() && checker.sound(id).is_ok() {
                         checker.report(catalog::constants::not_constant(
                             "the default of a param",
                             value.span,
@@ -34,15 +34,14 @@ impl Checker<'_> {
                 }
                 (Some(ty), None) => (checker.resolve_type(ty, false), None),
                 (None, None) => {
-                    checker.report(catalog::types::missing_type(
-                        "a param without a default",
-                        name.span,
-                    ));
-                    (Type::Error, None)
+                    let what = "a param without a default";
+                    let report = catalog::types::missing_type(what, name.span);
+                    (Type::Error(checker.report(report)), None)
                 }
             });
             let range = range.as_ref().and_then(|range| {
-                self.param_range(name, &ty, value.as_ref(), default.as_ref(), range)
+                let known = self.param_range(name, &ty, value.as_ref(), default.as_ref(), range);
+                known.ok()
             });
             self.model.params.push(Param {
                 name: name.text.clone(),
@@ -62,19 +61,19 @@ impl Checker<'_> {
         value: Option<&ast::Expr>,
         default: Option<&Constant>,
         range: &ast::Range,
-    ) -> Option<[f64; 2]> {
+    ) -> Checked<[f64; 2]> {
         let mut scalar = ty.clone();
         while let Type::Array(element, _) = scalar {
             scalar = (*element).clone();
         }
         let number = matches!(&scalar, Type::Value(value) if *value != ir::Type::Bool);
         if !number {
-            if !scalar.has_error() {
-                let report =
-                    catalog::model::range_on(&self.show(ty), range.start.span.to(range.end.span));
-                self.report(report);
+            if let Some(reported) = scalar.error() {
+                return Err(reported);
             }
-            return None;
+            let report =
+                catalog::model::range_on(&self.show(ty), range.start.span.to(range.end.span));
+            return Err(self.report(report));
         }
         let want = Type::Value(scalar.value().map_or(ir::Type::F32, ir::Type::scalar));
         let mut ends = [0.0; 2];
@@ -82,12 +81,15 @@ impl Checker<'_> {
             let id = self.at_place(Place::Constant, |checker| {
                 checker.expr_of(expr, &want, "an end of the range")
             });
-            *end = self.constant(id).and_then(Constant::as_number)?;
+            let id = self.sound(id)?;
+            *end = match self.constant(id).and_then(Constant::as_number) {
+                Some(number) => number,
+                None => return Err(self.not_constant(expr.span)),
+            };
         }
         let span = range.start.span.to(range.end.span);
         if ends[1] <= ends[0] {
-            self.report(catalog::model::bad_range(ends[0], ends[1], span));
-            return None;
+            return Err(self.report(catalog::model::bad_range(ends[0], ends[1], span)));
         }
         if let (Some(value), Some(default)) = (value, default) {
             let mut numbers = Vec::new();
@@ -102,7 +104,7 @@ impl Checker<'_> {
                 self.report(report);
             }
         }
-        Some(ends)
+        Ok(ends)
     }
 
     pub(in crate::check) fn check_data(&mut self) {
@@ -132,11 +134,9 @@ impl Checker<'_> {
                 ast::InputSource::Required => match written {
                     Some(ty) => (ty, InputSource::Required),
                     None => {
-                        self.report(catalog::types::missing_type(
-                            "an input without a default",
-                            name.span,
-                        ));
-                        (Type::Error, InputSource::Required)
+                        let what = "an input without a default";
+                        let report = catalog::types::missing_type(what, name.span);
+                        (Type::Error(self.report(report)), InputSource::Required)
                     }
                 },
                 ast::InputSource::Default(value) => {
@@ -178,8 +178,9 @@ impl Checker<'_> {
             let want = written.as_ref().map(element_scalar);
             checker.expr(value, want.as_ref())
         });
-        if self.is_error(id) {
-            return (written.unwrap_or(Type::Error), InputSource::Required);
+        if let Err(reported) = self.sound(id) {
+            let ty = written.unwrap_or(Type::Error(reported));
+            return (ty, InputSource::Required);
         }
         let draws = match &self.model[id].kind {
             ExprKind::Draw(..) => true,
@@ -187,8 +188,9 @@ impl Checker<'_> {
             _ => false,
         };
         if !draws {
-            self.report(catalog::model::not_a_distribution(value.span));
-            return (written.unwrap_or(Type::Error), InputSource::Required);
+            let reported = self.report(catalog::model::not_a_distribution(value.span));
+            let ty = written.unwrap_or(Type::Error(reported));
+            return (ty, InputSource::Required);
         }
         let own = self.ty(id).clone();
         let ty = written.unwrap_or_else(|| own.clone());

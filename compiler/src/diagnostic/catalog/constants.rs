@@ -56,10 +56,11 @@ catalog! {
 
     /// Constants that take too many numbers to compute.
     ///
-    /// The compiler computes constants while it reads the model. Large tables belong into `data`.
-    E0510 constants_too_large(limit: u64, span: Span) {
+    /// The compiler computes constants while it reads the model: at most 1,048,576 numbers, and 4,194,304
+    /// expressions in the rounds of comprehensions. Large tables belong into `data`.
+    E0510 constants_too_large(limit: &str, span: Span) {
         Diagnostic::new("the constants of this model are too large")
-            .at(span, format!("goes beyond {limit} numbers in all"))
+            .at(span, format!("goes beyond {limit} in all"))
             .help("read large tables as `data`, or compute them in `init`")
     }
 

@@ -88,6 +88,13 @@ catalog! {
             .help("use arrays for values of one kind")
     }
 
+    /// Structs within structs within structs, beyond a limit that no model needs.
+    E0616 structs_too_deep(name: &str, limit: u64, span: Span) {
+        Diagnostic::new(format!("struct `{name}` has too many structs within one another"))
+            .at(span, format!("at most {limit} levels are possible"))
+            .help("put fields of inner structs into the outer ones")
+    }
+
     /// Calls that take too much code.
     ///
     /// Functions that draw, read inputs, or take or give arrays or structs are written out where they are
@@ -100,8 +107,8 @@ catalog! {
 
     /// Blocks within blocks beyond what shader compilers take.
     ///
-    /// Counted after functions are inlined and what never runs is gone; the arms of an `else if` chain count
-    /// as one level, but as one each in a chain of more than 2,000.
+    /// Counted after functions are inlined and what never runs is gone; the arms of an `else if` chain or a
+    /// `match` count as one level, but as one each in a chain of more than 2,000.
     E0614 blocks_too_deep(levels: u32, most: u32, span: Span) {
         Diagnostic::new(format!("blocks lie {levels} levels within one another"))
             .at(span, format!("at most {most} levels are possible"))
