@@ -1,7 +1,10 @@
 //! Folds over arrays and comprehensions, as loops. Sums run from the first element to the last; nothing
 //! is reassociated.
 
-use super::{Lowerer, place::Index};
+use super::{
+    Lowerer,
+    place::{Index, Place},
+};
 use crate::{
     builtin::Fold,
     hir::{self, Comprehension, Type},
@@ -15,6 +18,8 @@ struct Accumulator {
     result: VarId,
     /// For `mean` how many, for `argmin` and `argmax` the best value.
     other: Option<VarId>,
+    /// For `argmin` and `argmax`: whether there has been a value, where the first round may have none.
+    found: Option<VarId>,
 }
 
 impl Lowerer<'_> {
@@ -25,6 +30,7 @@ impl Lowerer<'_> {
         let never_empty = over.filter.is_none()
             && matches!((self.range(start), self.range(end)), (Some((_, a)), Some((b, _))) if a < b);
         let element = self.value_type(over.value);
+        let result = result.value().expect("a fold has one value");
         let accumulator = self.accumulator(fold, element, result, never_empty);
         let name = self.model[over.index].name.clone();
         self.each(&name, start, end, |lowerer, index| {
@@ -50,57 +56,50 @@ impl Lowerer<'_> {
         self.accumulate(accumulator, value, index);
     }
 
-    /// `sum(array)`: begins with the first element, so that no neutral element is needed.
+    /// `sum(array)`: begins with the first element, so that no neutral element is needed; but NaN is no
+    /// element for folds that compare.
     pub(super) fn fold_array(&mut self, fold: Fold, array: hir::ExprId) -> ExprId {
         let place = self.place(array);
-        let element = place.at(Index::Constant(0)).ty;
-        let ty = element
+        let first = place.at(Index::Constant(0));
+        let ty = first
+            .ty
             .value()
             .expect("the checker lets only scalars and vectors be folded");
-        let first = place.at(Index::Constant(0));
+        if ty.is_float() && matches!(fold, Fold::ArgMin | Fold::ArgMax) {
+            let accumulator = self.accumulator(fold, ty, ir::Type::I32, true);
+            return self.fold_elements(&accumulator, &place, 0);
+        }
         let first = self.load(&first);
-        let accumulator = match fold {
+        let (result, other) = match fold {
+            Fold::Min | Fold::Max if ty.is_float() => {
+                let none = self.literal(worst(fold, ty));
+                (self.better(fold, none, first), None)
+            }
             Fold::Sum | Fold::Product | Fold::Min | Fold::Max | Fold::Any | Fold::All => {
-                Accumulator {
-                    fold,
-                    result: self.local(name(fold), first),
-                    other: None,
-                }
+                (first, None)
             }
-            Fold::Mean => {
-                let one = self.literal(Value::F32(1.0));
-                Accumulator {
-                    fold,
-                    result: self.local("sum", first),
-                    other: Some(self.local("number", one)),
-                }
+            Fold::Mean => (first, Some(self.literal(Value::F32(1.0)))),
+            Fold::Count if ty == ir::Type::Bool => {
+                let to = ir::Type::I32;
+                let value = first;
+                (self.add(Expr::Convert { to, value }), None)
             }
-            Fold::Count => {
-                let first = if ty == ir::Type::Bool {
-                    self.add(Expr::Convert {
-                        to: ir::Type::I32,
-                        value: first,
-                    })
-                } else {
-                    self.int(1)
-                };
-                Accumulator {
-                    fold,
-                    result: self.local("number", first),
-                    other: None,
-                }
-            }
-            Fold::ArgMin | Fold::ArgMax => {
-                let zero = self.int(0);
-                let best = self.local("best", first);
-                Accumulator {
-                    fold,
-                    result: self.local("best_at", zero),
-                    other: Some(best),
-                }
-            }
+            Fold::Count => (self.int(1), None),
+            Fold::ArgMin | Fold::ArgMax => (self.int(0), Some(first)),
         };
-        let start = self.int(1);
+        let other = other.map(|value| self.local(other_name(fold), value));
+        let accumulator = Accumulator {
+            fold,
+            result: self.local(name(fold), result),
+            other,
+            found: None,
+        };
+        self.fold_elements(&accumulator, &place, 1)
+    }
+
+    /// The elements of an array from `start` on, and what comes of them.
+    fn fold_elements(&mut self, accumulator: &Accumulator, place: &Place, start: i64) -> ExprId {
+        let start = self.int(start);
         let end = match place.length() {
             Some(length) => self.int(i64::from(length)),
             None => self.add(Expr::Rows(place.leaves[0].var)),
@@ -108,50 +107,48 @@ impl Lowerer<'_> {
         self.each("k", start, end, |lowerer, index| {
             let value = lowerer.load(&place.at(Index::Variable(index)));
             let index = lowerer.read(index);
-            lowerer.accumulate(&accumulator, value, index);
+            lowerer.accumulate(accumulator, value, index);
         });
-        self.folded(&accumulator)
+        self.folded(accumulator)
     }
 
     fn accumulator(
         &mut self,
         fold: Fold,
         element: ir::Type,
-        result: &Type,
+        ty: ir::Type,
         never_empty: bool,
     ) -> Accumulator {
-        let ty = result.value().expect("a fold has one value");
         let start = match fold {
             Fold::Sum | Fold::Mean => zero(ty, never_empty),
             Fold::Product => one(ty),
-            Fold::Min => largest(ty),
-            Fold::Max => smallest(ty),
+            Fold::Min | Fold::Max => worst(fold, ty),
             Fold::Any => Value::Bool(false),
             Fold::All => Value::Bool(true),
             Fold::Count | Fold::ArgMin | Fold::ArgMax => Value::I32(0),
         };
         let start = self.literal(start);
         let result = self.local(name(fold), start);
-        let other = match fold {
-            Fold::Mean => Some(Value::F32(0.0)),
-            Fold::ArgMin => Some(largest(element)),
-            Fold::ArgMax => Some(smallest(element)),
+        let (other, found) = match fold {
+            Fold::Mean => (Some(Value::F32(0.0)), None),
+            Fold::ArgMin | Fold::ArgMax => (Some(worst(fold, element)), Some(Value::Bool(false))),
             Fold::Sum
             | Fold::Product
             | Fold::Min
             | Fold::Max
             | Fold::Any
             | Fold::All
-            | Fold::Count => None,
+            | Fold::Count => (None, None),
         };
-        let other = other.map(|value| {
-            let value = self.literal(value);
-            self.local(if fold == Fold::Mean { "number" } else { "best" }, value)
-        });
+        let mut start = |name, value: Option<Value>| {
+            let value = value.map(|value| self.literal(value));
+            value.map(|value| self.local(name, value))
+        };
         Accumulator {
             fold,
             result,
-            other,
+            other: start(other_name(fold), other),
+            found: start("found", found),
         }
     }
 
@@ -160,8 +157,7 @@ impl Lowerer<'_> {
         let next = match accumulator.fold {
             Fold::Sum => self.binary(BinaryOp::Add, before, value),
             Fold::Product => self.binary(BinaryOp::Multiply, before, value),
-            Fold::Min => self.builtin("min", vec![before, value]),
-            Fold::Max => self.builtin("max", vec![before, value]),
+            Fold::Min | Fold::Max => self.better(accumulator.fold, before, value),
             Fold::Any => self.binary(BinaryOp::Or, before, value),
             Fold::All => self.binary(BinaryOp::And, before, value),
             Fold::Count => {
@@ -192,14 +188,29 @@ impl Lowerer<'_> {
             .other
             .expect("`argmin` and `argmax` keep the best value");
         let value = self.bind("candidate", value);
-        let op = if accumulator.fold == Fold::ArgMin {
-            BinaryOp::Less
+        let (strict, equal) = if accumulator.fold == Fold::ArgMin {
+            (BinaryOp::Less, BinaryOp::LessEqual)
         } else {
-            BinaryOp::Greater
+            (BinaryOp::Greater, BinaryOp::GreaterEqual)
         };
         let (candidate, old) = (self.read(value), self.read(best));
-        let better = self.binary(op, candidate, old);
+        let mut better = self.binary(strict, candidate, old);
+        if let Some(found) = accumulator.found {
+            // The first value may equal the worst of its type, with which the search begins. Nothing but
+            // comparisons, which are false for NaN.
+            let (candidate, old) = (self.read(value), self.read(best));
+            let fits = self.binary(equal, candidate, old);
+            let before = self.read(found);
+            let none = self.not(before);
+            let first = self.binary(BinaryOp::And, none, fits);
+            better = self.binary(BinaryOp::Or, better, first);
+        }
         let better = self.bind("better", better);
+        if let Some(found) = accumulator.found {
+            let (before, now) = (self.read(found), self.read(better));
+            let next = self.binary(BinaryOp::Or, before, now);
+            self.assign(found, next);
+        }
         for (var, accept) in [
             (accumulator.result, index),
             (best, self.program.add(Expr::Read(value), self.span)),
@@ -212,6 +223,12 @@ impl Lowerer<'_> {
             });
             self.assign(var, next);
         }
+    }
+
+    /// The smaller or larger of two; the other one if one is NaN.
+    fn better(&mut self, fold: Fold, a: ExprId, b: ExprId) -> ExprId {
+        let name = if fold == Fold::Min { "min" } else { "max" };
+        self.builtin(name, vec![a, b])
     }
 
     fn folded(&mut self, accumulator: &Accumulator) -> ExprId {
@@ -261,18 +278,21 @@ fn one(ty: ir::Type) -> Value {
     }
 }
 
-fn largest(ty: ir::Type) -> Value {
-    match ty {
-        ir::Type::I32 => Value::I32(i32::MAX),
-        ir::Type::U32 => Value::U32(u32::MAX),
-        _ => Value::F32(f32::INFINITY),
-    }
+/// The name of an accumulator's second variable.
+fn other_name(fold: Fold) -> &'static str {
+    if fold == Fold::Mean { "number" } else { "best" }
 }
 
-fn smallest(ty: ir::Type) -> Value {
-    match ty {
-        ir::Type::I32 => Value::I32(i32::MIN),
-        ir::Type::U32 => Value::U32(0),
-        _ => Value::F32(f32::NEG_INFINITY),
+/// What no value of the type is worse than: what `min` and `max` of nothing are, and `argmin` and `argmax`
+/// begin with.
+fn worst(fold: Fold, ty: ir::Type) -> Value {
+    let largest = matches!(fold, Fold::Min | Fold::ArgMin);
+    match (ty, largest) {
+        (ir::Type::I32, true) => Value::I32(i32::MAX),
+        (ir::Type::I32, false) => Value::I32(i32::MIN),
+        (ir::Type::U32, true) => Value::U32(u32::MAX),
+        (ir::Type::U32, false) => Value::U32(0),
+        (_, true) => Value::F32(f32::INFINITY),
+        (_, false) => Value::F32(f32::NEG_INFINITY),
     }
 }

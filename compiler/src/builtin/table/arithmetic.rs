@@ -139,7 +139,7 @@ pub(super) const ROWS: &[Builtin] = &[
             derivative: &["select(0.0, 1.0, a >= b)", "select(0.0, 1.0, b > a)"],
             tolerance: Tolerance::Exact,
         }),
-        doc: "The larger of two; the other one if one is NaN. Of one array or comprehension, its largest element.",
+        doc: "The larger of two; the other one if one is NaN. Of one array or comprehension, its largest number.",
         example: "max(2.0, 3.0) == 3.0",
     },
     Builtin {
@@ -155,7 +155,7 @@ pub(super) const ROWS: &[Builtin] = &[
             derivative: &["select(0.0, 1.0, a <= b)", "select(0.0, 1.0, b < a)"],
             tolerance: Tolerance::Exact,
         }),
-        doc: "The smaller of two; the other one if one is NaN. Of one array or comprehension, its smallest element.",
+        doc: "The smaller of two; the other one if one is NaN. Of one array or comprehension, its smallest number.",
         example: "min(2.0, 3.0) == 2.0",
     },
     Builtin {
