@@ -1,6 +1,7 @@
 //! `simc lsp`: the language server, for editors.
 
 use crate::{failure::Failure, terminal};
+use sim_lsp::Farewell;
 
 /// Arguments of `simc lsp`.
 #[derive(clap::Args)]
@@ -16,8 +17,13 @@ pub(crate) struct Args {
 /// Serves one editor.
 pub(crate) fn lsp(args: &Args) -> Result<(), Failure> {
     let Args { stdio: _ } = args;
-    sim_lsp::serve_stdio().map_err(|error| {
-        terminal::remark(format!("the editor's connection broke: {error}\n"));
-        Failure::Reported
-    })
+    match sim_lsp::serve_stdio() {
+        Ok(Farewell::Orderly) => Ok(()),
+        // The protocol wants the exit code 1, and nobody reads more.
+        Ok(Farewell::Abrupt) => Err(Failure::Reported),
+        Err(error) => {
+            terminal::remark(format!("the editor's connection broke: {error}\n"));
+            Err(Failure::Reported)
+        }
+    }
 }

@@ -10,4 +10,4 @@
 pub mod analysis;
 mod server;
 
-pub use server::{serve, serve_stdio};
+pub use server::{Farewell, serve, serve_stdio, serve_streams};

@@ -1,11 +1,15 @@
 //! Messages in, answers out, one after the other on one thread.
 //!
 //! Changes are taken in at once, but what waits in the queue is read before the compiler runs: a burst of keys is
-//! compiled once. A request that panics is answered with an error, and the next one is served.
+//! compiled once. A request that panics is answered with an error, and the next one is served; so is what is no
+//! message at all (`transport`).
 
 mod answer;
+mod transport;
 
 use crate::analysis::{Document, problems, tokens, wgsl};
+use answer::Answer;
+use crossbeam_channel::{Sender, bounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
@@ -16,62 +20,130 @@ use lsp_types::{
     SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
 };
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
-    io,
+    io::{self, BufRead, BufReader, Read, Write},
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
 };
+use transport::{Incoming, Messages};
+
+/// How an editor left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Farewell {
+    /// By `shutdown` and `exit`, or by closing its end of the connection.
+    Orderly,
+    /// By `exit` without `shutdown`.
+    Abrupt,
+}
+
+/// Messages that may wait for the server.
+const WAITING: usize = 16;
 
 /// Serves the editor on standard input and output until it leaves.
 ///
 /// # Errors
-/// If the streams break in the middle of a message.
-pub fn serve_stdio() -> io::Result<()> {
-    let (connection, threads) = Connection::stdio();
-    let served = serve(&connection);
-    // The writer ends when nobody can send any more.
-    drop(connection);
-    threads.join()?;
-    served
+/// If a stream breaks.
+pub fn serve_stdio() -> io::Result<Farewell> {
+    serve_streams(io::stdin(), io::stdout())
+}
+
+/// Serves the editor at the other end of two streams until it leaves.
+///
+/// # Errors
+/// If a stream breaks.
+pub fn serve_streams(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> io::Result<Farewell> {
+    let output = Arc::new(Mutex::new(output));
+    let (to_server, receiver) = bounded(WAITING);
+    let (sender, to_editor) = bounded(WAITING);
+    let reader = thread::spawn({
+        let output = Arc::clone(&output);
+        move || read_messages(BufReader::new(input), &to_server, &output)
+    });
+    let writer = thread::spawn(move || {
+        // After an error this goes on taking messages, so that the server need not wait for it.
+        let mut written = Ok(());
+        for message in to_editor {
+            let value = transport::json_of(&message);
+            written = written.and_then(|()| transport::send(&mut *held(&output), &value?));
+        }
+        written
+    });
+    let farewell = serve(&Connection { sender, receiver });
+    let broken = |_| io::Error::other("a thread of the connection failed");
+    writer.join().map_err(broken)??;
+    reader.join().map_err(broken)??;
+    Ok(farewell)
+}
+
+/// Passes messages on to the server until the editor leaves; answers what is none.
+fn read_messages(
+    input: impl BufRead,
+    server: &Sender<Message>,
+    output: &Mutex<impl Write>,
+) -> io::Result<()> {
+    let mut messages = Messages::new(input);
+    while let Some(incoming) = messages.next()? {
+        match incoming {
+            Incoming::Refused(answer) => transport::send(&mut *held(output), &answer)?,
+            Incoming::Message(message) => {
+                let last = is_exit(&message);
+                // A server that is gone reads no more.
+                if server.send(message).is_err() || last {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The stream, also if another thread panicked with it.
+fn held<T>(output: &Mutex<T>) -> MutexGuard<'_, T> {
+    output.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_exit(message: &Message) -> bool {
+    matches!(message, Message::Notification(notification) if notification.method == "exit")
+}
+
+/// Where the conversation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The editor has not said `initialize`.
+    Before,
+    Serving,
+    /// It has said `shutdown`.
+    After,
 }
 
 /// Serves one editor until it leaves or its end of the connection is closed.
-///
-/// # Errors
-/// If the editor does not keep to the protocol when it comes or goes.
-pub fn serve(connection: &Connection) -> io::Result<()> {
-    let Ok((id, _)) = connection.initialize_start() else {
-        return Ok(());
-    };
-    let result = InitializeResult {
-        capabilities: capabilities(),
-        server_info: Some(ServerInfo {
-            name: "simc".to_owned(),
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        }),
-    };
-    let result = serde_json::to_value(result)?;
-    if connection.initialize_finish(id, result).is_err() {
-        return Ok(());
-    }
+pub fn serve(connection: &Connection) -> Farewell {
     let mut server = Server {
         connection,
         documents: BTreeMap::new(),
+        phase: Phase::Before,
     };
     while let Ok(message) = connection.receiver.recv() {
         let mut next = Some(message);
         while let Some(message) = next {
-            if let Message::Request(request) = &message
-                && connection.handle_shutdown(request).unwrap_or(true)
-            {
-                return Ok(());
+            if is_exit(&message) {
+                return match server.phase {
+                    Phase::After => Farewell::Orderly,
+                    Phase::Before | Phase::Serving => Farewell::Abrupt,
+                };
             }
             server.take(message);
             next = connection.receiver.try_recv().ok();
         }
         server.publish();
     }
-    Ok(())
+    Farewell::Orderly
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -131,23 +203,24 @@ struct Server<'a> {
     connection: &'a Connection,
     /// By address.
     documents: BTreeMap<String, Open>,
+    phase: Phase,
 }
 
 impl Server<'_> {
     fn take(&mut self, message: Message) {
         match message {
             Message::Request(request) => self.request(request),
-            Message::Notification(notification) => {
+            Message::Notification(notification) if self.phase == Phase::Serving => {
                 // A notification that makes no sense has nobody to tell.
                 let _ = catch_unwind(AssertUnwindSafe(|| self.notification(notification)));
             }
-            Message::Response(_) => {}
+            Message::Notification(_) | Message::Response(_) => {}
         }
     }
 
     fn request(&mut self, request: Request) {
         let id = request.id.clone();
-        let answered = catch_unwind(AssertUnwindSafe(|| answer::answer(self, &request)));
+        let answered = catch_unwind(AssertUnwindSafe(|| self.answer(&request)));
         let response = match answered {
             Ok(Ok(value)) => Response::new_ok(id, value),
             Ok(Err((code, message))) => Response::new_err(id, code as i32, message),
@@ -157,6 +230,39 @@ impl Server<'_> {
             }
         };
         self.send(response.into());
+    }
+
+    /// Answers a request by the phase of the conversation.
+    fn answer(&mut self, request: &Request) -> Answer {
+        match (self.phase, request.method.as_str()) {
+            (Phase::Before, "initialize") => {
+                self.phase = Phase::Serving;
+                answer::write(InitializeResult {
+                    capabilities: capabilities(),
+                    server_info: Some(ServerInfo {
+                        name: "simc".to_owned(),
+                        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+                    }),
+                })
+            }
+            (Phase::Before, _) => {
+                let message = "`initialize` comes first".to_owned();
+                Err((ErrorCode::ServerNotInitialized, message))
+            }
+            (Phase::Serving, "initialize") => {
+                let message = "`initialize` comes once".to_owned();
+                Err((ErrorCode::InvalidRequest, message))
+            }
+            (Phase::Serving, "shutdown") => {
+                self.phase = Phase::After;
+                Ok(Value::Null)
+            }
+            (Phase::Serving, _) => answer::answer(self, request),
+            (Phase::After, _) => {
+                let message = "after `shutdown` there is only `exit`".to_owned();
+                Err((ErrorCode::InvalidRequest, message))
+            }
+        }
     }
 
     fn notification(&mut self, notification: Notification) -> Option<()> {

@@ -160,6 +160,6 @@ fn read<T: DeserializeOwned>(request: &Request) -> Result<T, (ErrorCode, String)
         .map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
 }
 
-fn write<T: Serialize>(value: T) -> Answer {
+pub(super) fn write<T: Serialize>(value: T) -> Answer {
     serde_json::to_value(value).map_err(|error| (ErrorCode::InternalError, error.to_string()))
 }

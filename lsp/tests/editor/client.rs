@@ -29,7 +29,7 @@ pub struct Editor {
 }
 
 /// A server on a thread of its own.
-pub struct Server(JoinHandle<std::io::Result<()>>);
+pub struct Server(JoinHandle<sim_lsp::Farewell>);
 
 impl Server {
     /// A server, and the editor's end of the line.
@@ -40,7 +40,7 @@ impl Server {
 
     /// The server has ended, and well.
     pub fn ended(self) {
-        self.0.join().expect("no panic").expect("a clean end");
+        assert_eq!(self.0.join().expect("no panic"), sim_lsp::Farewell::Orderly);
     }
 }
 

@@ -3,5 +3,6 @@
 mod actions;
 #[path = "../editor/client.rs"]
 mod editor;
+mod framing;
 mod random;
 mod requests;
