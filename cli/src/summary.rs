@@ -217,24 +217,36 @@ impl Summary {
         ];
         let mut lines: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
         lines.extend(self.outputs.iter().map(Row::cells));
-        let widths: [usize; 10] = std::array::from_fn(|column| {
-            lines
-                .iter()
-                .map(|line| line[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        });
-        let mut text = String::new();
-        for line in &lines {
-            let _ = write!(text, "{:<1$}", line[0], widths[0]);
-            for (cell, width) in line.iter().zip(widths).skip(1) {
-                let _ = write!(text, "  {cell:>width$}");
-            }
-            text.push('\n');
+        aligned(&lines)
+    }
+}
+
+/// A longer cell stands as it is, and its column is no wider for it.
+const MOST_WIDTH: usize = 100;
+
+/// Cells in columns: the first flush left, the others flush right.
+fn aligned(lines: &[[String; 10]]) -> String {
+    let widths: [usize; 10] = std::array::from_fn(|column| {
+        let widths = lines.iter().map(|line| line[column].chars().count());
+        let widths = widths.filter(|width| *width <= MOST_WIDTH);
+        widths.max().unwrap_or(0)
+    });
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&line[0]);
+        text.push_str(&blanks(&line[0], widths[0]));
+        for (cell, width) in line.iter().zip(widths).skip(1) {
+            let _ = write!(text, "  {}{cell}", blanks(cell, width));
         }
         text.push('\n');
-        text
     }
+    text.push('\n');
+    text
+}
+
+/// What a cell lacks of the width of its column.
+fn blanks(cell: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(cell.chars().count()))
 }
 
 impl Adapter {
@@ -375,6 +387,20 @@ pub(crate) fn kernel(report: &Report) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_long_name_makes_no_wide_table() {
+        let line = |name: &str| {
+            let mut cells = [const { String::new() }; 10];
+            cells[0] = name.to_owned();
+            cells[1] = "1".to_owned();
+            cells
+        };
+        let long = "x".repeat(70_000);
+        let table = super::aligned(&[line("output"), line(&long)]);
+        let lines: Vec<usize> = table.lines().map(|line| line.trim_end().len()).collect();
+        assert_eq!(lines, [9, 70_003, 0]);
+    }
+
     use super::*;
 
     #[test]

@@ -19,6 +19,7 @@ mod store;
 
 use crate::{
     builtin::BuiltinId,
+    diagnostic::{Diagnostic, catalog},
     hir::{self, InputSource, Model, StateId, Type},
     ir::{self, Block, Expr, ExprId, Len, Program, Stmt, Value, Var, VarId, VarKind},
     launch_checks::{LaunchChecks, Phase},
@@ -26,22 +27,42 @@ use crate::{
     random::INPUT_STEP,
     span::Span,
 };
-use place::Place;
+use place::{Fields, Place};
 use std::collections::HashMap;
 
+/// Expressions and variables that a model may become. A few lines can stand for very many: structs are
+/// copied field by field, and functions written out where they are called.
+const MOST_NODES: usize = 1 << 20;
+
+/// Blocks within one another, each arm of a chain within the one before: the passes walk through them.
+const MOST_LEVELS: u32 = 2_100;
+
 /// Lowers a model without errors.
-pub fn lower(model: &Model) -> Lowered {
+///
+/// # Errors
+/// The complaint that it becomes too long or too deep.
+pub fn lower(model: &Model) -> Result<Lowered, Diagnostic> {
     let mut lowerer = Lowerer::new(model);
     lowerer.declare_roots();
-    lowerer.input_defaults();
-    lowerer.init();
-    lowerer.step();
-    lowerer.finish();
-    Lowered {
-        manifest: lowerer.manifest(),
-        launch_checks: lowerer.launch_checks(),
-        program: lowerer.program,
+    if !lowerer.is_full() {
+        lowerer.input_defaults();
+        lowerer.init();
+        lowerer.step();
+        lowerer.finish();
     }
+    if let Some(complaint) = lowerer.refused.take() {
+        return Err(complaint);
+    }
+    let manifest = lowerer.manifest();
+    let launch_checks = lowerer.launch_checks();
+    if let Some(complaint) = lowerer.refused {
+        return Err(complaint);
+    }
+    Ok(Lowered {
+        manifest,
+        launch_checks,
+        program: lowerer.program,
+    })
 }
 
 /// What lowering makes of a model.
@@ -91,7 +112,17 @@ struct Lowerer<'a> {
     /// Names of arguments that the program itself has no use for.
     names_of_checks: Block,
     constants: HashMap<Vec<u32>, VarId>,
+    /// Where the constants of the model lie that were used, by their place in memory and their type.
+    known_constants: HashMap<(*const hir::Constant, Type), Place>,
+    /// Whether the constants of the model that were stored are several equal values.
+    uniform: HashMap<*const hir::Constant, bool>,
+    /// How the leaves of each struct lie.
+    fields: Fields,
     span: Span,
+    /// Blocks around the current statement.
+    levels: u32,
+    /// The program became too long or too deep, and nothing more is lowered.
+    refused: Option<Diagnostic>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -118,7 +149,12 @@ impl<'a> Lowerer<'a> {
             reached: Vec::new(),
             names_of_checks: Block::new(),
             constants: HashMap::new(),
+            known_constants: HashMap::new(),
+            uniform: HashMap::new(),
+            fields: Fields::of(model),
             span: Span::default(),
+            levels: 0,
+            refused: None,
         }
     }
 
@@ -200,7 +236,13 @@ impl<'a> Lowerer<'a> {
     /// The statements that `run` makes, as a block of their own.
     fn nested(&mut self, run: impl FnOnce(&mut Self)) -> Block {
         let outer = std::mem::take(&mut self.block);
+        self.levels += 1;
+        if self.levels > MOST_LEVELS && self.refused.is_none() {
+            let (levels, span) = (self.levels, self.span);
+            self.refused = Some(catalog::model::blocks_too_deep(levels, MOST_LEVELS, span));
+        }
         run(self);
+        self.levels -= 1;
         std::mem::replace(&mut self.block, outer)
     }
 
@@ -210,6 +252,15 @@ impl<'a> Lowerer<'a> {
         let block = self.nested(run);
         self.conditional = before;
         block
+    }
+
+    /// Whether the program is too long to go on.
+    fn is_full(&mut self) -> bool {
+        if self.program.exprs.len() + self.program.vars.len() > MOST_NODES {
+            let complaint = || catalog::model::too_many_operations(MOST_NODES, self.span);
+            self.refused.get_or_insert_with(complaint);
+        }
+        self.refused.is_some()
     }
 
     fn emit(&mut self, stmt: Stmt) {

@@ -6,6 +6,7 @@ use crate::{
     emit::limits,
     hir::{Model, Type},
     ir::Program,
+    span::Span,
 };
 
 /// The uniform block that every WebGPU device has.
@@ -23,83 +24,86 @@ const WALKED_LEVELS: u32 = 1_000;
 /// Complaints about declarations that are too large, before anything is laid out.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let params: u64 = model
-        .params
-        .iter()
-        .map(|param| words(model, &param.ty).saturating_mul(4))
-        .fold(0, u64::saturating_add);
+    let mut words = Words {
+        model,
+        structs: vec![None; model.structs.len()],
+    };
+    let largest = |sizes: &[(u64, Span)]| sizes.iter().copied().max_by_key(|(size, _)| *size);
+    let total = |sizes: &[(u64, Span)]| {
+        let sizes = sizes.iter().map(|(size, _)| *size);
+        sizes.fold(0, u64::saturating_add)
+    };
+    let params = model.params.iter();
+    let params: Vec<(u64, Span)> = params
+        .map(|param| (words.of(&param.ty).saturating_mul(4), param.span))
+        .collect();
     // Alignment and the block's header take some of it.
-    let padding = 64 + 16 * model.params.len() as u64;
-    if let Some(largest) = model
-        .params
-        .iter()
-        .max_by_key(|param| words(model, &param.ty))
-        && params.saturating_add(padding) > UNIFORM_BYTES
+    let padding = 64 + 16 * params.len() as u64;
+    if let Some((_, span)) = largest(&params)
+        && total(&params).saturating_add(padding) > UNIFORM_BYTES
     {
-        found.push(catalog::model::too_many_params(params, largest.span));
+        found.push(catalog::model::too_many_params(total(&params), span));
     }
-    let inputs = model
-        .inputs
-        .iter()
-        .map(|item| ("the inputs", &item.ty, item.span))
-        .collect();
-    let states = model
-        .states
-        .iter()
-        .map(|item| ("the states", &item.ty, item.span))
-        .collect();
-    let outputs = model
-        .outputs
-        .iter()
-        .map(|item| ("the outputs", &item.ty, item.span))
-        .collect();
-    let data = model
-        .data
-        .iter()
-        .map(|item| ("this table", &item.ty, item.span));
-    let rows: [Vec<_>; 3] = [inputs, states, outputs];
-    for row in rows {
-        let sum = row
-            .iter()
-            .map(|(_, ty, _)| words(model, ty))
-            .fold(0, u64::saturating_add);
-        if let Some((what, _, span)) = row.iter().max_by_key(|(_, ty, _)| words(model, ty))
-            && sum > ROW_WORDS
+    let inputs = model.inputs.iter().map(|item| (&item.ty, item.span));
+    let states = model.states.iter().map(|item| (&item.ty, item.span));
+    let outputs = model.outputs.iter().map(|item| (&item.ty, item.span));
+    let rows: [(&str, Vec<_>); 3] = [
+        ("the inputs", inputs.collect()),
+        ("the states", states.collect()),
+        ("the outputs", outputs.collect()),
+    ];
+    for (what, row) in rows {
+        let sizes = row.into_iter().map(|(ty, span)| (words.of(ty), span));
+        let sizes: Vec<(u64, Span)> = sizes.collect();
+        if let Some((_, span)) = largest(&sizes)
+            && total(&sizes) > ROW_WORDS
         {
-            found.push(catalog::model::too_large(what, sum, *span));
+            found.push(catalog::model::too_large(what, total(&sizes), span));
         }
     }
-    for (what, ty, span) in data {
-        let words = words(model, ty);
+    for table in &model.data {
+        let words = words.of(&table.ty);
         if words > ROW_WORDS {
-            found.push(catalog::model::too_large(what, words, span));
+            found.push(catalog::model::too_large("this table", words, table.span));
         }
     }
     for local in &model.locals {
-        let words = words(model, &local.ty);
+        let words = words.of(&local.ty);
         if words > ROW_WORDS {
-            found.push(catalog::model::too_large(
-                &format!("`{}`", local.name),
-                words,
-                local.span,
-            ));
+            let what = format!("`{}`", local.name);
+            found.push(catalog::model::too_large(&what, words, local.span));
         }
     }
     found
 }
 
-/// The 32-bit words of a value; saturates.
-fn words(model: &Model, ty: &Type) -> u64 {
-    match ty {
-        Type::Array(element, length) => words(model, element).saturating_mul(u64::from(*length)),
-        Type::Open(element) => words(model, element),
-        Type::Struct(id) => model[*id]
-            .fields
-            .iter()
-            .map(|(_, ty)| words(model, ty))
-            .fold(0, u64::saturating_add),
-        Type::Value(ty) => ty.components() as u64,
-        Type::Enum(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error(_) => 1,
+/// The 32-bit words of each struct, found once.
+struct Words<'m> {
+    model: &'m Model,
+    structs: Vec<Option<u64>>,
+}
+
+impl Words<'_> {
+    /// The 32-bit words of a value; saturates.
+    fn of(&mut self, ty: &Type) -> u64 {
+        match ty {
+            Type::Array(element, length) => self.of(element).saturating_mul(u64::from(*length)),
+            Type::Open(element) => self.of(element),
+            Type::Struct(id) => {
+                let index = id.0 as usize;
+                if let Some(known) = self.structs[index] {
+                    return known;
+                }
+                let fields = self.model[*id].fields.iter();
+                let words = fields
+                    .map(|(_, ty)| self.of(ty))
+                    .fold(0, u64::saturating_add);
+                self.structs[index] = Some(words);
+                words
+            }
+            Type::Value(ty) => ty.components() as u64,
+            Type::Enum(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error(_) => 1,
+        }
     }
 }
 

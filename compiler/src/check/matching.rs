@@ -10,7 +10,7 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// A message names so many variants that a `match` lacks.
+/// No message names more variants that a `match` lacks.
 const MISSING_SHOWN: usize = 12;
 
 impl<'a> Checker<'a> {
@@ -123,21 +123,19 @@ impl<'a> Checker<'a> {
     fn complain_of_missing(&mut self, ty: &Type, seen: &HashMap<i64, Span>, span: Span) {
         let missing = match ty {
             Type::Enum(id) => {
-                let names: Vec<String> = self.model[*id]
-                    .variants
-                    .iter()
-                    .enumerate()
-                    .filter(|(value, _)| !seen.contains_key(&(*value as i64)))
-                    .map(|(_, name)| format!("`{name}`"))
-                    .collect();
-                match names.len() {
-                    0 => return,
-                    count if count > MISSING_SHOWN => {
-                        let more = count - MISSING_SHOWN;
-                        format!("{} and {more} more", names[..MISSING_SHOWN].join(", "))
-                    }
-                    _ => names.join(", "),
+                let variants = &self.model[*id].variants;
+                // Every pattern that was seen is a variant.
+                let count = variants.len() - seen.len();
+                if count == 0 {
+                    return;
                 }
+                let variants = variants.iter().enumerate();
+                let missing = variants.filter(|(value, _)| !seen.contains_key(&(*value as i64)));
+                let missing: Vec<String> = missing
+                    .map(|(_, name)| format!("`{name}`"))
+                    .take(count.min(MISSING_SHOWN))
+                    .collect();
+                catalog::list(missing.iter().map(String::as_str), count)
             }
             Type::Value(ir::Type::Bool) => match (seen.contains_key(&1), seen.contains_key(&0)) {
                 (true, true) => return,

@@ -37,6 +37,16 @@ macro_rules! catalog {
 }
 pub(crate) use catalog;
 
+/// The first of `count` names in a row, and how many more there are.
+pub(crate) fn list<'n>(names: impl Iterator<Item = &'n str>, count: usize) -> String {
+    const SHOWN: usize = 12;
+    let shown: Vec<&str> = names.take(SHOWN).collect();
+    match count - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 /// Adds the help line for a name that looks like the one written.
 fn did_you_mean(report: Diagnostic, near: Option<&str>) -> Diagnostic {
     match near {

@@ -16,21 +16,26 @@ impl Reported {
 
 /// A stage makes no more complaints than a person reads.
 pub const MOST_COMPLAINTS: usize = 100;
-/// Of more than these not even the places are kept, so that their list stays short.
+/// Of more than these, or with more text, not even the places are kept.
 const MOST_KEPT: usize = 10_000;
+const MOST_TEXT: usize = 1 << 24;
 
 /// The complaints of a stage. They can be added and, at the end, taken; never dropped one by one.
 #[derive(Debug, Default)]
 pub struct Complaints {
     made: Vec<Diagnostic>,
     count: usize,
+    /// Bytes of the messages.
+    text: usize,
 }
 
 impl Complaints {
     /// Makes a complaint.
     pub fn add(&mut self, complaint: Diagnostic) -> Reported {
         self.count += 1;
-        if self.made.len() < MOST_KEPT {
+        if self.made.len() < MOST_KEPT && self.text < MOST_TEXT {
+            let labels = complaint.labels.iter().map(|label| label.text.len());
+            self.text += complaint.message.len() + labels.sum::<usize>();
             self.made.push(complaint);
         }
         Reported(())

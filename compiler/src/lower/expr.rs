@@ -17,6 +17,9 @@ impl Lowerer<'_> {
     /// needs go before.
     pub(super) fn scalar(&mut self, id: hir::ExprId) -> ExprId {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            if self.is_full() {
+                return self.literal(Value::zero(self.value_type(id)));
+            }
             let before = std::mem::replace(&mut self.span, self.model[id].span);
             let value = self.scalar_inner(id);
             self.span = before;
@@ -281,6 +284,17 @@ impl Lowerer<'_> {
         self.read(chosen)
     }
 
+    /// The place of what has a name, as it is: a struct of thousands of fields need not be copied for one.
+    fn home(&self, id: hir::ExprId) -> Option<&Place> {
+        match &self.model[id].kind {
+            ExprKind::Local(local) => self.locals.get(local),
+            ExprKind::Param(param) => Some(&self.params[param.0 as usize]),
+            ExprKind::Input(input) => Some(&self.inputs[input.0 as usize]),
+            ExprKind::State(state) => Some(&self.states[state.0 as usize]),
+            _ => None,
+        }
+    }
+
     /// Where the value of an expression lives; values without a home get one.
     pub(super) fn place(&mut self, id: hir::ExprId) -> Place {
         let model = self.model;
@@ -297,7 +311,10 @@ impl Lowerer<'_> {
                 let base = self.place(*base);
                 self.element(&base, *index)
             }
-            ExprKind::Field(base, field) => self.place(*base).field(model, *field),
+            ExprKind::Field(base, field) => match self.home(*base) {
+                Some(place) => place.field(model, &self.fields, *field),
+                None => self.place(*base).field(model, &self.fields, *field),
+            },
             ExprKind::Constant(constant @ Constant::Many(_)) => {
                 self.constant_place(constant, &model[id].ty)
             }
@@ -311,10 +328,16 @@ impl Lowerer<'_> {
 
     /// A constant array or struct as a read-only place; equal ones share it.
     pub(super) fn constant_place(&mut self, constant: &Constant, ty: &Type) -> Place {
+        let known = match constant {
+            Constant::Many(parts) => Some((parts.as_ptr(), ty.clone())),
+            Constant::Int(_) | Constant::Float(_) | Constant::Value(_) => None,
+        };
+        if let Some(place) = known.as_ref().and_then(|key| self.known_constants.get(key)) {
+            return place.clone();
+        }
+        let values = self.leaf_values(constant, ty);
         let mut leaves = Vec::new();
-        for (number, leaf) in super::place::leaves(self.model, ty).into_iter().enumerate() {
-            let mut values = Vec::new();
-            leaf_values(self.model, constant, ty, number, &mut values);
+        for (leaf, values) in super::place::leaves(self.model, ty).into_iter().zip(values) {
             let key: Vec<u32> = std::iter::once(leaf.ty as u32)
                 .chain(values.iter().flat_map(|value| value.words()))
                 .collect();
@@ -330,40 +353,41 @@ impl Lowerer<'_> {
             };
             leaves.push(super::place::Leaf::whole(var, leaf.dims));
         }
-        Place {
+        let place = Place {
             ty: ty.clone(),
             leaves,
+        };
+        if let Some(key) = known {
+            self.known_constants.insert(key, place.clone());
         }
+        place
     }
-}
 
-/// The values of leaf `number` of a constant, in row-major order.
-pub(super) fn leaf_values(
-    model: &hir::Model,
-    constant: &Constant,
-    ty: &Type,
-    number: usize,
-    values: &mut Vec<Value>,
-) {
-    match (constant, ty) {
-        (Constant::Many(parts), Type::Array(element, _)) => {
-            parts
-                .iter()
-                .for_each(|part| leaf_values(model, part, element, number, values));
-        }
-        (Constant::Many(parts), Type::Struct(id)) => {
-            let mut before = 0;
-            for (part, (_, ty)) in parts.iter().zip(&model[*id].fields) {
-                let count = super::place::leaves(model, ty).len();
-                if (before..before + count).contains(&number) {
-                    return leaf_values(model, part, ty, number - before, values);
-                }
-                before += count;
+    /// The values of each leaf of a constant, in row-major order.
+    pub(super) fn leaf_values(&self, constant: &Constant, ty: &Type) -> Vec<Vec<Value>> {
+        let mut values = vec![Vec::new(); self.fields.count(ty)];
+        self.add_leaf_values(constant, ty, &mut values);
+        values
+    }
+
+    fn add_leaf_values(&self, constant: &Constant, ty: &Type, values: &mut [Vec<Value>]) {
+        match (constant, ty) {
+            (Constant::Many(parts), Type::Array(element, _)) => {
+                parts
+                    .iter()
+                    .for_each(|part| self.add_leaf_values(part, element, values));
             }
+            (Constant::Many(parts), Type::Struct(id)) => {
+                let fields = self.model[*id].fields.iter().enumerate();
+                for (part, (field, (_, ty))) in parts.iter().zip(fields) {
+                    let leaves = self.fields.leaves_of(*id, field);
+                    self.add_leaf_values(part, ty, &mut values[leaves]);
+                }
+            }
+            (Constant::Value(value), _) => values[0].push(*value),
+            (Constant::Int(value), _) => values[0].push(Value::I32(*value as i32)),
+            (Constant::Float(value), _) => values[0].push(Value::F32(*value as f32)),
+            (Constant::Many(_), _) => unreachable!("only arrays and structs have parts"),
         }
-        (Constant::Value(value), _) => values.push(*value),
-        (Constant::Int(value), _) => values.push(Value::I32(*value as i32)),
-        (Constant::Float(value), _) => values.push(Value::F32(*value as f32)),
-        (Constant::Many(_), _) => unreachable!("only arrays and structs have parts"),
     }
 }

@@ -105,8 +105,8 @@ impl Lowerer<'_> {
         bound: Vec<(hir::LocalId, Place)>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        // The body of one function may be open several times, but never within itself.
-        let locals = self.locals.clone();
+        // The body of one function may be written out several times, but never within itself: its locals
+        // are nobody else's, and stay bound until it is written out again.
         let frame = self.frame.take();
         // Written out or not, a function leaves its indices to be clamped.
         let conditional = std::mem::replace(&mut self.conditional, true);
@@ -114,7 +114,6 @@ impl Lowerer<'_> {
         let result = run(self);
         self.conditional = conditional;
         self.frame = frame;
-        self.locals = locals;
         result
     }
 
@@ -189,7 +188,7 @@ impl Lowerer<'_> {
 
     /// Inside an inlined function without a flag: an `if` whose branches all return takes what follows as
     /// its `else`. True if it did.
-    pub(super) fn returns_early(&mut self, stmt: &Stmt, rest: &[Stmt]) -> bool {
+    pub(super) fn returns_early(&mut self, stmt: &Stmt, rest: &Sequence<'_>) -> bool {
         let inlined = self
             .frame
             .as_ref()
@@ -202,21 +201,18 @@ impl Lowerer<'_> {
                 branches,
                 otherwise,
             } => {
-                let tail: Vec<Stmt> = otherwise.iter().flatten().chain(rest).cloned().collect();
-                self.early_branches(branches, &tail);
+                let otherwise = otherwise.as_deref().unwrap_or_default();
+                self.early_branches(branches, rest.after(otherwise));
             }
-            StmtKind::Block(body) => {
-                let all: Vec<Stmt> = body.iter().chain(rest).cloned().collect();
-                self.stmts(&all);
-            }
+            StmtKind::Block(body) => self.sequence(rest.after(body)),
             other => unreachable!("{other:?} needs a flag to return early"),
         }
         true
     }
 
-    fn early_branches(&mut self, branches: &[(hir::ExprId, hir::Block)], tail: &[Stmt]) {
+    fn early_branches(&mut self, branches: &[(hir::ExprId, hir::Block)], tail: Sequence<'_>) {
         let Some(((condition, body), more)) = branches.split_first() else {
-            return self.stmts(tail);
+            return self.sequence(tail);
         };
         let condition = self.scalar(*condition);
         let accept = self.conditionally(|lowerer| lowerer.stmts(body));
@@ -265,39 +261,77 @@ pub(super) fn may_return(stmt: &Stmt) -> bool {
     }
 }
 
+/// Statements that run one after the other, though they stand in several blocks.
+#[derive(Clone, Copy)]
+pub(super) struct Sequence<'s> {
+    stmts: &'s [Stmt],
+    then: Option<&'s Sequence<'s>>,
+}
+
+impl<'s> Sequence<'s> {
+    pub(super) fn of(stmts: &'s [Stmt]) -> Self {
+        Sequence { stmts, then: None }
+    }
+
+    /// The first statement and those after it.
+    pub(super) fn split_first(self) -> Option<(&'s Stmt, Sequence<'s>)> {
+        let mut sequence = self;
+        loop {
+            if let Some((first, stmts)) = sequence.stmts.split_first() {
+                let then = sequence.then;
+                return Some((first, Sequence { stmts, then }));
+            }
+            sequence = *sequence.then?;
+        }
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.split_first().is_none()
+    }
+
+    /// These statements, then those of the sequence.
+    fn after<'t>(&'t self, stmts: &'t [Stmt]) -> Sequence<'t> {
+        Sequence {
+            stmts,
+            then: Some(self),
+        }
+    }
+}
+
 /// Can every `return` of a body be expressed by nesting alone? What follows an `if` that returns becomes
 /// its `else`; loops that return, and a `match` that returns half-way, need a flag.
 fn is_structured(body: &[Stmt]) -> bool {
-    let Some((k, stmt)) = body.iter().enumerate().find(|(_, stmt)| may_return(stmt)) else {
-        return true;
+    is_structured_sequence(Sequence::of(body))
+}
+
+fn is_structured_sequence(mut sequence: Sequence<'_>) -> bool {
+    let (stmt, rest) = loop {
+        match sequence.split_first() {
+            None => return true,
+            Some((stmt, rest)) if may_return(stmt) => break (stmt, rest),
+            Some((_, rest)) => sequence = rest,
+        }
     };
-    let rest = &body[k + 1..];
+    let inner =
+        |sequence| stacker::maybe_grow(64 << 10, 1 << 20, || is_structured_sequence(sequence));
     match &stmt.kind {
         StmtKind::Return(_) => true,
         StmtKind::If {
             branches,
             otherwise,
-        } if rest.is_empty() => {
-            branches.iter().all(|(_, body)| is_structured(body))
-                && otherwise.as_ref().is_none_or(|body| is_structured(body))
-        }
-        StmtKind::If {
-            branches,
-            otherwise,
         } => {
-            let tail: Vec<Stmt> = otherwise.iter().flatten().chain(rest).cloned().collect();
+            let last = rest.is_empty();
+            let otherwise = otherwise.as_deref().unwrap_or_default();
+            let returning = |body: &hir::Block| last || crate::check::returns(body);
             branches
                 .iter()
-                .all(|(_, body)| crate::check::returns(body) && is_structured(body))
-                && is_structured(&tail)
+                .all(|(_, body)| returning(body) && is_structured(body))
+                && inner(rest.after(otherwise))
         }
         StmtKind::Match { arms, .. } => {
             rest.is_empty() && arms.iter().all(|arm| is_structured(&arm.body))
         }
-        StmtKind::Block(body) => {
-            let all: Vec<Stmt> = body.iter().chain(rest).cloned().collect();
-            is_structured(&all)
-        }
+        StmtKind::Block(body) => inner(rest.after(body)),
         StmtKind::For { .. }
         | StmtKind::While { .. }
         | StmtKind::Declare { .. }

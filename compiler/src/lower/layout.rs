@@ -5,7 +5,7 @@ use super::{
     place::{Leaf, LeafType, Place, leaf_name, leaves},
 };
 use crate::{
-    hir::{Constant, InputSource, Type},
+    hir::{InputSource, Type},
     ir::{self, Len, Var, VarId, VarKind},
     manifest::{self, Field, Manifest, Scalar, Source, header},
     span::Span,
@@ -42,6 +42,9 @@ impl Lowerer<'_> {
             .filter(|leaf| leaf.dims.first() == Some(&0));
         let mut word = header::END + open.count() as u32;
         for param in &model.params {
+            if self.is_full() {
+                return;
+            }
             let declared = Declared {
                 name: &param.name,
                 doc: &param.doc,
@@ -65,6 +68,9 @@ impl Lowerer<'_> {
     fn declare_data(&mut self) {
         let mut binding = FIRST_DATA_BINDING;
         for data in &self.model.data {
+            if self.is_full() {
+                return;
+            }
             let declared = Declared {
                 name: &data.name,
                 doc: &data.doc,
@@ -82,6 +88,9 @@ impl Lowerer<'_> {
     fn declare_inputs(&mut self) {
         let mut word = 0;
         for input in &self.model.inputs {
+            if self.is_full() {
+                return;
+            }
             let declared = Declared {
                 name: &input.name,
                 doc: &input.doc,
@@ -96,6 +105,9 @@ impl Lowerer<'_> {
     fn declare_states(&mut self) {
         let mut word = 0;
         for state in &self.model.states {
+            if self.is_full() {
+                return;
+            }
             let declared = Declared {
                 name: &state.name,
                 doc: &state.doc,
@@ -111,6 +123,9 @@ impl Lowerer<'_> {
     fn declare_outputs(&mut self) {
         let mut word = 0;
         for output in &self.model.outputs {
+            if self.is_full() {
+                return;
+            }
             let declared = Declared {
                 name: &output.name,
                 doc: &output.doc,
@@ -130,6 +145,7 @@ impl Lowerer<'_> {
         kind: VarKind,
         place: &mut dyn FnMut(&LeafType) -> u32,
     ) -> Place {
+        self.span = declared.span;
         let mut places = Vec::new();
         for leaf in leaves(self.model, declared.ty) {
             let stride: u32 = leaf.dims.iter().filter(|dim| **dim != 0).product();
@@ -184,7 +200,7 @@ impl Lowerer<'_> {
                 InputSource::Default(_) => Source::Default,
                 InputSource::Drawn(_) => Source::Drawn,
             };
-            std::iter::repeat_n(source, leaves(model, &input.ty).len())
+            std::iter::repeat_n(source, self.fields.count(&input.ty))
         });
         let params = self.params_of_manifest();
         let end = |state: &VarId| {
@@ -280,12 +296,15 @@ impl Lowerer<'_> {
         let mut vars = self.program.params.iter();
         let mut params = Vec::new();
         for param in &self.model.params {
-            for (number, leaf) in leaves(self.model, &param.ty).iter().enumerate() {
+            let default = param.default.as_ref();
+            let mut defaults = default
+                .map(|default| self.leaf_values(default, &param.ty))
+                .map(Vec::into_iter);
+            for leaf in &leaves(self.model, &param.ty) {
                 let var = &self.program[*vars.next().expect("every leaf has a variable")];
-                let default = param
-                    .default
-                    .as_ref()
-                    .map(|default| self.default_words(default, &param.ty, number));
+                let default = defaults.as_mut().and_then(Iterator::next);
+                let default =
+                    default.map(|values| values.iter().flat_map(|value| value.words()).collect());
                 let field = self.field(&param.name, leaf, var);
                 params.push(manifest::Param {
                     field,
@@ -295,12 +314,6 @@ impl Lowerer<'_> {
             }
         }
         params
-    }
-
-    fn default_words(&self, default: &Constant, ty: &Type, leaf: usize) -> Vec<u32> {
-        let mut values = Vec::new();
-        super::expr::leaf_values(self.model, default, ty, leaf, &mut values);
-        values.iter().flat_map(|value| value.words()).collect()
     }
 
     fn data_of_manifest(&self) -> Vec<manifest::Data> {

@@ -2,9 +2,10 @@
 
 use super::Lowerer;
 use crate::{
-    hir::{Model, Type},
+    hir::{Model, StructId, Type},
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarId, VarKind},
 };
+use std::ops::Range;
 
 /// Storage for a value of any type: one leaf per scalar or vector in it, through structs and arrays.
 #[derive(Clone, Debug)]
@@ -79,6 +80,58 @@ fn with_dim(mut leaves: Vec<LeafType>, length: u32) -> Vec<LeafType> {
     leaves
 }
 
+/// How the leaves of structs lie: for each struct, before which of its leaves each field begins, and at last
+/// how many there are.
+pub(super) struct Fields(Vec<Vec<usize>>);
+
+impl Fields {
+    pub(super) fn of(model: &Model) -> Fields {
+        let mut fields = Fields(vec![Vec::new(); model.structs.len()]);
+        for index in 0..model.structs.len() {
+            fields.know(model, index);
+        }
+        fields
+    }
+
+    /// Structs may come before those within them; the checker bounds their depth.
+    fn know(&mut self, model: &Model, index: usize) {
+        if !self.0[index].is_empty() {
+            return;
+        }
+        let mut starts = vec![0];
+        let mut count = 0;
+        for (_, ty) in &model.structs[index].fields {
+            if let Type::Struct(inner) = innermost(ty) {
+                self.know(model, inner.0 as usize);
+            }
+            count += self.count(ty);
+            starts.push(count);
+        }
+        self.0[index] = starts;
+    }
+
+    /// How many leaves a type has.
+    pub(super) fn count(&self, ty: &Type) -> usize {
+        match innermost(ty) {
+            Type::Struct(id) => self.0[id.0 as usize].last().copied().unwrap_or(0),
+            _ => 1,
+        }
+    }
+
+    /// Which leaves of a struct a field has.
+    pub(super) fn leaves_of(&self, id: StructId, field: usize) -> Range<usize> {
+        let starts = &self.0[id.0 as usize];
+        starts[field]..starts[field + 1]
+    }
+}
+
+fn innermost(ty: &Type) -> &Type {
+    match ty {
+        Type::Array(element, _) | Type::Open(element) => innermost(element),
+        other => other,
+    }
+}
+
 impl Leaf {
     pub(super) fn whole(var: VarId, dims: Vec<u32>) -> Leaf {
         Leaf {
@@ -115,20 +168,13 @@ impl Place {
     }
 
     /// The field of a struct.
-    pub(super) fn field(&self, model: &Model, field: u32) -> Place {
+    pub(super) fn field(&self, model: &Model, fields: &Fields, field: u32) -> Place {
         let Type::Struct(id) = &self.ty else {
             unreachable!("the checker let {:?} have fields", self.ty)
         };
-        let fields = &model[*id].fields;
-        let before: usize = fields[..field as usize]
-            .iter()
-            .map(|(_, ty)| leaves(model, ty).len())
-            .sum();
-        let ty = fields[field as usize].1.clone();
-        let count = leaves(model, &ty).len();
         Place {
-            ty,
-            leaves: self.leaves[before..before + count].to_vec(),
+            ty: model[*id].fields[field as usize].1.clone(),
+            leaves: self.leaves[fields.leaves_of(*id, field as usize)].to_vec(),
         }
     }
 
@@ -240,6 +286,9 @@ impl Lowerer<'_> {
     /// Copies a value of any type; the places must not overlap.
     pub(super) fn copy(&mut self, to: &Place, from: &Place) {
         for (target, source) in to.leaves.iter().zip(&from.leaves) {
+            if self.is_full() {
+                return;
+            }
             self.copy_leaf(target, source, target.dims.clone());
         }
     }

@@ -1,6 +1,10 @@
 //! Statements.
 
-use super::{Lowerer, inline::may_return, place::Place};
+use super::{
+    Lowerer,
+    inline::{Sequence, may_return},
+    place::Place,
+};
 use crate::{
     hir::{self, Arm, BinaryOp, Constant, ExprKind, LocalKind, StmtKind, Type},
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
@@ -10,27 +14,36 @@ impl Lowerer<'_> {
     /// Statements in order. Inside an inlined function, what follows a statement that may have returned
     /// runs only if it has not.
     pub(super) fn stmts(&mut self, stmts: &[hir::Stmt]) {
-        for (k, stmt) in stmts.iter().enumerate() {
-            let rest = &stmts[k + 1..];
-            if self.returns_early(stmt, rest) {
+        self.sequence(Sequence::of(stmts));
+    }
+
+    pub(super) fn sequence(&mut self, mut sequence: Sequence<'_>) {
+        while let Some((stmt, rest)) = sequence.split_first() {
+            sequence = rest;
+            let early =
+                stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.returns_early(stmt, &rest));
+            if early || self.is_full() {
                 return;
             }
             self.stmt(stmt);
-            if rest.is_empty() || !may_return(stmt) {
+            let frame = self.frame.as_ref();
+            let Some(returned) = frame.and_then(|frame| frame.returned) else {
+                continue;
+            };
+            let in_loop = frame.is_some_and(|frame| frame.loops > 0);
+            if in_loop || rest.is_empty() || !may_return(stmt) {
                 continue;
             }
-            if let Some(returned) = self.frame.as_ref().and_then(|frame| frame.returned)
-                && self.frame.as_ref().is_some_and(|frame| frame.loops == 0)
-            {
-                let condition = self.read(returned);
-                let condition = self.not(condition);
-                let accept = self.conditionally(|lowerer| lowerer.stmts(rest));
-                return self.emit(Stmt::If {
-                    condition,
-                    accept,
-                    reject: Vec::new(),
-                });
-            }
+            let condition = self.read(returned);
+            let condition = self.not(condition);
+            let accept = self.conditionally(|lowerer| {
+                stacker::maybe_grow(64 * 1024, 1024 * 1024, || lowerer.sequence(rest))
+            });
+            return self.emit(Stmt::If {
+                condition,
+                accept,
+                reject: Vec::new(),
+            });
         }
     }
 

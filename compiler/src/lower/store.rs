@@ -16,6 +16,9 @@ impl Lowerer<'_> {
     /// Evaluates an expression into a place that the expression does not read.
     pub(super) fn store_into(&mut self, place: &Place, id: hir::ExprId) {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            if self.is_full() {
+                return;
+            }
             let before = std::mem::replace(&mut self.span, self.model[id].span);
             self.store_inner(place, id);
             self.span = before;
@@ -38,7 +41,7 @@ impl Lowerer<'_> {
             ExprKind::Comprehension(over) => self.comprehension(place, over),
             ExprKind::Compose(fields) => {
                 for (k, &field) in fields.iter().enumerate() {
-                    self.store_into(&place.field(model, k as u32), field);
+                    self.store_into(&place.field(model, &self.fields, k as u32), field);
                 }
             }
             ExprKind::Constant(constant) => self.store_constant(place, constant, &model[id].ty),
@@ -96,10 +99,19 @@ impl Lowerer<'_> {
         self.locals.insert(local, place);
     }
 
+    /// Are these several equal values? Compared once, however often they are stored.
+    fn is_uniform(&mut self, values: &[Constant]) -> bool {
+        let compare = || values.len() > 1 && values.iter().all(|value| *value == values[0]);
+        if values.len() <= SPELLED_OUT {
+            return compare();
+        }
+        *self.uniform.entry(values.as_ptr()).or_insert_with(compare)
+    }
+
     fn store_constant(&mut self, place: &Place, constant: &Constant, ty: &Type) {
         match (constant, ty) {
             (Constant::Many(values), Type::Array(element, length)) => {
-                if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
+                if self.is_uniform(values) {
                     let (start, end) = (self.int(0), self.int(i64::from(*length)));
                     return self.each("k", start, end, |lowerer, index| {
                         lowerer.store_constant(
@@ -120,7 +132,7 @@ impl Lowerer<'_> {
             (Constant::Many(values), Type::Struct(item)) => {
                 let model = self.model;
                 for (k, (value, (_, ty))) in values.iter().zip(&model[*item].fields).enumerate() {
-                    self.store_constant(&place.field(model, k as u32), value, ty);
+                    self.store_constant(&place.field(model, &self.fields, k as u32), value, ty);
                 }
             }
             _ => {

@@ -38,6 +38,9 @@ pub(super) struct Lexed {
 }
 
 /// More complaints than this help nobody; the rest is counted, not told.
+/// Bytes of a name. Names are copied to wherever a value goes: without a limit a few of them fill the memory.
+const MAX_NAME: usize = 255;
+
 pub(super) const MAX_DIAGNOSTICS: usize = crate::diagnostic::MOST_COMPLAINTS;
 
 /// Reads the whole text.
@@ -77,6 +80,10 @@ type Words<'a> = Lexer<'a, Token>;
 
 impl Scanner<'_> {
     fn push(&mut self, token: Token, span: Span) {
+        if token == Token::Ident && span.range().len() > MAX_NAME {
+            let name = self.source.get(span.range()).unwrap_or_default();
+            self.complain(say::name_too_long(name, MAX_NAME, span));
+        }
         let gap = &self.source.as_bytes()[self.line_seen..span.start as usize];
         let first = self.out.tokens.is_empty() || gap.contains(&b'\n');
         self.line_seen = span.end as usize;

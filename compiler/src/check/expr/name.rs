@@ -39,11 +39,9 @@ impl Checker<'_> {
                 let variant = Constant::Value(Value::U32(variant));
                 return Ok(self.constant_node(variant, Type::Enum(owner), span));
             }
-            let owners: Vec<&str> = owners
-                .iter()
-                .map(|(id, _)| self.model[*id].name.as_str())
-                .collect();
-            let report = catalog::names::ambiguous_variant(name, &owners.join(", "), span);
+            let names = owners.iter().map(|(id, _)| self.model[*id].name.as_str());
+            let owners = catalog::list(names, owners.len());
+            let report = catalog::names::ambiguous_variant(name, &owners, span);
             return Err(self.report(report));
         }
         let launch = match name {

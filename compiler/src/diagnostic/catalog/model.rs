@@ -88,6 +88,16 @@ catalog! {
             .help("use arrays for values of one kind")
     }
 
+    /// A model that becomes too long when it is spelled out.
+    ///
+    /// Structs are copied field by field, `integrate` evaluates its body once per stage, and functions that
+    /// draw, read inputs, or take or give arrays or structs are written out where they are called.
+    E0617 too_many_operations(limit: usize, span: Span) {
+        Diagnostic::new(format!("this model becomes more than {limit} operations"))
+            .at(span, "from here on")
+            .help("use arrays, which are copied by loops, and call functions in loops")
+    }
+
     /// Structs within structs within structs, beyond a limit that no model needs.
     E0616 structs_too_deep(name: &str, limit: u64, span: Span) {
         Diagnostic::new(format!("struct `{name}` has too many structs within one another"))

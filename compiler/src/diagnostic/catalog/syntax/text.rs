@@ -1,5 +1,6 @@
 //! Complaints about characters, comments and numbers (E0001–E0099).
 
+use super::short;
 use crate::{
     diagnostic::{Diagnostic, catalog::catalog},
     span::Span,
@@ -56,6 +57,13 @@ catalog! {
         Diagnostic::new(format!("the name `{name}` has letters beyond ASCII"))
             .at(span, "letters, digits and `_` only")
             .help("spell it with the letters a–z; `SCREAMING_CASE`, `snake_case` and digits are fine")
+    }
+
+    /// A name that no person wrote.
+    E0007 name_too_long(name: &str, limit: usize, span: Span) {
+        let length = name.len();
+        Diagnostic::new(format!("the name {} has {length} bytes", short(name)))
+            .at(span, format!("at most {limit} are possible"))
     }
 
     /// A text between quotation marks.
