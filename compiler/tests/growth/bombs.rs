@@ -10,25 +10,17 @@ fn wide(fields: usize, rest: &str) -> String {
 
 /// Names and texts.
 pub fn all() -> Vec<(&'static str, String)> {
+    [constants(), programs()].concat()
+}
+
+/// Of what is computed while a text is read.
+fn constants() -> Vec<(&'static str, String)> {
     let long = "const A = [for i in 0..65536: i]\n";
     let rounds = "const B = [for i in 0..65536:";
     let ones = "1, ".repeat(2_000);
     let pyramid = repeat(9, |i| {
         format!("const A{} = [{}]\n", i + 1, format!("A{i}, ").repeat(8))
     });
-    let doubling = repeat(19, |i| {
-        format!(
-            "fn own{}(x: f32) -> f32 {{ return own{i}(x) + own{i}(x) }}\n",
-            i + 1
-        )
-    });
-    let own = "fn own0(x: f32) -> f32 { return x + normal() }\n";
-    let body = repeat(1_000, |i| format!("y += x * {i}.5\n"));
-    let chain = |inner: String| {
-        let arms = repeat(1_000, |i| format!(" else if x > {i}.0 {{ x = {i}.5 }}"));
-        format!("if x > 0.0 {{ x = 2.0 }}{arms} else {{ {inner} }}")
-    };
-    let chains = (0..40).fold("x = 1.0".to_owned(), |inner, _| chain(inner));
     vec![
         (
             "a sum in each round",
@@ -66,6 +58,25 @@ pub fn all() -> Vec<(&'static str, String)> {
             "equal values",
             "const A = [[[[0.5; 4096]; 4096]; 4096]; 4096]\noutput o = 1\n".to_owned(),
         ),
+    ]
+}
+
+/// Of what a program becomes.
+fn programs() -> Vec<(&'static str, String)> {
+    let doubling = repeat(19, |i| {
+        format!(
+            "fn own{}(x: f32) -> f32 {{ return own{i}(x) + own{i}(x) }}\n",
+            i + 1
+        )
+    });
+    let own = "fn own0(x: f32) -> f32 { return x + normal() }\n";
+    let body = repeat(1_000, |i| format!("y += x * {i}.5\n"));
+    let chain = |inner: String| {
+        let arms = repeat(1_000, |i| format!(" else if x > {i}.0 {{ x = {i}.5 }}"));
+        format!("if x > 0.0 {{ x = 2.0 }}{arms} else {{ {inner} }}")
+    };
+    let chains = (0..40).fold("x = 1.0".to_owned(), |inner, _| chain(inner));
+    vec![
         ("equal values in a run", {
             let uses = "x += [0.5; 65536][i32(x)]\n".repeat(2_000);
             format!("state x = 0.0\nstep {{\n{uses}}}\noutput x\n")
