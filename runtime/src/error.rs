@@ -396,11 +396,7 @@ impl Error {
             }
             Error::OutputsNotKept { .. } => "ask for `statistics`, or keep outputs".to_owned(),
             Error::NoSuchInstructions { .. } => "leave the choice to the runtime".to_owned(),
-            Error::HostMemory {
-                most_agents,
-                keeps_outputs,
-                ..
-            } => less_memory(*most_agents, *keeps_outputs),
+            Error::HostMemory { .. } => self.less_memory(),
             Error::NoAdapter { .. } => {
                 "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".to_owned()
             }
@@ -430,6 +426,27 @@ impl Error {
             }
             Error::Device { .. } => "run on the CPU backend or on another adapter".to_owned(),
         })
+    }
+
+    /// How to run with less memory.
+    fn less_memory(&self) -> String {
+        let (most, or) = match self {
+            Error::HostMemory {
+                most_agents,
+                keeps_outputs,
+                ..
+            } => (*most_agents, *keeps_outputs),
+            _ => (None, false),
+        };
+        let most = match most {
+            Some(most) => format!("run at most {} agents at a time", grouped(most)),
+            None => "run fewer agents at a time".to_owned(),
+        };
+        let or = match or {
+            true => ", or keep statistics only: `keep_outputs(false)`",
+            false => "",
+        };
+        format!("{most}: `first_agent` continues where a run ended{or}")
     }
 
     /// The long text of `simc explain` for this error's code; empty for a diagnostic of the compiler, which
@@ -524,19 +541,6 @@ fn host_memory(bytes: u64, available: Option<u64>, parts: &[(&str, u64)]) -> Str
         None => "which cannot be had".to_owned(),
     };
     format!("the run needs {} of memory{of}, {there}", size(bytes))
-}
-
-/// How to run with less memory.
-fn less_memory(most_agents: Option<u32>, keeps_outputs: bool) -> String {
-    let most = match most_agents {
-        Some(most) => format!("run at most {} agents at a time", grouped(most)),
-        None => "run fewer agents at a time".to_owned(),
-    };
-    let or = match keeps_outputs {
-        true => ", or keep statistics only: `keep_outputs(false)`",
-        false => "",
-    };
-    format!("{most}: `first_agent` continues where a run ended{or}")
 }
 
 /// Bytes in a unit that suits them.
