@@ -33,6 +33,8 @@ use std::collections::HashMap;
 /// Expressions and variables that a model may become. A few lines can stand for very many: structs are
 /// copied field by field, and functions written out where they are called.
 const MOST_NODES: usize = 1 << 20;
+/// Bytes of names and documentation that weigh as much as an expression: each field of a struct has them.
+const TEXT_OF_A_NODE: usize = 64;
 
 /// Blocks within one another, each arm of a chain within the one before: the passes walk through them.
 const MOST_LEVELS: u32 = 2_100;
@@ -119,6 +121,8 @@ struct Lowerer<'a> {
     /// How the leaves of each struct lie.
     fields: Fields,
     span: Span,
+    /// Bytes of names and documentation of variables.
+    text: usize,
     /// Blocks around the current statement.
     levels: u32,
     /// The program became too long or too deep, and nothing more is lowered.
@@ -153,6 +157,7 @@ impl<'a> Lowerer<'a> {
             uniform: HashMap::new(),
             fields: Fields::of(model),
             span: Span::default(),
+            text: 0,
             levels: 0,
             refused: None,
         }
@@ -256,7 +261,8 @@ impl<'a> Lowerer<'a> {
 
     /// Whether the program is too long to go on.
     fn is_full(&mut self) -> bool {
-        if self.program.exprs.len() + self.program.vars.len() > MOST_NODES {
+        let nodes = self.program.exprs.len() + self.program.vars.len();
+        if nodes + self.text / TEXT_OF_A_NODE > MOST_NODES {
             let complaint = || catalog::model::too_many_operations(MOST_NODES, self.span);
             self.refused.get_or_insert_with(complaint);
         }
@@ -292,6 +298,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn variable(&mut self, name: &str, ty: ir::Type, len: Len, kind: VarKind) -> VarId {
+        self.text += name.len();
         self.program.add_var(Var {
             name: name.to_string(),
             doc: String::new(),

@@ -14,6 +14,9 @@ const UNIFORM_BYTES: u64 = 65_536;
 /// More words per agent than this are no agent.
 const ROW_WORDS: u64 = 1 << 24;
 
+/// Names of variants in the manifest.
+const MOST_VARIANTS: u64 = 1 << 20;
+
 /// Levels of blocks that are accepted. Up to [`limits::NESTING_MAX`] every program is valid for naga and
 /// tint whatever its blocks hold; models with plain blocks go on to be valid up to here.
 const BLOCK_LEVELS: u32 = 56;
@@ -74,7 +77,63 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
             found.push(catalog::model::too_large(&what, words, local.span));
         }
     }
+    found.extend(check_variants(model));
     found
+}
+
+/// A complaint if the manifest would list too many names of variants: it has those of each value that is an
+/// enum.
+fn check_variants(model: &Model) -> Option<Diagnostic> {
+    let mut names = Names {
+        model,
+        structs: vec![None; model.structs.len()],
+    };
+    let params = model.params.iter().map(|item| (&item.ty, item.span));
+    let inputs = model.inputs.iter().map(|item| (&item.ty, item.span));
+    let states = model.states.iter().map(|item| (&item.ty, item.span));
+    let outputs = model.outputs.iter().map(|item| (&item.ty, item.span));
+    let data = model.data.iter().map(|item| (&item.ty, item.span));
+    let all = params
+        .chain(inputs)
+        .chain(states)
+        .chain(outputs)
+        .chain(data);
+    let mut sum = 0u64;
+    for (ty, span) in all {
+        sum = sum.saturating_add(names.of(ty));
+        if sum > MOST_VARIANTS {
+            return Some(catalog::model::too_many_variants(MOST_VARIANTS, span));
+        }
+    }
+    None
+}
+
+/// The names of variants of each struct, found once.
+struct Names<'m> {
+    model: &'m Model,
+    structs: Vec<Option<u64>>,
+}
+
+impl Names<'_> {
+    fn of(&mut self, ty: &Type) -> u64 {
+        match ty {
+            Type::Array(element, _) | Type::Open(element) => self.of(element),
+            Type::Enum(id) => self.model[*id].variants.len() as u64,
+            Type::Struct(id) => {
+                let index = id.0 as usize;
+                if let Some(known) = self.structs[index] {
+                    return known;
+                }
+                let fields = self.model[*id].fields.iter();
+                let names = fields
+                    .map(|(_, ty)| self.of(ty))
+                    .fold(0, u64::saturating_add);
+                self.structs[index] = Some(names);
+                names
+            }
+            Type::Value(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error(_) => 0,
+        }
+    }
 }
 
 /// The 32-bit words of each struct, found once.

@@ -154,9 +154,12 @@ impl Lowerer<'_> {
                 Some(0) => Len::Open { stride },
                 Some(_) => Len::Fixed(stride),
             };
+            let name = leaf_name(declared.name, &leaf.path);
+            self.text += name.len() + declared.doc.len();
+            let full = self.is_full();
             let var = self.program.add_var(Var {
-                name: leaf_name(declared.name, &leaf.path),
-                doc: declared.doc.to_string(),
+                name,
+                doc: if full { "" } else { declared.doc }.to_string(),
                 ty: leaf.ty,
                 len,
                 kind,

@@ -106,6 +106,15 @@ fn programs() -> Vec<(&'static str, String)> {
             let rest = "fn own(t: T) -> T { return t }\nstate a = p\n";
             wide(1_000, &format!("{rest}step {{\n{calls}}}\noutput a\n"))
         }),
+        ("long documentation of many fields", {
+            let doc = format!("/// {}\n", "x".repeat(1 << 20));
+            wide(4_000, &format!("{doc}state s = p\noutput s\n"))
+        }),
+        ("wide enums", {
+            let variants = repeat(8_000, |i| format!("v{i},"));
+            let outputs = repeat(8_000, |i| format!("output o{i} = x\n"));
+            format!("enum E {{ {variants} }}\nstate x = v0\n{outputs}")
+        }),
         (
             "chains in chains",
             format!("state x = 0.0\nstep {{ {chains} }}\noutput x\n"),

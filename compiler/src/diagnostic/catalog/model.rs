@@ -98,6 +98,16 @@ catalog! {
             .help("use arrays, which are copied by loops, and call functions in loops")
     }
 
+    /// Too many values of too large enums.
+    ///
+    /// The manifest lists the names of the variants of each value that is an enum, for hosts to read and
+    /// write.
+    E0618 too_many_variants(limit: u64, span: Span) {
+        Diagnostic::new(format!("the values of this model have more than {limit} variants in all"))
+            .at(span, "from here on")
+            .help("use `i32` for some of them")
+    }
+
     /// Structs within structs within structs, beyond a limit that no model needs.
     E0616 structs_too_deep(name: &str, limit: u64, span: Span) {
         Diagnostic::new(format!("struct `{name}` has too many structs within one another"))
