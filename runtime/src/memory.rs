@@ -227,6 +227,3 @@ mod tests {
         assert_eq!(rounded(0), None);
     }
 }
-
-#[cfg(test)]
-mod tests;

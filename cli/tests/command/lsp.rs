@@ -147,7 +147,7 @@ fn an_editor_that_is_gone_ends_the_server() {
 #[test]
 fn an_editor_that_leaves_without_shutdown_ends_the_server_with_1() {
     let (connection, process) = Process::start();
-    let mut editor = Editor::open(connection, "state x = 1.0\n");
+    let editor = Editor::open(connection, "state x = 1.0\n");
     editor.tell("exit", Value::Null);
     drop(editor);
     assert_eq!(process.ended(), Some(1));
