@@ -113,7 +113,7 @@ fn optimised(
     options: Options,
 ) -> Result<(lower::Lowered, ir::Program), Vec<Diagnostic>> {
     let model = checked(source)?;
-    let mut lowered = lower::lower(&model).map_err(|complaint| vec![complaint])?;
+    let mut lowered = lower::lower(&model)?;
     if cfg!(debug_assertions) {
         ir::verify::verify(&lowered.program).expect("lowering keeps the invariants of the IR");
     }

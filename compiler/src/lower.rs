@@ -43,7 +43,7 @@ const MOST_LEVELS: u32 = 2_100;
 ///
 /// # Errors
 /// The complaint that it becomes too long or too deep.
-pub fn lower(model: &Model) -> Result<Lowered, Diagnostic> {
+pub fn lower(model: &Model) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lowerer = Lowerer::new(model);
     lowerer.declare_roots();
     if !lowerer.is_full() {
@@ -53,12 +53,12 @@ pub fn lower(model: &Model) -> Result<Lowered, Diagnostic> {
         lowerer.finish();
     }
     if let Some(complaint) = lowerer.refused.take() {
-        return Err(complaint);
+        return Err(vec![complaint]);
     }
     let manifest = lowerer.manifest();
     let launch_checks = lowerer.launch_checks();
     if let Some(complaint) = lowerer.refused {
-        return Err(complaint);
+        return Err(vec![complaint]);
     }
     Ok(Lowered {
         manifest,
