@@ -209,10 +209,10 @@ impl<'a> Lowerer<'a> {
         let model = self.model;
         self.phase = Phase::Always;
         self.program.finish = self.entry(|lowerer| {
-            lowerer.renormalise_all();
             for body in &model.finish {
                 lowerer.stmts(body);
             }
+            lowerer.renormalise_all();
             for (output, place) in model.outputs.iter().zip(lowerer.outputs.clone()) {
                 lowerer.span = output.span;
                 lowerer.store_into(&place, output.value);

@@ -92,15 +92,12 @@ impl Lowerer<'_> {
         self.renormalise_when(index, PERIOD - 1, integrated(body, Loops::Outside));
     }
 
-    /// After the last step: the state is what a launch may ask for. From here on it is all, if nothing more is
-    /// integrated; that of an infinite sum is NaN.
+    /// After the last step, and after what `finish` integrates: the state is what a launch may ask for, and all of it
+    /// from here on. (The low part of an infinite sum is NaN.)
     pub(super) fn renormalise_all(&mut self) {
         let states = (0..self.model.states.len() as u32).map(StateId);
         self.renormalise(states.collect());
-        let mut finish = self.model.finish.iter();
-        if finish.all(|body| integrated(body, Loops::Inside).is_empty()) {
-            self.low_parts.clear();
-        }
+        self.low_parts.clear();
     }
 
     fn renormalise_when(&mut self, number: ExprId, phase: i64, states: Vec<StateId>) {

@@ -22,7 +22,7 @@ fn the_text_does_not_depend_on_agents_and_steps() {
         for line in source.lines() {
             let line = match line.split_whitespace().next() {
                 Some("agents") => "agents 7",
-                Some("steps") => "steps 2_000_000_000",
+                Some("steps") => "steps 1_000_000_000",
                 _ => line,
             };
             other.push_str(line);
