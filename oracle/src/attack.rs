@@ -6,7 +6,7 @@
 //! ```text
 //! stage compile            before each stage
 //! fault panic at …         what is wrong with the compiler
-//! done Ran 12 3            how far the text got, milliseconds of processor time, peak of memory in MB
+//! done Ran 12 3 compile    how far the text got, ms of processor time, peak of MB, slowest stage
 //! ```
 
 use crate::examine::{End, examine};
@@ -23,7 +23,7 @@ pub const MEMORY: usize = 500_000_000;
 pub const TIME: u64 = if cfg!(debug_assertions) { 6_000 } else { 1_000 };
 
 /// After so long a worker is ended whatever the machine is busy with.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 20 });
+const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 180 } else { 20 });
 
 /// What became of a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +95,7 @@ impl Worker {
                 Some(("fault", what)) => fault = Some(what.to_owned()),
                 Some(("done", numbers)) => {
                     self.running = Some(running);
-                    return Ok(verdict(&stage, fault, numbers));
+                    return Ok(verdict(fault, numbers));
                 }
                 _ => {}
             }
@@ -167,12 +167,13 @@ fn crash(report: &str) -> &'static str {
     }
 }
 
-fn verdict(stage: &str, fault: Option<String>, numbers: &str) -> Verdict {
+fn verdict(fault: Option<String>, numbers: &str) -> Verdict {
     let mut numbers = numbers.split(' ');
     let end = numbers.next().unwrap_or_default();
     let mut number = || numbers.next().and_then(|text| text.parse::<u64>().ok());
     let (time, peak) = (number().unwrap_or(0), number().unwrap_or(0));
-    let late = (time > TIME).then(|| format!("{stage}: slow"));
+    let slowest = numbers.next().unwrap_or("start");
+    let late = (time > TIME).then(|| format!("{slowest}: slow"));
     match fault.or(late) {
         Some(signature) => Verdict::Fault {
             report: format!("{signature} ({time} ms, {peak} MB)"),
@@ -187,7 +188,7 @@ fn verdict(stage: &str, fault: Option<String>, numbers: &str) -> Verdict {
     }
 }
 
-/// A fault without what is particular of a text: names in quotes, and numbers but those of lines of code.
+/// A fault without what is particular of a text or of a version: names in quotes, and numbers.
 fn general(fault: &str) -> String {
     let fault: String = fault.chars().take(200).collect();
     let mut general = String::new();
@@ -241,9 +242,18 @@ pub fn work(reset: impl Fn(), peak: impl Fn() -> usize) -> std::io::Result<()> {
         line.clear();
         reset();
         let begin = processor_milliseconds();
-        let found =
-            std::panic::catch_unwind(|| examine(&text, |stage| say(format!("stage {stage}"))));
-        let spent = processor_milliseconds() - begin;
+        let times = Mutex::new(vec![("start", begin)]);
+        let note = |stage| {
+            say(format!("stage {stage}"));
+            if let Ok(mut times) = times.lock() {
+                times.push((stage, processor_milliseconds()));
+            }
+        };
+        let found = std::panic::catch_unwind(|| examine(&text, note));
+        let end_time = processor_milliseconds();
+        let spent = end_time - begin;
+        let times = times.into_inner().unwrap_or_default();
+        let slowest = slowest(&times, end_time);
         let end = match found {
             Ok(Ok(end)) => end,
             Ok(Err(fault)) => {
@@ -255,9 +265,23 @@ pub fn work(reset: impl Fn(), peak: impl Fn() -> usize) -> std::io::Result<()> {
                 End::Refused
             }
         };
-        say(format!("done {end:?} {spent:.0} {}", peak() / 1_000_000));
+        let peak = peak() / 1_000_000;
+        say(format!("done {end:?} {spent:.0} {peak} {slowest}"));
     }
     Ok(())
+}
+
+/// The stage that took longest, of stages with the times of their beginnings.
+fn slowest(times: &[(&'static str, f64)], end: f64) -> &'static str {
+    let later = times.get(1..).unwrap_or_default();
+    let ends = later.iter().map(|next| next.1).chain([end]);
+    let spent = times
+        .iter()
+        .zip(ends)
+        .map(|((stage, begin), end)| (*stage, end - begin));
+    spent
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map_or("start", |stage| stage.0)
 }
 
 /// Processor time of this thread, or the time on the clock where the system does not say.

@@ -124,11 +124,9 @@ impl Maker {
     /// A value without a machine type of its own, which takes that of its place.
     fn abstract_value(&mut self, ty: &T) -> String {
         let (a, b) = (self.literal(ty).0, self.dice.below(100));
-        match self.dice.below(5) {
-            0 => format!("if {} {{ {a} }} else {{ {b} }}", self.expr(&T::B, 1)),
-            1 => format!("min({b}, {})", self.dice.below(9)),
-            2 => format!("[{b}, 7, 4][{}]", self.index(3, 0)),
-            3 => "2 ** 7 - 5 * (17 / 3) % 4".into(),
+        match self.dice.below(4) {
+            0 => "2 ** 7 - 5 * (17 / 3) % 4".into(),
+            1 => b.to_string(),
             _ => a,
         }
     }
@@ -174,9 +172,9 @@ impl Maker {
         self.declare(&old, &element, false);
         let value = self.expr(&element, 2);
         self.line(&format!("{name}[{index} + {b}] = {value} - {old}"));
-        if self.dice.chance(50) {
-            self.stmt(depth - 1);
-        }
+        self.line("{");
+        self.inner(depth, 1);
+        self.line("}");
         self.line(&format!("{name}[{index}] += {old} + {name}[{index} + {c}]"));
         self.scopes.pop();
         self.indent -= 1;
@@ -285,7 +283,6 @@ impl Maker {
         let ty = match (self.dice.below(3), self.enums.len()) {
             (0, count) if count > 0 => T::E(self.dice.below(count)),
             (1, _) => T::B,
-            (2, _) if self.dice.chance(30) => T::U,
             _ => T::I,
         };
         let value = self.expr(&ty, 2);
