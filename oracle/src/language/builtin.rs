@@ -77,6 +77,10 @@ fn componentwise(name: &str, arguments: &[Value], open: &mut Option<&'static str
         [Value::U(x), Value::U(y)] if name == "min" => Ok(Value::U(x.min(y))),
         [Value::I(x), Value::I(y), Value::I(z)] if name == "clamp" => Ok(Value::I(x.max(y).min(z))),
         [Value::U(x), Value::U(y), Value::U(z)] if name == "clamp" => Ok(Value::U(x.max(y).min(z))),
+        // Abstract numbers are exact.
+        [Value::Whole(x)] if name == "abs" => Ok(Value::Whole(x.abs())),
+        [Value::Whole(x), Value::Whole(y)] if name == "max" => Ok(Value::Whole(x.max(y))),
+        [Value::Whole(x), Value::Whole(y)] if name == "min" => Ok(Value::Whole(x.min(y))),
         _ => Err(format!("`{name}` of {arguments:?} is not known")),
     }
 }

@@ -10,6 +10,7 @@ use super::builtin;
 use super::draw::{self, Words};
 use super::typed::{Body, Node, Part, Place, Program, Rounds, Step, Typed};
 use super::value::{Structs, Ty, Value};
+use std::collections::BTreeMap;
 
 type Outcome<T> = Result<T, String>;
 
@@ -34,6 +35,8 @@ struct Machine<'a> {
     data: Vec<Value>,
     inputs: Vec<Value>,
     states: Vec<Value>,
+    /// Per state that has been integrated: what it is, not rounded.
+    sums: BTreeMap<usize, Vec<f64>>,
     locals: Vec<Value>,
     agent: i32,
     agents: i32,
@@ -63,6 +66,7 @@ impl<'a> Machine<'a> {
             data: Vec::new(),
             inputs: Vec::new(),
             states: Vec::new(),
+            sums: BTreeMap::new(),
             locals: Vec::new(),
             agent: 0,
             agents: 0,
@@ -389,7 +393,7 @@ impl<'a> Machine<'a> {
             _ => return Err(format!("no method `{method}`")),
         };
         let mut slopes: Vec<(usize, Value)> = Vec::new();
-        let mut new = old.clone();
+        let mut increments: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for (ahead, weight) in stages {
             self.states = old.clone();
             for (k, slope) in &slopes {
@@ -408,12 +412,54 @@ impl<'a> Machine<'a> {
                 }
             }
             for (k, slope) in &slopes {
-                new[*k] = advanced(&new[*k], h * weight, slope)?;
+                let more = increments.entry(*k).or_insert_with(Vec::new);
+                add_scaled(more, f64::from(h) * f64::from(*weight), slope)?;
             }
         }
-        self.states = new;
+        self.states = old;
+        for (k, more) in increments {
+            self.add_increment(k, &more)?;
+        }
         Ok(())
     }
+
+    /// A state that is integrated loses nothing that is added: here its sum is in double precision. It begins anew
+    /// where the state has been assigned.
+    fn add_increment(&mut self, state: usize, more: &[f64]) -> Outcome<()> {
+        let now = components(&self.states[state])?;
+        let sum = self.sums.entry(state).or_default();
+        let rounded = sum.iter().map(|x| *x as f32);
+        if !rounded.eq(now.iter().copied()) {
+            *sum = now.iter().map(|x| f64::from(*x)).collect();
+        }
+        for (x, more) in sum.iter_mut().zip(more) {
+            *x += more;
+        }
+        let new: Vec<f32> = sum.iter().map(|x| *x as f32).collect();
+        self.states[state] = match new[..] {
+            [x] => Value::F(x),
+            _ => Value::V(new),
+        };
+        Ok(())
+    }
+}
+
+/// The numbers of a float or a vector.
+fn components(value: &Value) -> Outcome<Vec<f32>> {
+    match value {
+        Value::F(x) => Ok(vec![*x]),
+        Value::V(components) => Ok(components.clone()),
+        other => Err(format!("an equation for {other:?}")),
+    }
+}
+
+fn add_scaled(sum: &mut Vec<f64>, factor: f64, slope: &Value) -> Outcome<()> {
+    let slope = components(slope)?;
+    sum.resize(slope.len(), 0.0);
+    for (x, slope) in sum.iter_mut().zip(slope) {
+        *x += factor * f64::from(slope);
+    }
+    Ok(())
 }
 
 /// x + h k

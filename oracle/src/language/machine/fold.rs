@@ -10,9 +10,7 @@ impl Machine<'_> {
     pub(super) fn fold_rounds(&mut self, name: &str, rounds: &Rounds, ty: &Ty) -> Outcome<Value> {
         let mut elements = Vec::new();
         self.rounds(rounds, |_, k, value| elements.push((k, value)))?;
-        let value = self.fold(name, &elements, ty)?;
-        self.known_faults(name, &elements);
-        Ok(value)
+        self.fold(name, &elements, ty)
     }
 
     pub(super) fn fold_array(&mut self, name: &str, array: &Typed, ty: &Ty) -> Outcome<Value> {
@@ -23,29 +21,15 @@ impl Machine<'_> {
         self.fold(name, &elements, ty)
     }
 
-    /// Faults of the compiler that are known and not mended yet; remove an entry with its fault.
-    fn known_faults(&mut self, name: &str, elements: &[(i32, Value)]) {
-        // `argmin` and `argmax` of a comprehension give 0 when the best value is the worst of its type.
-        let worst = |value: &Value| match (name, value) {
-            ("argmin", Value::F(x)) => *x == f32::INFINITY,
-            ("argmin", Value::I(x)) => *x == i32::MAX,
-            ("argmin", Value::U(x)) => *x == u32::MAX,
-            ("argmax", Value::F(x)) => *x == f32::NEG_INFINITY,
-            ("argmax", Value::I(x)) => *x == i32::MIN,
-            ("argmax", Value::U(x)) => *x == 0,
-            _ => false,
-        };
-        if !elements.is_empty() && elements.iter().all(|(_, value)| worst(value)) {
-            self.open = Some("known fault: argmin and argmax of worst values");
-        }
-    }
-
     fn fold(&mut self, name: &str, elements: &[(i32, Value)], ty: &Ty) -> Outcome<Value> {
         let is_nan = |value: &Value| matches!(value, Value::F(x) if x.is_nan());
+        // These pass over NaN, as a filter would.
         if matches!(name, "min" | "max" | "argmin" | "argmax")
             && elements.iter().any(|(_, x)| is_nan(x))
         {
-            self.open = Some("NaN among the elements of min, max, argmin or argmax");
+            let numbers: Vec<(i32, Value)> =
+                (elements.iter().filter(|(_, x)| !is_nan(x)).cloned()).collect();
+            return self.fold(name, &numbers, ty);
         }
         match name {
             "count" => {

@@ -99,6 +99,7 @@ impl Machine<'_> {
             self.inputs.push(value);
         }
         self.states.clear();
+        self.sums.clear();
         self.words = Words::new(launch.seed, agent, draw::INIT);
         for state in &program.states {
             let value = state.value.as_ref().ok_or("a state without value")?;
