@@ -10,7 +10,9 @@ impl Machine<'_> {
     pub(super) fn fold_rounds(&mut self, name: &str, rounds: &Rounds, ty: &Ty) -> Outcome<Value> {
         let mut elements = Vec::new();
         self.rounds(rounds, |_, k, value| elements.push((k, value)))?;
-        self.fold(name, &elements, ty)
+        let value = self.fold(name, &elements, ty)?;
+        self.open_zeros(name, &elements);
+        Ok(value)
     }
 
     pub(super) fn fold_array(&mut self, name: &str, array: &Typed, ty: &Ty) -> Outcome<Value> {
@@ -19,6 +21,22 @@ impl Machine<'_> {
         };
         let elements: Vec<(i32, Value)> = (0..).zip(elements).collect();
         self.fold(name, &elements, ty)
+    }
+
+    /// Where a sum may be one of nothing, of negative zeros only it is 0.0, elsewhere -0.0; the page does not say.
+    fn open_zeros(&mut self, name: &str, elements: &[(i32, Value)]) {
+        let negative = |x: f32| x == 0.0 && x.is_sign_negative();
+        let zero = |value: &Value| match value {
+            Value::F(x) => negative(*x),
+            Value::V(components) => components.iter().any(|x| negative(*x)),
+            _ => false,
+        };
+        if matches!(name, "sum" | "mean")
+            && !elements.is_empty()
+            && elements.iter().all(|(_, x)| zero(x))
+        {
+            self.open = Some("the sign of a sum of negative zeros");
+        }
     }
 
     fn fold(&mut self, name: &str, elements: &[(i32, Value)], ty: &Ty) -> Outcome<Value> {
