@@ -2,6 +2,8 @@
 //!
 //! * Where a sum takes a term off again, as compensated sums do, its parts get fences: `(x + y) - x` is there for its
 //!   rounding, and every compiler that was seen makes `y` of it.
+//! * A difference or quotient of a value and itself gets one: compilers make 0 and 1 of them, also where the value is
+//!   NaN, infinite, or 0 (NVIDIA's the 1).
 //!
 //! And for compilers that reorder other sums, too: Mesa's make `fma(a, b, fma(c, d, x))` of `x + (a * b + c * d)`.
 //!
@@ -16,6 +18,7 @@ use super::{
     accumulators::Accumulators,
     free_sums::FreeSums,
     rewrite::{Section, blocks_mut, each_section, map_operands, map_roots, operands},
+    shape::alike,
 };
 use crate::ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, UnaryOp};
 
@@ -76,6 +79,14 @@ impl Fences {
             self.tree(program, operand);
         }
         let takes_off = std::mem::replace(&mut self.around, around) == Some(true);
+        if let Expr::Binary(op @ (BinaryOp::Subtract | BinaryOp::Divide), a, b) = program[id]
+            && program.type_of(id).is_float()
+            && alike(program, a, b)
+        {
+            let b = self.fence(program, b);
+            program.exprs[id.0 as usize] = Expr::Binary(op, a, b);
+            return;
+        }
         if !takes_off && (self.keeps_order || !self.accumulators.contains(id)) {
             return;
         }

@@ -66,6 +66,15 @@ fn sums_that_take_a_term_off_again_are_fenced() {
     }
 }
 
+#[test]
+fn values_over_themselves_are_fenced() {
+    for keeps_order in [false, true] {
+        let text = text("y = (a * y) / (a * y) + (y - y)", keeps_order);
+        assert!(text.contains("a_y / (fence a_y)"), "{text}");
+        assert!(text.contains("y - fence y"), "{text}");
+    }
+}
+
 /// These only where a compiler keeps the order of all others.
 #[test]
 fn compilers_that_keep_the_order_get_few_fences() {
