@@ -222,9 +222,8 @@ pub fn mutants(
     };
     std::thread::scope(|scope| {
         let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        let ends = lanes.into_iter().map(|lane| lane.join());
-        ends.map(|end| end.unwrap_or_else(|_| Err(std::io::Error::other("a lane panicked"))))
-            .collect::<std::io::Result<()>>()
+        let panicked = |_| Err(std::io::Error::other("a thread panicked"));
+        (lanes.into_iter()).try_for_each(|lane| lane.join().unwrap_or_else(panicked))
     })?;
     let mut found = found
         .into_inner()

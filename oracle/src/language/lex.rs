@@ -68,8 +68,8 @@ fn number(text: &str) -> Result<(Token, usize), String> {
     let mut whole = true;
     let mut length;
     let value;
-    if text.starts_with("0x") {
-        length = 2 + run(&text[2..], |c| c.is_ascii_hexdigit() || c == b'_');
+    if let Some(digits) = text.strip_prefix("0x") {
+        length = 2 + run(digits, |c| c.is_ascii_hexdigit() || c == b'_');
         let plain = text[2..length].replace('_', "");
         value = u64::from_str_radix(&plain, 16).map_err(|_| wrong())?;
     } else {

@@ -412,7 +412,7 @@ impl<'a> Machine<'a> {
                 }
             }
             for (k, slope) in &slopes {
-                let more = increments.entry(*k).or_insert_with(Vec::new);
+                let more = increments.entry(*k).or_default();
                 add_scaled(more, f64::from(h) * f64::from(*weight), slope)?;
             }
         }

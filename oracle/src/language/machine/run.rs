@@ -80,11 +80,10 @@ impl Machine<'_> {
     ) -> Outcome<Vec<Value>> {
         let agent = self.agent as u32;
         self.inputs.clear();
-        let mut drawn = 0;
-        for input in &program.inputs {
+        for (number, input) in (0..).zip(&program.inputs) {
             let given = launch.has(input, self.structs);
             let value = if input.drawn && !given {
-                self.words = Words::new(launch.seed, agent, draw::INPUT - drawn);
+                self.words = Words::new(launch.seed, agent, draw::INPUT - number);
                 self.drawn(input)?
             } else if input.drawn {
                 let plain = Declared {
@@ -95,7 +94,6 @@ impl Machine<'_> {
             } else {
                 self.launched(input, launch, row)?
             };
-            drawn += 1;
             self.inputs.push(value);
         }
         self.states.clear();
