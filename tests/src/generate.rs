@@ -88,7 +88,7 @@ pub fn model(seed: u64) -> String {
     generated(seed, true)
 }
 
-/// The model of a seed without the statements of [`shapes`]: those that found mistakes before there were any.
+/// The model of a seed without the statements of `shapes`: those that found mistakes before there were any.
 pub fn plain_model(seed: u64) -> String {
     generated(seed, false)
 }
