@@ -275,3 +275,61 @@ impl Intervals {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Interval;
+
+    fn interval(low: f64, high: f64) -> Interval {
+        Interval { low, high }
+    }
+
+    fn holds(outer: Interval, low: f64, high: f64) {
+        let near = |bound: f64, exact: f64| (bound - exact).abs() <= 1e-5 * exact.abs() + 1e-30;
+        assert!(outer.low <= low && outer.high >= high, "{outer:?}");
+        assert!(near(outer.low, low) && near(outer.high, high), "{outer:?}");
+    }
+
+    #[test]
+    fn products_lie_between_those_of_the_ends() {
+        for (a, b, low, high) in [
+            ((2.0, 3.0), (4.0, 5.0), 8.0, 15.0),
+            ((-2.0, 3.0), (4.0, 5.0), -10.0, 15.0),
+            ((-2.0, 3.0), (-4.0, 5.0), -12.0, 15.0),
+            ((-3.0, -2.0), (-5.0, 4.0), -12.0, 15.0),
+            ((0.125, 0.25), (0.5, 8.0), 0.0625, 2.0),
+        ] {
+            let product = interval(a.0, a.1).times(interval(b.0, b.1));
+            holds(product.expect("finite"), low, high);
+        }
+        assert!(
+            interval(1.0, f64::INFINITY)
+                .times(interval(-1.0, 1.0))
+                .is_none()
+        );
+        assert!(
+            interval(1.0, f64::INFINITY)
+                .times(interval(1.0, 2.0))
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn sums_have_no_bounds_where_infinities_of_either_sign_may_meet() {
+        let up = interval(0.0, f64::INFINITY);
+        let down = interval(f64::NEG_INFINITY, 0.0);
+        assert!(up.plus(down).is_none() && down.plus(up).is_none());
+        holds(
+            interval(1.0, 2.0)
+                .plus(interval(-4.0, 8.0))
+                .expect("finite"),
+            -3.0,
+            10.0,
+        );
+        let sum = up
+            .plus(interval(1.0, 2.0))
+            .expect("one infinity meets none");
+        assert!(sum.low <= 1.0 && sum.high.is_infinite(), "{sum:?}");
+        assert!(up.plus(up).is_some() && down.plus(down).is_some());
+    }
+}
