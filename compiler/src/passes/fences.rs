@@ -12,7 +12,7 @@
 //! * A product that does not change during the time loop gets one: contracted into a sum of the loop it would be
 //!   another number there, by the same rounding in every step.
 //!
-//! Law: each value is the same to the bit. No pass of the pipeline: processors need none.
+//! Invariant: each value is the same to the bit. No pass of the pipeline: processors need none.
 
 use super::{
     accumulators::Accumulators,
