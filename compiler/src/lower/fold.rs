@@ -18,20 +18,28 @@ struct Accumulator {
     result: VarId,
     /// For `mean` how many, for `argmin` and `argmax` the best value.
     other: Option<VarId>,
-    /// For `argmin` and `argmax`: whether there has been a value, where the first round may have none.
+    /// For `argmin` and `argmax`: whether there has been an element, where a filter may reject the first.
     found: Option<VarId>,
 }
 
 impl Lowerer<'_> {
     /// `sum(for i in a..b if c: e)`
     pub(super) fn fold(&mut self, fold: Fold, over: &Comprehension, result: &Type) -> ExprId {
-        let start = self.scalar(over.start);
-        let end = self.scalar(over.end);
+        let mut start = self.scalar(over.start);
+        let mut end = self.scalar(over.end);
         let never_empty = over.filter.is_none()
             && matches!((self.range(start), self.range(end)), (Some((_, a)), Some((b, _))) if a < b);
         let element = self.value_type(over.value);
         let result = result.value().expect("a fold has one value");
-        let accumulator = self.accumulator(fold, element, result, never_empty);
+        let mut accumulator = self.accumulator(fold, element, result, never_empty);
+        if matches!(fold, Fold::ArgMin | Fold::ArgMax) {
+            if over.filter.is_some() {
+                let none = self.literal(Value::Bool(false));
+                accumulator.found = Some(self.local("found", none));
+            } else {
+                (start, end) = self.begin_search(accumulator.result, start, end);
+            }
+        }
         let name = self.model[over.index].name.clone();
         self.each(&name, start, end, |lowerer, index| {
             lowerer.bind_index(over.index, index);
@@ -54,6 +62,17 @@ impl Lowerer<'_> {
         let value = self.scalar(value);
         let index = self.read(index);
         self.accumulate(accumulator, value, index);
+    }
+
+    /// Where `argmin` and `argmax` begin without a filter: at the first index, or at 0 if there is none. Gives the
+    /// ends of the range back, which are read twice.
+    fn begin_search(&mut self, result: VarId, start: ExprId, end: ExprId) -> (ExprId, ExprId) {
+        let (start, end) = (self.bind("first", start), self.bind("end", end));
+        let (first, last) = (self.read(start), self.read(end));
+        let condition = self.binary(BinaryOp::Less, first, last);
+        let accept = self.read(start);
+        self.choose(result, condition, accept);
+        (self.read(start), self.read(end))
     }
 
     /// `sum(array)`: begins with the first element, so that no neutral element is needed; but NaN is no
@@ -129,26 +148,23 @@ impl Lowerer<'_> {
         };
         let start = self.literal(start);
         let result = self.local(name(fold), start);
-        let (other, found) = match fold {
-            Fold::Mean => (Some(Value::F32(0.0)), None),
-            Fold::ArgMin | Fold::ArgMax => (Some(worst(fold, element)), Some(Value::Bool(false))),
+        let other = match fold {
+            Fold::Mean => Some(Value::F32(0.0)),
+            Fold::ArgMin | Fold::ArgMax => Some(worst(fold, element)),
             Fold::Sum
             | Fold::Product
             | Fold::Min
             | Fold::Max
             | Fold::Any
             | Fold::All
-            | Fold::Count => (None, None),
+            | Fold::Count => None,
         };
-        let mut start = |name, value: Option<Value>| {
-            let value = value.map(|value| self.literal(value));
-            value.map(|value| self.local(name, value))
-        };
+        let other = other.map(|value| self.literal(value));
         Accumulator {
             fold,
             result,
-            other: start(other_name(fold), other),
-            found: start("found", found),
+            other: other.map(|value| self.local(other_name(fold), value)),
+            found: None,
         }
     }
 
@@ -183,46 +199,44 @@ impl Lowerer<'_> {
         self.assign(accumulator.result, next);
     }
 
+    /// NaN is never better, since comparisons with it are false; nor does it become the best value.
     fn accumulate_best(&mut self, accumulator: &Accumulator, value: ExprId, index: ExprId) {
         let best = accumulator
             .other
             .expect("`argmin` and `argmax` keep the best value");
         let value = self.bind("candidate", value);
-        let (strict, equal) = if accumulator.fold == Fold::ArgMin {
-            (BinaryOp::Less, BinaryOp::LessEqual)
+        let op = if accumulator.fold == Fold::ArgMin {
+            BinaryOp::Less
         } else {
-            (BinaryOp::Greater, BinaryOp::GreaterEqual)
+            BinaryOp::Greater
         };
         let (candidate, old) = (self.read(value), self.read(best));
-        let mut better = self.binary(strict, candidate, old);
-        if let Some(found) = accumulator.found {
-            // The first value may equal the worst of its type, with which the search begins. Nothing but
-            // comparisons, which are false for NaN.
-            let (candidate, old) = (self.read(value), self.read(best));
-            let fits = self.binary(equal, candidate, old);
-            let before = self.read(found);
-            let none = self.not(before);
-            let first = self.binary(BinaryOp::And, none, fits);
-            better = self.binary(BinaryOp::Or, better, first);
-        }
+        let better = self.binary(op, candidate, old);
         let better = self.bind("better", better);
+        let mut condition = self.read(better);
         if let Some(found) = accumulator.found {
-            let (before, now) = (self.read(found), self.read(better));
-            let next = self.binary(BinaryOp::Or, before, now);
-            self.assign(found, next);
+            let before = self.read(found);
+            let first = self.not(before);
+            condition = self.binary(BinaryOp::Or, condition, first);
         }
-        for (var, accept) in [
-            (accumulator.result, index),
-            (best, self.program.add(Expr::Read(value), self.span)),
-        ] {
-            let (condition, reject) = (self.read(better), self.read(var));
-            let next = self.add(Expr::Select {
-                condition,
-                accept,
-                reject,
-            });
-            self.assign(var, next);
+        self.choose(accumulator.result, condition, index);
+        let (condition, accept) = (self.read(better), self.read(value));
+        self.choose(best, condition, accept);
+        if let Some(found) = accumulator.found {
+            let yes = self.literal(Value::Bool(true));
+            self.assign(found, yes);
         }
+    }
+
+    /// Assigns `accept` where the condition holds.
+    fn choose(&mut self, var: VarId, condition: ExprId, accept: ExprId) {
+        let reject = self.read(var);
+        let next = self.add(Expr::Select {
+            condition,
+            accept,
+            reject,
+        });
+        self.assign(var, next);
     }
 
     /// The smaller or larger of two; the other one if one is NaN.

@@ -42,7 +42,7 @@ impl Machine<'_> {
     fn fold(&mut self, name: &str, elements: &[(i32, Value)], ty: &Ty) -> Outcome<Value> {
         let is_nan = |value: &Value| matches!(value, Value::F(x) if x.is_nan());
         // These pass over NaN, as a filter would.
-        if matches!(name, "min" | "max" | "argmin" | "argmax")
+        if matches!(name, "min" | "max")
             && elements.iter().any(|(_, x)| is_nan(x))
         {
             let numbers: Vec<(i32, Value)> =
@@ -87,8 +87,17 @@ impl Machine<'_> {
         let Some((mut index, mut best)) = elements.first().cloned() else {
             return Ok(Value::I(0));
         };
-        let operator = if name == "argmin" { "<" } else { ">" };
+        let (operator, worst) = match name {
+            "argmin" => ("<", f32::INFINITY),
+            _ => (">", f32::NEG_INFINITY),
+        };
+        let number = |value: &Value| match value {
+            Value::F(x) if x.is_nan() => Value::F(worst),
+            other => other.clone(),
+        };
+        best = number(&best);
         for (k, value) in &elements[1..] {
+            let value = &number(value);
             if arithmetic::binary(operator, value.clone(), best.clone())? == Value::B(true) {
                 (index, best) = (*k, value.clone());
             }
