@@ -317,6 +317,15 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Binds a name of the innermost scope anew, or for the first time.
+    fn rebind(&mut self, name: &ast::Name, binding: Binding) {
+        let scope = self.scopes.last_mut();
+        match scope.and_then(|scope| scope.get_mut(name.text.as_str())) {
+            Some((bound, _)) => *bound = binding,
+            None => self.bind(name, binding),
+        }
+    }
+
     fn scoped<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         self.scopes.push(HashMap::new());
         self.later.push(HashMap::new());

@@ -12,7 +12,7 @@ use crate::{
 /// Numbers that all constants of a model may have, counted where they are computed.
 const MAX_CONSTANT_NUMBERS: u64 = 1 << 20;
 /// Expressions that the rounds of all constant comprehensions may evaluate.
-const MAX_EVALUATIONS: u64 = 1 << 22;
+const MAX_EVALUATIONS: u64 = 1 << 21;
 /// An array of equal constants with more numbers than this is filled by a loop in the run.
 pub(super) const MAX_FOLDED_NUMBERS: u64 = 1 << 16;
 /// Scalars and vectors in a struct, its fields' fields included; an array counts once.

@@ -37,10 +37,10 @@ pub(super) struct Lexed {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// More complaints than this help nobody; the rest is counted, not told.
 /// Bytes of a name. Names are copied to wherever a value goes: without a limit a few of them fill the memory.
 const MAX_NAME: usize = 255;
 
+/// More complaints than this help nobody; the rest is counted, not told.
 pub(super) const MAX_DIAGNOSTICS: usize = crate::diagnostic::MOST_COMPLAINTS;
 
 /// Reads the whole text.
@@ -79,14 +79,17 @@ struct Scanner<'a> {
 type Words<'a> = Lexer<'a, Token>;
 
 impl Scanner<'_> {
-    fn push(&mut self, token: Token, span: Span) {
+    fn push(&mut self, token: Token, mut span: Span) {
+        let end = span.end;
         if token == Token::Ident && span.range().len() > MAX_NAME {
             let name = self.source.get(span.range()).unwrap_or_default();
             self.complain(say::name_too_long(name, MAX_NAME, span));
+            // What follows in spite of the complaint sees a name of a length that is possible.
+            span.end = span.start + MAX_NAME as u32;
         }
         let gap = &self.source.as_bytes()[self.line_seen..span.start as usize];
         let first = self.out.tokens.is_empty() || gap.contains(&b'\n');
-        self.line_seen = span.end as usize;
+        self.line_seen = end as usize;
         self.out.tokens.push(token);
         self.out.marks.push(Mark { span, first });
     }

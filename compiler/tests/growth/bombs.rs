@@ -43,6 +43,13 @@ fn constants() -> Vec<(&'static str, String)> {
             format!("{rounds} [for j in 0..65536: i]]\noutput o = B[0][0]\n"),
         ),
         (
+            "a long name in each round",
+            format!(
+                "const B = [for i in 0..2000: [for {name} in 0..2000: {name}]]\noutput o = B[0][0]\n",
+                name = "x".repeat(70_000)
+            ),
+        ),
+        (
             "lengths in rounds",
             format!("{rounds} len([0.5; 65536])]\noutput o = B[0]\n"),
         ),

@@ -126,17 +126,19 @@ impl Checker<'_> {
         }
         let range = inner.range.start.span.to(inner.range.end.span);
         self.afford(rounds.max(0) as u64, range)?;
-        let mut values = Vec::new();
-        for round in start..end {
-            self.afford_round(inner.value.span)?;
-            let nodes = self.model.exprs.len();
-            let value = self.scoped(|checker| checker.constant_round(inner, want, round))?;
-            // Only the value is read again.
-            let value = value.map(|id| self.model[id].clone());
-            self.model.exprs.truncate(nodes);
-            values.extend(value.map(|value| self.node(value.kind, value.ty, value.span)));
-        }
-        Ok(values)
+        self.scoped(|checker| {
+            let mut values = Vec::new();
+            for round in start..end {
+                checker.afford_round(inner.value.span)?;
+                let nodes = checker.model.exprs.len();
+                let value = checker.constant_round(inner, want, round)?;
+                // Only the value is read again.
+                let value = value.map(|id| checker.model[id].clone());
+                checker.model.exprs.truncate(nodes);
+                values.extend(value.map(|value| checker.node(value.kind, value.ty, value.span)));
+            }
+            Ok(values)
+        })
     }
 
     /// A round of a constant comprehension; none if the filter leaves it out.
@@ -147,7 +149,7 @@ impl Checker<'_> {
         round: i64,
     ) -> Checked<Option<ExprId>> {
         let index = Binding::Constant(Constant::Int(round), Type::AbstractInt);
-        self.bind(&inner.index, index);
+        self.rebind(&inner.index, index);
         if let Some(filter) = &inner.filter {
             let id = self.expr_of(filter, &Type::BOOL, "a filter");
             let id = self.sound(id)?;
