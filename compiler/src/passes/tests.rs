@@ -5,6 +5,7 @@ mod evaluate;
 mod exponentials;
 mod factors;
 mod fences;
+mod lanes;
 mod laws;
 mod outcomes;
 mod random;
