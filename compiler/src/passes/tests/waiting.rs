@@ -141,6 +141,37 @@ fn sums_over_lanes_are_joined() {
     assert_eq!(count(&print(&full)), count(&plain));
 }
 
+/// Joined sums count among those that are ordered, also where no other is.
+#[test]
+fn joined_sums_are_counted() {
+    let source = "input w: [f32; 8] input v: [f32; 8]
+        state a = 0.3 state b = 0.5
+        step {
+            let gain = sum(for i in 0..8: sin(sin(a + w[i])))
+            let cost = sum(for i in 0..8: cos(cos(a + v[i])))
+            a = sin(gain * b - cost * b)
+            b = 0.9 * b
+        }
+        output a";
+    let artifact = compile(source).expect("a legal model");
+    let program = artifact.shared(4, 32);
+    let (changed, changes) =
+        reassociate(&program, Bound::Latency, false).expect("something to change");
+    let text = print(&changed);
+    assert_eq!(text.matches("lanes_sum(").count(), 1, "{text}");
+    assert_eq!(changes.late, 1, "{text}");
+}
+
+/// A step that computes nothing takes no time, by which nothing can be ordered.
+#[test]
+fn steps_that_only_hand_on_stay() {
+    let source = "state a = 1.0 state b = 2.0 step { a = b } output a";
+    let program = compile(source).expect("a legal model").program;
+    for bound in [Bound::Idle, Bound::Latency, Bound::Special, Bound::Issue] {
+        assert!(reassociate(&program, bound, false).is_none(), "{bound:?}");
+    }
+}
+
 /// Whatever the order, small whole numbers keep their bits.
 #[test]
 fn carried_values_survive_the_steps() {
@@ -165,7 +196,11 @@ fn models_that_found_mistakes_keep_their_results() {
     for source in [
         // The state changes within the statement that divides by it.
         "param n = 3 input a = 1.5 state x = 2.0 state y = 0.0
-        step { y += 1.0 / x for i in 0..n { x = x * 1.1 y += a / x } x = x * 0.9 + 0.1 y += 3.0 / x }
+        step { y += 1.0 / x for i in 0..n + 2 { x = x * 1.1 y += a / x } x = x * 0.9 + 0.1 y += 3.0 / x }
+        output y",
+        // The last change divides by what those before it made.
+        "param n = 3 input a = 1.5 state x = 2.0 state y = 0.0
+        step { y += 1.0 / x for i in 0..n + 2 { x = x * 1.1 } x = x * 0.5 + a / x y += 3.0 / x }
         output y",
         "state p = vec2(1.0, 2.0) state x = 1.0 state y = 0.3
         step {

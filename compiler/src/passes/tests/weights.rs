@@ -56,6 +56,10 @@ fn factors_of_a_weight_are_multiplied() {
         text.contains("let w_1_scaled: f32 = 4.328085 * w_1"),
         "{text}"
     );
+    // -2, which `tanh` loses, and 3.
+    let body = "let h = tanh(b) a = sin(3.0 * (w[0] + h * w[1]))";
+    let (text, _) = weights(Bound::Latency, body);
+    assert!(text.contains("let w_1_scaled: f32 = -6.0 * w_1"), "{text}");
 }
 
 #[test]
