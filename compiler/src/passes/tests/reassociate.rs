@@ -117,6 +117,8 @@ fn sums_that_cost_no_less_stay() {
         "a = d + a * b + (b * c - c * d)",
         "let s = b * c - c * d a = d + a * b + s",
         "let s = a * b + b * c a = d + s + s",
+        // Products that are there before the branch: no addition in it takes them in.
+        "let p = a * b let q = b * c if d > 9.0 { a = d + (p + q) stop }",
         "n = n + (n * 3 + n * n)",
         "a = w[0] + (a + w[1])",
         "a = w[0] + (b + w[1])",

@@ -80,6 +80,11 @@ fn factors_of_functions_go_into_weights() {
     let (text, changes) = reassociated(Bound::Issue, items, "a = squash(b * c)");
     assert!(text.contains("squash#0(b * c)"), "{text}");
     assert_eq!(changes.weights, 0, "{text}");
+    // Neither where other sums change, and the step has blocks of its own.
+    let body = "for i in 0..n { d = sin(d) } a = d + (a * b + b * c) c = squash(c)";
+    let (text, changes) = reassociated(Bound::Issue, items, body);
+    assert!(text.contains("squash#0(c)"), "{text}");
+    assert_eq!((changes.weights, changes.sums), (0, 1), "{text}");
 }
 
 #[test]
