@@ -75,7 +75,9 @@ fn a_devices_kernel_is_that_of_its_runs() {
     let software = kernel(&["--device", "software"]);
     assert_eq!(software.matches("steps_run++").count(), 1, "{software}");
     assert!(many.matches("steps_run++").count() > 1, "{many}");
-    let alone = place.command(&["build", "walk.sim", "--agents", "7"]).output();
+    let alone = place
+        .command(&["build", "walk.sim", "--agents", "7"])
+        .output();
     let alone = alone.expect("it ran");
     assert_eq!(alone.status.code(), Some(2));
     let said = String::from_utf8_lossy(&alone.stderr);

@@ -24,12 +24,6 @@ const FEW: u32 = 64;
 
 const SEED: u64 = 7;
 
-/// Models whose answer the CPU backend misses today; one that is right again has to leave the list.
-///
-/// `mandelbrot`: a local number that is the same for all agents before a loop which some leave earlier is kept once
-/// for a whole block of agents, and counts on for those that left.
-const WRONG: [&str; 1] = ["computation/mandelbrot"];
-
 /// The models by `field/name`.
 fn corpus() -> BTreeMap<String, String> {
     let path = files::root().join(FOLDER);
@@ -227,14 +221,10 @@ fn corpus_runs_with_finite_outputs() {
 fn corpus_gives_its_known_answers() {
     let mut complaints = Vec::new();
     for (model, source) in corpus() {
-        let known = WRONG.contains(&model.as_str());
         match hold(&model, &source) {
             Ok(0) => complaints.push(format!("{model}: the head names no number")),
-            Ok(_) if known => {
-                complaints.push(format!("{model}: right again, strike it from `WRONG`"))
-            }
-            Err(complaint) if !known => complaints.push(format!("{model}: {complaint}")),
-            Ok(_) | Err(_) => {}
+            Ok(_) => {}
+            Err(complaint) => complaints.push(format!("{model}: {complaint}")),
         }
     }
     files::report("models of the corpus give other numbers", complaints);
