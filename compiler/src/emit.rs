@@ -1,6 +1,5 @@
 //! The backends that write text: from a program laid out for a device to what the device compiles.
 
-pub mod limits;
 mod wgsl;
 
 pub use wgsl::Origin;

@@ -166,7 +166,7 @@ pub struct Function {
 }
 
 /// Parameters that a function of a kernel may have, by WGSL.
-const MAX_PARAMETERS: usize = crate::emit::limits::PARAMETERS_MAX as usize;
+const MAX_PARAMETERS: usize = 255;
 
 impl Model {
     /// The draw that a function of the prelude is.

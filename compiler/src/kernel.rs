@@ -15,7 +15,7 @@
 //! * [`fences`]: arithmetic fences against drivers' compilers.
 //! * [`step_table`]: what all agents share in a step, computed once for all of them.
 //! * [`time_loop`]: how many steps an iteration of the time loop has.
-//! * [`analysis`], [`usage`]: what these ask of a program.
+//! * [`analysis`], [`usage`]: what these ask of a program; [`limits`]: what WGSL allows in one.
 //!
 //! Invariant: under every schedule, states and outputs are the same to the bit but for the order in which sums over
 //! lanes are taken and for what [`relax`] rounds otherwise. Nothing here writes text, and `emit` runs no pass.
@@ -24,6 +24,7 @@ pub(crate) mod analysis;
 pub(crate) mod choose;
 pub(crate) mod fences;
 pub(crate) mod lanes;
+pub mod limits;
 pub(crate) mod order;
 pub mod profile;
 pub(crate) mod relax;

@@ -195,6 +195,7 @@ pub mod schedule {
     pub use crate::{
         emit::{Chosen, choose},
         kernel::{profile::*, schedule::*},
+        manifest::Prepared,
     };
 }
 

@@ -17,7 +17,7 @@
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
 //! agent's own number is `run.first_agent + i`.
 
-use crate::{ir::Type, kernel::schedule::Prepared};
+use crate::ir::Type;
 use serde::{Deserialize, Serialize};
 
 /// The version of the manifest's form; grows when a reader of an older one would go wrong.
@@ -210,6 +210,27 @@ pub enum Counter {
     Step,
     /// The agent, 0 to `agents - 1`.
     Agent,
+}
+
+/// The table that the entry point `prepare` fills: one row of `vec4`s per step of the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// Rows per step: one for each lane of an agent, if lanes read different ones.
+    pub rows_per_step: u32,
+    /// Its binding.
+    pub binding: u32,
+    /// Words of a row, a multiple of 4.
+    pub words: u32,
+    /// Steps that one workgroup computes.
+    pub workgroup_size: u32,
+}
+
+impl Prepared {
+    /// Bytes of the table for a run of so many steps.
+    pub fn table_bytes(&self, steps: u32) -> u64 {
+        let rows = u64::from(steps.max(1)) * u64::from(self.rows_per_step);
+        rows * u64::from(self.words) * 4
+    }
 }
 
 impl Field {

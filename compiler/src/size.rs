@@ -3,9 +3,9 @@
 
 use crate::{
     diagnostic::{Diagnostic, catalog},
-    emit::limits,
     hir::{Model, Type},
     ir::Program,
+    kernel::limits,
     span::Span,
 };
 

@@ -33,9 +33,9 @@ mod wrap;
 
 use crate::{
     builtin::BuiltinId,
-    emit::limits,
     ir::{ExprId, LaneOp, Len, Program, Type, VarId, VarKind},
     kernel::{
+        limits,
         schedule::{Kernel, Schedule},
         tailor::Tailored,
         time_loop::TimeLoop,

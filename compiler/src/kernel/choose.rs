@@ -1,13 +1,13 @@
 //! The rules: which schedule a run is given, and why.
 
 use super::{
-    lanes::{self, Estimate, allows_barriers},
+    lanes::{self, Estimate},
     schedule::{Choice, Load, MOST_LANES, Schedule, Target, Wishes},
     step_table,
     tailor::{self, Rewritten, Tailored},
     usage,
 };
-use crate::{artifact::Artifact, ir::Program, passes};
+use crate::{artifact::Artifact, ir::Program};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// The program of a run on a device, laid out for it. The schedule is in it, the reasons are its decisions.
@@ -86,7 +86,7 @@ impl<'a> Splits<'a> {
     fn of(&mut self, lanes: u32) -> &Program {
         let (artifact, subgroup) = (self.artifact, self.subgroup);
         let made = self.programs.entry(lanes);
-        made.or_insert_with(|| split(artifact, lanes, subgroup))
+        made.or_insert_with(|| tailor::split_over_lanes(artifact, lanes, subgroup))
     }
 
     fn take(mut self, lanes: u32) -> Cow<'a, Program> {
@@ -104,27 +104,6 @@ impl<'a> Splits<'a> {
     fn input_words(&mut self, lanes: u32) -> u32 {
         usage::input_words(self.of(lanes))
     }
-}
-
-/// The optimised program for so many lanes per agent, as far as it can be split over them: where they are more than a
-/// subgroup has, they wait for one another at barriers.
-pub(crate) fn split(artifact: &Artifact, lanes: u32, subgroup: u32) -> Cow<'_, Program> {
-    if lanes > 1 {
-        let mut program = artifact.program.clone();
-        if lanes::share_time(&mut program, lanes) {
-            return Cow::Owned(program);
-        }
-        let mut program = artifact.lowered.clone();
-        if lanes::share(&mut program, lanes, subgroup) {
-            if artifact.options.optimise {
-                passes::optimise(&mut program);
-            }
-            if lanes <= subgroup || allows_barriers(&program) {
-                return Cow::Owned(program);
-            }
-        }
-    }
-    Cow::Borrowed(&artifact.program)
 }
 
 /// What steps are made for, where that is a choice.

@@ -7,7 +7,7 @@
 //! population takes a better one.
 
 use super::profile::{DeviceClass, Profile};
-use serde::{Deserialize, Serialize};
+use crate::manifest::Prepared;
 
 /// The choices of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,19 +96,6 @@ pub struct Choice {
     pub what: String,
     /// The reason.
     pub why: String,
-}
-
-/// The table that the entry point `prepare` fills: one row of `vec4`s per step of the whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prepared {
-    /// Rows per step: one for each lane of an agent, if lanes read different ones.
-    pub rows_per_step: u32,
-    /// Its binding.
-    pub binding: u32,
-    /// Words of a row, a multiple of 4.
-    pub words: u32,
-    /// Steps that one workgroup computes.
-    pub workgroup_size: u32,
 }
 
 /// What a choice depends on beside the model.
@@ -206,13 +193,5 @@ impl Target {
         let each = self.profile().reserved_workgroups;
         self.processors
             .is_some_and(|count| workgroups <= u64::from(count) * u64::from(each))
-    }
-}
-
-impl Prepared {
-    /// Bytes of the table for a run of so many steps.
-    pub fn table_bytes(&self, steps: u32) -> u64 {
-        let rows = u64::from(steps.max(1)) * u64::from(self.rows_per_step);
-        rows * u64::from(self.words) * 4
     }
 }

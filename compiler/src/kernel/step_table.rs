@@ -14,8 +14,9 @@ use crate::{
         weight::{LOAD, Weights},
     },
     kernel::analysis::agent_dependence,
-    kernel::schedule::{Choice, Prepared},
+    kernel::schedule::Choice,
     manifest::Manifest,
+    manifest::Prepared,
     passes::{
         names,
         rewrite::{Cloner, blocks, blocks_mut, operands, reads, roots},

@@ -1,13 +1,14 @@
 //! A program under a schedule: everything that a kernel's text is written from.
 
 use super::{
-    choose, fences,
+    fences,
+    lanes::{self, allows_barriers},
     rewrites::{self, Bound},
     schedule::{Choice, Schedule},
     step_table::{self, Split, Table},
     time_loop::TimeLoop,
 };
-use crate::{artifact::Artifact, ir::Program, options::Math};
+use crate::{artifact::Artifact, ir::Program, options::Math, passes};
 use std::borrow::Cow;
 
 /// A program laid out for a device.
@@ -27,13 +28,34 @@ pub(crate) struct Tailored<'a> {
 
 /// Lays the program out as a schedule says.
 pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailored<'a> {
-    let program = choose::split(artifact, schedule.lanes, schedule.subgroup);
+    let program = split_over_lanes(artifact, schedule.lanes, schedule.subgroup);
     let rewritten = rewrite(artifact, program, *schedule);
     let split = match schedule.prepare {
         true => rewritten.split(),
         false => None,
     };
     rewritten.finish(artifact, split)
+}
+
+/// The optimised program for so many lanes per agent, as far as it can be split over them: where they are more than a
+/// subgroup has, they wait for one another at barriers.
+pub(crate) fn split_over_lanes(artifact: &Artifact, lanes: u32, subgroup: u32) -> Cow<'_, Program> {
+    if lanes > 1 {
+        let mut program = artifact.program.clone();
+        if lanes::share_time(&mut program, lanes) {
+            return Cow::Owned(program);
+        }
+        let mut program = artifact.lowered.clone();
+        if lanes::share(&mut program, lanes, subgroup) {
+            if artifact.options.optimise {
+                passes::optimise(&mut program);
+            }
+            if lanes <= subgroup || allows_barriers(&program) {
+                return Cow::Owned(program);
+            }
+        }
+    }
+    Cow::Borrowed(&artifact.program)
 }
 
 /// A program that is rewritten for its device, before what all agents share is split off.

@@ -196,7 +196,12 @@ impl Balancer<'_> {
             self.pop(token, mark);
         } else if token != Token::RightBrace && open.token != Token::LeftBrace {
             let meant = open.token.closer().unwrap_or(token);
-            self.complain(say::mismatched_bracket(token, meant, mark.span, open.span));
+            self.complain(say::mismatched_bracket(
+                bracket(token),
+                bracket(meant),
+                mark.span,
+                open.span,
+            ));
             self.pop(meant, mark);
         } else {
             self.drop_stray(token, mark, was_stray);
@@ -221,7 +226,7 @@ impl Balancer<'_> {
     fn drop_stray(&mut self, token: Token, mark: Mark, was_stray: bool) {
         self.stray = true;
         if !was_stray {
-            self.complain(say::stray_bracket(token, mark.span));
+            self.complain(say::stray_bracket(bracket(token), mark.span));
         }
         if self.stack.is_empty() && token == Token::RightBrace {
             // What stands between was meant for the block that the extra brace ended too early.
@@ -262,7 +267,13 @@ impl Balancer<'_> {
                 .suspect
                 .take()
                 .filter(|_| open.token == Token::LeftBrace);
-            self.complain(say::unclosed_bracket(open.token, open.span, found, suspect));
+            self.complain(say::unclosed_bracket(
+                bracket(open.token),
+                open.token.closer().map_or("", bracket),
+                open.span,
+                found,
+                suspect,
+            ));
         }
     }
 
@@ -311,4 +322,9 @@ impl Balancer<'_> {
         };
         word && self.column(self.lexed.marks[index].span) == 0
     }
+}
+
+/// How a bracket is written.
+fn bracket(token: Token) -> &'static str {
+    token.text().unwrap_or_default()
 }

@@ -6,8 +6,8 @@ use crate::{
     validate::{naga, tint},
 };
 use sim_compiler::{
-    emit::limits,
     ir::{BinaryOp, Expr, ExprId, Len, Stmt, Type, UnaryOp, Value, VarId, VarKind},
+    kernel::limits,
     random::Generator,
 };
 

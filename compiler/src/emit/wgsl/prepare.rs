@@ -7,7 +7,8 @@ use crate::{
         storage::{NAMED_WORDS, dotted, pieces, unsigned},
     },
     ir::{Type, VarId},
-    kernel::{schedule::Prepared, step_table::Table},
+    kernel::step_table::Table,
+    manifest::Prepared,
 };
 
 /// The table between the two entry points.

@@ -1,6 +1,6 @@
 //! What lanes share, where they talk, and what they leave as it is.
 
-use crate::kernel::choose;
+use crate::kernel::tailor::split_over_lanes;
 use crate::{
     compile,
     ir::{BinaryOp, Expr, LaneOp, Program, print::print},
@@ -11,7 +11,7 @@ use crate::{
 /// A model whose agents have four lanes.
 fn shared(source: &str) -> Program {
     let artifact = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
-    let program = choose::split(&artifact, 4, 32).into_owned();
+    let program = split_over_lanes(&artifact, 4, 32).into_owned();
     assert_eq!(program.lanes, 4, "{source}");
     check(&program);
     program

@@ -1,7 +1,7 @@
 //! Where few agents run and each step waits for its own values: what is known last comes last, and reciprocals are
 //! taken early.
 
-use crate::kernel::choose;
+use crate::kernel::tailor::split_over_lanes;
 use crate::kernel::tests::relax::schedule;
 use crate::{
     compile,
@@ -141,7 +141,7 @@ fn sums_over_lanes_are_joined() {
         }
         output a";
     let artifact = compile(source).expect("a legal model");
-    let program = choose::split(&artifact, 4, 32);
+    let program = split_over_lanes(&artifact, 4, 32);
     let count = |text: &str| text.matches("lanes_sum(").count();
     let (changed, changes) =
         rewrites::apply(&program, Bound::Latency, &schedule(false)).expect("something to change");
@@ -167,7 +167,7 @@ fn joined_sums_are_counted() {
         }
         output a";
     let artifact = compile(source).expect("a legal model");
-    let program = choose::split(&artifact, 4, 32);
+    let program = split_over_lanes(&artifact, 4, 32);
     let (changed, changes) =
         rewrites::apply(&program, Bound::Latency, &schedule(false)).expect("something to change");
     let text = print(&changed);
@@ -279,7 +279,7 @@ fn biases_of_lanes_stay_with_them() {
         }
         output x";
     let artifact = compile(source).expect("a legal model");
-    let program = choose::split(&artifact, 32, 32);
+    let program = split_over_lanes(&artifact, 32, 32);
     let (changed, _) =
         rewrites::apply(&program, Bound::Latency, &schedule(false)).expect("something to change");
     let text = print(&changed);

@@ -4,7 +4,6 @@ use super::short;
 use crate::{
     diagnostic::{Diagnostic, catalog::catalog},
     span::Span,
-    syntax::Token,
 };
 
 catalog! {
@@ -32,8 +31,7 @@ catalog! {
     /// ```
     ///
     /// Write the closing bracket: `exp(drift)`.
-    E0101 unclosed_bracket(open: Token, span: Span, found: Option<Span>, suspect: Option<Span>) {
-        let close = open.closer().and_then(Token::text).unwrap_or_default();
+    E0101 unclosed_bracket(open: &str, close: &str, span: Span, found: Option<Span>, suspect: Option<Span>) {
         let mut diagnostic = Diagnostic::new(format!("this `{open}` is never closed"))
             .at(span, format!("needs a `{close}`"));
         if let Some(suspect) = suspect {
@@ -52,7 +50,7 @@ catalog! {
     /// ```
     ///
     /// Take it out, or write the opening bracket.
-    E0102 stray_bracket(token: Token, span: Span) {
+    E0102 stray_bracket(token: &str, span: Span) {
         Diagnostic::new(format!("this `{token}` closes nothing"))
             .at(span, "no bracket is open here that it could close")
             .replace(span, "")
@@ -65,11 +63,11 @@ catalog! {
     /// ```
     ///
     /// Write the one that fits: `max(a, b)`.
-    E0103 mismatched_bracket(found: Token, meant: Token, span: Span, open: Span) {
+    E0103 mismatched_bracket(found: &str, meant: &str, span: Span, open: Span) {
         Diagnostic::new(format!("`{found}` where `{meant}` belongs"))
             .at(span, format!("write `{meant}`"))
             .at(open, "this bracket is open")
-            .replace(span, meant.text().unwrap_or_default())
+            .replace(span, meant)
     }
 
     /// Brackets within brackets, too many of them.

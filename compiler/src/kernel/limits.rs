@@ -17,9 +17,6 @@ const PRIVATE_BYTES: u32 = 8_192;
 /// `if` twice, and a chain of `else if` and the depth of an expression on top.
 pub const NESTING_MAX: u32 = 40;
 
-/// Parameters of a function, at most.
-pub const PARAMETERS_MAX: u32 = 255;
-
 /// Members of the uniform block, at most.
 pub const MEMBERS_MAX: u32 = 1_023;
 
