@@ -67,8 +67,7 @@ pub struct Program {
     pub outputs: Vec<VarId>,
     /// Assigns every state; runs once at the agent's birth, with the random step `INIT_STEP`.
     pub init: Block,
-    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here. For a kernel also
-    /// variables that each step hands to the next; what they begin with follows from the states.
+    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here.
     pub prologue: Block,
     /// One step; the body of the time loop.
     pub step: Block,

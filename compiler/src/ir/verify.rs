@@ -115,20 +115,21 @@ impl Verifier<'_> {
         self.block(block)
     }
 
-    /// Only `let`s, and variables for what steps hand to the next; their names reach to the end of the program.
+    /// Only `let`s, whose names reach to the end of the program.
     fn prologue(&mut self) -> Result<(), String> {
         self.section = Section::Prologue;
         for stmt in &self.program.prologue {
             match stmt {
-                Stmt::Let { .. } | Stmt::Var { .. } => self.statement(stmt)?,
-                Stmt::Assign { .. }
+                Stmt::Let { .. } => self.statement(stmt)?,
+                Stmt::Var { .. }
+                | Stmt::Assign { .. }
                 | Stmt::AssignElement { .. }
                 | Stmt::If { .. }
                 | Stmt::For { .. }
                 | Stmt::Break
                 | Stmt::Continue
                 | Stmt::Stop
-                | Stmt::Return(_) => return self.complain("a statement that declares nothing"),
+                | Stmt::Return(_) => return self.complain("a statement that is no `let`"),
             }
         }
         Ok(())

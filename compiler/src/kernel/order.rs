@@ -1,4 +1,3 @@
 //! Rewrites that keep every bit, and suit devices where a step waits for its own values.
 
 pub(crate) mod interleave_chains;
-pub(crate) mod speculate;

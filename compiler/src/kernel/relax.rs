@@ -3,9 +3,6 @@
 
 pub(crate) mod constant_factors;
 pub(crate) mod constants_in_weights;
-pub(crate) mod early_reciprocals;
-pub(crate) mod exponential_quotients;
 pub(crate) mod fma_chains;
 pub(crate) mod late_terms_last;
-pub(crate) mod nested_divisions;
 pub(crate) mod shared_reciprocals;

@@ -6,11 +6,10 @@
 //! to the bit. A rewrite that changes nothing leaves the program as it was. In debug builds the verifier runs after each.
 
 use super::{
-    order::{interleave_chains, speculate},
+    order::interleave_chains,
     profile::Profile,
     relax::{
-        constant_factors, constants_in_weights, early_reciprocals, exponential_quotients,
-        fma_chains, late_terms_last, nested_divisions, shared_reciprocals,
+        constant_factors, constants_in_weights, fma_chains, late_terms_last, shared_reciprocals,
     },
     schedule::{Choice, Load, Schedule},
 };
@@ -23,8 +22,6 @@ use crate::{
 /// What the time of a step is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// Latency, while execution units are idle: speculative work costs nothing.
-    Idle,
     /// Latency: few agents run, and each step waits for its own values.
     Latency,
     /// The unit for special functions.
@@ -42,15 +39,14 @@ impl Bound {
             cost.is_some_and(|cost| ratio * cost.step.special > cost.step.total())
         };
         match schedule.load {
-            Load::Idle => Bound::Idle,
-            Load::Light => Bound::Latency,
+            Load::Idle | Load::Light => Bound::Latency,
             Load::Full if special() => Bound::Special,
             Load::Full => Bound::Issue,
         }
     }
 
     fn is_latency(self) -> bool {
-        matches!(self, Bound::Idle | Bound::Latency)
+        self == Bound::Latency
     }
 }
 
@@ -87,29 +83,7 @@ pub(crate) struct Rewrite {
 }
 
 /// The rewrites in the order in which they run.
-pub(crate) static REWRITES: [Rewrite; 10] = [
-    Rewrite {
-        name: "nested_divisions",
-        exact: false,
-        when: |setting| setting.bound != Bound::Issue,
-        needs_clean: false,
-        run: |program, _| nested_divisions::run(program),
-        said: [
-            "1 division no longer waits for another",
-            "# divisions no longer wait for others",
-        ],
-    },
-    Rewrite {
-        name: "exponential_quotients",
-        exact: false,
-        when: |_| true,
-        needs_clean: false,
-        run: |program, _| exponential_quotients::run(program),
-        said: [
-            "1 quotient or bound of an exponential is simpler",
-            "# quotients and bounds of exponentials are simpler",
-        ],
-    },
+pub(crate) static REWRITES: [Rewrite; 6] = [
     Rewrite {
         name: "constant_factors",
         exact: false,
@@ -159,17 +133,6 @@ pub(crate) static REWRITES: [Rewrite; 10] = [
         ],
     },
     Rewrite {
-        name: "early_reciprocals",
-        exact: false,
-        when: |setting| !setting.splits_time,
-        needs_clean: true,
-        run: |program, setting| early_reciprocals::run(program, setting.bound.is_latency()),
-        said: [
-            "1 reciprocal is taken before it is needed",
-            "# reciprocals are taken before they are needed",
-        ],
-    },
-    Rewrite {
         name: "late_terms_last",
         exact: false,
         when: |setting| !setting.splits_time && setting.bound.is_latency(),
@@ -178,17 +141,6 @@ pub(crate) static REWRITES: [Rewrite; 10] = [
         said: [
             "1 sum takes what is known last at last",
             "# sums take what is known last at last",
-        ],
-    },
-    Rewrite {
-        name: "speculate",
-        exact: true,
-        when: |setting| !setting.splits_time && setting.bound == Bound::Idle,
-        needs_clean: true,
-        run: |program, _| speculate::run(program),
-        said: [
-            "what follows from 1 choice is computed before it is known",
-            "what follows from # choices is computed before they are known",
         ],
     },
     Rewrite {

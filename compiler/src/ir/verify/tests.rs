@@ -204,7 +204,7 @@ fn sections_keep_to_what_they_may() {
         let value = int(p, 1);
         p.step.push(Stmt::Assign { var: STATE, value });
     });
-    broken("declares nothing", |p| p.prologue.push(Stmt::Stop));
+    broken("no `let`", |p| p.prologue.push(Stmt::Stop));
 }
 
 #[test]

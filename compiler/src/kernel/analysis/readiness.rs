@@ -1,5 +1,5 @@
-//! When the values of a step are known, where each step waits for its own: by this [`crate::kernel::relax::late_terms_last`] orders sums, and
-//! [`crate::kernel::order::speculate`] finds the choices that are waited for.
+//! When the values of a step are known, where each step waits for its own: by this
+//! [`late_terms_last`](crate::kernel::relax::late_terms_last) orders sums.
 
 use crate::{
     ir::{BinaryOp, Expr, ExprId, Program, Stmt},
@@ -36,12 +36,6 @@ impl Times {
         let end = ends.max().unwrap_or(0);
         for state in &program.states {
             times.vars[state.0 as usize] -= end;
-        }
-        // So does it with what it hands on beside them (see [`crate::kernel::relax::early_reciprocals`]).
-        for stmt in &program.prologue {
-            if let Stmt::Var { var, .. } = stmt {
-                times.vars[var.0 as usize] -= end;
-            }
         }
         times
     }

@@ -40,7 +40,7 @@ fn factors_go_into_weights() {
             "a = exp2(w_0_scaled + b * w_1_scaled)",
         ),
     ] {
-        for bound in [Bound::Special, Bound::Issue, Bound::Idle, Bound::Latency] {
+        for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
             let (text, changed) = weights(bound, body);
             assert!(text.contains(expected), "{body}: {text}");
             assert!(text.contains("let w_1_scaled: f32 = "), "{body}: {text}");
@@ -65,13 +65,14 @@ fn factors_of_a_weight_are_multiplied() {
 
 #[test]
 fn factors_of_functions_go_into_weights() {
-    let items = "fn squash(x: f32) -> f32 { let e = exp(clamp(2.0 * x, -20.0, 20.0)) return (e - 1.0) / (e + 1.0) }";
+    let items =
+        "fn squash(x: f32) -> f32 { return 0.5 * tanh(2.0 * x) }";
     let body = "a = squash(w[0] + b * w[1])";
-    for bound in [Bound::Issue, Bound::Idle, Bound::Latency] {
+    for bound in [Bound::Issue, Bound::Latency] {
         let (text, changes) = reassociated(bound, items, body);
         for expected in [
-            "let w_1_scaled: f32 = 2.88539 * w_1",
-            "min(w_0_scaled + b * w_1_scaled, 28.8539)",
+            "let w_1_scaled: f32 = 2.0 * w_1",
+            "w_0_scaled + b * w_1_scaled",
         ] {
             assert!(text.contains(expected), "no {expected} in {text}");
         }
@@ -211,7 +212,7 @@ fn networks_move_by_roundings() {
             output a"
         );
         let program = compile(&source).expect("a legal model").program;
-        for bound in [Bound::Special, Bound::Issue, Bound::Idle, Bound::Latency] {
+        for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
             let Some((moved, changes)) = rewrites::apply(&program, bound, &schedule(true)) else {
                 continue;
             };

@@ -1,5 +1,4 @@
-//! Where few agents run and each step waits for its own values: what is known last comes last, and reciprocals are
-//! taken early.
+//! Where few agents run and each step waits for its own values: what is known last comes last.
 
 use crate::kernel::tailor::split_over_lanes;
 use crate::kernel::tests::relax::schedule;
@@ -10,7 +9,7 @@ use crate::{
         rewrites::{self, Bound, Changes},
         tests::relax::{assert_near, reassociated, results},
     },
-    passes::tests::{check, evaluate},
+    passes::tests::check,
 };
 
 fn waiting(body: &str) -> (String, Changes) {
@@ -49,75 +48,8 @@ fn what_is_known_last_is_added_last() {
 }
 
 #[test]
-fn reciprocals_do_not_wait_for_choices() {
-    let (text, changes) = waiting(
-        "let s = b + c let d1 = if s > 0.0 { s } else { 2.0 } a = sin(b / d1) + cos(c / d1)",
-    );
-    assert!(text.contains("if s > 0.0 then 1.0 / s else 0.5"), "{text}");
-    assert!(
-        text.contains("sin(b * d1)") && text.contains("cos(c * d1)"),
-        "{text}"
-    );
-    assert_eq!(changes.of("early_reciprocals"), 1);
-    // Two divisions in place of one, or one as before.
-    let of = |body| {
-        reassociated(Bound::Issue, "", body)
-            .1
-            .of("early_reciprocals")
-    };
-    let quotients = "a = sin(b / e) + cos(c / e)";
-    let both =
-        format!("let s = b + c let r = b - c let e = if s > 0.0 {{ s }} else {{ r }} {quotients}");
-    let one = format!("let s = b + c let e = if s > 0.0 {{ s }} else {{ 2.0 }} {quotients}");
-    assert_eq!(
-        (
-            waiting(&both).1.of("early_reciprocals"),
-            of(&both),
-            of(&one)
-        ),
-        (1, 0, 1)
-    );
-    // Read by itself, too; one division; dear to divide on both sides.
-    for body in [
-        "let s = b + c let e = if s > 0.0 { s } else { 2.0 } a = sin(b / e) + cos(c / e) + e",
-        "let s = b + c let e = if s > 0.0 { s } else { 2.0 } a = sin(b / e)",
-        "let s = b + c let e = if s > 0.0 { s * c } else { 2.0 } a = sin(b / e) + cos(c / e)",
-    ] {
-        let (text, changes) = waiting(body);
-        assert_eq!(changes.of("early_reciprocals"), 0, "{body}: {text}");
-    }
-}
-
-#[test]
-fn reciprocals_of_states_are_carried() {
-    let (text, changes) = waiting("c = c + b / a a = max(a, c) d = (c - a) / a");
-    for expected in [
-        "var per_a: f32 = 1.0 / a",
-        "c = c + b * per_a",
-        "per_a = 1.0 / a",
-        "d = (c - a) * per_a",
-    ] {
-        assert!(text.contains(expected), "no {expected} in {text}");
-    }
-    assert_eq!(changes.of("early_reciprocals"), 1);
-    for body in [
-        "a = max(a, c) c = c / a d = (c - a) / a",
-        "c = c + b / a a = max(a, c)",
-        "c = c + b / a if c > 1.0 { a = c stop } d = (c - a) / a",
-        "c = c + b / a a = max(a, c) if c > 1.0 { d = (c - a) / a stop }",
-    ] {
-        let (text, changes) = waiting(body);
-        assert_eq!(changes.of("early_reciprocals"), 0, "{body}: {text}");
-    }
-}
-
-#[test]
 fn results_move_by_roundings() {
-    for body in [
-        "c = c + b / a a = max(a, c * c) b = (c - a) / a",
-        "let s = b + c let e = if s > 0.0 { s } else { 2.0 } a = sin(b / e) + cos(c / e)",
-        "let s = sin(b) a = cos(s * c + b * 0.7 + (0.3 + c * a))",
-    ] {
+    for body in ["let s = sin(b) a = cos(s * c + b * 0.7 + (0.3 + c * a))"] {
         let [plain, changed] = results(body, Bound::Latency);
         assert!(plain.is_finite() && plain != 0.0, "{body}: {plain}");
         assert!(
@@ -180,28 +112,10 @@ fn joined_sums_are_counted() {
 fn steps_that_only_hand_on_stay() {
     let source = "state a = 1.0 state b = 2.0 step { a = b } output a";
     let program = compile(source).expect("a legal model").program;
-    for bound in [Bound::Idle, Bound::Latency, Bound::Special, Bound::Issue] {
+    for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
         assert!(
             rewrites::apply(&program, bound, &schedule(false)).is_none(),
             "{bound:?}"
-        );
-    }
-}
-
-/// Whatever the order, small whole numbers keep their bits.
-#[test]
-fn carried_values_survive_the_steps() {
-    let source = "state a = 1.0 state b = 2.0 state c = 3.0
-        step { c = c + 8.0 / a a = if c > 20.0 { 4.0 } else { 2.0 } b = b + (c - a) / a }
-        output b";
-    let program = compile(source).expect("a legal model").program;
-    let (changed, changes) =
-        rewrites::apply(&program, Bound::Latency, &schedule(false)).expect("something to change");
-    assert_eq!(changes.of("early_reciprocals"), 1);
-    for steps in 0..6 {
-        assert_eq!(
-            evaluate::run(&changed, steps, 1),
-            evaluate::run(&program, steps, 1)
         );
     }
 }
@@ -256,7 +170,7 @@ fn models_that_found_mistakes_keep_their_results() {
         output e",
     ] {
         let program = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}")).program;
-        for bound in [Bound::Idle, Bound::Latency, Bound::Special, Bound::Issue] {
+        for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
             let Some((changed, _)) = rewrites::apply(&program, bound, &schedule(false)) else {
                 continue;
             };
