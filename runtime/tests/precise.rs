@@ -5,7 +5,7 @@
 #[path = "../examples/math_cost/samples.rs"]
 mod samples;
 
-use samples::CASES;
+use samples::cases;
 use sim_compiler::Math;
 use sim_runtime::{Backend, adapters};
 
@@ -29,7 +29,7 @@ fn precise_forms_are_near_those_of_the_cpu() {
     }
     let arguments = samples::arguments();
     let mut broken = Vec::new();
-    for case in CASES {
+    for case in cases() {
         let found = samples::compare(&case, Math::Precise, &arguments).expect("it runs");
         let [x, y] = found.at.map(f32::from_bits);
         let line = format!(

@@ -34,9 +34,9 @@ pub(super) fn run(program: &mut Program) -> u32 {
         intervals: Intervals::new(program),
         reads: reads(program),
         powers: HashMap::new(),
-        exp: BuiltinId::named("exp"),
-        exp2: BuiltinId::named("exp2"),
-        bounds: ["min", "max", "clamp"].map(BuiltinId::named),
+        exp: BuiltinId::EXP,
+        exp2: BuiltinId::EXP2,
+        bounds: BuiltinId::BOUNDS,
         changed: 0,
     };
     each_section(program, |program, place, block| {

@@ -22,6 +22,7 @@ mod time;
 
 use super::rewrite::{Section, blocks_mut, each_section, literal_i32};
 use super::{dce, propagate, split_deep};
+use crate::builtin::BuiltinId;
 use crate::ir::{
     BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
     weight::{EXCHANGE, SHUFFLE},
@@ -311,9 +312,9 @@ fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp,
             (op, *a, *b)
         }
         Expr::Builtin(builtin, args) => {
-            let op = match builtin.row().name {
-                "min" => LaneOp::Least,
-                "max" => LaneOp::Most,
+            let op = match *builtin {
+                BuiltinId::MIN => LaneOp::Least,
+                BuiltinId::MAX => LaneOp::Most,
                 _ => return None,
             };
             let [a, b] = args.as_slice() else { return None };

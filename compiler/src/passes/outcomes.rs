@@ -33,7 +33,12 @@ const EARLIER: i32 = 8;
 /// Choices that are tried.
 const TRIED: usize = 4;
 /// Functions that take an instruction or two.
-const CHEAP: [&str; 4] = ["min", "max", "clamp", "abs"];
+const CHEAP: [BuiltinId; 4] = [
+    BuiltinId::MIN,
+    BuiltinId::MAX,
+    BuiltinId::CLAMP,
+    BuiltinId::ABS,
+];
 
 /// Changes the first choice of the step that is worth it; returns how many it changed.
 pub(super) fn run(program: &mut Program) -> u32 {
@@ -296,7 +301,7 @@ impl Outcomes {
             Expr::Binary(BinaryOp::Divide, _, divisor) if !self.depends(*divisor) => 1,
             Expr::Binary(BinaryOp::Divide | BinaryOp::Remainder, ..) => return false,
             Expr::Unary(..) | Expr::Binary(..) | Expr::Select { .. } | Expr::Convert { .. } => 1,
-            Expr::Builtin(which, _) if CHEAP.map(BuiltinId::named).contains(which) => 1,
+            Expr::Builtin(which, _) if CHEAP.contains(which) => 1,
             _ => return false,
         };
         (operands(node).iter()).all(|&operand| self.is_cheap(operand, (known, times), price))

@@ -5,7 +5,11 @@ use super::{
     expressions::{expressions, float, integer},
     model, run,
 };
-use sim_compiler::{Math, builtin::precise, manifest::Scalar};
+use sim_compiler::{
+    Math,
+    builtin::{BuiltinId, precise},
+    manifest::Scalar,
+};
 use sim_runtime::{Backend, adapters};
 
 /// Outputs of a kernel: drivers take long for a text of all expressions.
@@ -53,7 +57,8 @@ fn difference(expected: f32, got: f32) -> Option<Difference> {
 /// Is it a call of a function that has a precise form, and nothing else?
 fn has_form(expression: &str) -> bool {
     let name = expression.split('(').next().unwrap_or_default();
-    precise::form(name).is_some() && !expression.contains(['*', '+', '-', '/'])
+    BuiltinId::find(name).is_some_and(|id| precise::form(id).is_some())
+        && !expression.contains(['*', '+', '-', '/'])
 }
 
 /// Does an output differ in a way that it must not? Says how, and where first.
