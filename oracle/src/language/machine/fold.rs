@@ -42,9 +42,7 @@ impl Machine<'_> {
     fn fold(&mut self, name: &str, elements: &[(i32, Value)], ty: &Ty) -> Outcome<Value> {
         let is_nan = |value: &Value| matches!(value, Value::F(x) if x.is_nan());
         // These pass over NaN, as a filter would.
-        if matches!(name, "min" | "max")
-            && elements.iter().any(|(_, x)| is_nan(x))
-        {
+        if matches!(name, "min" | "max") && elements.iter().any(|(_, x)| is_nan(x)) {
             let numbers: Vec<(i32, Value)> =
                 (elements.iter().filter(|(_, x)| !is_nan(x)).cloned()).collect();
             return self.fold(name, &numbers, ty);
