@@ -42,6 +42,9 @@ fn names_are_unique_and_rows_complete() {
         assert!(names.insert(row.name), "{} stands twice", row.name);
         assert!(row.doc.ends_with('.'), "{}: no sentence", row.name);
         assert!(row.example.contains(row.name), "{}: example", row.name);
+        if let Meaning::Draw(draw) = row.meaning {
+            assert_eq!(draw.name(), row.name);
+        }
     }
     for (row, pure) in pure_rows() {
         assert_eq!(row.params.len(), pure.params.len(), "{}", row.name);

@@ -1,5 +1,5 @@
 //! Random well-typed models give the same bits on the reference interpreter, on the vector machine with each
-//! instruction set that is here, and on the GPU, optimised and not.
+//! instruction set that is here, and on the GPU, optimised and not. A GPU may give a zero the other sign.
 //!
 //! `SIM_MODELS` says how many (default 60), `SIM_FIRST_MODEL` the first seed.
 
