@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use sim_compiler::{
     Stage,
     artifact::Artifact,
-    schedule::{self, Schedule, Target, Wishes},
+    schedule::{self, DeviceClass, Schedule, Target, Wishes},
 };
 use std::{
     fs,
@@ -24,7 +24,9 @@ Without --emit and -o, the kernel and the manifest are written into the current 
 Examples:
   simc build gbm.sim -o out                      out/gbm.wgsl and out/gbm.json
   simc build gbm.sim --emit wgsl                 the kernel on standard output
-  simc build gbm.sim -o out --emit spirv,msl     out/gbm.spv and out/gbm.metal")]
+  simc build gbm.sim -o out --emit spirv,msl     out/gbm.spv and out/gbm.metal
+  simc build gbm.sim --emit wgsl --device large-gpu --agents 1e6
+                                                 the kernel that such a run is given")]
 pub(crate) struct Args {
     /// Model to compile.
     #[arg(value_name = "FILE")]
@@ -41,12 +43,39 @@ pub(crate) struct Args {
     /// if the model has such work; only in WGSL.
     #[arg(long)]
     prepare: bool,
-    /// Print which kernel a large GPU would be given for the model, and why, instead of writing files.
+    /// Print which kernel a device would be given for the model, and why, instead of writing files.
     #[arg(long, conflicts_with_all = ["emit", "output", "prepare"])]
     explain: bool,
-    /// Number of agents that --explain is about, instead of the model's.
-    #[arg(long, value_name = "N", value_parser = number::count, requires = "explain")]
+    /// Write the kernel that a run on such a device is given, instead of one for any device; only in WGSL. --explain is
+    /// about a large GPU unless this says otherwise.
+    #[arg(long, value_enum, value_name = "PROFILE", conflicts_with = "prepare")]
+    device: Option<Device>,
+    /// Number of agents of that run, instead of the model's.
+    #[arg(long, value_name = "N", value_parser = number::count)]
     agents: Option<u32>,
+    /// Number of its steps, instead of the model's.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    steps: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Device {
+    /// A GPU with memory of its own.
+    LargeGpu,
+    /// A GPU within a processor.
+    SmallGpu,
+    /// A driver that computes on the processor.
+    Software,
+}
+
+impl Device {
+    fn class(self) -> DeviceClass {
+        match self {
+            Device::LargeGpu => DeviceClass::LargeGpu,
+            Device::SmallGpu => DeviceClass::SmallGpu,
+            Device::Software => DeviceClass::Software,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -115,11 +144,19 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
     if emits.is_empty() {
         emits = vec![Emit::Wgsl, Emit::Manifest];
     }
-    if args.prepare && emits.iter().any(|emit| emit.is_translated()) {
-        translated_with_prepare();
+    let translated = emits.iter().any(|emit| emit.is_translated());
+    if translated && (args.prepare || args.device.is_some()) {
+        translated_for_wgsl(if args.prepare {
+            "--prepare"
+        } else {
+            "--device"
+        });
+    }
+    if args.device.is_none() && (args.agents.is_some() || args.steps.is_some()) {
+        without_device();
     }
     let source = Source::read(&args.file)?;
-    let mut compiled = Compiled::new(&source, args.compilation, args.prepare);
+    let mut compiled = Compiled::new(&source, args);
     let mut files = Vec::new();
     for emit in emits {
         files.push((emit, compiled.bytes(emit)?));
@@ -143,20 +180,30 @@ const SOME_AGENTS: u32 = 10_000;
 /// The same for steps.
 const SOME_STEPS: u32 = 1_000;
 
-/// Prints the choices for a GPU that is like the one they were measured on.
+/// What is known of a run on a device.
+fn target(args: &Args, artifact: &Artifact, device: Device) -> Target {
+    let agents = args.agents.or(artifact.manifest.agents);
+    let steps = args.steps.or(artifact.manifest.steps);
+    Target::of(
+        device.class(),
+        agents.unwrap_or(SOME_AGENTS),
+        steps.unwrap_or(SOME_STEPS),
+    )
+}
+
+/// Prints the choices for a device.
 fn explain(args: &Args) -> Result<(), Failure> {
     let source = Source::read(&args.file)?;
     let artifact = args.compilation.compile(&source)?;
-    let agents = args.agents.or(artifact.manifest.agents);
-    let steps = artifact.manifest.steps.unwrap_or(SOME_STEPS);
-    let target = Target::large(agents.unwrap_or(SOME_AGENTS), steps);
+    let target = target(args, &artifact, args.device.unwrap_or(Device::LargeGpu));
     let kernel = schedule::choose(&artifact, &target, &Wishes::default()).kernel;
+    let device = match target.busy {
+        Some(busy) => format!("a GPU that {busy} invocations keep busy"),
+        None => "a device that computes on the processor".to_owned(),
+    };
     let mut text = format!(
-        "{}: {} agents x {steps} steps on a GPU that {} invocations keep busy, in subgroups of {}\n",
-        source.name,
-        target.agents,
-        schedule::BUSY_LARGE,
-        target.subgroup
+        "{}: {} agents x {} steps on {device}, in subgroups of {}\n",
+        source.name, target.agents, target.steps, target.subgroup
     );
     for choice in kernel.choices {
         text += &format!("  {}\n      {}\n", choice.what, choice.why);
@@ -171,8 +218,16 @@ fn several_without_directory() -> ! {
 }
 
 /// A usage error, as clap reports its own.
-fn translated_with_prepare() -> ! {
-    let text = "--prepare makes a kernel of two entry points, which only `--emit wgsl` can write\n";
+fn without_device() -> ! {
+    let text = "--agents and --steps choose a kernel for a device: add `--device PROFILE` or `--explain`\n";
+    clap::Error::raw(ErrorKind::MissingRequiredArgument, text).exit()
+}
+
+/// A usage error, as clap reports its own.
+fn translated_for_wgsl(flag: &str) -> ! {
+    let text = format!(
+        "{flag} may make a kernel of two entry points, which only `--emit wgsl` can write\n"
+    );
     clap::Error::raw(ErrorKind::ArgumentConflict, text).exit()
 }
 
@@ -193,18 +248,16 @@ fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> R
 /// A model as far as it had to be compiled.
 struct Compiled<'a> {
     source: &'a Source,
-    compilation: Compilation,
-    prepare: bool,
+    args: &'a Args,
     artifact: Option<Artifact>,
     kernel: Option<Kernel>,
 }
 
 impl<'a> Compiled<'a> {
-    fn new(source: &'a Source, compilation: Compilation, prepare: bool) -> Compiled<'a> {
+    fn new(source: &'a Source, args: &'a Args) -> Compiled<'a> {
         Compiled {
             source,
-            compilation,
-            prepare,
+            args,
             artifact: None,
             kernel: None,
         }
@@ -238,12 +291,20 @@ impl<'a> Compiled<'a> {
 
     fn artifact(&mut self) -> Result<&Artifact, Failure> {
         if self.artifact.is_none() {
-            let mut artifact = self.compilation.compile(self.source)?;
-            if self.prepare {
-                let kernel = artifact.kernel(&Schedule {
+            let args = self.args;
+            let mut artifact = args.compilation.compile(self.source)?;
+            let kernel = match (args.device, args.prepare) {
+                (Some(device), _) => {
+                    let target = target(args, &artifact, device);
+                    Some(schedule::choose(&artifact, &target, &Wishes::default()).kernel)
+                }
+                (None, true) => Some(artifact.kernel(&Schedule {
                     prepare: true,
                     ..Schedule::default()
-                });
+                })),
+                (None, false) => None,
+            };
+            if let Some(kernel) = kernel {
                 artifact.own_kernel = Some(kernel.wgsl);
                 artifact.manifest.prepare = kernel.prepared;
             }

@@ -1,18 +1,77 @@
-//! The backends that write text: from the IR to what a device compiles.
+//! The backends that write text: from a program laid out for a device to what the device compiles.
 
 pub mod limits;
-mod usage;
 mod wgsl;
 
-pub use wgsl::{Origin, origins, wgsl};
+pub use wgsl::Origin;
 
-use crate::ir::Program;
+use crate::{
+    artifact::Artifact,
+    kernel::{
+        choose,
+        schedule::{Choice, Kernel, Schedule, Target, Wishes},
+        tailor,
+    },
+};
 
-/// How many words of inputs a kernel of this program keeps for its whole run.
-pub(crate) fn input_words(program: &Program) -> u32 {
-    usage::usage(program)
-        .inputs
-        .keys()
-        .map(|(_, var, _)| program[*var].ty.components() as u32)
-        .sum()
+/// A schedule and its kernel, whose `choices` say why.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// What was chosen.
+    pub schedule: Schedule,
+    /// The kernel.
+    pub kernel: Kernel,
+}
+
+/// The kernel for a run on a device.
+pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
+    if let Some(own) = &artifact.own_kernel {
+        return given(artifact, own);
+    }
+    let tailored = choose::choose(artifact, target, wishes);
+    Chosen {
+        schedule: tailored.schedule,
+        kernel: wgsl::wgsl(tailored, &artifact.manifest, &artifact.options),
+    }
+}
+
+/// The kernel that a caller has put into [`Artifact::own_kernel`].
+fn given(artifact: &Artifact, own: &str) -> Chosen {
+    Chosen {
+        schedule: Schedule::default(),
+        kernel: Kernel {
+            wgsl: own.to_owned(),
+            schedule: Schedule::default(),
+            lanes: 1,
+            workgroup_size: artifact.manifest.workgroup_size,
+            prepared: None,
+            choices: vec![Choice {
+                what: "the kernel that was given".to_owned(),
+                why: "it took the place of the compiler's".to_owned(),
+            }],
+        },
+    }
+}
+
+impl Artifact {
+    /// The text of the kernel for a host that knows no more than the manifest: the caller's own, or that of
+    /// [`Schedule::default`], which is written at each call.
+    pub fn wgsl(&self) -> String {
+        match &self.own_kernel {
+            Some(own) => own.clone(),
+            None => self.kernel(&Schedule::default()).wgsl,
+        }
+    }
+
+    /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
+    pub fn kernel(&self, schedule: &Schedule) -> Kernel {
+        let tailored = tailor::tailor(self, schedule);
+        wgsl::wgsl(tailored, &self.manifest, &self.options)
+    }
+
+    /// Where the expressions of the model went in [`Artifact::wgsl`].
+    pub fn origins(&self) -> Vec<Origin> {
+        let tailored = tailor::tailor(self, &Schedule::default());
+        wgsl::origins(&tailored, &self.manifest, &self.options)
+    }
 }

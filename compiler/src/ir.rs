@@ -380,7 +380,7 @@ pub enum UnaryOp {
     Complement,
     /// Of an `f32` or a vector: the operand. An arithmetic fence: a driver's compiler does not see what it is the value
     /// of, so that it neither contracts nor reorders the operand with what it becomes part of. Only in kernels, see
-    /// [`crate::schedule::Schedule::keeps_order`].
+    /// [`crate::kernel::schedule::Schedule::keeps_order`].
     Fence,
 }
 

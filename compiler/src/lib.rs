@@ -17,14 +17,15 @@ pub mod diagnostic;
 pub mod emit;
 mod hir;
 pub mod ir;
+pub mod kernel;
 pub mod launch_checks;
 mod lower;
 pub mod manifest;
 pub mod names;
+mod options;
 pub mod passes;
 mod prelude;
 pub mod random;
-pub mod schedule;
 mod size;
 pub mod span;
 pub mod syntax;
@@ -32,42 +33,10 @@ pub mod words;
 
 pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;
+pub use options::{Math, Options};
 
 use diagnostic::Reported;
-use random::Generator;
 use std::collections::HashSet;
-
-/// How to compile.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Runs the optimising passes. Results are the same to the bit without them; only tests and the
-    /// curious go without.
-    pub optimise: bool,
-    /// The random generator.
-    pub generator: Generator,
-    /// Which mathematical functions a kernel calls.
-    pub math: Math,
-}
-
-/// Which mathematical functions a kernel calls. The CPU backends have but one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Math {
-    /// The device's, as fast and as exact as its driver has them.
-    #[default]
-    Fast,
-    /// The project's own, a few units in the last place from those of the CPU.
-    Precise,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            optimise: true,
-            generator: Generator::default(),
-            math: Math::default(),
-        }
-    }
-}
 
 /// Compiles a model.
 ///
@@ -219,6 +188,14 @@ pub fn emit_stage(source: &str, stage: Stage) -> Result<String, Vec<Diagnostic>>
         Stage::Hir => checked(source).map(|model| hir::print::print(&model)),
         Stage::Ir => compile(source).map(|artifact| ir::print::print(&artifact.program)),
     }
+}
+
+/// How kernels are chosen.
+pub mod schedule {
+    pub use crate::{
+        emit::{Chosen, choose},
+        kernel::{profile::*, schedule::*},
+    };
 }
 
 #[cfg(test)]

@@ -17,8 +17,7 @@
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
 //! agent's own number is `run.first_agent + i`.
 
-use crate::ir::Type;
-use crate::schedule::Prepared;
+use crate::{ir::Type, kernel::schedule::Prepared};
 use serde::{Deserialize, Serialize};
 
 /// The version of the manifest's form; grows when a reader of an older one would go wrong.

@@ -4,46 +4,25 @@
 //! no reassociation of floats, no `x + 0.0` to `x`. A pass may assume and must keep the invariants of
 //! [`crate::ir`]. A variable whose span is empty was made by the compiler: its name may vanish.
 
-mod accumulators;
 mod algebra;
-mod bound;
-mod chains;
 mod compact;
 mod cse;
-mod dce;
-mod exponentials;
-mod factors;
-pub(crate) mod fences;
-mod fold;
-mod free_sums;
+pub(crate) mod dce;
+pub(crate) mod fold;
 mod if_to_select;
-mod inline_lets;
-mod interleave;
-mod intervals;
-mod inverses;
-pub(crate) mod lanes;
-mod late;
+pub(crate) mod inline_lets;
 mod licm;
-mod names;
-mod outcomes;
-pub mod per_step;
-mod personal;
-mod propagate;
-mod quotients;
+pub(crate) mod names;
+pub(crate) mod propagate;
 mod range;
-pub(crate) mod reassociate;
-mod reciprocals;
-mod rewrite;
+pub(crate) mod rewrite;
 mod scalarise;
-mod shape;
-mod split_deep;
+pub(crate) mod shape;
+pub(crate) mod split_deep;
 mod ssa;
-mod terms;
 #[cfg(test)]
-mod tests;
-mod times;
+pub(crate) mod tests;
 mod unroll;
-mod weights;
 
 use crate::ir::Program;
 

@@ -56,6 +56,34 @@ fn everything_is_written_under_the_models_name() {
     assert_eq!(count, EMITS.len());
 }
 
+/// Few agents on a large GPU reserve memory, many do not; a software device copies no branches.
+#[test]
+fn a_devices_kernel_is_that_of_its_runs() {
+    let place = Place::new();
+    let branching = "agents 100 steps 100 state x = 0.0\n\
+                     step { if random() < 0.5 { x += sin(normal()) stop } }\noutput x\n";
+    place.write("walk.sim", branching);
+    let kernel = |more: &[&str]| {
+        let args = [&["build", "walk.sim", "--emit", "wgsl"], more].concat();
+        place.good(&args).out
+    };
+    let reserved = "var<workgroup> reserved";
+    assert!(!kernel(&[]).contains(reserved));
+    assert!(kernel(&["--device", "large-gpu"]).contains(reserved));
+    let many = kernel(&["--device", "large-gpu", "--agents", "1e6"]);
+    assert!(!many.contains(reserved));
+    let software = kernel(&["--device", "software"]);
+    assert_eq!(software.matches("steps_run++").count(), 1, "{software}");
+    assert!(many.matches("steps_run++").count() > 1, "{many}");
+    let alone = place
+        .command(&["build", "walk.sim", "--agents", "7"])
+        .output();
+    let alone = alone.expect("it ran");
+    assert_eq!(alone.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&alone.stderr);
+    assert!(said.contains("add `--device PROFILE`"), "{said}");
+}
+
 #[test]
 fn the_kernel_and_the_manifest_are_the_default() {
     let place = Place::new();

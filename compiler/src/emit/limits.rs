@@ -1,9 +1,9 @@
 //! What WGSL limits in a valid program, measured on the IR: whoever accepts models asks here before a
 //! kernel is written.
 
-use super::usage::usage;
 use crate::{
     ir::{Block, ExprId, Len, Program, Stmt, Type, VarId, VarKind},
+    kernel::usage::usage,
     manifest::header,
 };
 

@@ -31,53 +31,40 @@ mod support;
 mod time;
 mod wrap;
 
-use super::{
-    limits,
-    usage::{LanePlace, Usage, usage},
-};
 use crate::{
-    Math, Options,
     builtin::BuiltinId,
+    emit::limits,
     ir::{ExprId, LaneOp, Len, Program, Type, VarId, VarKind},
+    kernel::{
+        schedule::{Kernel, Schedule},
+        tailor::Tailored,
+        time_loop::TimeLoop,
+        usage::{LanePlace, Usage, usage},
+    },
     manifest::{Manifest, Scalar},
-    passes::{fences, lanes::outlives_stop, per_step},
+    options::{Math, Options},
     random::Generator,
-    schedule::{Choice, Kernel, Schedule},
 };
 use names::Names;
-pub use origin::{Origin, origins};
+pub use origin::Origin;
+pub(crate) use origin::origins;
 use prepare::PerStep;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
 
 /// The kernel's text: entry point `main`, bindings as [`crate::manifest`] says, no capabilities needed.
-pub fn wgsl(
-    program: &Program,
-    manifest: &Manifest,
-    options: &Options,
-    schedule: &Schedule,
-) -> Kernel {
-    let fenced = fences::fenced(program, schedule.keeps_order);
-    let program = fenced.as_ref().unwrap_or(program);
-    // What lanes tell one another through workgroup memory is told in `main`.
-    let waits = program.lanes > schedule.subgroup && program.shared_time.is_empty();
-    let split = match schedule.prepare && !waits {
-        true => per_step::split(program),
-        false => None,
-    };
-    let program = split.as_ref().map_or(program, |split| &split.program);
-    let mut writer = Writer::new(program, manifest, options, *schedule);
-    if let Some(split) = &split {
-        writer.set_per_step(split);
-    }
+pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Options) -> Kernel {
+    let mut writer = Writer::new(&tailored, manifest, options);
     writer.write();
+    let (lanes, workgroup_size) = (tailored.program.lanes.max(1), writer.workgroup_size());
+    let wgsl = writer.out;
     Kernel {
-        lanes: program.lanes.max(1),
-        workgroup_size: writer.workgroup_size(),
-        reassociated: false,
-        prepared: writer.prepared(),
-        wgsl: writer.out,
-        choices: writer.choices,
+        wgsl,
+        schedule: tailored.schedule,
+        lanes,
+        workgroup_size,
+        prepared: tailored.table.map(|table| table.layout),
+        choices: tailored.choices,
     }
 }
 
@@ -90,8 +77,6 @@ struct Writer<'a> {
     schedule: Schedule,
     /// What `prepare` computes, if there is such an entry point.
     per_step: Option<PerStep>,
-    /// What was left to the compiler, and what it chose.
-    choices: Vec<Choice>,
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
@@ -121,10 +106,7 @@ struct Writer<'a> {
     helpers: BTreeSet<(BuiltinId, u8)>,
     /// Precise functions that the text calls.
     precise: BTreeSet<&'static str>,
-    /// Does an agent that has stopped go on without effect?
-    outlives_stop: bool,
-    /// Statements of a step that stand before a loop over steps, see `time`.
-    front: usize,
+    time_loop: TimeLoop,
     /// Was a chain of `else if` cut in the function at hand?
     chain_cut: bool,
     out: String,
@@ -164,21 +146,16 @@ struct Own {
 }
 
 impl<'a> Writer<'a> {
-    fn new(
-        program: &'a Program,
-        manifest: &'a Manifest,
-        options: &Options,
-        schedule: Schedule,
-    ) -> Self {
+    fn new(tailored: &'a Tailored<'_>, manifest: &'a Manifest, options: &Options) -> Self {
+        let program: &Program = &tailored.program;
         let float = |scalar: &Scalar| *scalar == Scalar::F32;
         let mut writer = Writer {
             program,
             manifest,
             generator: options.generator,
             math: options.math,
-            schedule,
+            schedule: tailored.schedule,
             per_step: None,
-            choices: Vec::new(),
             usage: usage(program),
             names: Names::new(),
             var_names: vec![String::new(); program.vars.len()],
@@ -199,8 +176,7 @@ impl<'a> Writer<'a> {
             supports: BTreeSet::new(),
             helpers: BTreeSet::new(),
             precise: BTreeSet::new(),
-            outlives_stop: false,
-            front: 0,
+            time_loop: tailored.time_loop,
             chain_cut: false,
             out: String::with_capacity(4_096 + 24 * program.exprs.len()),
             indent: 0,
@@ -208,7 +184,9 @@ impl<'a> Writer<'a> {
             origins: None,
         };
         writer.name_module();
-        writer.outlives_stop = outlives_stop(program, writer.has_barriers());
+        if let Some(table) = &tailored.table {
+            writer.set_per_step(table);
+        }
         if writer.has_barriers() {
             let skipped = program.skipped.iter();
             let tell = skipped.map(|(var, _)| (LaneOp::Sum, program[*var].ty));

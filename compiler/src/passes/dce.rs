@@ -15,7 +15,7 @@ use crate::ir::{Block, Expr, ExprId, FunctionId, Program, Stmt, UnaryOp, VarId, 
 const MAX_ROUNDS: usize = 4;
 
 /// Removes what is dead.
-pub(super) fn run(program: &mut Program) {
+pub(crate) fn run(program: &mut Program) {
     for _ in 0..MAX_ROUNDS {
         let mut live = Live {
             live: vec![false; program.vars.len()],

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The value of a node whose operands are literals.
-pub(super) fn fold(program: &Program, expr: &Expr) -> Option<Value> {
+pub(crate) fn fold(program: &Program, expr: &Expr) -> Option<Value> {
     let known = |id| literal(program, id);
     match expr {
         Expr::Literal(value) => Some(*value),

@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 8;
 const MAX_NODES: u32 = 24;
 
 /// Melts what fits.
-pub(super) fn run(program: &mut Program) {
+pub(crate) fn run(program: &mut Program) {
     let vars = program.vars.len();
     let mut melt = Melt {
         reads: reads(program),
@@ -33,7 +33,7 @@ pub(super) fn run(program: &mut Program) {
 }
 
 /// Does a tree hear from other lanes? Then it stays where all of them come by.
-pub(super) fn crosses_lanes(program: &Program, id: ExprId) -> bool {
+pub(crate) fn crosses_lanes(program: &Program, id: ExprId) -> bool {
     matches!(program[id], Expr::AcrossLanes(..))
         || (program.lanes > 0
             && operands(&program[id])

@@ -4,7 +4,7 @@ use crate::ir::{BinaryOp, Expr, ExprId, Len, Program, Stmt, Type, UnaryOp, Var, 
 use crate::span::Span;
 
 /// Adds a variable of the compiler's own.
-pub(super) fn fresh(program: &mut Program, name: String, ty: Type, kind: VarKind) -> VarId {
+pub(crate) fn fresh(program: &mut Program, name: String, ty: Type, kind: VarKind) -> VarId {
     program.add_var(Var {
         name,
         doc: String::new(),
@@ -19,7 +19,7 @@ pub(super) fn fresh(program: &mut Program, name: String, ty: Type, kind: VarKind
 
 /// Takes the tree at `id` out of its user, who from now on reads a new name; returns the statement that
 /// gives the name to the tree.
-pub(super) fn extract(program: &mut Program, id: ExprId) -> (VarId, Stmt) {
+pub(crate) fn extract(program: &mut Program, id: ExprId) -> (VarId, Stmt) {
     let name = name_of(program, id);
     let ty = program.type_of(id);
     let var = fresh(program, name, ty, VarKind::Let);
@@ -30,7 +30,7 @@ pub(super) fn extract(program: &mut Program, id: ExprId) -> (VarId, Stmt) {
 }
 
 /// A name for the value of an expression: `exp_rate`, `sigma_dt`, `w1_3`.
-pub(super) fn name_of(program: &Program, id: ExprId) -> String {
+pub(crate) fn name_of(program: &Program, id: ExprId) -> String {
     let plain = |id| noun(program, id);
     match &program[id] {
         Expr::Element { array, index } => {

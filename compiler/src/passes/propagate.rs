@@ -15,7 +15,7 @@ use super::{
 use crate::ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind};
 
 /// Substitutes what is known and simplifies every expression.
-pub(super) fn run(program: &mut Program) {
+pub(crate) fn run(program: &mut Program) {
     let vars = program.vars.len();
     let mut facts = Facts {
         known: vec![Fact::Nothing; vars],

@@ -4,7 +4,7 @@ use crate::ir::{Block, Expr, ExprId, Program, Stmt, Value, Var, VarId};
 use std::ops::Deref;
 
 /// The operands of a node, copied out so that the program may change meanwhile.
-pub(super) struct Operands {
+pub(crate) struct Operands {
     few: [ExprId; 4],
     count: usize,
     many: Vec<ExprId>,
@@ -39,7 +39,7 @@ fn some(ids: &[ExprId]) -> Operands {
 
 /// The operands of a node in evaluation order.
 #[inline]
-pub(super) fn operands(expr: &Expr) -> Operands {
+pub(crate) fn operands(expr: &Expr) -> Operands {
     match expr {
         Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => some(&[]),
         Expr::Element { index: one, .. }
@@ -62,7 +62,7 @@ pub(super) fn operands(expr: &Expr) -> Operands {
 }
 
 /// Lets `f` change every operand of a node.
-pub(super) fn map_operands(expr: &mut Expr, mut f: impl FnMut(ExprId) -> ExprId) {
+pub(crate) fn map_operands(expr: &mut Expr, mut f: impl FnMut(ExprId) -> ExprId) {
     match expr {
         Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {}
         Expr::Element { index: one, .. }
@@ -94,7 +94,7 @@ pub(super) fn map_operands(expr: &mut Expr, mut f: impl FnMut(ExprId) -> ExprId)
 }
 
 /// The expressions that a statement itself evaluates, in order; those of its blocks are not among them.
-pub(super) fn roots(stmt: &Stmt) -> Operands {
+pub(crate) fn roots(stmt: &Stmt) -> Operands {
     match stmt {
         Stmt::Let { value, .. } | Stmt::Assign { value, .. } | Stmt::Return(value) => {
             some(&[*value])
@@ -108,7 +108,7 @@ pub(super) fn roots(stmt: &Stmt) -> Operands {
 }
 
 /// Lets `f` change the expressions that [`roots`] lists.
-pub(super) fn map_roots(stmt: &mut Stmt, mut f: impl FnMut(ExprId) -> ExprId) {
+pub(crate) fn map_roots(stmt: &mut Stmt, mut f: impl FnMut(ExprId) -> ExprId) {
     match stmt {
         Stmt::Let { value, .. } | Stmt::Assign { value, .. } | Stmt::Return(value) => {
             *value = f(*value);
@@ -132,7 +132,7 @@ pub(super) fn map_roots(stmt: &mut Stmt, mut f: impl FnMut(ExprId) -> ExprId) {
 }
 
 /// The blocks inside a statement.
-pub(super) fn blocks(stmt: &Stmt) -> [Option<&Block>; 2] {
+pub(crate) fn blocks(stmt: &Stmt) -> [Option<&Block>; 2] {
     match stmt {
         Stmt::If { accept, reject, .. } => [Some(accept), Some(reject)],
         Stmt::For { body, .. } => [Some(body), None],
@@ -148,7 +148,7 @@ pub(super) fn blocks(stmt: &Stmt) -> [Option<&Block>; 2] {
 }
 
 /// The blocks inside a statement, to be changed.
-pub(super) fn blocks_mut(stmt: &mut Stmt) -> [Option<&mut Block>; 2] {
+pub(crate) fn blocks_mut(stmt: &mut Stmt) -> [Option<&mut Block>; 2] {
     match stmt {
         Stmt::If { accept, reject, .. } => [Some(accept), Some(reject)],
         Stmt::For { body, .. } => [Some(body), None],
@@ -165,7 +165,7 @@ pub(super) fn blocks_mut(stmt: &mut Stmt) -> [Option<&mut Block>; 2] {
 
 /// Which block of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(crate) enum Section {
     /// The body of a function.
     Function(usize),
     /// The body of an input's default.
@@ -181,7 +181,7 @@ pub(super) enum Section {
 }
 
 /// Every section, callees before callers and the prologue before the step that sees its names.
-pub(super) fn sections(program: &Program) -> Vec<Section> {
+pub(crate) fn sections(program: &Program) -> Vec<Section> {
     (0..program.functions.len())
         .map(Section::Function)
         .chain((0..program.input_defaults.len()).map(Section::InputDefault))
@@ -195,7 +195,7 @@ pub(super) fn sections(program: &Program) -> Vec<Section> {
 }
 
 /// The block of a section.
-pub(super) fn section(program: &mut Program, section: Section) -> &mut Block {
+pub(crate) fn section(program: &mut Program, section: Section) -> &mut Block {
     match section {
         Section::Function(number) => &mut program.functions[number].body,
         Section::InputDefault(number) => &mut program.input_defaults[number].body,
@@ -207,7 +207,7 @@ pub(super) fn section(program: &mut Program, section: Section) -> &mut Block {
 }
 
 /// Hands every section's block out of the program to `visit` and puts it back.
-pub(super) fn each_section(
+pub(crate) fn each_section(
     program: &mut Program,
     mut visit: impl FnMut(&mut Program, Section, &mut Block),
 ) {
@@ -219,7 +219,7 @@ pub(super) fn each_section(
 }
 
 /// Shows `visit` every node of every section.
-pub(super) fn each_node(program: &Program, visit: &mut impl FnMut(&Expr)) {
+pub(crate) fn each_node(program: &Program, visit: &mut impl FnMut(&Expr)) {
     let functions = program.functions.iter().map(|function| &function.body);
     let defaults = program.input_defaults.iter().map(|default| &default.body);
     let own = [
@@ -234,7 +234,7 @@ pub(super) fn each_node(program: &Program, visit: &mut impl FnMut(&Expr)) {
     }
 }
 
-pub(super) fn nodes_of(
+pub(crate) fn nodes_of(
     program: &Program,
     block: &[Stmt],
     stack: &mut Vec<ExprId>,
@@ -253,7 +253,7 @@ pub(super) fn nodes_of(
 }
 
 /// How often each variable is read as one value, by variable.
-pub(super) fn reads(program: &Program) -> Vec<u32> {
+pub(crate) fn reads(program: &Program) -> Vec<u32> {
     let mut reads = vec![0; program.vars.len()];
     each_node(program, &mut |expr| {
         if let Expr::Read(var) = expr {
@@ -265,7 +265,7 @@ pub(super) fn reads(program: &Program) -> Vec<u32> {
 
 /// Adds to `found` every variable that a block declares as `Local` or assigns, at any depth, with
 /// repetitions.
-pub(super) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
+pub(crate) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
     for stmt in block {
         match stmt {
             Stmt::Var { var, .. } | Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } => {
@@ -282,7 +282,7 @@ pub(super) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
 }
 
 /// Does control never reach the end of this block?
-pub(super) fn leaves(block: &[Stmt]) -> bool {
+pub(crate) fn leaves(block: &[Stmt]) -> bool {
     block.last().is_some_and(|last| match last {
         Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => true,
         Stmt::If { accept, reject, .. } => leaves(accept) && leaves(reject),
@@ -295,7 +295,7 @@ pub(super) fn leaves(block: &[Stmt]) -> bool {
 }
 
 /// The value of a literal.
-pub(super) fn literal(program: &Program, id: ExprId) -> Option<Value> {
+pub(crate) fn literal(program: &Program, id: ExprId) -> Option<Value> {
     if let Expr::Literal(value) = &program[id] {
         Some(*value)
     } else {
@@ -304,7 +304,7 @@ pub(super) fn literal(program: &Program, id: ExprId) -> Option<Value> {
 }
 
 /// The value of an `i32` literal.
-pub(super) fn literal_i32(program: &Program, id: ExprId) -> Option<i32> {
+pub(crate) fn literal_i32(program: &Program, id: ExprId) -> Option<i32> {
     if let Expr::Literal(Value::I32(value)) = program[id] {
         Some(value)
     } else {
@@ -313,7 +313,7 @@ pub(super) fn literal_i32(program: &Program, id: ExprId) -> Option<i32> {
 }
 
 /// Did the compiler make this variable?
-pub(super) fn is_generated(var: &Var) -> bool {
+pub(crate) fn is_generated(var: &Var) -> bool {
     var.span.start == var.span.end
 }
 
@@ -327,18 +327,18 @@ enum Substitute {
 
 /// Copies blocks, giving everything that they declare a fresh name.
 #[derive(Default)]
-pub(super) struct Cloner {
+pub(crate) struct Cloner {
     substitutes: Vec<Substitute>,
 }
 
 impl Cloner {
     /// From now on a literal stands for a variable.
-    pub(super) fn fix(&mut self, var: VarId, value: Value) {
+    pub(crate) fn fix(&mut self, var: VarId, value: Value) {
         self.put(var, Substitute::Literal(value));
     }
 
     /// From now on another variable stands for a variable.
-    pub(super) fn rename(&mut self, var: VarId, other: VarId) {
+    pub(crate) fn rename(&mut self, var: VarId, other: VarId) {
         self.put(var, Substitute::Var(other));
     }
 
@@ -373,7 +373,7 @@ impl Cloner {
     }
 
     /// A copy of an expression.
-    pub(super) fn expr(&self, program: &mut Program, id: ExprId) -> ExprId {
+    pub(crate) fn expr(&self, program: &mut Program, id: ExprId) -> ExprId {
         let mut copy = program[id].clone();
         if let Expr::Read(var) = &mut copy {
             match self.get(*var) {
@@ -392,7 +392,7 @@ impl Cloner {
     }
 
     /// A copy of a block.
-    pub(super) fn block(&mut self, program: &mut Program, block: &[Stmt]) -> Block {
+    pub(crate) fn block(&mut self, program: &mut Program, block: &[Stmt]) -> Block {
         block
             .iter()
             .map(|stmt| self.statement(program, stmt))

@@ -8,7 +8,7 @@ use crate::{
 
 /// A node without its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// With its words.
     Literal(Type, [u32; 4]),
     Launch(Launch),
@@ -31,7 +31,7 @@ pub(super) enum Shape {
 }
 
 /// The shape of a node.
-pub(super) fn shape(expr: &Expr) -> Shape {
+pub(crate) fn shape(expr: &Expr) -> Shape {
     match expr {
         Expr::Literal(value) => {
             let mut words = [0; 4];
@@ -64,7 +64,7 @@ pub(super) fn shape(expr: &Expr) -> Shape {
 }
 
 /// Are these two trees, evaluated at the same moment, written alike?
-pub(super) fn alike(program: &Program, a: ExprId, b: ExprId) -> bool {
+pub(crate) fn alike(program: &Program, a: ExprId, b: ExprId) -> bool {
     if shape(&program[a]) != shape(&program[b]) {
         return false;
     }
@@ -78,7 +78,7 @@ pub(super) fn alike(program: &Program, a: ExprId, b: ExprId) -> bool {
 
 /// Is this node, or this node of trivial operands, not worth a name of its own: a leaf, a sign, a
 /// component, a conversion?
-pub(super) fn is_trivial(program: &Program, id: ExprId) -> bool {
+pub(crate) fn is_trivial(program: &Program, id: ExprId) -> bool {
     let expr = &program[id];
     match expr {
         Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => true,

@@ -13,7 +13,7 @@ use crate::ir::{Block, ExprId, Program};
 const MAX_DEPTH: u32 = 24;
 
 /// Cuts every deep tree.
-pub(super) fn run(program: &mut Program) {
+pub(crate) fn run(program: &mut Program) {
     let mut depths = Vec::new();
     each_section(program, |program, _, block| {
         cut_block(program, &mut depths, block)

@@ -1,24 +1,15 @@
 //! Every pass keeps every result to the bit, and does what its head says.
 
-mod build;
-mod evaluate;
-mod exponentials;
-mod factors;
-mod fences;
-mod lanes;
+pub(crate) mod build;
+pub(crate) mod evaluate;
 mod laws;
-mod outcomes;
-mod random;
-mod reassociate;
+pub(crate) mod random;
 mod shapes;
-mod split;
-mod waiting;
-mod weights;
 
 use super::{PIPELINE, optimise};
 use crate::ir::{Program, print::print, verify::verify};
 
-fn check(program: &Program) {
+pub(crate) fn check(program: &Program) {
     if let Err(broken) = verify(program) {
         panic!("{broken}\n{}", print(program));
     }

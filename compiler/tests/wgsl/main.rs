@@ -15,11 +15,10 @@ mod validate;
 use sim_compiler::{builtin, ir, span};
 
 use sim_compiler::{
-    Math, Options, emit,
+    Artifact, Math, Options,
     ir::{Len, Program, VarId},
     manifest::{Data, Field, Input, Manifest, Param, Scalar, Source, header},
     random::Generator,
-    schedule::Schedule,
 };
 use validate::{naga, tint};
 
@@ -118,7 +117,15 @@ fn kernel(program: Program, generator: Generator) -> String {
 fn kernel_with(mut program: Program, options: Options) -> String {
     let manifest = manifest(&mut program);
     sim_compiler::ir::verify::verify(&program).expect("a valid program");
-    emit::wgsl(&program, &manifest, &options, &Schedule::default()).wgsl
+    let artifact = Artifact {
+        manifest,
+        lowered: program.clone(),
+        program,
+        launch_checks: None,
+        own_kernel: None,
+        options,
+    };
+    artifact.wgsl()
 }
 
 #[test]

@@ -8,31 +8,37 @@ use crate::{
 };
 use sim_compiler::{
     manifest::Manifest,
-    schedule::{BUSY_LARGE, BUSY_PROCESSOR, BUSY_SMALL, Choice, TABLE_BYTES, Target, Wishes},
+    schedule::{Choice, DeviceClass, Target, Wishes},
 };
 
 /// What the kernel of a launch is to run on.
 pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) -> Target {
+    let class = class(open.adapter.kind);
     Target {
+        class,
         agents: launch.population,
         steps: launch.steps,
         processors: open.processors,
-        busy: match open.adapter.kind {
-            AdapterKind::Discrete | AdapterKind::Virtual => Some(
-                (open.processors).map_or(BUSY_LARGE, |count| count.saturating_mul(BUSY_PROCESSOR)),
-            ),
-            AdapterKind::Integrated => Some(BUSY_SMALL),
-            AdapterKind::Other | AdapterKind::Software => None,
-        },
+        busy: Target::busy(class, open.processors),
         subgroup: open.subgroup,
         table_bytes: match has_room(&open.limits, manifest) {
-            true => TABLE_BYTES
+            true => class
+                .profile()
+                .table_bytes
                 .min(open.limits.max_storage_buffer_binding_size)
                 .min(open.limits.max_buffer_size),
             false => 0,
         },
         keeps_order: is_nvidia(&open.adapter),
         has_infinities: is_nvidia(&open.adapter),
+    }
+}
+
+fn class(kind: AdapterKind) -> DeviceClass {
+    match kind {
+        AdapterKind::Discrete | AdapterKind::Virtual => DeviceClass::LargeGpu,
+        AdapterKind::Integrated => DeviceClass::SmallGpu,
+        AdapterKind::Other | AdapterKind::Software => DeviceClass::Software,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod activations;
 mod benchmarks;
+mod corpus;
 mod draw_statistics;
 mod draws;
 mod draws_edge;

@@ -92,7 +92,7 @@ fn reassociated_kernels() -> Vec<(String, String)> {
                     ..Schedule::default()
                 });
                 let new = lanes == 1 || kernel.lanes > 1;
-                if kernel.reassociated && new {
+                if kernel.schedule.reassociate && new {
                     let name = format!("{folder}/{name}, reassociated, {lanes} lanes");
                     kernels.push((name, kernel.wgsl));
                 }

@@ -92,7 +92,7 @@ fn hyperbolic_sine(x: f32) -> f32 {
 }";
 
 /// Drivers make two divergent branches of the builtin, which costs a small network most of its time. Of the
-/// magnitude `exp2` cannot overflow. Near 0 the error is absolute, 6e-8. `passes/reciprocals/expand.rs` has a form of
+/// magnitude `exp2` cannot overflow. Near 0 the error is absolute, 6e-8. `kernel/relax/shared_reciprocals/expand.rs` has a form of
 /// its own for sums of weighted values.
 pub(super) const HYPERBOLIC_TANGENT: &str = "\
 fn hyperbolic_tangent(x: f32) -> f32 {

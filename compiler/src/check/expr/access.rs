@@ -9,6 +9,9 @@ use crate::{
     syntax::ast,
 };
 
+/// Rows that a table may have, since an index becomes an `i32`.
+const MOST_ROWS: i64 = 1 << 31;
+
 impl Checker<'_> {
     pub(super) fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Checked {
         let base = self.expr(base, None);
@@ -39,7 +42,8 @@ impl Checker<'_> {
             )));
         }
         if let Some(value) = self.constant(position).and_then(Constant::as_int) {
-            if value < 0 || length.is_some_and(|length| value >= i64::from(length)) {
+            let end = length.map_or(MOST_ROWS, i64::from);
+            if value < 0 || value >= end {
                 let report = match length {
                     Some(length) => catalog::constants::index_out_of_range(
                         value,

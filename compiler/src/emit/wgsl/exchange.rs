@@ -3,10 +3,10 @@
 //! Barriers are for all lanes of a workgroup. So none of them leaves early: those of an agent beyond the last do as the
 //! last agent does, and store nothing; and an agent that has stopped goes on to the end, if barriers are in its steps.
 
-use super::{Writer, literal};
 use crate::{
+    emit::wgsl::{Writer, literal},
     ir::{LaneOp, Type},
-    passes::lanes::exchanges,
+    kernel::lanes::exchanges,
 };
 use std::fmt::Write;
 

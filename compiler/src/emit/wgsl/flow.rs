@@ -1,10 +1,9 @@
 //! Branches and loops.
 
-use super::{Writer, operator::Level};
 use crate::{
-    emit::usage::LanePlace,
+    emit::wgsl::{Writer, operator::Level},
     ir::{BinaryOp, Block, Expr, ExprId, Len, Stmt, Value, VarId, VarKind},
-    passes::lanes::stops,
+    kernel::{lanes::stops, usage::LanePlace},
 };
 
 /// Links of an `else if` chain at most: tint counts each as a level of nesting.
@@ -188,7 +187,7 @@ impl Writer<'_> {
         self.block(body);
         self.close("}");
         self.names.leave();
-        if self.usage.stops && stops(body) && !self.outlives_stop {
+        if self.usage.stops && stops(body) && !self.time_loop.outlives_stop {
             let stopped = format!("if ({}) {{", self.own.stopped);
             self.open(&stopped);
             self.line("break;");

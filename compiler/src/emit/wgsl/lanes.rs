@@ -32,7 +32,7 @@ impl Writer<'_> {
         let mut across = self.usage.across.iter();
         if across.any(|(op, ty)| self.asks_first(*op, *ty))
             || !self.program.skipped.is_empty()
-            || (self.outlives_stop && self.usage.across_finish)
+            || (self.time_loop.outlives_stop && self.usage.across_finish)
         {
             let first = self.names.declare("first_lane");
             self.line(&format!("let {first} = {invocation} - u32({lane});"));
@@ -136,7 +136,7 @@ impl Writer<'_> {
 
     /// Gives the agents that have stopped the states that they had then.
     pub(super) fn take_back(&mut self) {
-        if !self.outlives_stop {
+        if !self.time_loop.outlives_stop {
             return;
         }
         let (shared, own) = self.states_by_lane();

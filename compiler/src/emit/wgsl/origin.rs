@@ -1,12 +1,7 @@
 //! The map of the source: which lines of the kernel an expression of the model went to.
 
-use super::Writer;
 use crate::{
-    Options,
-    ir::{ExprId, Program},
-    manifest::Manifest,
-    passes::fences,
-    schedule::Schedule,
+    emit::wgsl::Writer, ir::ExprId, kernel::tailor::Tailored, manifest::Manifest, options::Options,
     span::Span,
 };
 use std::ops::Range;
@@ -22,11 +17,12 @@ pub struct Origin {
 
 /// Where the expressions of a model went in the kernel of [`Schedule::default`], in the order of its text. An
 /// expression that was copied has several entries, one that was folded away has none.
-pub fn origins(program: &Program, manifest: &Manifest, options: &Options) -> Vec<Origin> {
-    let schedule = Schedule::default();
-    let fenced = fences::fenced(program, schedule.keeps_order);
-    let program = fenced.as_ref().unwrap_or(program);
-    let mut writer = Writer::new(program, manifest, options, schedule);
+pub(crate) fn origins(
+    tailored: &Tailored<'_>,
+    manifest: &Manifest,
+    options: &Options,
+) -> Vec<Origin> {
+    let mut writer = Writer::new(tailored, manifest, options);
     writer.origins = Some(Vec::new());
     writer.write();
     writer.origins.unwrap_or_default()

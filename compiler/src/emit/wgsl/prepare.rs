@@ -1,20 +1,14 @@
 //! The entry point `prepare`, which computes once per step what all agents share in it, and how `main` reads
 //! that: a row of `vec4`s per step.
 
-use super::{
-    Writer, literal,
-    storage::{NAMED_WORDS, dotted, pieces, unsigned},
-};
 use crate::{
+    emit::wgsl::{
+        Writer, literal,
+        storage::{NAMED_WORDS, dotted, pieces, unsigned},
+    },
     ir::{Type, VarId},
-    passes::per_step::Split,
-    schedule::{Choice, Prepared},
+    kernel::{schedule::Prepared, step_table::Table},
 };
-
-/// Steps per workgroup.
-const WORKGROUP: u32 = 64;
-/// The first binding of a model without tables that is free.
-const FREE_BINDING: u32 = 5;
 
 /// The table between the two entry points.
 pub(super) struct PerStep {
@@ -24,53 +18,21 @@ pub(super) struct PerStep {
     places: Vec<(VarId, u32)>,
     rows: u32,
     floats: bool,
-    binding: u32,
+    layout: Prepared,
 }
 
 impl Writer<'_> {
-    /// Lays out the rows of a split program.
-    pub(super) fn set_per_step(&mut self, split: &Split) {
+    /// Knows the table of a program.
+    pub(super) fn set_per_step(&mut self, table: &Table) {
         let program = self.program;
-        let mut words = 0;
-        let mut places = Vec::with_capacity(split.stored.len());
-        for &var in &split.stored {
-            places.push((var, words));
-            words += program[var].ty.components() as u32;
-        }
-        let after = self.manifest.data.iter().map(|table| table.binding + 1);
-        let per_step = PerStep {
-            front: split.front,
-            floats: (split.stored.iter()).all(|&var| program[var].ty.is_float()),
-            rows: words.div_ceil(4),
-            binding: after.max().unwrap_or(FREE_BINDING),
-            places,
-        };
-        self.choices.push(Choice {
-            what: format!("`prepare` computes {words} words for each step"),
-            why: format!(
-                "about {} instructions of a step are the same for all agents",
-                split.instructions
-            ),
+        let mut places = table.places.iter();
+        self.per_step = Some(PerStep {
+            front: table.front,
+            floats: places.all(|&(var, _)| program[var].ty.is_float()),
+            rows: table.layout.words / 4,
+            places: table.places.clone(),
+            layout: table.layout,
         });
-        self.per_step = Some(per_step);
-    }
-
-    /// What a host must know of the table.
-    pub(super) fn prepared(&self) -> Option<Prepared> {
-        self.per_step.as_ref().map(|per_step| Prepared {
-            binding: per_step.binding,
-            rows_per_step: self.lanes_per_step(),
-            words: 4 * per_step.rows,
-            workgroup_size: WORKGROUP,
-        })
-    }
-
-    /// How many rows a step has: lanes that share a step out read different ones.
-    fn lanes_per_step(&self) -> u32 {
-        match self.program.shared_time.is_empty() {
-            true => self.program.lanes.max(1),
-            false => 1,
-        }
     }
 
     /// Writes the table's two declarations; no entry point uses both.
@@ -78,7 +40,7 @@ impl Writer<'_> {
         let Some(per_step) = &self.per_step else {
             return;
         };
-        let binding = per_step.binding;
+        let binding = per_step.layout.binding;
         let row = if per_step.floats { "vec4f" } else { "vec4u" };
         self.line("// What all agents share in a step, a row of the table per step.");
         for (access, name) in [("read_write", "prepared"), ("read", "per_step")] {
@@ -95,8 +57,9 @@ impl Writer<'_> {
         };
         self.names.enter();
         self.blank();
-        self.line(&format!("@compute @workgroup_size({WORKGROUP})"));
-        let lanes = self.lanes_per_step();
+        let size = per_step.layout.workgroup_size;
+        self.line(&format!("@compute @workgroup_size({size})"));
+        let lanes = per_step.layout.rows_per_step;
         let [row, t] = if lanes > 1 {
             let [row, t, lane] = ["row", "step", "lane"].map(|name| self.names.declare(name));
             self.own.lane = lane;
@@ -110,7 +73,7 @@ impl Writer<'_> {
                  @builtin(num_workgroups) {groups}: vec3u) {{"
             ));
             self.line(&format!(
-                "let {row} = {id}.y * ({groups}.x * {WORKGROUP}u) + {id}.x;"
+                "let {row} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
             ));
             [row, t]
         };
@@ -182,7 +145,7 @@ impl Writer<'_> {
         let Some(per_step) = self.per_step.take() else {
             return;
         };
-        let number = match self.lanes_per_step() {
+        let number = match per_step.layout.rows_per_step {
             1 => format!("u32({})", self.own.step),
             lanes => format!("u32({} * {lanes} + {})", self.own.step, self.own.lane),
         };

@@ -1,12 +1,16 @@
-//! Workgroup memory that nobody uses: see [`Schedule::reserve`](crate::schedule::Schedule::reserve).
+//! Workgroup memory that nobody uses: see [`Schedule::reserve`](crate::kernel::schedule::Schedule::reserve).
 
 use super::Writer;
-use crate::schedule::RESERVED_BYTES;
 
 impl Writer<'_> {
     /// How much of it: what lanes talk through counts, too.
     fn reserved_words(&self) -> Option<u32> {
-        let bytes = RESERVED_BYTES.saturating_sub(self.exchange_bytes());
+        let bytes = self
+            .schedule
+            .class
+            .profile()
+            .reserved_bytes
+            .saturating_sub(self.exchange_bytes());
         (self.schedule.reserve && bytes > 0).then_some(bytes / 4)
     }
 

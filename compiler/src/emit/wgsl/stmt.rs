@@ -57,7 +57,7 @@ impl Writer<'_> {
                 return false;
             }
             Stmt::Stop => {
-                if self.outlives_stop {
+                if self.time_loop.outlives_stop {
                     self.put_away();
                     return true;
                 }

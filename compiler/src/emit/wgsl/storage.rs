@@ -1,9 +1,9 @@
 //! Reading what a launch gives: params, tables and inputs; `columns` has what an agent changes.
 
-use super::{Writer, literal, operator::Level};
 use crate::{
-    emit::usage::LanePlace,
+    emit::wgsl::{Writer, literal, operator::Level},
     ir::{Expr, ExprId, Len, Type, VarId, VarKind},
+    kernel::usage::LanePlace,
 };
 use std::collections::BTreeMap;
 

@@ -1,84 +1,24 @@
-//! The time loop. A small step stands several times in the text of one round, since what a loop costs per
-//! round is then a large part of the whole, and drivers overlap steps only within a round.
-//!
-//! What a step does first if its number is a multiple of a power of two stands before a loop over the steps up to the
-//! next multiple: in each copy of the step its branch would keep drivers from overlapping them.
+//! The time loop, as [`TimeLoop`](crate::kernel::time_loop::TimeLoop) says.
 
-use super::{Writer, literal};
 use crate::{
-    ir::{
-        Affine, BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Stmt, Type, Value, weight::Weights,
-    },
-    passes::lanes::neutral,
-    schedule::{Choice, Load},
+    emit::wgsl::{Writer, literal},
+    ir::{Affine, Block, LaneOp, Stmt, Type},
+    kernel::{lanes::neutral, time_loop::TimeLoop},
 };
 
-/// Steps of so many instructions stand sixteen times in a round, at most: fewer copies were slower on an H200.
-const SMALL: u32 = 64;
-/// Steps of so many instructions stand five times in a round, at most: more copies made some of them slower, and
-/// with four Lorenz's equations took 1 % longer.
-const MIDDLING: u32 = 128;
-/// Steps of so many stand eight times in a round where the device is full (a network's step took 3 % longer with
-/// four); where it is not, copies made the same step up to 50 % slower.
-const LARGE: u32 = 300;
-/// Steps of so many stand four times in a round where memory is reserved for few agents, so that one begins before the last has
-/// ended: a step of Acrobot or of a portfolio took 5 % less.
-const LATENT: u32 = 800;
-/// Where the latency of a step counts, it is asked only every so many steps whether all agents of a subgroup have
-/// stopped.
-const SELDOM: u32 = 16;
-/// A round's copies if a schedule asks for more.
-const MOST_COPIES: u32 = 64;
-
 impl<'a> Writer<'a> {
-    /// How often the step stands in a round of the time loop.
-    fn copies(&mut self) -> u32 {
-        let asked = self.schedule.unroll_steps;
-        if asked > 0 {
-            return asked.min(MOST_COPIES);
-        }
-        let program = self.program;
-        let step = self.rest();
-        if step.is_empty() {
-            return 1;
-        }
-        let weight = Weights::new(program).block(program, step);
-        let size = weight.instructions;
-        let full = self.schedule.load == Load::Full;
-        let copies = match size {
-            _ if weight.loops => 1,
-            0..=SMALL => 16,
-            _ if size <= MIDDLING => 5,
-            _ if size <= LARGE && full => 8,
-            _ if size <= LATENT && self.schedule.reserve && !full => 4,
-            _ => 1,
-        };
-        let why = match weight.loops {
-            true => "a step has loops of its own".to_owned(),
-            false => format!("a step is about {size} instructions"),
-        };
-        let what = match copies {
-            1 => "one step per round of the time loop".to_owned(),
-            _ => format!("{copies} steps per round of the time loop"),
-        };
-        self.choices.push(Choice { what, why });
-        copies
-    }
-
     /// Writes the time loop.
     pub(super) fn time_loop(&mut self) {
         self.blank();
-        let asks_seldom =
-            self.outlives_stop && self.schedule.load != Load::Full && !self.has_barriers();
         let lanes = self.time_lanes();
-        let period = match lanes == 1 && !asks_seldom {
-            true => self.period(),
-            false => None,
-        };
-        self.front = usize::from(period.is_some());
-        let mut copies = self.copies();
+        let TimeLoop {
+            copies,
+            asks_every,
+            period,
+            outlives_stop: _,
+        } = self.time_loop;
         let t = self.own.step.clone();
-        let go_on = match (self.usage.stops, self.outlives_stop) {
+        let go_on = match (self.usage.stops, self.time_loop.outlives_stop) {
             (false, _) => String::new(),
             (true, false) => format!(" && !{}", self.own.stopped),
             (true, true) if self.has_barriers() => String::new(),
@@ -90,17 +30,15 @@ impl<'a> Writer<'a> {
             1 => format!("var {t} = run.first_step"),
             _ => format!("var {t} = run.first_step + {}", self.own.lane),
         };
-        if copies > 1 || asks_seldom || period.is_some() {
+        if copies > 1 || asks_every.is_some() || period.is_some() {
             self.line(&format!("{first};"));
             first.clear();
         }
         let mut end = "run.end_step".to_owned();
-        if let Some((steps, block)) = period {
-            copies = copies.min(steps);
-            copies = 1 << copies.ilog2();
+        if let Some(steps) = period {
             self.open(&format!("while ({t} < run.end_step{go_on}) {{"));
             self.open(&format!("if (({t} & {}) == 0) {{", steps - 1));
-            self.block(block);
+            self.block(self.periodic());
             self.close("}");
             end = self.names.declare("period_end");
             self.line(&format!(
@@ -115,11 +53,11 @@ impl<'a> Writer<'a> {
             1 => format!("{t}++"),
             _ => format!("{t} += {lanes}"),
         };
-        if asks_seldom {
+        if let Some(steps) = asks_every {
             let end = self.names.declare("round_end");
             self.open(&format!("while ({t} < run.end_step{go_on}) {{"));
             self.line(&format!(
-                "let {end} = {t} + min(run.end_step - {t}, {SELDOM});"
+                "let {end} = {t} + min(run.end_step - {t}, {steps});"
             ));
             self.open(&format!("for (; {t} < {end}; {advance}) {{"));
         } else {
@@ -128,7 +66,7 @@ impl<'a> Writer<'a> {
         self.count(1);
         self.step();
         self.close("}");
-        if asks_seldom || period.is_some() {
+        if asks_every.is_some() || period.is_some() {
             self.close("}");
         }
         self.take_back();
@@ -136,37 +74,13 @@ impl<'a> Writer<'a> {
         self.combine_parts(&before);
     }
 
-    /// What a step does first if its number is a multiple of a power of two: that, and the statements.
-    fn period(&self) -> Option<(u32, &'a Block)> {
-        let program = self.program;
-        let Stmt::If {
-            condition,
-            accept,
-            reject,
-        } = self.rest().first()?
-        else {
-            return None;
-        };
-        let integer = |id: ExprId| match program[id] {
-            Expr::Literal(Value::I32(value)) => u32::try_from(value).ok(),
-            _ => None,
-        };
-        let Expr::Binary(BinaryOp::Equal, rest, zero) = program[*condition] else {
-            return None;
-        };
-        let Expr::Binary(BinaryOp::BitAnd, number, mask) = program[rest] else {
-            return None;
-        };
-        let is_step = matches!(program[number], Expr::Launch(Launch::Step));
-        let steps = integer(mask)? + 1;
-        let plain =
-            (accept.iter()).all(|stmt| matches!(stmt, Stmt::Let { .. } | Stmt::Assign { .. }));
-        (is_step
-            && integer(zero) == Some(0)
-            && steps.is_power_of_two()
-            && reject.is_empty()
-            && plain)
-            .then_some((steps, accept))
+    /// What runs only in the first step of a period.
+    fn periodic(&self) -> &'a Block {
+        let front = self.per_step.as_ref().map_or(0, |it| it.front);
+        match &self.program.step[front] {
+            Stmt::If { accept, .. } => accept,
+            other => unreachable!("a period begins with an `if`, not {other:?}"),
+        }
     }
 
     /// How many lanes share the steps out.
@@ -352,7 +266,7 @@ impl<'a> Writer<'a> {
 
     fn count(&mut self, steps: u32) {
         let count = match steps {
-            1 if self.outlives_stop => format!(
+            1 if self.time_loop.outlives_stop => format!(
                 "{} += select(1u, 0u, {});",
                 self.own.steps_run, self.own.stopped
             ),
@@ -377,7 +291,7 @@ impl<'a> Writer<'a> {
     /// The step without what `prepare` or the time loop do in its stead.
     fn rest(&self) -> &'a [Stmt] {
         let front = self.per_step.as_ref().map_or(0, |it| it.front);
-        &self.program.step[front + self.front..]
+        &self.program.step[front + usize::from(self.time_loop.period.is_some())..]
     }
 }
 

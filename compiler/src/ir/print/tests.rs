@@ -99,7 +99,7 @@ fn what_lanes_share_is_said() {
         step { s = s * 5u + 7u if s > 9u { n += 1 } } output last = n";
     let mut program = crate::compile(source).expect("a legal model").program;
     assert!(!print(&program).contains("lanes"));
-    assert!(crate::passes::lanes::share_time(&mut program, 4));
+    assert!(crate::kernel::lanes::share_time(&mut program, 4));
     let text = print(&program);
     let lines = "\nlanes 4\naccumulate n by sum\nskip s by s * 5u + 7u\n";
     assert!(text.contains(lines), "{text}");

@@ -7,18 +7,18 @@ use crate::{
 };
 
 /// The span of what a model declares itself.
-pub(super) fn own() -> Span {
+pub(crate) fn own() -> Span {
     Span::new(1, 2)
 }
 
 /// A program under construction.
 #[derive(Default)]
-pub(super) struct Builder {
-    pub(super) program: Program,
+pub(crate) struct Builder {
+    pub(crate) program: Program,
 }
 
 impl Builder {
-    pub(super) fn var(&mut self, name: &str, ty: Type, len: Len, kind: VarKind) -> VarId {
+    pub(crate) fn var(&mut self, name: &str, ty: Type, len: Len, kind: VarKind) -> VarId {
         let words = |list: &[VarId], program: &Program| {
             list.iter()
                 .map(|&var| match program[var].len {
@@ -56,44 +56,44 @@ impl Builder {
         var
     }
 
-    pub(super) fn one(&mut self, name: &str, ty: Type, kind: VarKind) -> VarId {
+    pub(crate) fn one(&mut self, name: &str, ty: Type, kind: VarKind) -> VarId {
         self.var(name, ty, Len::One, kind)
     }
 
-    pub(super) fn add(&mut self, expr: Expr) -> ExprId {
+    pub(crate) fn add(&mut self, expr: Expr) -> ExprId {
         self.program.add(expr, own())
     }
 
-    pub(super) fn i(&mut self, x: i32) -> ExprId {
+    pub(crate) fn i(&mut self, x: i32) -> ExprId {
         self.add(Expr::Literal(Value::I32(x)))
     }
 
-    pub(super) fn u(&mut self, x: u32) -> ExprId {
+    pub(crate) fn u(&mut self, x: u32) -> ExprId {
         self.add(Expr::Literal(Value::U32(x)))
     }
 
-    pub(super) fn read(&mut self, var: VarId) -> ExprId {
+    pub(crate) fn read(&mut self, var: VarId) -> ExprId {
         self.add(Expr::Read(var))
     }
 
-    pub(super) fn at(&mut self, array: VarId, index: ExprId) -> ExprId {
+    pub(crate) fn at(&mut self, array: VarId, index: ExprId) -> ExprId {
         self.add(Expr::Element { array, index })
     }
 
-    pub(super) fn op(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+    pub(crate) fn op(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
         self.add(Expr::Binary(op, a, b))
     }
 
-    pub(super) fn unary(&mut self, op: UnaryOp, a: ExprId) -> ExprId {
+    pub(crate) fn unary(&mut self, op: UnaryOp, a: ExprId) -> ExprId {
         self.add(Expr::Unary(op, a))
     }
 
-    pub(super) fn call(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
+    pub(crate) fn call(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
         let builtin = BuiltinId::find(name).expect("a builtin");
         self.add(Expr::Builtin(builtin, args))
     }
 
-    pub(super) fn repeat(&mut self, index: VarId, count: i32, body: Vec<Stmt>) -> Stmt {
+    pub(crate) fn repeat(&mut self, index: VarId, count: i32, body: Vec<Stmt>) -> Stmt {
         let (start, end) = (self.i(0), self.i(count));
         Stmt::For {
             index,
@@ -102,7 +102,7 @@ impl Builder {
             body,
         }
     }
-    pub(super) fn f(&mut self, x: f32) -> ExprId {
+    pub(crate) fn f(&mut self, x: f32) -> ExprId {
         self.add(Expr::Literal(Value::F32(x)))
     }
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// One agent's variables.
-pub(super) struct Agent<'p> {
+pub(crate) struct Agent<'p> {
     program: &'p Program,
     values: Vec<Vec<Value>>,
     step: i32,
@@ -22,7 +22,7 @@ enum Flow {
 }
 
 /// The words of the states and outputs of an agent after so many steps, given seeds for params and inputs.
-pub(super) fn run(program: &Program, steps: i32, seed: u32) -> Vec<(String, u32)> {
+pub(crate) fn run(program: &Program, steps: i32, seed: u32) -> Vec<(String, u32)> {
     let mut agent = Agent {
         program,
         values: program

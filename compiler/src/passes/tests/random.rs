@@ -9,8 +9,8 @@ use crate::{
     },
 };
 
-pub(super) struct Random {
-    pub(super) build: Builder,
+pub(crate) struct Random {
+    pub(crate) build: Builder,
     state: u64,
     /// Variables in scope.
     scope: Vec<VarId>,
@@ -23,7 +23,7 @@ pub(super) struct Random {
 }
 
 /// The program of a seed.
-pub(super) fn program(seed: u64) -> crate::ir::Program {
+pub(crate) fn program(seed: u64) -> crate::ir::Program {
     let mut random = Random {
         build: Builder::default(),
         state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,

@@ -200,11 +200,14 @@ impl Analysis {
         }
     }
 
-    /// Finds the types of a tree and what varies; does the root?
+    /// Finds the types of a tree and what varies; does the root? What varies stays so: variables only become varying.
     fn tree(&mut self, program: &Program, root: ExprId) -> bool {
         for node in post_order(program, root) {
             self.types[node.0 as usize] = self.type_of(program, node);
-            self.varying_exprs[node.0 as usize] = self.node_varies(program, node);
+            let varies = self.node_varies(program, node);
+            // A loop's agents part by conditions of its body, which are known only after the loop's own level.
+            self.changed |= varies != self.varying_exprs[node.0 as usize];
+            self.varying_exprs[node.0 as usize] = varies;
         }
         self.varies(root)
     }

@@ -1,0 +1,138 @@
+//! Variables that add to themselves: `x += a * b + c * d`, also where names and choices stand between.
+//!
+//! A rounding to the size of such a variable that is the same in every step, as that of `x + a * b` with the same `a`
+//! and `b`, adds up over the steps: what is added has to stay a sum of its own.
+
+use crate::{
+    builtin::BuiltinId,
+    ir::{BinaryOp, Expr, ExprId, Program, Stmt, VarId, VarKind},
+    passes::rewrite::blocks,
+};
+use std::collections::HashMap;
+
+/// The sums of a program that a variable becomes by adding to itself.
+#[derive(Default)]
+pub(crate) struct Accumulators {
+    sums: HashMap<ExprId, Vec<VarId>>,
+    /// What names stand for.
+    names: HashMap<VarId, ExprId>,
+}
+
+impl Accumulators {
+    /// Finds them in these blocks, at any depth.
+    pub(crate) fn new<'a>(
+        program: &Program,
+        blocks: impl IntoIterator<Item = &'a [Stmt]>,
+    ) -> Accumulators {
+        let mut found = Accumulators::default();
+        let mut assigned = Vec::new();
+        for block in blocks {
+            found.statements(block, &mut assigned);
+        }
+        for (var, value) in assigned {
+            let mut known = HashMap::new();
+            found.carries(program, value, var, &mut known);
+        }
+        found
+    }
+
+    /// All that runs on a device.
+    pub(crate) fn blocks(program: &Program) -> impl Iterator<Item = &[Stmt]> + Clone {
+        let functions = program.functions.iter().map(|function| &function.body);
+        let sections = [
+            &program.init,
+            &program.prologue,
+            &program.step,
+            &program.finish,
+        ];
+        functions.chain(sections).map(Vec::as_slice)
+    }
+
+    /// Does this sum add to a variable, or to a name for what it has been added to, which becomes the variable?
+    pub(crate) fn contains(&self, sum: ExprId) -> bool {
+        self.sums.contains_key(&sum)
+    }
+
+    /// Do a sum and a part of it add to the same variable?
+    pub(crate) fn continues(&self, part: ExprId, sum: ExprId) -> bool {
+        let [part, sum] = [part, sum].map(|id| self.sums.get(&id).map_or(&[][..], |vars| vars));
+        part.iter().any(|var| sum.contains(var))
+    }
+
+    /// What a name stands for, if it is one.
+    pub(crate) fn named(&self, program: &Program, id: ExprId) -> Option<ExprId> {
+        match program[id] {
+            Expr::Read(var) => self.names.get(&var).copied(),
+            _ => None,
+        }
+    }
+
+    fn statements(&mut self, block: &[Stmt], assigned: &mut Vec<(VarId, ExprId)>) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let { var, value } => {
+                    self.names.insert(*var, *value);
+                }
+                Stmt::Assign { var, value } | Stmt::AssignElement { var, value, .. } => {
+                    assigned.push((*var, *value));
+                }
+                _ => {}
+            }
+            for inner in blocks(stmt).into_iter().flatten() {
+                self.statements(inner, assigned);
+            }
+        }
+    }
+
+    /// Is the value the variable, plus this and that? Keeps the sums by which it became it.
+    fn carries(
+        &mut self,
+        program: &Program,
+        value: ExprId,
+        var: VarId,
+        known: &mut HashMap<VarId, bool>,
+    ) -> bool {
+        stacker::maybe_grow(32 << 10, 1 << 20, || match &program[value] {
+            // Whichever element: a loop may make it the same one.
+            Expr::Read(read) | Expr::Element { array: read, .. } if *read == var => {
+                program[var].kind != VarKind::Output
+            }
+            Expr::Read(name) => {
+                if let Some(&known) = known.get(name) {
+                    return known;
+                }
+                let Some(&value) = self.names.get(name) else {
+                    return false;
+                };
+                let carries = self.carries(program, value, var, known);
+                known.insert(*name, carries);
+                carries
+            }
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => {
+                let left = self.carries(program, *a, var, known);
+                let right = *op == BinaryOp::Add && self.carries(program, *b, var, known);
+                if left || right {
+                    self.sums.entry(value).or_default().push(var);
+                }
+                left || right
+            }
+            Expr::Select { accept, reject, .. } => {
+                let accept = self.carries(program, *accept, var, known);
+                self.carries(program, *reject, var, known) || accept
+            }
+            Expr::Builtin(builtin, args) if bounds(*builtin) => {
+                let mut any = false;
+                for &arg in args {
+                    any |= self.carries(program, arg, var, known);
+                }
+                any
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Does a builtin give one of its arguments?
+fn bounds(builtin: BuiltinId) -> bool {
+    BuiltinId::BOUNDS.contains(&builtin)
+}

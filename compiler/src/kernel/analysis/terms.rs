@@ -1,0 +1,54 @@
+//! Sums as lists of terms, and lists of terms as sums.
+
+use crate::{
+    ir::{BinaryOp, Expr, ExprId, Program, UnaryOp},
+    span::Span,
+};
+
+/// A term of a sum, and whether it is taken off.
+pub(crate) type Term = (ExprId, bool);
+
+/// The terms of a sum, in order.
+pub(crate) fn terms(program: &Program, id: ExprId) -> Vec<Term> {
+    terms_but(program, id, |_| false)
+}
+
+/// The same, where some parts are one term each, whatever they are.
+pub(crate) fn terms_but(
+    program: &Program,
+    id: ExprId,
+    mut is_one: impl FnMut(ExprId) -> bool,
+) -> Vec<Term> {
+    let mut found = Vec::new();
+    let mut pending = vec![(id, false)];
+    while let Some((id, negative)) = pending.pop() {
+        match program[id] {
+            _ if is_one(id) => found.push((id, negative)),
+            Expr::Binary(BinaryOp::Add, a, b) => pending.extend([(b, negative), (a, negative)]),
+            Expr::Binary(BinaryOp::Subtract, a, b) => {
+                pending.extend([(b, !negative), (a, negative)]);
+            }
+            Expr::Unary(UnaryOp::Negate, a) => pending.push((a, !negative)),
+            _ => found.push((id, negative)),
+        }
+    }
+    found
+}
+
+/// Adds terms up in their order.
+pub(crate) fn sum(program: &mut Program, terms: &[Term], span: Span) -> ExprId {
+    let mut total: Option<ExprId> = None;
+    for &(term, negative) in terms {
+        let expr = match (total, negative) {
+            (None, false) => {
+                total = Some(term);
+                continue;
+            }
+            (None, true) => Expr::Unary(UnaryOp::Negate, term),
+            (Some(before), false) => Expr::Binary(BinaryOp::Add, before, term),
+            (Some(before), true) => Expr::Binary(BinaryOp::Subtract, before, term),
+        };
+        total = Some(program.add(expr, span));
+    }
+    total.expect("a sum has terms")
+}

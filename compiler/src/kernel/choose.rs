@@ -1,0 +1,338 @@
+//! The rules: which schedule a run is given, and why.
+
+use super::{
+    lanes::{self, Estimate, allows_barriers},
+    schedule::{Choice, Load, MOST_LANES, Schedule, Target, Wishes},
+    step_table,
+    tailor::{self, Rewritten, Tailored},
+    usage,
+};
+use crate::{artifact::Artifact, ir::Program, passes};
+use std::{borrow::Cow, collections::BTreeMap};
+
+/// The program of a run on a device, laid out for it. The schedule is in it, the reasons are its decisions.
+pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishes) -> Tailored<'a> {
+    let target = &Target {
+        subgroup: match wishes.shuffles {
+            Some(false) => 1,
+            Some(true) | None => target.subgroup.max(1),
+        },
+        ..*target
+    };
+    let mut splits = Splits::new(artifact, target.subgroup);
+    let (lanes, choice) = match wishes.lanes {
+        Some(asked) => lanes_asked_for(&mut splits, asked),
+        None => choose_lanes(&mut splits, target),
+    };
+    let mut choices = vec![choice];
+    let reserved = reserved(&mut splits, target, wishes, lanes);
+    let load = wishes.load.unwrap_or_else(|| target.load(lanes));
+    choices.extend(made_for(load, target, wishes, lanes));
+    let schedule = Schedule {
+        class: target.class,
+        lanes,
+        subgroup: target.subgroup,
+        unroll_steps: wishes.unroll_steps.unwrap_or(0),
+        prepare: false,
+        keeps_order: target.keeps_order,
+        has_infinities: target.has_infinities,
+        load,
+        reserve: reserved.is_some(),
+        reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),
+    };
+    choices.extend(reserved.map(|why| Choice {
+        what: format!(
+            "{} KiB of workgroup memory reserved",
+            target.profile().reserved_bytes >> 10
+        ),
+        why,
+    }));
+    if let Some(copies) = wishes.unroll_steps {
+        choices.push(asked_for(format!(
+            "{copies} steps per round of the time loop"
+        )));
+    }
+    let rewritten = tailor::rewrite(artifact, splits.take(lanes), schedule);
+    let split = match step_table(artifact, target, wishes, &rewritten) {
+        Ok(split) => Some(split),
+        Err(why) => {
+            let what = "nothing is prepared for all agents".to_owned();
+            choices.push(Choice { what, why });
+            None
+        }
+    };
+    let mut tailored = rewritten.finish(artifact, split);
+    choices.append(&mut tailored.choices);
+    tailored.choices = choices;
+    tailored
+}
+
+/// The optimised program split over each number of lanes that was asked for, each made once.
+struct Splits<'a> {
+    artifact: &'a Artifact,
+    subgroup: u32,
+    programs: BTreeMap<u32, Cow<'a, Program>>,
+}
+
+impl<'a> Splits<'a> {
+    fn new(artifact: &'a Artifact, subgroup: u32) -> Self {
+        Splits {
+            artifact,
+            subgroup,
+            programs: BTreeMap::new(),
+        }
+    }
+
+    fn of(&mut self, lanes: u32) -> &Program {
+        let (artifact, subgroup) = (self.artifact, self.subgroup);
+        let made = self.programs.entry(lanes);
+        made.or_insert_with(|| split(artifact, lanes, subgroup))
+    }
+
+    fn take(mut self, lanes: u32) -> Cow<'a, Program> {
+        self.of(lanes);
+        let made = self.programs.remove(&lanes);
+        made.expect("it was made in the line before")
+    }
+
+    /// Lanes that an agent really has: one where the model has no use for so many.
+    fn lanes(&mut self, lanes: u32) -> u32 {
+        self.of(lanes).lanes.max(1)
+    }
+
+    /// Words of inputs that each lane keeps.
+    fn input_words(&mut self, lanes: u32) -> u32 {
+        usage::input_words(self.of(lanes))
+    }
+}
+
+/// The optimised program for so many lanes per agent, as far as it can be split over them: where they are more than a
+/// subgroup has, they wait for one another at barriers.
+pub(crate) fn split(artifact: &Artifact, lanes: u32, subgroup: u32) -> Cow<'_, Program> {
+    if lanes > 1 {
+        let mut program = artifact.program.clone();
+        if lanes::share_time(&mut program, lanes) {
+            return Cow::Owned(program);
+        }
+        let mut program = artifact.lowered.clone();
+        if lanes::share(&mut program, lanes, subgroup) {
+            if artifact.options.optimise {
+                passes::optimise(&mut program);
+            }
+            if lanes <= subgroup || allows_barriers(&program) {
+                return Cow::Owned(program);
+            }
+        }
+    }
+    Cow::Borrowed(&artifact.program)
+}
+
+/// What steps are made for, where that is a choice.
+fn made_for(load: Load, target: &Target, wishes: &Wishes, lanes: u32) -> Option<Choice> {
+    let what = match load {
+        Load::Idle => "steps are made for latency, also by work in vain",
+        Load::Light => "steps are made for latency",
+        Load::Full => "steps are made for throughput",
+    };
+    let why = match (wishes.load, target.busy) {
+        (Some(_), _) => "the caller asked for it".to_owned(),
+        (None, Some(busy)) => format!(
+            "{} invocations on a device that {busy} keep busy",
+            u64::from(target.agents) * u64::from(lanes)
+        ),
+        (None, None) => return None,
+    };
+    let what = what.to_owned();
+    Some(Choice { what, why })
+}
+
+/// Why memory is reserved, if it is.
+fn reserved(
+    splits: &mut Splits<'_>,
+    target: &Target,
+    wishes: &Wishes,
+    lanes: u32,
+) -> Option<String> {
+    let workgroup_size = splits.artifact.manifest.workgroup_size.max(lanes);
+    match wishes.reserve {
+        Some(true) => return Some("the caller asked for it".to_owned()),
+        Some(false) => return None,
+        None if target.is_roomy(lanes, workgroup_size) => {
+            return Some(format!(
+                "{} invocations are few for the device: its compiler need not spare registers",
+                u64::from(target.agents) * u64::from(lanes)
+            ));
+        }
+        None if target.processors.is_none() => return None,
+        None => {}
+    }
+    let inputs = splits.input_words(lanes);
+    (inputs >= target.profile().crowded_inputs).then(|| {
+        format!(
+            "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need not spare more"
+        )
+    })
+}
+
+/// So many lanes, and how they talk where that is not by shuffles alone.
+fn in_words(lanes: u32, subgroup: u32) -> String {
+    match lanes {
+        1 => "one lane per agent".to_owned(),
+        _ if lanes > subgroup => {
+            format!("{lanes} lanes per agent, which talk through workgroup memory")
+        }
+        _ => format!("{lanes} lanes per agent"),
+    }
+}
+
+/// The lanes that a caller asks for, or as many as the model has use for.
+fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Choice) {
+    let asked = asked.clamp(1, MOST_LANES).next_power_of_two();
+    let mut fewer = std::iter::successors(Some(asked), |lanes| Some(lanes / 2).filter(|&n| n > 1));
+    let lanes = fewer.find_map(|lanes| Some(splits.lanes(lanes)).filter(|&lanes| lanes > 1));
+    let lanes = lanes.unwrap_or(1);
+    let why = match lanes < asked {
+        false => "the caller asked for it".to_owned(),
+        true => format!(
+            "the caller asked for {asked}, but the model has no loops that so many could share, or barriers would \
+             stand where agents part"
+        ),
+    };
+    let what = in_words(lanes, splits.subgroup);
+    (lanes, Choice { what, why })
+}
+
+fn asked_for(what: String) -> Choice {
+    let why = "the caller asked for it".to_owned();
+    Choice { what, why }
+}
+
+/// The step split for a step table, if there is to be one; as an error, why there is none.
+fn step_table(
+    artifact: &Artifact,
+    target: &Target,
+    wishes: &Wishes,
+    rewritten: &Rewritten<'_>,
+) -> Result<step_table::Split, String> {
+    let (agents, steps, profile) = (target.agents, target.steps, target.profile());
+    match wishes.prepare {
+        Some(true) => {}
+        Some(false) => return Err("it was turned off".to_owned()),
+        None if target.busy.is_none() => {
+            return Err("it is for GPUs, not for software adapters".to_owned());
+        }
+        None if steps < profile.table_steps || agents < profile.table_agents => {
+            return Err(format!(
+                "{agents} agents and {steps} steps are few: it pays from {} and {} on",
+                profile.table_agents, profile.table_steps
+            ));
+        }
+        None => {}
+    }
+    if target.table_bytes == 0 {
+        return Err("the device has no binding left for its table".to_owned());
+    }
+    let Some(split) = rewritten.split() else {
+        let why = match rewritten.program.lanes > target.subgroup {
+            true => {
+                "a step has too little that all agents share, or lanes wait for one another in it"
+            }
+            false => "a step has too little that all agents share",
+        };
+        return Err(why.to_owned());
+    };
+    let bytes = split.table(&artifact.manifest).table_bytes(steps);
+    match bytes > target.table_bytes {
+        true => Err(format!(
+            "its table would take {bytes} bytes, and {} is the most",
+            target.table_bytes
+        )),
+        false => Ok(split),
+    }
+}
+
+/// How long so many lanes for each of so many agents take, in instructions of a step, on a device that `busy` invocations
+/// keep busy.
+///
+/// With `n` lanes an agent's step takes as long as a lane's part of it, and `n` times as many invocations
+/// run: those that share a scheduler take turns at its unit for special functions, and once they keep the device busy,
+/// a step takes that much longer.
+fn time(estimate: &Estimate, target: &Target, busy: u32) -> f64 {
+    let (agents, profile) = (target.agents, target.profile());
+    let times = match (estimate.streams, estimate.streams_inputs) {
+        (_, true) => profile.streaming_inputs,
+        (true, false) => profile.streaming,
+        (false, false) => 1,
+    };
+    let busy = f64::from(busy);
+    let invocations = f64::from(agents) * f64::from(estimate.lanes);
+    let all = estimate.work * (invocations / (busy * f64::from(times))).max(1.0);
+    if estimate.streams {
+        return all;
+    }
+    let per_processor = profile.busy.map_or(busy, |busy| f64::from(busy.processor));
+    let scheduled = f64::from(profile.scheduled) / per_processor;
+    let turns = (invocations / (busy * scheduled)).ceil().max(1.0);
+    all.max(estimate.work + profile.special_wait * (turns - 1.0) * estimate.special)
+}
+
+/// How many lanes share an agent, and why: as few as can hold its inputs in registers, and more only where
+/// agents are too few to keep the device busy.
+fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Choice) {
+    let (artifact, profile) = (splits.artifact, target.profile());
+    let choice = |lanes: u32, why: String| {
+        let what = in_words(lanes, target.subgroup);
+        (lanes, Choice { what, why })
+    };
+    let Some(busy) = target.busy else {
+        let why = "a processor is never idle: one lane more is as much more work";
+        return choice(1, why.to_owned());
+    };
+    let by_shuffles = |estimate: &Estimate| estimate.lanes <= target.subgroup;
+    let estimates = lanes::estimates(&artifact.lowered, &artifact.program, target.subgroup);
+    let mut estimates: Vec<_> = (estimates.into_iter())
+        .filter(|estimate| by_shuffles(estimate) || estimate.seldom_talks)
+        .collect();
+    if estimates.len() == 1 {
+        let why = match target.subgroup {
+            1 => "the device has no subgroups, and the model no long sum that barriers are worth",
+            _ => "the model has no loop that lanes could share",
+        };
+        return choice(1, why.to_owned());
+    }
+    // As few as hold the inputs: the loads of every step that it saves are worth more than anything else.
+    let words = artifact.manifest.input_words;
+    let mut held = String::new();
+    if words > profile.held_inputs {
+        let mut fits = |lanes: u32| splits.input_words(lanes) <= profile.held_inputs;
+        let needed = estimates
+            .iter()
+            .position(|estimate| !estimate.streams && fits(estimate.lanes));
+        if let Some(needed) = needed.filter(|needed| *needed > 0) {
+            held = format!("{words} input values do not fit one lane's registers; ");
+            estimates.drain(..needed);
+        }
+    }
+    let time = |estimate: &Estimate| time(estimate, target, busy);
+    let mut best = estimates[0];
+    for estimate in &estimates {
+        // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower for it.
+        let fills = !estimate.seldom_talks && target.load(estimate.lanes) == Load::Full;
+        if fills && estimate.lanes > best.lanes {
+            continue;
+        }
+        let mut fits = || splits.lanes(estimate.lanes) == estimate.lanes;
+        if time(estimate) < profile.clearly * time(&best) && (by_shuffles(estimate) || fits()) {
+            best = *estimate;
+        }
+    }
+    let why = format!(
+        "{held}{} agents on a device that {busy} invocations keep busy; a step is about {:.0} \
+         instructions of a lane",
+        target.agents, best.work
+    );
+    choice(best.lanes, why)
+}
+
+#[cfg(test)]
+mod tests;

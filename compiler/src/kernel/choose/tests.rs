@@ -1,0 +1,443 @@
+//! What is chosen for whom.
+
+use super::*;
+use crate::{
+    emit::choose,
+    options::{Math, Options},
+};
+
+const SHARED: &str = "state x = 0.0 step t { x += sin(f32(t)) + cos(0.5 * f32(t)) } output x";
+const OWN: &str = "state x = 0.0 step t { x += sin(x) } output x";
+const NETWORK: &str = "
+input w1: [f32; 128]
+input w2: [f32; 128]
+state x = 1.0
+step {
+    let hidden = [for i in 0..128: tanh(x * w1[i])]
+    x = sum(for i in 0..128: hidden[i] * w2[i])
+}
+output x
+";
+const DARTS: &str = "
+state hits = 0
+step {
+    if random() < 0.5 { hits += 1 }
+}
+output hits
+";
+const GENERATOR: &str = "
+state s    = u32(agent)
+state hits = 0
+step {
+    s = s * 747796405u + 2891336453u
+    if s < 2147483648u { hits += 1 }
+}
+output hits
+";
+
+const LONG: &str = "
+input x: [f32; 2000]
+output score = sum(for k in 0..2000: x[k] * x[k] - 10.0 * cos(6.28 * x[k]))
+";
+
+const BRANCH: &str = "
+input w: [f32; 512]
+state x = 1.0
+step { if x > 0.5 { x = sum(for i in 0..512: w[i] * x) } }
+output x
+";
+
+fn artifact(source: &str) -> Artifact {
+    crate::compile(source).expect("a legal model")
+}
+
+/// Whether a run prepares, and what is said about it.
+fn prepares(source: &str, target: Target, prepare: Option<bool>) -> (bool, String) {
+    let wishes = Wishes {
+        prepare,
+        ..Wishes::default()
+    };
+    let chosen = choose(&artifact(source), &target, &wishes);
+    let prepare = chosen.schedule.prepare;
+    assert_eq!(chosen.kernel.prepared.is_some(), prepare);
+    assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), prepare);
+    let mut choices = chosen.kernel.choices.into_iter();
+    let said = choices.find(|choice| choice.what.contains("prepare"));
+    (prepare, said.expect("a choice").why)
+}
+
+#[test]
+fn large_runs_on_gpus_prepare_what_there_is() {
+    let large = Target::large(1_000, 16);
+    let software = Target {
+        busy: None,
+        ..large
+    };
+    let full = Target {
+        table_bytes: 0,
+        ..large
+    };
+    assert!(prepares(SHARED, large, None).0);
+    for (case, word) in [
+        (prepares(SHARED, Target::large(999, 16), None), "few"),
+        (prepares(SHARED, Target::large(1_000, 15), None), "few"),
+        (prepares(SHARED, software, None), "software"),
+        (prepares(SHARED, large, Some(false)), "off"),
+        (prepares(SHARED, full, Some(true)), "binding"),
+        (prepares(OWN, large, None), "too little"),
+        (prepares(OWN, large, Some(true)), "too little"),
+    ] {
+        assert!(!case.0 && case.1.contains(word), "{case:?}");
+    }
+    let small = Target {
+        agents: 1,
+        steps: 1,
+        ..software
+    };
+    assert!(prepares(SHARED, small, Some(true)).0);
+}
+
+#[test]
+fn a_model_without_such_work_has_one_kernel() {
+    let artifact = artifact(OWN);
+    let [plain, asked] = [false, true].map(|prepare| {
+        let schedule = Schedule {
+            prepare,
+            ..Schedule::default()
+        };
+        artifact.kernel(&schedule).wgsl
+    });
+    assert_eq!(plain, asked);
+}
+
+#[test]
+fn a_table_that_is_too_large_is_not_made() {
+    // One vec4 per step in at most 64 MiB.
+    let most = 1 << 22;
+    assert!(prepares(SHARED, Target::large(1_000, most), None).0);
+    let (prepares, why) = prepares(SHARED, Target::large(1_000, most + 1), None);
+    assert!(!prepares && why.contains("67108880 bytes"), "{why}");
+}
+
+/// The lanes of a kernel for so many agents.
+fn lanes_for(source: &str, target: Target) -> u32 {
+    choose(&artifact(source), &target, &Wishes::default())
+        .kernel
+        .lanes
+}
+
+#[test]
+fn few_agents_are_shared_and_many_are_not() {
+    for source in [NETWORK, DARTS, GENERATOR] {
+        assert!(lanes_for(source, Target::large(1_000, 100)) > 1, "{source}");
+    }
+    for source in [DARTS, GENERATOR] {
+        assert_eq!(lanes_for(source, Target::large(1 << 20, 100)), 1);
+    }
+    // 256 weights do not fit one lane's registers.
+    assert_eq!(lanes_for(NETWORK, Target::large(1 << 20, 100)), 2);
+    assert_eq!(lanes_for(OWN, Target::large(1_000, 100)), 1);
+}
+
+/// Where lanes of several agents take turns at the unit for special functions, fewer are faster.
+#[test]
+fn lanes_that_take_turns_are_fewer() {
+    let model = |end: &str| {
+        format!(
+            "input w: [f32; 64] state x = 0.5
+            step {{
+                var s = 0.0
+                for k in 0..64 {{ s += max(w[k] * x, 0.1) }}
+                {end}
+                x = s
+            }}
+            output x"
+        )
+    };
+    let (dear, cheap) = (model(&"s = sin(s)\n".repeat(24)), model("s = s * 0.5"));
+    for source in [&dear, &cheap] {
+        assert!(lanes_for(source, Target::large(1_000, 100)) > 1);
+    }
+    assert_eq!(lanes_for(&dear, Target::large(12_000, 100)), 1);
+    assert!(lanes_for(&cheap, Target::large(12_000, 100)) > 1);
+}
+
+/// What steps are made for.
+fn made_for(target: Target, load: Option<Load>) -> Vec<String> {
+    let wishes = Wishes {
+        lanes: Some(1),
+        load,
+        ..Wishes::default()
+    };
+    let kernel = choose(&artifact(NETWORK), &target, &wishes).kernel;
+    let choices = kernel.choices.into_iter().map(|choice| choice.what);
+    choices.filter(|what| what.contains("made for")).collect()
+}
+
+#[test]
+fn few_agents_are_computed_for_latency_and_many_for_throughput() {
+    for (agents, what) in [
+        (20_000, "steps are made for latency, also by work in vain"),
+        (21_000, "steps are made for latency"),
+        (50_000, "steps are made for latency"),
+        (51_000, "steps are made for throughput"),
+    ] {
+        assert_eq!(made_for(Target::large(agents, 100), None), [what]);
+        let asked = made_for(Target::large(agents, 100), Some(Load::Full));
+        assert_eq!(asked, ["steps are made for throughput"]);
+    }
+    let processor = Target {
+        busy: None,
+        ..Target::large(1_000, 100)
+    };
+    assert!(made_for(processor, None).is_empty(), "there is no choice");
+    let asked = made_for(processor, Some(Load::Idle));
+    assert_eq!(asked.len(), 1);
+}
+
+#[test]
+fn a_device_without_subgroups_or_a_processor_has_one_lane() {
+    let large = Target::large(1_000, 100);
+    let target = Target {
+        subgroup: 1,
+        ..large
+    };
+    assert_eq!(lanes_for(NETWORK, target), 1);
+    let target = Target {
+        busy: None,
+        ..large
+    };
+    assert_eq!(lanes_for(NETWORK, target), 1);
+}
+
+/// The first choice: of lanes.
+fn said_of_lanes(source: &str, target: Target, wishes: Wishes) -> (u32, Choice) {
+    let kernel = choose(&artifact(source), &target, &wishes).kernel;
+    (kernel.lanes, kernel.choices[0].clone())
+}
+
+#[test]
+fn barriers_are_for_long_sums_of_few_agents() {
+    let large = Target::large(4_096, 1);
+    let without = Target {
+        subgroup: 1,
+        ..large
+    };
+    for target in [large, without] {
+        let (lanes, said) = said_of_lanes(LONG, target, Wishes::default());
+        assert!(lanes >= 64, "{said:?}");
+        assert!(
+            said.what.ends_with("talk through workgroup memory"),
+            "{said:?}"
+        );
+        let many = Target {
+            agents: 1 << 20,
+            ..target
+        };
+        assert!(lanes_for(LONG, many) <= 32);
+        assert!(lanes_for(NETWORK, target) <= 32);
+    }
+    assert_eq!(lanes_for(NETWORK, without), 1);
+    // Each agent's own inputs come from memory, which more lanes ask for at once; a table is there for all.
+    assert_eq!(lanes_for(LONG, Target::large(16_384, 1)), 128);
+    let table = LONG
+        .replace("input x", "data x")
+        .replace("x[k] * x[k]", "x[k] * f32(agent)");
+    assert!(lanes_for(&table, Target::large(16_384, 1)) <= 32);
+    // Steps that only add up talk once a run.
+    assert!(lanes_for(DARTS, without) > 1);
+    let (_, said) = said_of_lanes(NETWORK, without, Wishes::default());
+    assert!(said.why.contains("no subgroups"), "{said:?}");
+}
+
+#[test]
+fn lanes_that_a_caller_asks_for_talk_as_they_can() {
+    let large = Target::large(1_000, 100);
+    for (source, lanes, shuffles, expected, what) in [
+        (NETWORK, 16, None, 16, "16 lanes per agent"),
+        (NETWORK, 16, Some(false), 16, "through workgroup memory"),
+        (NETWORK, 128, None, 128, "through workgroup memory"),
+        (LONG, 200, None, 128, "through workgroup memory"),
+        (OWN, 64, None, 1, "one lane per agent"),
+        // A sum in a branch: 32 lanes can take it, more would wait for those of other agents.
+        (BRANCH, 64, None, 32, "32 lanes per agent"),
+    ] {
+        let wishes = Wishes {
+            lanes: Some(lanes),
+            shuffles,
+            ..Wishes::default()
+        };
+        let (got, said) = said_of_lanes(source, large, wishes);
+        assert_eq!(got, expected, "{said:?}");
+        assert!(said.what.ends_with(what), "{said:?}");
+        let short = got < lanes.min(MOST_LANES);
+        assert_eq!(said.why.contains("barriers"), short, "{said:?}");
+    }
+}
+
+#[test]
+fn a_kernel_that_was_given_runs_as_it_is() {
+    let mut artifact = artifact(SHARED);
+    artifact.own_kernel = Some("// mine".to_owned());
+    let chosen = choose(&artifact, &Target::large(1_000, 100), &Wishes::default());
+    assert_eq!(chosen.kernel.wgsl, "// mine");
+    assert!(chosen.kernel.prepared.is_none() && chosen.schedule == Schedule::default());
+}
+
+#[test]
+fn skipping_ahead_is_work_too() {
+    let work = |source: &str| {
+        let artifact = artifact(source);
+        lanes::estimates(&artifact.lowered, &artifact.program, 32)
+            .into_iter()
+            .map(|estimate| f64::from(estimate.lanes) * estimate.work)
+            .collect::<Vec<_>>()
+    };
+    for (source, more) in [(DARTS, 0.0), (GENERATOR, 2.0)] {
+        let work = work(source);
+        assert_eq!(work.len(), 8, "1 to 128 lanes");
+        assert_eq!(work[1..], [work[0] + more; 7], "{source}");
+    }
+}
+
+const DENSE: &str = "
+input w: [f32; 9]
+state x = 1.0
+state y = 1.0
+step {
+    let a = tanh(w[0] + (w[1] * x + w[2] * y))
+    let b = tanh(w[3] + (w[4] * x + w[5] * y))
+    x = w[6] + (w[7] * a + w[8] * b)
+    y = a - b
+}
+output x
+";
+
+/// What is said about sums and divisions, if they are changed.
+fn reassociates(math: Math, target: Target, wish: Option<bool>) -> Option<String> {
+    let options = Options {
+        math,
+        ..Options::default()
+    };
+    let artifact = crate::compile_with(DENSE, options).expect("a legal model");
+    let wishes = Wishes {
+        reassociate: wish,
+        prepare: Some(false),
+        ..Wishes::default()
+    };
+    let chosen = choose(&artifact, &target, &wishes);
+    let said = chosen
+        .kernel
+        .choices
+        .iter()
+        .find(|it| it.what.contains("multiply-adds"));
+    assert_eq!(chosen.schedule.reassociate, said.is_some());
+    assert_eq!(chosen.kernel.wgsl == artifact.wgsl(), said.is_none());
+    said.map(|it| it.what.clone())
+}
+
+#[test]
+fn gpus_reassociate_under_the_fast_mathematics() {
+    let gpu = Target {
+        subgroup: 1,
+        ..Target::large(1 << 20, 100)
+    };
+    let software = Target { busy: None, ..gpu };
+    let few = Target {
+        agents: 1_000,
+        ..gpu
+    };
+    let sums = "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums take what is known \
+                last at last"
+        .to_owned();
+    assert_eq!(reassociates(Math::Fast, few, None), Some(sums));
+    let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 constants went into weights";
+    let said = Some(text.to_owned());
+    for wish in [None, Some(true)] {
+        assert_eq!(reassociates(Math::Fast, gpu, wish), said);
+        assert_eq!(reassociates(Math::Precise, gpu, wish), None);
+    }
+    assert_eq!(reassociates(Math::Fast, software, None), None);
+    assert_eq!(reassociates(Math::Fast, software, Some(true)), said);
+    assert_eq!(reassociates(Math::Fast, gpu, Some(false)), None);
+}
+
+/// The text of a kernel for so many agents, and whether memory is reserved in it.
+fn reserves(target: Target, wish: Option<bool>) -> (String, bool) {
+    let wishes = Wishes {
+        lanes: Some(1),
+        reserve: wish,
+        ..Wishes::default()
+    };
+    let chosen = choose(&artifact(OWN), &target, &wishes);
+    let mut choices = chosen.kernel.choices.iter();
+    let said = choices.any(|choice| choice.what == "8 KiB of workgroup memory reserved");
+    assert_eq!(said, chosen.schedule.reserve);
+    (chosen.kernel.wgsl, said)
+}
+
+#[test]
+fn memory_is_reserved_where_inputs_leave_no_registers() {
+    let few = "input w: [f32; 159] state a = 1.0 step { a = a * sum(w) } output z = a";
+    let many = few.replace("159", "160");
+    for (source, expected) in [(few, false), (&many, true)] {
+        let wishes = Wishes {
+            lanes: Some(1),
+            ..Wishes::default()
+        };
+        let chosen = choose(&artifact(source), &Target::large(1 << 20, 100), &wishes);
+        assert_eq!(chosen.schedule.reserve, expected, "{source}");
+    }
+}
+
+#[test]
+fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
+    // Five workgroups of 64 for each of 132 processors.
+    let [most, more] = [42_240, 42_241].map(|agents| Target::large(agents, 100));
+    let unknown = Target {
+        processors: None,
+        ..most
+    };
+    for (target, wish, expected) in [
+        (most, None, true),
+        (more, None, false),
+        (unknown, None, false),
+        (unknown, Some(true), true),
+        (most, Some(false), false),
+    ] {
+        let (text, said) = reserves(target, wish);
+        assert_eq!(said, expected, "{target:?}");
+        let (memory, uses) = (
+            text.matches("var<workgroup> reserved: array<u32, 2048>;"),
+            text.matches(" reserved["),
+        );
+        assert_eq!(memory.count(), usize::from(expected));
+        assert_eq!(uses.count(), usize::from(expected) * 2, "{text}");
+    }
+}
+
+#[test]
+fn what_was_rewritten_is_said() {
+    let said = |body: &str| {
+        let source = format!("input w: [f32; 9] state x = 1.0 step {{ {body} }} output x");
+        let wishes = Wishes {
+            lanes: Some(1),
+            ..Wishes::default()
+        };
+        let choices = choose(&artifact(&source), &Target::large(1_000_000, 500), &wishes)
+            .kernel
+            .choices;
+        let said = choices
+            .iter()
+            .find(|choice| choice.why.contains("rounded in another order"));
+        said.map_or_else(String::new, |choice| choice.what.clone())
+    };
+    assert_eq!(
+        said("x = sin(w[0] + (x * w[1] + x * x * w[2]))"),
+        "1 sum is a chain of fused multiply-adds"
+    );
+    assert_eq!(
+        said("x = sin(w[0] + (x * w[1] + x * x * w[2])) + cos(w[3] + (x * w[4] + x * x * w[5]))"),
+        "2 sums are chains of fused multiply-adds"
+    );
+}

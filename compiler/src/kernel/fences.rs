@@ -1,0 +1,119 @@
+//! Arithmetic fences: WGSL lets a driver's compiler contract and reorder sums.
+//!
+//! * Where a sum takes a term off again, as compensated sums do, its parts get fences: `(x + y) - x` is there for its
+//!   rounding, and every compiler that was seen makes `y` of it.
+//! * A difference or quotient of a value and itself gets one: compilers make 0 and 1 of them, also where the value is
+//!   NaN, infinite, or 0 (NVIDIA's the 1).
+//!
+//! And for compilers that reorder other sums, too: Mesa's make `fma(a, b, fma(c, d, x))` of `x + (a * b + c * d)`.
+//!
+//! * What a variable adds to itself, if it is a sum, gets a fence: else the roundings of `x + c * d` would add up over
+//!   the steps wherever `c * d` is much the same in each.
+//! * A product that does not change during the time loop gets one: contracted into a sum of the loop it would be
+//!   another number there, by the same rounding in every step.
+//!
+//! Invariant: each value is the same to the bit. No pass of the pipeline: processors need none.
+
+use crate::{
+    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, UnaryOp},
+    kernel::analysis::{accumulators::Accumulators, free_sums::FreeSums},
+    passes::{
+        rewrite::{Section, blocks_mut, each_section, map_operands, map_roots, operands},
+        shape::alike,
+    },
+};
+
+/// A program with its fences, for a device whose compiler keeps the order of other sums or may not; none if it needs
+/// none.
+pub(crate) fn fenced(program: &Program, keeps_order: bool) -> Option<Program> {
+    let mut program = program.clone();
+    let mut pass = Fences {
+        keeps_order,
+        accumulators: Accumulators::new(&program, Accumulators::blocks(&program)),
+        sums: FreeSums::new(&program, Accumulators::blocks(&program)),
+        around: None,
+        count: 0,
+    };
+    each_section(&mut program, |program, section, block| {
+        if !matches!(section, Section::InputDefault(_)) {
+            pass.block(program, block, section);
+        }
+    });
+    (pass.count > 0).then_some(program)
+}
+
+struct Fences {
+    keeps_order: bool,
+    accumulators: Accumulators,
+    sums: FreeSums,
+    /// Whether the sum around the node at hand takes a term off again, if there is one.
+    around: Option<bool>,
+    count: u32,
+}
+
+impl Fences {
+    fn block(&mut self, program: &mut Program, block: &mut Block, section: Section) {
+        for stmt in block {
+            map_roots(stmt, |root| {
+                self.tree(program, root);
+                root
+            });
+            if let Stmt::Let { value, .. } = stmt
+                && section == Section::Prologue
+                && !self.keeps_order
+                && let Expr::Binary(BinaryOp::Multiply, ..) = program[*value]
+                && program.type_of(*value).is_float()
+            {
+                *value = self.fence(program, *value);
+            }
+            for inner in blocks_mut(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner, section));
+            }
+        }
+    }
+
+    fn tree(&mut self, program: &mut Program, id: ExprId) {
+        let around = self.around;
+        self.around =
+            is_sum(program, id).then(|| around.unwrap_or_else(|| self.sums.takes_off(program, id)));
+        for &operand in operands(&program[id]).iter() {
+            self.tree(program, operand);
+        }
+        let takes_off = std::mem::replace(&mut self.around, around) == Some(true);
+        if let Expr::Binary(op @ (BinaryOp::Subtract | BinaryOp::Divide), a, b) = program[id]
+            && program.type_of(id).is_float()
+            && alike(program, a, b)
+        {
+            let b = self.fence(program, b);
+            program.exprs[id.0 as usize] = Expr::Binary(op, a, b);
+            return;
+        }
+        if !takes_off && (self.keeps_order || !self.accumulators.contains(id)) {
+            return;
+        }
+        let mut expr = program[id].clone();
+        map_operands(&mut expr, |operand| {
+            let named = self.accumulators.named(program, operand);
+            let value = named.unwrap_or(operand);
+            match is_sum(program, value) && (takes_off || !self.accumulators.continues(value, id)) {
+                true => self.fence(program, operand),
+                false => operand,
+            }
+        });
+        program.exprs[id.0 as usize] = expr;
+    }
+
+    fn fence(&mut self, program: &mut Program, id: ExprId) -> ExprId {
+        self.count += 1;
+        let span = program.span(id);
+        program.add(Expr::Unary(UnaryOp::Fence, id), span)
+    }
+}
+
+/// Is it a sum or difference of floats?
+fn is_sum(program: &Program, id: ExprId) -> bool {
+    matches!(
+        program[id],
+        Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..)
+    ) && program.type_of(id).is_float()
+}

@@ -1,0 +1,367 @@
+//! Shares an agent out among lanes of a subgroup or a workgroup: each runs its part of the rounds of the loops over
+//! array elements, and keeps its part of the arrays; all else every lane computes for itself.
+//!
+//! A loop `for i in 0..n` may be shared if its rounds do not hear of one another: it draws nothing, leaves
+//! nothing early, writes elements `[i]` only, and what else it assigns are accumulators, `a = a + …`, whose
+//! parts are combined after it. An array is shared with the loops that touch it, if all that ever touch it
+//! do so at their own index `[i]`. Loops and arrays that hang together so are shared all or not at all; a
+//! network's layer hangs together with the sums over it in the next.
+//!
+//! Lane `l` of `L` has the elements `l n/L .. (l + 1) n/L`. A long loop that writes no elements goes in turns
+//! instead, four elements a lane, so that neighbouring lanes read neighbouring words.
+//!
+//! Law: each state and output is the same as before, to the bit, but where floats are summed or multiplied
+//! up: the order changes. Every lane holds the same bits for what is not shared, so that they go the same
+//! way at each branch.
+
+mod affine;
+mod barriers;
+mod share;
+mod survey;
+mod time;
+
+use crate::{
+    builtin::BuiltinId,
+    ir::{
+        BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
+        weight::{EXCHANGE, SHUFFLE},
+    },
+    passes::{
+        dce, propagate,
+        rewrite::{Section, blocks_mut, each_section, literal_i32},
+        split_deep,
+    },
+};
+pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
+use survey::{Group, Survey};
+
+/// Rounds from which on a loop without arrays of its own goes in turns.
+const LONG: u32 = 128;
+/// What is left of the gain where lanes begin within a `vec4` of inputs or data: measured, such parts were
+/// slower than twice as long ones that are whole.
+const UNALIGNED: f64 = 0.5;
+/// Elements that a lane takes in a turn: the width of a load.
+const TURN: u32 = 4;
+
+/// Instructions per step that skip an integer ahead.
+const SKIP: f64 = 2.0;
+
+/// A loop that is to be shared.
+#[derive(Clone, Debug)]
+struct Shared {
+    /// Its index, which names it.
+    index: VarId,
+    rounds: u32,
+    accumulators: Vec<(VarId, LaneOp)>,
+    in_turns: bool,
+}
+
+/// Shares a lowered program out among `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of them
+/// talk by shuffles, more by barriers and workgroup memory. Returns whether it did.
+pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> bool {
+    debug_assert!(lanes.is_power_of_two() && subgroup.is_power_of_two());
+    if lanes < 2 {
+        return false;
+    }
+    prepare(program);
+    let survey = Survey::of(program);
+    let groups = chosen(&survey, lanes, subgroup);
+    if groups.is_empty() {
+        return false;
+    }
+    program.lanes = lanes;
+    share::share(program, &survey, &groups, lanes);
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(program) {
+        panic!("sharing among lanes broke the IR: {broken}");
+    }
+    true
+}
+
+/// Shares out the steps of an optimised program, where they only accumulate, with draws of the language or of
+/// generators that can be skipped ahead. Returns whether it did.
+pub(crate) fn share_time(program: &mut Program, lanes: u32) -> bool {
+    let Some(steps) = time::shared(program).filter(|_| lanes > 1) else {
+        return false;
+    };
+    program.lanes = lanes;
+    program.shared_time = steps.accumulated;
+    program.skipped = steps.skipped;
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(program) {
+        panic!("sharing steps among lanes broke the IR: {broken}");
+    }
+    true
+}
+
+/// What sharing a program out among so many lanes would give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// Number of lanes.
+    pub(crate) lanes: u32,
+    /// Instructions that each lane runs per step (or once, in a model without steps).
+    pub(crate) work: f64,
+    /// Operations of the unit for special functions among them; none where lanes share out the steps, which wait for no
+    /// other lane's.
+    pub(crate) special: f64,
+    /// Is most of it one long loop over inputs or data, which memory feeds?
+    pub(crate) streams: bool,
+    /// And are they inputs, of which each agent has its own?
+    pub(crate) streams_inputs: bool,
+    /// Do lanes tell one another a few values after much work?
+    pub(crate) seldom_talks: bool,
+}
+
+/// What each number of lanes would give on a device with such subgroups, one lane first; fewer where nothing can be
+/// shared.
+pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -> Vec<Estimate> {
+    let mut program = lowered.clone();
+    prepare(&mut program);
+    let survey = Survey::of(&program);
+    let time = time::shared(optimised);
+    let one = Estimate {
+        lanes: 1,
+        work: survey.total,
+        special: if time.is_some() { 0.0 } else { survey.special },
+        streams: false,
+        streams_inputs: false,
+        seldom_talks: true,
+    };
+    let shared = [2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(|lanes| {
+        if let Some(steps) = &time {
+            let ahead = steps.skipped.len() as f64 * SKIP;
+            return Some(Estimate {
+                lanes,
+                // The lanes are combined once a run, and each begins and ends like an agent of its own.
+                work: (survey.total + ahead) / f64::from(lanes),
+                special: 0.0,
+                streams: false,
+                streams_inputs: false,
+                seldom_talks: true,
+            });
+        }
+        let groups = chosen(&survey, lanes, subgroup);
+        let saved = groups
+            .iter()
+            .map(|group| gain(&survey, group, lanes, subgroup));
+        let saved: f64 = saved.sum();
+        let spared = |at: &usize| {
+            let known = &survey.loops[*at];
+            let rounds = f64::from(known.rounds) * (1.0 - 1.0 / f64::from(lanes));
+            known.runs * known.special * rounds
+        };
+        let loops = groups.iter().flat_map(|group| &group.loops);
+        let spared: f64 = loops.map(spared).sum();
+        let long = |group: &Group, at: usize| survey.shared(group, at).in_turns;
+        let any_long = |which: &dyn Fn(usize) -> bool| {
+            let any = |group: &Group| group.loops.iter().any(|&at| long(group, at) && which(at));
+            saved > survey.total / 2.0 && groups.iter().any(any)
+        };
+        let streams = any_long(&|_| true);
+        (!groups.is_empty()).then_some(Estimate {
+            lanes,
+            work: survey.total - saved,
+            special: survey.special - spared,
+            streams,
+            streams_inputs: any_long(&|at| survey.loops[at].loads_inputs),
+            seldom_talks: streams,
+        })
+    });
+    std::iter::once(one).chain(shared).collect()
+}
+
+/// The groups of loops that are worth sharing, none inside another's loops.
+fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
+    let mut groups: Vec<(f64, Group)> = survey
+        .groups()
+        .into_iter()
+        .filter(|group| survey.can_share(group, lanes))
+        .filter(|group| lanes <= subgroup || !survey.talks_in_branches(group))
+        .map(|group| (gain(survey, &group, lanes, subgroup), group))
+        .filter(|(gain, _)| *gain > 0.0)
+        .collect();
+    groups.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut taken: Vec<Group> = Vec::new();
+    for (_, group) in groups {
+        if !taken.iter().any(|other| survey.nested(other, &group)) {
+            taken.push(group);
+        }
+    }
+    taken
+}
+
+/// Instructions per step that sharing a group saves each lane.
+fn gain(survey: &Survey, group: &Group, lanes: u32, subgroup: u32) -> f64 {
+    let halvings = lanes.min(subgroup).trailing_zeros();
+    let exchanges = exchanges(lanes / lanes.min(subgroup)).count() as u32;
+    let talking = f64::from(SHUFFLE * halvings + EXCHANGE * exchanges);
+    let mut saved = 1.0 - 1.0 / f64::from(lanes);
+    if survey.splits_rows(group, lanes) {
+        saved *= UNALIGNED;
+    }
+    group
+        .loops
+        .iter()
+        .map(|&at| {
+            let known = &survey.loops[at];
+            let combining = known.accumulators.len() as f64 * talking;
+            known.runs * (known.nodes * f64::from(known.rounds) * saved - combining)
+        })
+        .sum()
+}
+
+/// How so many parts are combined through workgroup memory, one barrier each time: as sums of how many, which lie how
+/// far from one another. Few are read by every lane, for many it is done twice.
+pub(crate) fn exchanges(parts: u32) -> impl Iterator<Item = (u32, u32)> {
+    let first = match parts {
+        0..=8 => parts,
+        _ => 1 << parts.trailing_zeros().div_ceil(2),
+    };
+    let stages = [(first, 1), (parts / first, first)];
+    stages.into_iter().filter(|(count, _)| *count > 1)
+}
+
+/// Brings a program into the form that the survey reads.
+fn prepare(program: &mut Program) {
+    for pass in [split_deep::run, propagate::run, dce::run] {
+        pass(program);
+    }
+    each_section(program, |program, place, block| {
+        if !matches!(place, Section::InputDefault(_) | Section::Function(_)) {
+            start_sums_at_zero(program, block);
+        }
+    });
+}
+
+/// `sum(array)` begins with the first element; begins with the neutral one instead, so that its loop is
+/// over all elements like any other.
+fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
+    for stmt in block.iter_mut() {
+        for inner in blocks_mut(stmt).into_iter().flatten() {
+            start_sums_at_zero(program, inner);
+        }
+    }
+    for at in 1..block.len() {
+        let (before, rest) = block.split_at_mut(at);
+        let (
+            Some(Stmt::Var {
+                var,
+                value: Some(first),
+            }),
+            Some(Stmt::For {
+                index, start, body, ..
+            }),
+        ) = (before.last_mut(), rest.first_mut())
+        else {
+            continue;
+        };
+        let Expr::Element { array, index: zero } = program[*first] else {
+            continue;
+        };
+        let [
+            Stmt::Assign {
+                var: target,
+                value: sum,
+            },
+        ] = body.as_slice()
+        else {
+            continue;
+        };
+        let Some((op, read)) = accumulation(program, *target, *sum) else {
+            continue;
+        };
+        let [next] = read.as_slice() else { continue };
+        let of_index = matches!(program[*next], Expr::Element { array: other, index: at }
+            if other == array && program[at] == Expr::Read(*index));
+        if target != var
+            || !of_index
+            || literal_i32(program, zero) != Some(0)
+            || literal_i32(program, *start) != Some(1)
+        {
+            continue;
+        }
+        let neutral = neutral(op, program[*var].ty);
+        program.exprs[first.0 as usize] = Expr::Literal(neutral);
+        program.exprs[start.0 as usize] = Expr::Literal(Value::I32(0));
+    }
+}
+
+/// If a value is `var op other`, or that under a condition and else `var`: how lanes combine it, and what
+/// else it reads.
+fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp, Vec<ExprId>)> {
+    let itself = |id: ExprId| program[id] == Expr::Read(var);
+    if let Expr::Select {
+        condition,
+        accept,
+        reject,
+    } = program[value]
+    {
+        let other = match (itself(accept), itself(reject)) {
+            (true, false) => reject,
+            (false, true) => accept,
+            (true, true) | (false, false) => return None,
+        };
+        let (op, mut read) = accumulation(program, var, other)?;
+        read.push(condition);
+        return Some((op, read));
+    }
+    let (op, a, b) = match &program[value] {
+        Expr::Binary(op, a, b) => {
+            let op = match op {
+                BinaryOp::Add => LaneOp::Sum,
+                BinaryOp::Multiply => LaneOp::Product,
+                BinaryOp::Or => LaneOp::Any,
+                BinaryOp::And => LaneOp::All,
+                _ => return None,
+            };
+            (op, *a, *b)
+        }
+        Expr::Builtin(builtin, args) => {
+            let op = match *builtin {
+                BuiltinId::MIN => LaneOp::Least,
+                BuiltinId::MAX => LaneOp::Most,
+                _ => return None,
+            };
+            let [a, b] = args.as_slice() else { return None };
+            (op, *a, *b)
+        }
+        _ => return None,
+    };
+    let ty = program[var].ty;
+    if program.type_of(a) != ty || program.type_of(b) != ty {
+        return None;
+    }
+    match (itself(a), itself(b)) {
+        (true, _) => Some((op, vec![b])),
+        (false, true) => Some((op, vec![a])),
+        (false, false) => None,
+    }
+}
+
+/// What changes nothing when it is combined with a value.
+pub(crate) fn neutral(op: LaneOp, ty: Type) -> Value {
+    let floats = |x: f32| Value::from_floats(&vec![x; ty.components()]);
+    match (op, ty) {
+        (LaneOp::Any, _) => Value::Bool(false),
+        (LaneOp::All, _) => Value::Bool(true),
+        (LaneOp::Sum, Type::I32 | Type::U32) => Value::zero(ty),
+        (LaneOp::Sum, _) => floats(-0.0),
+        (LaneOp::Product, Type::I32) => Value::I32(1),
+        (LaneOp::Product, Type::U32) => Value::U32(1),
+        (LaneOp::Product, _) => floats(1.0),
+        (LaneOp::Least, Type::I32) => Value::I32(i32::MAX),
+        (LaneOp::Least, Type::U32) => Value::U32(u32::MAX),
+        (LaneOp::Least, _) => floats(f32::INFINITY),
+        (LaneOp::Most, Type::I32) => Value::I32(i32::MIN),
+        (LaneOp::Most, Type::U32) => Value::U32(0),
+        (LaneOp::Most, _) => floats(f32::NEG_INFINITY),
+    }
+}
+
+/// Elements of an array, if their number is known.
+fn elements(len: Len) -> Option<u32> {
+    match len {
+        Len::Fixed(count) => Some(count),
+        Len::One | Len::Open { .. } => None,
+    }
+}

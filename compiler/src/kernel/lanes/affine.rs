@@ -1,0 +1,236 @@
+//! Finds the integers to which a step does the same affine thing whatever else happens: `s = s * 5u + 1u` in
+//! one or several assignments, the state of a congruential generator. Only constants count, no params, and
+//! functions whose body is names and one `return`, of one argument that is not constant.
+
+use crate::{
+    ir::{
+        Affine, BinaryOp, Expr, ExprId, Function, Len, Program, Stmt, Type, UnaryOp, Value, VarId,
+    },
+    passes::rewrite::{assigned, blocks},
+};
+use std::collections::BTreeMap;
+
+/// What one step does to each state that it maps so, also if that is nothing.
+pub(crate) fn affine(program: &Program) -> BTreeMap<VarId, Affine> {
+    let mut known = Known::new(program);
+    for &var in &program.states {
+        known.begin(var);
+    }
+    known.block(&program.step);
+    let states = program.states.iter();
+    states
+        .filter_map(|&var| {
+            let form = known.forms.get(&var)?;
+            form.is_of(var).then_some((var, form.map))
+        })
+        .collect()
+}
+
+/// An integer that is an affine map of what a variable was in the beginning, or a constant.
+#[derive(Clone, Copy)]
+struct Form {
+    /// The variable; a constant has none, and a map whose factor is 0.
+    of: Option<VarId>,
+    map: Affine,
+}
+
+impl Form {
+    fn constant(word: u32) -> Form {
+        Form {
+            of: None,
+            map: Affine::constant(word),
+        }
+    }
+
+    fn is_of(self, var: VarId) -> bool {
+        self.of.is_none_or(|of| of == var)
+    }
+
+    fn then(self, next: Affine) -> Form {
+        Form {
+            map: self.map.then(next),
+            ..self
+        }
+    }
+
+    fn plus(self, other: Form) -> Option<Form> {
+        let of = match (self.of, other.of) {
+            (of, None) | (None, of) => of,
+            (a, b) => (a == b).then_some(a)?,
+        };
+        let map = self.map.plus(other.map);
+        Some(Form { of, map })
+    }
+
+    fn times(self, other: Form) -> Option<Form> {
+        let (form, by) = match (self.of, other.of) {
+            (_, None) => (self, other.map.offset),
+            (None, _) => (other, self.map.offset),
+            (Some(_), Some(_)) => return None,
+        };
+        Some(form.then(multiply(by)))
+    }
+}
+
+/// `-x`
+const NEGATIVE: Affine = multiply(u32::MAX);
+
+const fn multiply(factor: u32) -> Affine {
+    Affine { factor, offset: 0 }
+}
+
+/// `a << b` for a constant `b`, of which the low five bits count.
+fn shift(a: Form, b: Form) -> Option<Form> {
+    let count = b.of.is_none().then_some(b.map.offset % 32)?;
+    Some(a.then(multiply(1 << count)))
+}
+
+/// What is known at a place of the program.
+struct Known<'a> {
+    program: &'a Program,
+    /// By function: its result.
+    functions: Vec<Option<Form>>,
+    forms: BTreeMap<VarId, Form>,
+}
+
+impl Known<'_> {
+    fn new(program: &Program) -> Known<'_> {
+        let mut known = Known {
+            program,
+            functions: Vec::with_capacity(program.functions.len()),
+            forms: BTreeMap::new(),
+        };
+        for function in &program.functions {
+            let result = known.function(function);
+            known.functions.push(result);
+        }
+        known
+    }
+
+    /// From here on a variable's value counts as what it was in the beginning.
+    fn begin(&mut self, var: VarId) {
+        let known = &self.program[var];
+        if known.len == Len::One && matches!(known.ty, Type::I32 | Type::U32) {
+            let form = Form {
+                of: Some(var),
+                map: Affine::IDENTITY,
+            };
+            self.forms.insert(var, form);
+        }
+    }
+
+    fn set(&mut self, var: VarId, form: Option<Form>) {
+        match form {
+            Some(form) => self.forms.insert(var, form),
+            None => self.forms.remove(&var),
+        };
+    }
+
+    /// Follows the statements of a block, which none of them leaves.
+    fn block(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let { var, value } | Stmt::Assign { var, value } => {
+                    let form = self.expr(*value);
+                    self.set(*var, form);
+                }
+                Stmt::Var { var, value } => {
+                    let form = value.and_then(|value| self.expr(value));
+                    self.set(*var, form);
+                }
+                Stmt::If { .. } | Stmt::For { .. } => {
+                    let mut changed = Vec::new();
+                    assigned(std::slice::from_ref(stmt), &mut changed);
+                    changed.into_iter().for_each(|var| self.set(var, None));
+                }
+                Stmt::AssignElement { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => {}
+            }
+        }
+    }
+
+    /// The result of a function that has no branches.
+    fn function(&mut self, function: &Function) -> Option<Form> {
+        let (Stmt::Return(value), names) = function.body.split_last()? else {
+            return None;
+        };
+        let branches = |stmt: &Stmt| blocks(stmt).iter().any(Option::is_some);
+        if names.iter().any(branches) {
+            return None;
+        }
+        for &param in &function.params {
+            self.begin(param);
+        }
+        self.block(names);
+        let result = self.expr(*value);
+        self.forms.clear();
+        result
+    }
+
+    fn expr(&self, id: ExprId) -> Option<Form> {
+        // A model may nest them deeper than the stack.
+        stacker::maybe_grow(32 << 10, 1 << 20, || self.node(id))
+    }
+
+    fn node(&self, id: ExprId) -> Option<Form> {
+        let program = self.program;
+        match &program[id] {
+            Expr::Literal(Value::U32(word)) => Some(Form::constant(*word)),
+            Expr::Literal(Value::I32(word)) => Some(Form::constant(word.cast_unsigned())),
+            Expr::Read(var) => self.forms.get(var).copied(),
+            Expr::Unary(UnaryOp::Negate, value) => Some(self.expr(*value)?.then(NEGATIVE)),
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (self.expr(*a)?, self.expr(*b)?);
+                match op {
+                    BinaryOp::Add => a.plus(b),
+                    BinaryOp::Subtract => a.plus(b.then(NEGATIVE)),
+                    BinaryOp::Multiply => a.times(b),
+                    BinaryOp::ShiftLeft => shift(a, b),
+                    BinaryOp::Divide
+                    | BinaryOp::Remainder
+                    | BinaryOp::Equal
+                    | BinaryOp::NotEqual
+                    | BinaryOp::Less
+                    | BinaryOp::LessEqual
+                    | BinaryOp::Greater
+                    | BinaryOp::GreaterEqual
+                    | BinaryOp::And
+                    | BinaryOp::Or
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::ShiftRight => None,
+                }
+            }
+            // Between integers the bits stay.
+            Expr::Convert { to, value } | Expr::Bitcast { to, value } => {
+                let form = self.expr(*value)?;
+                matches!(to, Type::I32 | Type::U32).then_some(form)
+            }
+            Expr::Call(function, args) => {
+                let result = self.functions[function.0 as usize]?;
+                let Some(of) = result.of else {
+                    return Some(result);
+                };
+                let params = &program[*function].params;
+                let place = params.iter().position(|param| *param == of)?;
+                Some(self.expr(args[place])?.then(result.map))
+            }
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence, _)
+            | Expr::Select { .. }
+            | Expr::Builtin(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes(..) => None,
+        }
+    }
+}

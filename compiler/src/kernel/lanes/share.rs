@@ -1,0 +1,321 @@
+//! Rewrites the loops and arrays that are shared.
+
+use crate::{
+    builtin::BuiltinId,
+    ir::{
+        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, Value, VarId,
+        VarKind,
+    },
+    kernel::lanes::{Group, Shared, Survey, TURN, neutral},
+    passes::{
+        names::fresh,
+        rewrite::{Cloner, Section, blocks_mut, each_section, operands, roots},
+    },
+    span::Span,
+};
+use std::collections::{HashMap, HashSet};
+
+/// Shares the groups out.
+pub(crate) fn share(program: &mut Program, survey: &Survey, groups: &[Group], lanes: u32) {
+    let mut sharing = Sharing {
+        lanes,
+        loops: HashMap::new(),
+        arrays: HashSet::new(),
+    };
+    for group in groups {
+        for &at in &group.loops {
+            let shared = survey.shared(group, at);
+            sharing.loops.insert(shared.index, shared);
+        }
+        sharing.arrays.extend(&group.arrays);
+    }
+    for &array in &sharing.arrays {
+        let var = &mut program.vars[array.0 as usize];
+        if let Len::Fixed(count) = var.len {
+            let part = count / lanes;
+            var.len = Len::Fixed(part);
+            if survey.is_state(array) {
+                var.lane_stride = part * var.ty.components() as u32;
+            }
+        }
+    }
+    each_section(program, |program, place, block| {
+        if !matches!(place, Section::InputDefault(_) | Section::Function(_)) {
+            sharing.block(program, block);
+        }
+    });
+}
+
+struct Sharing {
+    lanes: u32,
+    /// By index.
+    loops: HashMap<VarId, Shared>,
+    arrays: HashSet<VarId>,
+}
+
+impl Sharing {
+    fn block(&self, program: &mut Program, block: &mut Block) {
+        let mut new = Vec::with_capacity(block.len());
+        for mut stmt in std::mem::take(block) {
+            if let Stmt::For { index, body, .. } = &mut stmt
+                && let Some(shared) = self.loops.get(index)
+            {
+                let body = std::mem::take(body);
+                self.shared(program, shared, body, &mut new);
+                continue;
+            }
+            for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+                self.block(program, inner);
+            }
+            new.push(stmt);
+        }
+        *block = new;
+    }
+
+    /// A shared loop: parts of the accumulators, this lane's rounds, the parts combined.
+    fn shared(&self, program: &mut Program, shared: &Shared, mut body: Block, new: &mut Block) {
+        let mut parts = HashMap::new();
+        for &(var, op) in &shared.accumulators {
+            let (name, ty) = (format!("{}_part", program[var].name), program[var].ty);
+            let part = fresh(program, name, ty, VarKind::Local);
+            let first = literal(program, neutral(op, ty));
+            new.push(Stmt::Var {
+                var: part,
+                value: Some(first),
+            });
+            parts.insert(var, part);
+        }
+        rename(program, &mut body, &parts);
+        program.vars[shared.index.0 as usize].kind = VarKind::Let;
+        if shared.in_turns {
+            self.in_turns(program, shared, body, new);
+        } else {
+            let stmt = self.in_parts(program, shared, body);
+            new.push(stmt);
+        }
+        for &(var, op) in &shared.accumulators {
+            let part = read(program, parts[&var]);
+            let all = program.add(Expr::AcrossLanes(op, part), Span::default());
+            let before = read(program, var);
+            let value = combined(program, op, before, all);
+            new.push(Stmt::Assign { var, value });
+        }
+    }
+
+    /// This lane's rounds one after the other.
+    fn in_parts(&self, program: &mut Program, shared: &Shared, mut body: Block) -> Stmt {
+        let part = shared.rounds.div_ceil(self.lanes);
+        let name = program[shared.index].name.clone();
+        let round = fresh(program, name, Type::I32, VarKind::Index);
+        self.at_own_index(program, &body, shared.index, round);
+        let lane = program.add(Expr::Launch(Launch::Lane), Span::default());
+        let scale = literal(program, Value::I32(part as i32));
+        let first = binary(program, BinaryOp::Multiply, lane, scale);
+        let own = read(program, round);
+        let mut value = binary(program, BinaryOp::Add, first, own);
+        let index = shared.index;
+        if shared.rounds.is_multiple_of(self.lanes) {
+            body.insert(0, Stmt::Let { var: index, value });
+            return counted(program, round, part, body);
+        }
+        // The last lanes have fewer rounds; the index stays in range, since nothing that is read by it
+        // may lie outside even where the round is not run.
+        let unbounded = fresh(program, "index".to_owned(), Type::I32, VarKind::Let);
+        let number = Stmt::Let {
+            var: unbounded,
+            value,
+        };
+        let (now, last) = (
+            read(program, unbounded),
+            literal(program, Value::I32(shared.rounds as i32 - 1)),
+        );
+        value = program.add(
+            Expr::Builtin(BuiltinId::MIN, vec![now, last]),
+            Span::default(),
+        );
+        let (now, end) = (
+            read(program, unbounded),
+            literal(program, Value::I32(shared.rounds as i32)),
+        );
+        let run = Stmt::If {
+            condition: binary(program, BinaryOp::Less, now, end),
+            accept: body,
+            reject: Block::new(),
+        };
+        let body = vec![number, Stmt::Let { var: index, value }, run];
+        counted(program, round, part, body)
+    }
+
+    /// A few rounds of each lane in turn, and what is left for the first lanes.
+    fn in_turns(&self, program: &mut Program, shared: &Shared, body: Block, new: &mut Block) {
+        let width = match shared.rounds.is_multiple_of(TURN) {
+            true => TURN,
+            false => 1,
+        };
+        let turns = shared.rounds / (width * self.lanes);
+        let rest = shared.rounds > turns * width * self.lanes;
+        let again = rest.then(|| Cloner::default().block(program, &body));
+        let turn = fresh(program, "turn".to_owned(), Type::I32, VarKind::Index);
+        let number = read(program, turn);
+        let first = self.first_of_turn(program, number, width);
+        let inner = elements_of_turn(program, shared.index, first, None, width, body);
+        new.push(counted(program, turn, turns, vec![inner]));
+        let Some(again) = again else { return };
+        let number = literal(program, Value::I32(turns as i32));
+        let first = self.first_of_turn(program, number, width);
+        let end = literal(program, Value::I32(shared.rounds as i32));
+        let condition = binary(program, BinaryOp::Less, first, end);
+        let number = literal(program, Value::I32(turns as i32));
+        let first = self.first_of_turn(program, number, width);
+        let last = Some(shared.rounds - width);
+        let index = fresh(program, "i".to_owned(), Type::I32, VarKind::Let);
+        let again = with_name(program, again, shared.index, index);
+        let inner = elements_of_turn(program, index, first, last, width, again);
+        new.push(Stmt::If {
+            condition,
+            accept: vec![inner],
+            reject: Block::new(),
+        });
+    }
+
+    /// `(turn * lanes + lane) * width`
+    fn first_of_turn(&self, program: &mut Program, turn: ExprId, width: u32) -> ExprId {
+        let lanes = literal(program, Value::I32(self.lanes as i32));
+        let before = binary(program, BinaryOp::Multiply, turn, lanes);
+        let lane = program.add(Expr::Launch(Launch::Lane), Span::default());
+        let number = binary(program, BinaryOp::Add, before, lane);
+        let scale = literal(program, Value::I32(width as i32));
+        binary(program, BinaryOp::Multiply, number, scale)
+    }
+
+    /// The elements of shared arrays are counted from this lane's first.
+    fn at_own_index(&self, program: &mut Program, body: &Block, index: VarId, round: VarId) {
+        for stmt in body {
+            if let Stmt::AssignElement { var, index: at, .. } = stmt
+                && self.arrays.contains(var)
+                && program[*at] == Expr::Read(index)
+            {
+                program.exprs[at.0 as usize] = Expr::Read(round);
+            }
+            let mut waiting = roots(stmt).to_vec();
+            while let Some(id) = waiting.pop() {
+                if let Expr::Element { array, index: at } = program[id]
+                    && self.arrays.contains(&array)
+                    && program[at] == Expr::Read(index)
+                {
+                    program.exprs[at.0 as usize] = Expr::Read(round);
+                }
+                waiting.extend_from_slice(&operands(&program[id]));
+            }
+            match stmt {
+                Stmt::If { accept, reject, .. } => {
+                    self.at_own_index(program, accept, index, round);
+                    self.at_own_index(program, reject, index, round);
+                }
+                Stmt::For { body, .. } => self.at_own_index(program, body, index, round),
+                Stmt::Let { .. }
+                | Stmt::Var { .. }
+                | Stmt::Assign { .. }
+                | Stmt::AssignElement { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => {}
+            }
+        }
+    }
+}
+
+/// The elements `first .. first + width`, `first` being at most `last`.
+fn elements_of_turn(
+    program: &mut Program,
+    index: VarId,
+    first: ExprId,
+    last: Option<u32>,
+    width: u32,
+    body: Block,
+) -> Stmt {
+    let first = match last {
+        None => first,
+        Some(last) => {
+            let last = literal(program, Value::I32(last as i32));
+            program.add(
+                Expr::Builtin(BuiltinId::MIN, vec![first, last]),
+                Span::default(),
+            )
+        }
+    };
+    let k = fresh(program, "k".to_owned(), Type::I32, VarKind::Index);
+    let step = read(program, k);
+    let value = binary(program, BinaryOp::Add, first, step);
+    let mut inner = vec![Stmt::Let { var: index, value }];
+    inner.extend(body);
+    counted(program, k, width, inner)
+}
+
+/// A block in which a variable goes by another name.
+fn with_name(program: &mut Program, mut block: Block, old: VarId, new: VarId) -> Block {
+    rename(program, &mut block, &HashMap::from([(old, new)]));
+    block
+}
+
+/// `for index in 0..rounds`
+fn counted(program: &mut Program, index: VarId, rounds: u32, body: Block) -> Stmt {
+    Stmt::For {
+        index,
+        start: literal(program, Value::I32(0)),
+        end: literal(program, Value::I32(rounds as i32)),
+        body,
+    }
+}
+
+fn combined(program: &mut Program, op: LaneOp, a: ExprId, b: ExprId) -> ExprId {
+    let expr = match op {
+        LaneOp::Sum => Expr::Binary(BinaryOp::Add, a, b),
+        LaneOp::Product => Expr::Binary(BinaryOp::Multiply, a, b),
+        // The lanes first: where they wait for one another, none may leave that out.
+        LaneOp::Any => Expr::Binary(BinaryOp::Or, b, a),
+        LaneOp::All => Expr::Binary(BinaryOp::And, b, a),
+        LaneOp::Least => Expr::Builtin(BuiltinId::MIN, vec![a, b]),
+        LaneOp::Most => Expr::Builtin(BuiltinId::MAX, vec![a, b]),
+    };
+    program.add(expr, Span::default())
+}
+
+fn read(program: &mut Program, var: VarId) -> ExprId {
+    program.add(Expr::Read(var), Span::default())
+}
+
+fn literal(program: &mut Program, value: Value) -> ExprId {
+    program.add(Expr::Literal(value), Span::default())
+}
+
+fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+    program.add(Expr::Binary(op, a, b), Span::default())
+}
+
+/// Variables go by another name within a block.
+fn rename(program: &mut Program, block: &mut Block, names: &HashMap<VarId, VarId>) {
+    if names.is_empty() {
+        return;
+    }
+    for stmt in block {
+        let mut waiting = roots(stmt).to_vec();
+        while let Some(id) = waiting.pop() {
+            if let Expr::Read(var) = &mut program.exprs[id.0 as usize]
+                && let Some(name) = names.get(var)
+            {
+                *var = *name;
+            }
+            waiting.extend_from_slice(&operands(&program[id]));
+        }
+        if let Stmt::Assign { var, .. } = stmt
+            && let Some(name) = names.get(var)
+        {
+            *var = *name;
+        }
+        for inner in blocks_mut(stmt).into_iter().flatten() {
+            rename(program, inner, names);
+        }
+    }
+}

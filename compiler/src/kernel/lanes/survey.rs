@@ -1,0 +1,431 @@
+//! What the loops of a program touch, and which of them hang together.
+
+use crate::{
+    ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, weight::Weights},
+    kernel::lanes::{LONG, Shared, accumulation, elements},
+    passes::rewrite::{literal_i32, operands, roots},
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Assumed rounds of a loop whose bounds depend on the run.
+const UNKNOWN_ROUNDS: f64 = 16.0;
+/// How often `init` and `finish` run, against a `step` that there is.
+const SELDOM: f64 = 0.01;
+
+/// A loop.
+pub(crate) struct Loop {
+    pub(crate) index: VarId,
+    /// If it runs from 0 to a literal.
+    pub(crate) rounds: u32,
+    /// Instructions of one round.
+    pub(crate) nodes: f64,
+    /// Operations of the unit for special functions among them.
+    pub(crate) special: f64,
+    /// How often it is started per step.
+    pub(crate) runs: f64,
+    /// What it accumulates.
+    pub(crate) accumulators: BTreeMap<VarId, LaneOp>,
+    /// Does it read inputs or tables at places that follow from its index?
+    loads: bool,
+    /// Does it read inputs there?
+    pub(crate) loads_inputs: bool,
+    /// The loops around it.
+    around: Vec<usize>,
+    /// Does it stand in a branch?
+    in_branch: bool,
+    fits: bool,
+}
+
+/// Loops and arrays that can be shared only together.
+#[derive(Clone, Default)]
+pub(crate) struct Group {
+    pub(crate) loops: Vec<usize>,
+    pub(crate) arrays: Vec<VarId>,
+}
+
+/// What is known about a program.
+pub(crate) struct Survey {
+    pub(crate) loops: Vec<Loop>,
+    /// Instructions of all that runs per step.
+    pub(crate) total: f64,
+    /// Operations of the unit for special functions among them.
+    pub(crate) special: f64,
+    /// Arrays and the loops at whose index they are touched.
+    links: BTreeSet<(VarId, usize)>,
+    /// Arrays that are touched otherwise.
+    whole: BTreeSet<VarId>,
+    state_arrays: BTreeSet<VarId>,
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    weights: Weights,
+    survey: Survey,
+    /// The loops around this place.
+    around: Vec<usize>,
+    /// The branches around it.
+    branches: u32,
+    /// How many loops are around a variable's declaration.
+    depth: HashMap<VarId, usize>,
+    /// Variables, and the loops within which they are read other than to accumulate.
+    reads: BTreeSet<(VarId, usize)>,
+    /// The loops on whose index a name depends.
+    depends: HashMap<VarId, BTreeSet<usize>>,
+    runs: f64,
+}
+
+impl Survey {
+    pub(crate) fn of(program: &Program) -> Survey {
+        let mut walk = Walk {
+            program,
+            weights: Weights::new(program),
+            survey: Survey {
+                loops: Vec::new(),
+                total: 0.0,
+                special: 0.0,
+                links: BTreeSet::new(),
+                whole: BTreeSet::new(),
+                state_arrays: BTreeSet::new(),
+            },
+            around: Vec::new(),
+            branches: 0,
+            depth: HashMap::new(),
+            reads: BTreeSet::new(),
+            depends: HashMap::new(),
+            runs: 1.0,
+        };
+        let seldom = if program.step.is_empty() { 1.0 } else { SELDOM };
+        for (block, runs) in [
+            (&program.init, seldom),
+            (&program.prologue, seldom),
+            (&program.step, 1.0),
+            (&program.finish, seldom),
+        ] {
+            walk.runs = runs;
+            walk.block(block);
+        }
+        // What a round has accumulated so far is not the same for all lanes.
+        for (at, known) in walk.survey.loops.iter_mut().enumerate() {
+            let accumulators = &mut known.accumulators.keys();
+            known.fits &= !accumulators.any(|var| walk.reads.contains(&(*var, at)));
+        }
+        walk.survey
+    }
+
+    /// The groups all of whose loops and arrays fit.
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        let mut of_loop: Vec<usize> = (0..self.loops.len()).collect();
+        let find = |of: &Vec<usize>, mut at: usize| {
+            while of[at] != at {
+                at = of[at];
+            }
+            at
+        };
+        let mut first: BTreeMap<VarId, usize> = BTreeMap::new();
+        for &(array, at) in &self.links {
+            let other = *first.entry(array).or_insert(at);
+            let (a, b) = (find(&of_loop, at), find(&of_loop, other));
+            of_loop[a] = b;
+        }
+        let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+        for at in 0..self.loops.len() {
+            let group = groups.entry(find(&of_loop, at)).or_default();
+            group.loops.push(at);
+        }
+        for (&array, &at) in &first {
+            let group = groups.entry(find(&of_loop, at)).or_default();
+            group.arrays.push(array);
+        }
+        groups
+            .into_values()
+            .filter(|group| {
+                group.loops.iter().all(|&at| self.loops[at].fits)
+                    && group.arrays.iter().all(|array| !self.whole.contains(array))
+                    && !self.nested(group, group)
+            })
+            .collect()
+    }
+
+    /// Is a loop of one group inside one of the other's?
+    pub(crate) fn nested(&self, a: &Group, b: &Group) -> bool {
+        let inside = |a: &Group, b: &Group| {
+            a.loops.iter().any(|&at| {
+                let around = &self.loops[at].around;
+                b.loops.iter().any(|other| around.contains(other))
+            })
+        };
+        inside(a, b) || inside(b, a)
+    }
+
+    /// Do so many lanes find even parts?
+    pub(crate) fn can_share(&self, group: &Group, lanes: u32) -> bool {
+        group.loops.iter().all(|&at| {
+            let rounds = self.loops[at].rounds;
+            if group.arrays.is_empty() {
+                rounds >= lanes
+            } else {
+                rounds.is_multiple_of(lanes)
+            }
+        })
+    }
+
+    /// Would lanes have to tell one another something where only some agents may come by?
+    pub(crate) fn talks_in_branches(&self, group: &Group) -> bool {
+        let mut loops = group.loops.iter().map(|&at| &self.loops[at]);
+        loops.any(|known| known.in_branch && !known.accumulators.is_empty())
+    }
+
+    /// Do lanes' parts of what lies in buffers begin within a `vec4`?
+    pub(crate) fn splits_rows(&self, group: &Group, lanes: u32) -> bool {
+        group.loops.iter().any(|&at| {
+            let known = &self.loops[at];
+            let part = known.rounds.div_ceil(lanes);
+            known.loads && !self.shared(group, at).in_turns && !part.is_multiple_of(4)
+        })
+    }
+
+    /// What the rewriting needs to know about a group's loop.
+    pub(crate) fn shared(&self, group: &Group, at: usize) -> Shared {
+        let known = &self.loops[at];
+        Shared {
+            index: known.index,
+            rounds: known.rounds,
+            accumulators: known.accumulators.iter().map(|(v, op)| (*v, *op)).collect(),
+            in_turns: group.arrays.is_empty() && (known.rounds >= LONG),
+        }
+    }
+
+    /// Is it an array of a state?
+    pub(crate) fn is_state(&self, array: VarId) -> bool {
+        self.state_arrays.contains(&array)
+    }
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &Block) {
+        for stmt in block {
+            stacker::maybe_grow(32 << 10, 1 << 20, || self.statement(stmt));
+        }
+    }
+
+    fn statement(&mut self, stmt: &Stmt) {
+        if let Stmt::Assign { var, value } = stmt {
+            return self.assign(*var, *value);
+        }
+        for &root in roots(stmt).iter() {
+            self.expr(root);
+        }
+        match stmt {
+            Stmt::Let { var, value } => {
+                let depends = self.dependence(*value);
+                self.depends.insert(*var, depends);
+                self.depth.insert(*var, self.around.len());
+            }
+            Stmt::Var { var, .. } => {
+                // What it holds later is not followed: it may depend on every loop around it.
+                let depends = self.around.iter().copied().collect();
+                self.depends.insert(*var, depends);
+                self.depth.insert(*var, self.around.len());
+            }
+            Stmt::AssignElement { var, index, .. } => self.write(*var, *index),
+            Stmt::If { accept, reject, .. } => {
+                self.branches += 1;
+                self.block(accept);
+                self.block(reject);
+                self.branches -= 1;
+            }
+            Stmt::For {
+                index,
+                start,
+                end,
+                body,
+            } => self.rounds(*index, *start, *end, body),
+            Stmt::Break | Stmt::Continue => {
+                if let Some(&at) = self.around.last() {
+                    self.survey.loops[at].fits = false;
+                }
+                // Lanes that leave an inner loop at different times are fine; that loop is not shared.
+            }
+            Stmt::Stop | Stmt::Return(_) => self.spoil_from(0),
+            Stmt::Assign { .. } => {}
+        }
+    }
+
+    fn rounds(&mut self, index: VarId, start: ExprId, end: ExprId, body: &Block) {
+        let (start, end) = (
+            literal_i32(self.program, start),
+            literal_i32(self.program, end),
+        );
+        let rounds = match (start, end) {
+            (Some(0), Some(end)) if end > 0 => end as u32,
+            _ => 0,
+        };
+        let at = self.survey.loops.len();
+        self.survey.loops.push(Loop {
+            index,
+            rounds,
+            nodes: 0.0,
+            special: 0.0,
+            runs: self.runs,
+            accumulators: BTreeMap::new(),
+            loads: false,
+            loads_inputs: false,
+            around: self.around.clone(),
+            in_branch: self.branches > 0,
+            fits: rounds > 0,
+        });
+        self.depth.insert(index, self.around.len() + 1);
+        self.depends.insert(index, BTreeSet::from([at]));
+        let known = match (start, end) {
+            (Some(start), Some(end)) => (f64::from(end) - f64::from(start)).max(0.0),
+            _ => UNKNOWN_ROUNDS,
+        };
+        let runs = self.runs;
+        self.runs *= known;
+        self.around.push(at);
+        self.block(body);
+        self.around.pop();
+        self.runs = runs;
+        // The instructions of an inner loop run once per round of its own.
+        if let Some(&outer) = self.around.last() {
+            self.survey.loops[outer].nodes += known * self.survey.loops[at].nodes;
+            self.survey.loops[outer].special += known * self.survey.loops[at].special;
+        }
+    }
+
+    /// Those loops around this place that are not around a variable's declaration cannot be shared.
+    fn spoil_from(&mut self, depth: usize) {
+        for &at in &self.around[depth..] {
+            self.survey.loops[at].fits = false;
+        }
+    }
+
+    fn assign(&mut self, var: VarId, value: ExprId) {
+        let depth = self.depth.get(&var).copied().unwrap_or(0);
+        if depth >= self.around.len() {
+            return self.expr(value);
+        }
+        let Some((op, read)) = accumulation(self.program, var, value) else {
+            self.spoil_from(depth);
+            return self.expr(value);
+        };
+        for id in read {
+            self.expr(id);
+        }
+        for &at in &self.around[depth..] {
+            let known = &mut self.survey.loops[at];
+            let before = known.accumulators.insert(var, op);
+            known.fits &= before.is_none_or(|before| before == op);
+        }
+        self.weigh(1.0, 0.0);
+    }
+
+    fn weigh(&mut self, instructions: f64, special: f64) {
+        self.survey.total += instructions * self.runs;
+        self.survey.special += special * self.runs;
+        if let Some(&at) = self.around.last() {
+            self.survey.loops[at].nodes += instructions;
+            self.survey.loops[at].special += special;
+        }
+    }
+
+    fn expr(&mut self, id: ExprId) {
+        let weight = self.weights.node(self.program, id);
+        self.weigh(weight.instructions.into(), weight.special.into());
+        match &self.program[id] {
+            Expr::Element { array, index } => self.touch(*array, *index),
+            Expr::RandomWord { .. } => self.spoil_from(0),
+            Expr::Read(var) => self.read(*var),
+            _ => {}
+        }
+        for &operand in operands(&self.program[id]).iter() {
+            self.expr(operand);
+        }
+    }
+
+    /// A variable is read other than to accumulate.
+    fn read(&mut self, var: VarId) {
+        if !matches!(
+            self.program[var].kind,
+            VarKind::Local | VarKind::State | VarKind::Output
+        ) {
+            return;
+        }
+        let depth = self.depth.get(&var).copied().unwrap_or(0);
+        for &at in self.around.get(depth..).unwrap_or_default() {
+            self.reads.insert((var, at));
+        }
+    }
+
+    /// An element is written: rounds that all write the same one cannot be shared.
+    fn write(&mut self, array: VarId, index: ExprId) {
+        let depth = self.depth.get(&array).copied().unwrap_or(0);
+        let varies = self.dependence(index);
+        for &at in self.around.get(depth..).unwrap_or_default() {
+            self.survey.loops[at].fits &= varies.contains(&at);
+        }
+        self.touch(array, index);
+    }
+
+    /// An element is read or written.
+    fn touch(&mut self, array: VarId, index: ExprId) {
+        let var = &self.program[array];
+        match var.kind {
+            VarKind::Local | VarKind::State | VarKind::Output => {}
+            VarKind::Data | VarKind::Input => {
+                let is_input = self.program[array].kind == VarKind::Input;
+                for at in self.dependence(index) {
+                    self.survey.loops[at].loads = true;
+                    self.survey.loops[at].loads_inputs |= is_input;
+                }
+                return;
+            }
+            VarKind::Constant
+            | VarKind::Param
+            | VarKind::Let
+            | VarKind::Index
+            | VarKind::Argument => return,
+        }
+        if var.kind == VarKind::State {
+            self.survey.state_arrays.insert(array);
+        }
+        let depth = self.depth.get(&array).copied().unwrap_or(0);
+        let inner: BTreeSet<usize> = self.around[depth.min(self.around.len())..]
+            .iter()
+            .copied()
+            .collect();
+        let varies: Vec<usize> = self
+            .dependence(index)
+            .intersection(&inner)
+            .copied()
+            .collect();
+        if let (Expr::Read(read), [at]) = (&self.program[index], varies.as_slice())
+            && self.survey.loops[*at].index == *read
+            && elements(var.len) == Some(self.survey.loops[*at].rounds)
+            && var.kind != VarKind::Output
+        {
+            self.survey.links.insert((array, *at));
+            return;
+        }
+        self.survey.whole.insert(array);
+        for at in varies {
+            self.survey.loops[at].fits = false;
+        }
+    }
+
+    /// The loops on whose indices an expression depends.
+    fn dependence(&self, id: ExprId) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut waiting = vec![id];
+        while let Some(id) = waiting.pop() {
+            match &self.program[id] {
+                Expr::Read(var) | Expr::Element { array: var, .. } => {
+                    found.extend(self.depends.get(var).into_iter().flatten());
+                }
+                _ => {}
+            }
+            waiting.extend_from_slice(&operands(&self.program[id]));
+        }
+        found
+    }
+}

@@ -1,0 +1,196 @@
+//! Long chains of fused multiply–adds that do not depend on one another take turns: each waits some cycles for its
+//! own last sum, and a device that holds few agents at a time, since each has much to remember, has nothing else
+//! to do meanwhile. Drivers keep the order of the text.
+//!
+//! Law: the same statements in another order, and names for what chains have added up so far. Only names of values
+//! change places, and only among themselves, so that every one still stands before its readers.
+//!
+//! For chains in the arguments of exponentials, as in layers of networks, and of functions that take one; so many at
+//! a time, since each takes a register. No pass of the pipeline: what comes after it must not inline names.
+
+use crate::{
+    builtin::BuiltinId,
+    ir::{BinaryOp, Block, Expr, ExprId, Function, Program, Stmt, Type, VarId, VarKind},
+    passes::{
+        names::fresh,
+        rewrite::{nodes_of, operands, roots},
+    },
+    span::Span,
+};
+use std::collections::{HashMap, HashSet};
+
+/// Products of a chain that is worth it, at least.
+const LONG: usize = 4;
+/// Interleaves the chains of the step, at most `together`; returns how many there are.
+pub(crate) fn run(program: &mut Program, together: usize) -> u32 {
+    let mut chains = 0;
+    let functions = exponential_functions(program);
+    let named = named_exponents(program, &functions);
+    let mut new = Vec::with_capacity(program.step.len());
+    let mut window = Window::default();
+    for stmt in std::mem::take(&mut program.step) {
+        let chain = match stmt {
+            Stmt::Let { var, value } => {
+                in_exponent(program, &functions, value, named.contains(&var))
+            }
+            _ => None,
+        };
+        let goes_on = match chain {
+            Some(_) => window.chains < together,
+            None => matches!(stmt, Stmt::Let { .. }) && window.level(program, &stmt) > 0,
+        };
+        if !goes_on {
+            chains += window.close(&mut new);
+        }
+        match chain {
+            None if !goes_on => new.push(stmt),
+            None => window.push(program, stmt),
+            Some(chain) => {
+                window.chains += 1;
+                for link in links(program, chain) {
+                    window.push(program, link);
+                }
+                window.push(program, stmt);
+            }
+        }
+    }
+    chains += window.close(&mut new);
+    program.step = new;
+    chains
+}
+
+/// Names of chains and of what follows from them, which may change places.
+#[derive(Default)]
+struct Window {
+    chains: usize,
+    /// By how many names that must come before.
+    placed: Vec<(usize, Stmt)>,
+    levels: HashMap<VarId, usize>,
+}
+
+impl Window {
+    fn push(&mut self, program: &Program, stmt: Stmt) {
+        let level = self.level(program, &stmt);
+        if let Stmt::Let { var, .. } = stmt {
+            self.levels.insert(var, level);
+        }
+        self.placed.push((level, stmt));
+    }
+
+    /// One more than that of the names of this window that a statement reads; 0 if it reads none.
+    fn level(&self, program: &Program, stmt: &Stmt) -> usize {
+        let mut level = 0;
+        let mut pending = roots(stmt).to_vec();
+        while let Some(id) = pending.pop() {
+            if let Expr::Read(var) = &program[id] {
+                level = level.max(self.levels.get(var).map_or(0, |before| before + 1));
+            }
+            pending.extend_from_slice(&operands(&program[id]));
+        }
+        level
+    }
+
+    /// Writes down the names in the order in which they can be known. Returns how many chains there were.
+    fn close(&mut self, new: &mut Block) -> u32 {
+        let Window {
+            chains, mut placed, ..
+        } = std::mem::take(self);
+        placed.sort_by_key(|(level, _)| *level);
+        new.extend(placed.into_iter().map(|(_, stmt)| stmt));
+        chains as u32
+    }
+}
+
+/// By function: does it take an exponential?
+fn exponential_functions(program: &Program) -> Vec<bool> {
+    let takes_one = |function: &Function| {
+        let mut found = false;
+        nodes_of(program, &function.body, &mut Vec::new(), &mut |node| {
+            found |= is_exponential(node);
+        });
+        found
+    };
+    program.functions.iter().map(takes_one).collect()
+}
+
+fn is_exponential(node: &Expr) -> bool {
+    let powers = [BuiltinId::EXP, BuiltinId::EXP2];
+    matches!(node, Expr::Builtin(which, _) if powers.contains(which))
+}
+
+/// Names that the step reads in the arguments of exponentials, or of functions that take one.
+fn named_exponents(program: &Program, functions: &[bool]) -> HashSet<VarId> {
+    let mut named = HashSet::new();
+    let mut pending: Vec<(ExprId, bool)> = Vec::new();
+    for stmt in &program.step {
+        pending.extend(roots(stmt).iter().map(|&root| (root, false)));
+    }
+    while let Some((id, inside)) = pending.pop() {
+        let node = &program[id];
+        if let Expr::Read(var) = node
+            && inside
+        {
+            named.insert(*var);
+        }
+        let inside = inside || takes_exponential(functions, node);
+        pending.extend(operands(node).iter().map(|&operand| (operand, inside)));
+    }
+    named
+}
+
+/// Is it an exponential, or a call of a function that takes one?
+fn takes_exponential(functions: &[bool], node: &Expr) -> bool {
+    is_exponential(node) || matches!(node, Expr::Call(which, _) if functions[which.0 as usize])
+}
+
+/// The long chain in the argument of an exponential, or of a function that takes one, if a tree has one.
+fn in_exponent(program: &Program, functions: &[bool], id: ExprId, inside: bool) -> Option<ExprId> {
+    if inside && is_long(program, id) {
+        return Some(id);
+    }
+    let node = &program[id];
+    let inside = inside || takes_exponential(functions, node);
+    (operands(node).iter()).find_map(|&operand| in_exponent(program, functions, operand, inside))
+}
+
+fn link(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
+    match program[id] {
+        Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, before, term)
+            if matches!(program[term], Expr::Binary(BinaryOp::Multiply, ..))
+                && program.type_of(id) == Type::F32 =>
+        {
+            Some((before, term))
+        }
+        _ => None,
+    }
+}
+
+fn is_long(program: &Program, mut id: ExprId) -> bool {
+    let mut length = 0;
+    while let Some((before, _)) = link(program, id) {
+        length += 1;
+        id = before;
+    }
+    length >= LONG
+}
+
+/// Names for every sum of a chain but the last.
+fn links(program: &mut Program, chain: ExprId) -> Block {
+    let mut sums = Vec::new();
+    let mut id = chain;
+    while let Some((before, _)) = link(program, id) {
+        if link(program, before).is_some() {
+            sums.push(before);
+        }
+        id = before;
+    }
+    let mut block = Vec::with_capacity(sums.len());
+    for sum in sums.into_iter().rev() {
+        let var = fresh(program, "sum".to_owned(), Type::F32, VarKind::Let);
+        let value = program[sum].clone();
+        let value = program.add(value, Span::default());
+        program.exprs[sum.0 as usize] = Expr::Read(var);
+        block.push(Stmt::Let { var, value });
+    }
+    block
+}

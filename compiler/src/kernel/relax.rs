@@ -1,0 +1,11 @@
+//! Rewrites that round floats otherwise than a model writes them, each in a file: its law, and what it gains.
+//! [`super::rewrites`] has their order and the conditions under which they run.
+
+pub(crate) mod constant_factors;
+pub(crate) mod constants_in_weights;
+pub(crate) mod early_reciprocals;
+pub(crate) mod exponential_quotients;
+pub(crate) mod fma_chains;
+pub(crate) mod late_terms_last;
+pub(crate) mod nested_divisions;
+pub(crate) mod shared_reciprocals;

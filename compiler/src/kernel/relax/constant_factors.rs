@@ -1,0 +1,486 @@
+//! Constant factors go where they cost nothing: with `v = 10.0 * e`, `x + 0.5 * v` becomes `x + 5.0 * e`.
+//!
+//! A factor costs nothing where it meets another, or where an addition takes it in as a fused multiply–add; the
+//! exponential's own is log2(e), as devices have `exp2` only. So:
+//! * `k * (c * e)` is `(k * c) * e`, `c * p + d * q` is `c * (p + (d / c) * q)`, and `exp(c * e)` is
+//!   `exp2((c * log2(e)) * e)`.
+//! * A factor goes into a product or sum all of whose terms have a literal of their own. (Not into roots of such:
+//!   that saved an instruction of a step of geometric Brownian motion, and made it slower on an H200.)
+//! * A name `v = c * e` becomes one for `e`, and its reads become `c * v`.
+//!
+//! Law: each value is what it was but for some roundings, and a change is made only where operations become
+//! fewer. An addition, and a multiplication that no addition takes in, is one, a division by a literal is a
+//! multiplication, `exp` is two, signs and what all agents share (`prepare` computes it once) are none, and
+//! any other node is one; a name and all that reads it are counted together, as a device would have them, which
+//! takes `c * e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded once, and
+//! of moderate size. No product of two values is taken in another order, as that might
+//! overflow. A sum that takes a term off again is there for its rounding, and stays.
+//!
+//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+
+use crate::{
+    builtin::BuiltinId,
+    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId},
+    kernel::{analysis::agent_dependence::Personal, relax::fma_chains},
+    passes::rewrite::{
+        Section, blocks_mut, each_section, map_operands, map_roots, operands, reads, roots,
+    },
+};
+use std::{collections::HashMap, ops::RangeInclusive};
+
+/// Sizes of factors that move, and of what becomes of them: a value overflows or vanishes on its way only within so
+/// much of the ends of the range.
+const SIZES: RangeInclusive<f64> = 1.0 / 16_777_216.0..=16_777_216.0;
+/// Nodes of a tree beyond which it stays as it is: each name in it has it gone through.
+const LARGE: u32 = 256;
+/// How often the names of a block are gone through, at most: where one loses its factor, others may follow.
+const ROUNDS: usize = 8;
+
+/// Changes what pays; returns in how many places it did.
+pub(crate) fn run(program: &mut Program) -> u32 {
+    let mut factors = Factors {
+        personal: Personal::new(program),
+        reads: reads(program),
+        exact: HashMap::new(),
+        tried: None,
+        written_out: None,
+        refused: false,
+        exp: BuiltinId::EXP,
+        exp2: BuiltinId::EXP2,
+        changed: 0,
+    };
+    each_section(program, |program, place, block| match place {
+        Section::Function(_) | Section::Step => factors.block(program, block),
+        // What runs once is not worth a rounding.
+        Section::InputDefault(_) | Section::Init | Section::Prologue | Section::Finish => {}
+    });
+    factors.changed
+}
+
+/// What is to be multiplied by a factor.
+#[derive(Clone, Copy)]
+struct Scaled {
+    factor: f64,
+    id: ExprId,
+}
+
+/// Trees for one value, of which one becomes part of the program.
+struct Forms {
+    /// The value itself.
+    bare: ExprId,
+    /// With a factor that its user may have.
+    scaled: Option<Scaled>,
+}
+
+struct Factors {
+    personal: Personal,
+    reads: Vec<u32>,
+    /// What literals of this pass are before they are rounded.
+    exact: HashMap<ExprId, f64>,
+    /// A name that, for a try, has lost its factor.
+    tried: Option<(VarId, f64)>,
+    /// A name that is counted as the product that it is.
+    written_out: Option<VarId>,
+    /// Is the name that is tried read where nothing may change?
+    refused: bool,
+    exp: BuiltinId,
+    exp2: BuiltinId,
+    changed: u32,
+}
+
+impl Factors {
+    fn block(&mut self, program: &mut Program, block: &mut Block) {
+        for stmt in block.iter_mut() {
+            map_roots(stmt, |root| {
+                if is_large(program, root) {
+                    return root;
+                }
+                let new = self.bare(program, root);
+                let best = self.cheaper(program, root, new);
+                self.changed += u32::from(best != root);
+                best
+            });
+            for inner in blocks_mut(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
+            }
+        }
+        let readers = readers(program, block);
+        for _ in 0..ROUNDS {
+            let before = self.changed;
+            for at in 0..block.len() {
+                self.name(program, block, at, &readers);
+            }
+            if self.changed == before {
+                break;
+            }
+        }
+    }
+
+    /// Takes the factor off a name if that pays, whose readers all stand in the same block.
+    fn name(&mut self, program: &mut Program, block: &mut Block, at: usize, readers: &Readers) {
+        let Stmt::Let { var, value } = block[at] else {
+            return;
+        };
+        let Some((count, readers)) = readers.get(&var) else {
+            return;
+        };
+        let is_number = program[var].ty == Type::F32 && self.personal.of(program, value);
+        if !is_number || *count != self.reads[var.0 as usize] {
+            return;
+        }
+        if is_large(program, value) {
+            return;
+        }
+        let Some(scaled) = self.forms(program, value).scaled else {
+            return;
+        };
+        (self.tried, self.refused) = (Some((var, scaled.factor)), false);
+        let bare = self.count(program, scaled.id);
+        let (mut shared, mut written_out, mut after) = (self.count(program, value), bare, bare);
+        let mut changed = HashMap::new();
+        for &reader in readers {
+            for &root in roots(&block[reader]).iter() {
+                if reads_name(program, root, var) {
+                    if is_large(program, root) {
+                        self.tried = None;
+                        return;
+                    }
+                    let new = self.bare(program, root);
+                    after += self.count(program, new);
+                    changed.insert(root, new);
+                    shared += self.count(program, root);
+                    self.written_out = Some(var);
+                    written_out += self.count(program, root);
+                    self.written_out = None;
+                }
+            }
+        }
+        self.tried = None;
+        if self.refused || after >= shared.min(written_out) {
+            return;
+        }
+        self.changed += 1;
+        program.vars[var.0 as usize].name += "_unscaled";
+        map_roots(&mut block[at], |_| scaled.id);
+        for &reader in readers {
+            map_roots(&mut block[reader], |root| {
+                *changed.get(&root).unwrap_or(&root)
+            });
+        }
+    }
+
+    fn bare(&mut self, program: &mut Program, id: ExprId) -> ExprId {
+        self.forms(program, id).bare
+    }
+
+    /// The cheapest trees for a value; the value's own, if none is cheaper.
+    fn forms(&mut self, program: &mut Program, id: ExprId) -> Forms {
+        if !self.personal.of(program, id) {
+            return plain(id);
+        }
+        let expr = program[id].clone();
+        if program.type_of(id) == Type::F32 {
+            match expr {
+                Expr::Read(var) => {
+                    if let Some((_, factor)) = self.tried.filter(|(tried, _)| *tried == var) {
+                        let bare = self.times(program, factor, id);
+                        let scaled = Some(Scaled { factor, id });
+                        return Forms { bare, scaled };
+                    }
+                }
+                Expr::Unary(UnaryOp::Negate, x) => {
+                    let inner = self.forms(program, x);
+                    let bare = with_operand(program, id, x, inner.bare);
+                    let scaled = inner.scaled.map(|it| Scaled {
+                        factor: -it.factor,
+                        ..it
+                    });
+                    return Forms { bare, scaled };
+                }
+                Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => {
+                    return self.sum(program, id, op, [a, b]);
+                }
+                Expr::Builtin(builtin, args) if builtin == self.exp => {
+                    return plain(self.exponential(program, id, args[0]));
+                }
+                _ => {
+                    if let Some((factor, x)) = self.multiple(program, id) {
+                        return self.product(program, id, factor, x);
+                    }
+                }
+            }
+        }
+        let mut expr = program[id].clone();
+        let mut changed = false;
+        map_operands(&mut expr, |operand| {
+            let new = self.bare(program, operand);
+            changed |= new != operand;
+            new
+        });
+        plain(if changed { add(program, id, expr) } else { id })
+    }
+
+    /// `c * x` and `x / c`.
+    fn product(&mut self, program: &mut Program, id: ExprId, own: f64, x: ExprId) -> Forms {
+        let inner = self.forms(program, x);
+        let mut bare = with_operand(program, id, x, inner.bare);
+        let mut scaled = Scaled {
+            factor: own,
+            id: inner.bare,
+        };
+        if let Some(inner) = inner.scaled
+            && let Some(factor) = moderate(own * inner.factor)
+        {
+            let joint = self.times(program, factor, inner.id);
+            bare = self.cheaper(program, bare, joint);
+            if self.cheaper(program, scaled.id, inner.id) == inner.id {
+                let id = inner.id;
+                scaled = Scaled { factor, id };
+            }
+        }
+        // Last, as an addition takes in a product, but no sum.
+        if let Some(pushed) = self.push(program, own, inner.bare) {
+            bare = self.cheaper(program, bare, pushed);
+        }
+        let scaled = Some(scaled);
+        Forms { bare, scaled }
+    }
+
+    fn sum(
+        &mut self,
+        program: &mut Program,
+        id: ExprId,
+        op: BinaryOp,
+        sides: [ExprId; 2],
+    ) -> Forms {
+        if fma_chains::has_roundings(program, id) {
+            self.refused |= (self.tried).is_some_and(|(var, _)| reads_name(program, id, var));
+            return plain(id);
+        }
+        let [a, b] = sides.map(|side| self.forms(program, side));
+        let mut bare = id;
+        if [a.bare, b.bare] != sides {
+            bare = add(program, id, Expr::Binary(op, a.bare, b.bare));
+        }
+        let mut scaled = None;
+        if let (Some(a), Some(b)) = (a.scaled, b.scaled)
+            && let Some(ratio) = moderate(b.factor / a.factor)
+        {
+            let b = self.times(program, ratio, b.id);
+            let id = add(program, id, Expr::Binary(op, a.id, b));
+            let factor = a.factor;
+            let whole = self.times(program, factor, id);
+            bare = self.cheaper(program, bare, whole);
+            scaled = Some(Scaled { factor, id });
+        }
+        Forms { bare, scaled }
+    }
+
+    fn exponential(&mut self, program: &mut Program, id: ExprId, exponent: ExprId) -> ExprId {
+        let log2_e = std::f64::consts::LOG2_E;
+        let inner = self.forms(program, exponent);
+        let mut best = with_operand(program, id, exponent, inner.bare);
+        let mut exponents = Vec::from_iter(self.push(program, log2_e, inner.bare));
+        if let Some(scaled) = inner.scaled
+            && let Some(factor) = moderate(scaled.factor * log2_e)
+        {
+            exponents.push(self.times(program, factor, scaled.id));
+        }
+        for exponent in exponents {
+            let power = add(program, id, Expr::Builtin(self.exp2, vec![exponent]));
+            best = self.cheaper(program, best, power);
+        }
+        best
+    }
+
+    /// `factor * id` in the literals of that tree, if it has them where they are needed.
+    fn push(&mut self, program: &mut Program, factor: f64, id: ExprId) -> Option<ExprId> {
+        if let Some(number) = self.number(program, id) {
+            let number = moderate(factor * number)?;
+            return Some(self.literal(program, number, id));
+        }
+        if !self.personal.of(program, id) || program.type_of(id) != Type::F32 {
+            return None;
+        }
+        if let Some((own, x)) = self.multiple(program, id) {
+            let factor = moderate(factor * own)?;
+            return Some(self.times(program, factor, x));
+        }
+        match program[id].clone() {
+            Expr::Unary(UnaryOp::Negate, x) => {
+                let pushed = self.push(program, factor, x)?;
+                Some(with_operand(program, id, x, pushed))
+            }
+            Expr::Binary(BinaryOp::Multiply, a, b) => {
+                let operand = [a, b].into_iter().find_map(|operand| {
+                    let pushed = self.push(program, factor, operand)?;
+                    Some((operand, pushed))
+                });
+                operand.map(|(operand, pushed)| with_operand(program, id, operand, pushed))
+            }
+            Expr::Binary(BinaryOp::Divide, a, _) => {
+                let pushed = self.push(program, factor, a)?;
+                Some(with_operand(program, id, a, pushed))
+            }
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b)
+                if !fma_chains::has_roundings(program, id) =>
+            {
+                let a = self.push(program, factor, a)?;
+                let b = self.push(program, factor, b)?;
+                Some(add(program, id, Expr::Binary(op, a, b)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The number that a literal stands for, if it may be a factor.
+    fn number(&self, program: &Program, id: ExprId) -> Option<f64> {
+        match program[id] {
+            Expr::Literal(Value::F32(number)) => {
+                let exact = self.exact.get(&id).copied();
+                moderate(exact.unwrap_or_else(|| number.into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// `c` and `x` of `c * x`, `x * c` and `x / c`.
+    fn multiple(&self, program: &Program, id: ExprId) -> Option<(f64, ExprId)> {
+        let (factor, x) = match program[id] {
+            Expr::Binary(BinaryOp::Multiply, a, b) => match self.number(program, a) {
+                Some(factor) => (factor, b),
+                None => (self.number(program, b)?, a),
+            },
+            Expr::Binary(BinaryOp::Divide, a, b) => (moderate(1.0 / self.number(program, b)?)?, a),
+            _ => return None,
+        };
+        let is_value = !matches!(program[x], Expr::Literal(_));
+        (is_value && program.type_of(x) == Type::F32).then_some((factor, x))
+    }
+
+    /// `factor * id`.
+    fn times(&mut self, program: &mut Program, factor: f64, id: ExprId) -> ExprId {
+        let expr = match factor as f32 {
+            1.0 => return id,
+            -1.0 => Expr::Unary(UnaryOp::Negate, id),
+            _ => Expr::Binary(BinaryOp::Multiply, self.literal(program, factor, id), id),
+        };
+        add(program, id, expr)
+    }
+
+    fn literal(&mut self, program: &mut Program, number: f64, place: ExprId) -> ExprId {
+        let id = add(program, place, Expr::Literal(Value::F32(number as f32)));
+        self.exact.insert(id, number);
+        id
+    }
+
+    /// The tree with fewer operations; the first of equals.
+    fn cheaper(&mut self, program: &Program, a: ExprId, b: ExprId) -> ExprId {
+        match self.count(program, b) < self.count(program, a) {
+            true => b,
+            false => a,
+        }
+    }
+
+    /// The operations of a tree, as the head of this file counts them.
+    fn count(&mut self, program: &Program, id: ExprId) -> u32 {
+        if !self.personal.of(program, id) {
+            return 0;
+        }
+        let own = match program[id] {
+            Expr::Read(var) => u32::from(self.written_out == Some(var)),
+            Expr::Unary(UnaryOp::Negate, _) => 0,
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
+                let taken_in = program.type_of(id) == Type::F32
+                    && [a, b]
+                        .into_iter()
+                        .any(|side| self.is_product(program, side));
+                u32::from(!taken_in)
+            }
+            Expr::Builtin(builtin, _) if builtin == self.exp => 2,
+            _ => 1,
+        };
+        let operands = operands(&program[id]);
+        own + (operands.iter())
+            .map(|&operand| self.count(program, operand))
+            .sum::<u32>()
+    }
+
+    fn is_product(&mut self, program: &Program, id: ExprId) -> bool {
+        match program[id] {
+            Expr::Read(var) => self.written_out == Some(var),
+            Expr::Unary(UnaryOp::Negate, x) => self.is_product(program, x),
+            Expr::Binary(BinaryOp::Multiply, ..) => self.personal.of(program, id),
+            _ => self.multiple(program, id).is_some() && self.personal.of(program, id),
+        }
+    }
+}
+
+/// Per name: how often the statements of a block read it, and which of them.
+type Readers = HashMap<VarId, (u32, Vec<usize>)>;
+
+fn readers(program: &Program, block: &Block) -> Readers {
+    let mut readers = Readers::new();
+    for (at, stmt) in block.iter().enumerate() {
+        let mut pending = roots(stmt).to_vec();
+        while let Some(id) = pending.pop() {
+            if let Expr::Read(var) = program[id] {
+                let (count, stmts) = readers.entry(var).or_default();
+                *count += 1;
+                if stmts.last() != Some(&at) {
+                    stmts.push(at);
+                }
+            }
+            pending.extend_from_slice(&operands(&program[id]));
+        }
+    }
+    readers
+}
+
+fn reads_name(program: &Program, id: ExprId, var: VarId) -> bool {
+    matches!(program[id], Expr::Read(read) if read == var)
+        || (operands(&program[id]).iter()).any(|&operand| reads_name(program, operand, var))
+}
+
+/// A factor, if its size is moderate.
+fn moderate(factor: f64) -> Option<f64> {
+    SIZES.contains(&factor.abs()).then_some(factor)
+}
+
+/// Has a tree more nodes than are worth the time?
+fn is_large(program: &Program, id: ExprId) -> bool {
+    let mut pending = vec![id];
+    let mut nodes = 0;
+    while let Some(id) = pending.pop() {
+        nodes += 1;
+        if nodes > LARGE {
+            return true;
+        }
+        pending.extend_from_slice(&operands(&program[id]));
+    }
+    false
+}
+
+fn plain(bare: ExprId) -> Forms {
+    let scaled = None;
+    Forms { bare, scaled }
+}
+
+/// A node that stands for what `place` stands for.
+fn add(program: &mut Program, place: ExprId, expr: Expr) -> ExprId {
+    let span = program.span(place);
+    program.add(expr, span)
+}
+
+/// The node `id` with another operand in the place of `old`; itself, if that is the same.
+fn with_operand(program: &mut Program, id: ExprId, old: ExprId, new: ExprId) -> ExprId {
+    if old == new {
+        return id;
+    }
+    let mut expr = program[id].clone();
+    map_operands(
+        &mut expr,
+        |operand| if operand == old { new } else { operand },
+    );
+    add(program, id, expr)
+}

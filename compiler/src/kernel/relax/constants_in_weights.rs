@@ -1,0 +1,521 @@
+//! Constants go into weights: what an agent's inputs are multiplied by in every step, they are multiplied by once.
+//!
+//! A *weighted sum* is `b + x * v + y * w` with `b`, `v` and `w` that do not change during the time loop.
+//! * `c * (b + x * v + y * w)` is `b' + x * v' + y * w'` with `b' = c * b` and so on; `exp` of it has such a factor, as
+//!   devices have `exp2` only.
+//! * Where few agents run and each step waits for its own values, and all readers of `h = p + q * g` multiply it by such
+//!   a `w` in a sum, `h` becomes `g`, `w` becomes `q * w`, and the sum has `p * w` more, which does not change either.
+//!   So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and what is observed need not be scaled. (Where agents
+//!   fill the device that saves an operation, too, but steps were up to 12 % slower on an H200.)
+//! * There also: `b` plus a sum over an agent's lanes is a sum over its lanes, to which the first adds `b`.
+//!
+//! Law: each value is what it was but for some roundings. `c` and `q` are of moderate size, so values overflow or
+//! vanish on their way only at the ends of the range. A weight is changed only where that takes nothing more to
+//! remember: it has no other reader.
+//!
+//! Drivers would take the new weights apart again, to save the multiplications before the loop, and make more of them
+//! in it; so their names are [`Program::kept`].
+//!
+//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it. What comes after it must not inline
+//! names.
+
+mod made;
+
+use crate::{
+    builtin::BuiltinId,
+    ir::{
+        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, UnaryOp, Value,
+        VarId, VarKind,
+    },
+    kernel::analysis::{free_sums::FreeSums, terms::terms},
+    passes::{
+        names,
+        rewrite::{Cloner, blocks, blocks_mut, map_roots, operands, reads, roots},
+    },
+    span::Span,
+};
+use made::Made;
+use std::{collections::HashMap, ops::RangeInclusive};
+
+/// Sizes of constants that go into weights.
+const SIZES: RangeInclusive<f64> = 1.0 / 1024.0..=1024.0;
+
+/// Changes what pays, much or little by how many agents run; returns how many constants went into weights.
+pub(crate) fn run(program: &mut Program, few_agents: bool) -> u32 {
+    let reads = reads(program);
+    let mut step = std::mem::take(&mut program.step);
+    // Trees are changed where they are, and must not have parts in common.
+    let copy = Cloner::default();
+    each_stmt(&mut step, &mut |stmt| {
+        map_roots(stmt, |root| copy.expr(program, root))
+    });
+    let mut weights = Weights::new(program, &step, reads);
+    let mut trees = Vec::new();
+    trees_of(&step, &mut trees);
+    if few_agents {
+        for &root in &trees {
+            weights.biases(program, root);
+        }
+        weights.affine(program, &lets(&step), &trees);
+    }
+    for &root in &trees {
+        weights.factors(program, root, false);
+    }
+    program.step = step;
+    let changed = weights.changed;
+    made::write_down(program, weights.made);
+    changed
+}
+
+/// A name for an affine function `offset + factor * g` of something.
+#[derive(Clone, Copy)]
+struct Affine {
+    value: ExprId,
+    offset: f64,
+    factor: f64,
+}
+
+struct Weights {
+    /// In the order in which they came up; their names are the variables from number `before` on.
+    made: Vec<(VarId, Made)>,
+    before: usize,
+    reads: Vec<u32>,
+    /// Per variable: is it a number that is the same in all steps?
+    fixed: Vec<bool>,
+    /// Names of the step, each given once, and their values.
+    values: HashMap<VarId, ExprId>,
+    sums: FreeSums,
+    /// Per variable: may its value differ from lane to lane?
+    by_lane: Vec<bool>,
+    exp: BuiltinId,
+    exp2: BuiltinId,
+    bounds: [BuiltinId; 3],
+    changed: u32,
+}
+
+impl Weights {
+    fn new(program: &Program, step: &[Stmt], reads: Vec<u32>) -> Weights {
+        let mut fixed = vec![false; program.vars.len()];
+        let prologue = program.prologue.iter().filter_map(|stmt| match stmt {
+            Stmt::Let { var, .. } => Some(var),
+            _ => None,
+        });
+        for var in program.inputs.iter().chain(prologue) {
+            fixed[var.0 as usize] = program[*var].ty == Type::F32 && program[*var].len == Len::One;
+        }
+        Weights {
+            made: Vec::new(),
+            before: program.vars.len(),
+            reads,
+            fixed,
+            values: lets(step).into_iter().collect(),
+            sums: FreeSums::new(program, [step]),
+            by_lane: by_lane(program),
+            exp: BuiltinId::EXP,
+            exp2: BuiltinId::EXP2,
+            bounds: BuiltinId::BOUNDS,
+            changed: 0,
+        }
+    }
+
+    /// Is it a number that does not change, which nothing else reads?
+    fn weight(&self, program: &Program, id: ExprId) -> Option<VarId> {
+        match program[id] {
+            Expr::Read(var) if self.fixed[var.0 as usize] && self.reads[var.0 as usize] == 1 => {
+                Some(var)
+            }
+            _ => None,
+        }
+    }
+
+    /// A name of the step that is read once, and its value.
+    fn own(&self, program: &Program, id: ExprId) -> Option<ExprId> {
+        match program[id] {
+            Expr::Read(var) if self.reads[var.0 as usize] == 1 => self.values.get(&var).copied(),
+            _ => None,
+        }
+    }
+
+    /// `b` plus a sum over lanes of a weighted sum.
+    fn biases(&mut self, program: &mut Program, id: ExprId) {
+        for &operand in operands(&program[id]).iter() {
+            self.biases(program, operand);
+        }
+        let Expr::Binary(BinaryOp::Add, a, b) = program[id] else {
+            return;
+        };
+        for (bias, sum) in [(a, b), (b, a)] {
+            let whole = self.own(program, sum).unwrap_or(sum);
+            if let Expr::AcrossLanes(LaneOp::Sum, part) = program[whole]
+                && let Some(name) = self.weight(program, bias)
+                && !self.by_lane[name.0 as usize]
+                && program.type_of(part) == Type::F32
+                && self.takes_terms(program, part)
+            {
+                let span = program.span(bias);
+                let made = Made::First {
+                    bias: name,
+                    factor: 1.0,
+                };
+                let first = self.name(program, name, "first", made);
+                let first = program.add(Expr::Read(first), span);
+                let part = with_first(program, part, first);
+                program.exprs[whole.0 as usize] = Expr::AcrossLanes(LaneOp::Sum, part);
+                program.exprs[id.0 as usize] = program[sum].clone();
+                return;
+            }
+        }
+    }
+
+    /// Is it a product, or a sum that may have one more term?
+    fn takes_terms(&self, program: &Program, id: ExprId) -> bool {
+        match program[id] {
+            Expr::Binary(BinaryOp::Multiply, ..) => true,
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => self.sums.is_free(program, id),
+            _ => false,
+        }
+    }
+
+    /// Takes affine functions off their names.
+    fn affine(&mut self, program: &mut Program, names: &[(VarId, ExprId)], trees: &[ExprId]) {
+        let sums: Vec<ExprId> = (trees.iter())
+            .flat_map(|&root| self.sums.of(program, root))
+            .collect();
+        // By name: the weights by which sums multiply it.
+        let mut readers: HashMap<VarId, u32> = HashMap::new();
+        for &sum in &sums {
+            for (term, _) in terms(program, sum) {
+                if let Some((name, _)) = self.weighted(program, term) {
+                    *readers.entry(name).or_default() += 1;
+                }
+            }
+        }
+        let mut found: HashMap<VarId, Affine> = HashMap::new();
+        for &(name, value) in names {
+            let readers = readers.get(&name).copied().unwrap_or(0);
+            if readers > 0
+                && readers == self.reads[name.0 as usize]
+                && let Some(affine) = self.affine_of(program, value)
+            {
+                found.insert(name, affine);
+            }
+        }
+        for sum in sums {
+            self.take(program, sum, &found);
+        }
+        for affine in found.values() {
+            bare(program, affine.value);
+        }
+        self.changed += found.len() as u32;
+    }
+
+    /// The name and the weight of `h * w`.
+    fn weighted(&self, program: &Program, id: ExprId) -> Option<(VarId, ExprId)> {
+        let Expr::Binary(BinaryOp::Multiply, a, b) = program[id] else {
+            return None;
+        };
+        [(a, b), (b, a)].into_iter().find_map(|(name, weight)| {
+            self.weight(program, weight)?;
+            match program[name] {
+                Expr::Read(name) if self.values.contains_key(&name) => Some((name, weight)),
+                _ => None,
+            }
+        })
+    }
+
+    /// `p + q * g` and `p - q * g`, where `q` may be hidden in a dividend, and `q * g`.
+    fn affine_of(&self, program: &Program, value: ExprId) -> Option<Affine> {
+        let (sign, offset, rest) = match program[value] {
+            Expr::Binary(BinaryOp::Subtract, a, b) => (-1.0, number(program, a)?, b),
+            Expr::Binary(BinaryOp::Add, a, b) => match number(program, a) {
+                Some(offset) => (1.0, offset, b),
+                None => (1.0, number(program, b)?, a),
+            },
+            Expr::Binary(BinaryOp::Multiply, ..) => (1.0, 0.0, value),
+            _ => return None,
+        };
+        let factor = match program[rest] {
+            Expr::Binary(BinaryOp::Divide, dividend, _) => number(program, dividend),
+            Expr::Binary(BinaryOp::Multiply, a, b) => {
+                number(program, a).or_else(|| number(program, b))
+            }
+            _ => return None,
+        }
+        .unwrap_or(1.0);
+        // A sum that takes off what another name loses is no name to lose anything.
+        if self.weighted(program, rest).is_some() {
+            return None;
+        }
+        let fits = |number: f64| SIZES.contains(&number.abs());
+        let changes = fits(offset) || (offset == 0.0 && factor != 1.0);
+        (changes && fits(factor)).then_some(Affine {
+            value,
+            offset,
+            factor: sign * factor,
+        })
+    }
+
+    /// Puts what names lose into a sum and its weights.
+    fn take(&mut self, program: &mut Program, sum: ExprId, found: &HashMap<VarId, Affine>) {
+        let mut more = Vec::new();
+        let mut bias = None;
+        for (term, negative) in terms(program, sum) {
+            if bias.is_none()
+                && !negative
+                && let Some(var) = self.weight(program, term)
+            {
+                bias = Some((term, var));
+            }
+            let Some((name, weight)) = self.weighted(program, term) else {
+                continue;
+            };
+            if let Some(affine) = found.get(&name) {
+                self.scale(program, weight, affine.factor);
+                let scaled = self.weight(program, weight).expect("it still is one");
+                let sign = if negative { -1.0 } else { 1.0 };
+                if affine.offset != 0.0 {
+                    more.push((sign * affine.offset / affine.factor, scaled));
+                }
+            }
+        }
+        let Some(&(_, some)) = more.first() else {
+            return;
+        };
+        let made = Made::Shifted {
+            bias: bias.map(|(_, var)| var),
+            factor: 1.0,
+            more,
+        };
+        match bias {
+            Some((place, var)) => {
+                let shifted = self.name(program, var, "shifted", made);
+                program.exprs[place.0 as usize] = Expr::Read(shifted);
+            }
+            None => {
+                let offset = self.name(program, some, "offset", made);
+                let first = program.add(Expr::Read(offset), Span::default());
+                let old = program.add(program[sum].clone(), program.span(sum));
+                let new = with_first(program, old, first);
+                program.exprs[sum.0 as usize] = program[new].clone();
+            }
+        }
+    }
+
+    /// Finds `c * sum` where no addition takes in the product, and `exp(sum)`, which is `exp2(log2(e) * sum)`.
+    fn factors(&mut self, program: &mut Program, id: ExprId, taken_in: bool) {
+        let found = match &program[id] {
+            Expr::Binary(BinaryOp::Multiply, a, b) if !taken_in => {
+                let (a, b) = (*a, *b);
+                [(a, b), (b, a)].into_iter().find_map(|(constant, sum)| {
+                    let factor = number(program, constant)?;
+                    SIZES.contains(&factor.abs()).then_some((sum, factor))
+                })
+            }
+            Expr::Builtin(which, args) if *which == self.exp => {
+                Some((args[0], std::f64::consts::LOG2_E))
+            }
+            _ => None,
+        };
+        if let Some((sum, factor)) = found
+            && program.type_of(id) == Type::F32
+            && self.has_sum(program, sum)
+            && self.may_scale(program, sum, factor, false)
+        {
+            self.scale(program, sum, factor);
+            program.exprs[id.0 as usize] = match &program[id] {
+                Expr::Builtin(..) => Expr::Builtin(self.exp2, vec![sum]),
+                _ => program[sum].clone(),
+            };
+            self.changed += 1;
+            return;
+        }
+        let adds = matches!(
+            program[id],
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..)
+        );
+        for &operand in operands(&program[id]).iter() {
+            self.factors(program, operand, adds);
+        }
+    }
+
+    /// Is this a sum, or bounded by `min` and its like?
+    fn has_sum(&self, program: &Program, id: ExprId) -> bool {
+        let value = self.own(program, id).unwrap_or(id);
+        match &program[value] {
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) | Expr::AcrossLanes(..) => true,
+            Expr::Unary(UnaryOp::Negate, a) => self.has_sum(program, *a),
+            Expr::Builtin(which, args) if self.bounds.contains(which) => {
+                self.has_sum(program, args[0])
+            }
+            _ => false,
+        }
+    }
+
+    /// Can a factor go into this, which is `inside` a sum or not, for nothing?
+    fn may_scale(&self, program: &Program, id: ExprId, factor: f64, inside: bool) -> bool {
+        if self.weight(program, id).is_some() || number(program, id).is_some() {
+            return true;
+        }
+        if let Some(value) = self.own(program, id) {
+            return self.may_scale(program, value, factor, false);
+        }
+        match &program[id] {
+            Expr::Unary(UnaryOp::Negate, a) => self.may_scale(program, *a, factor, inside),
+            Expr::AcrossLanes(LaneOp::Sum, a) => self.may_scale(program, *a, factor, false),
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
+                (inside || self.sums.is_free(program, id))
+                    && self.may_scale(program, *a, factor, true)
+                    && self.may_scale(program, *b, factor, true)
+            }
+            Expr::Binary(BinaryOp::Multiply, a, b) => {
+                self.weight(program, *a).is_some() || self.weight(program, *b).is_some()
+            }
+            // A negative factor would make the least the most.
+            Expr::Builtin(which, args) if self.bounds.contains(which) && factor > 0.0 => {
+                (args.iter()).all(|&arg| self.may_scale(program, arg, factor, false))
+            }
+            _ => false,
+        }
+    }
+
+    /// Puts a factor into what [`Weights::may_scale`] says.
+    fn scale(&mut self, program: &mut Program, id: ExprId, factor: f64) {
+        if let Some(var) = self.weight(program, id) {
+            let number = (var.0 as usize).checked_sub(self.before);
+            match number.map(|number| &mut self.made[number].1) {
+                Some(
+                    Made::First { factor: own, .. }
+                    | Made::Scaled { factor: own, .. }
+                    | Made::Shifted { factor: own, .. },
+                ) => *own *= factor,
+                None => {
+                    let made = Made::Scaled {
+                        weight: var,
+                        factor,
+                    };
+                    let scaled = self.name(program, var, "scaled", made);
+                    program.exprs[id.0 as usize] = Expr::Read(scaled);
+                }
+            }
+        } else if let Some(old) = number(program, id) {
+            program.exprs[id.0 as usize] = Expr::Literal(Value::F32((factor * old) as f32));
+        } else if let Some(value) = self.own(program, id) {
+            self.scale(program, value, factor);
+        } else if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id] {
+            match self.weight(program, b) {
+                Some(_) => self.scale(program, b, factor),
+                None => self.scale(program, a, factor),
+            }
+        } else {
+            for &operand in operands(&program[id]).iter() {
+                self.scale(program, operand, factor);
+            }
+        }
+    }
+
+    /// A name for what will stand before the time loop and be read once.
+    fn name(&mut self, program: &mut Program, of: VarId, what: &str, made: Made) -> VarId {
+        let name = format!("{}_{what}", program[of].name);
+        let var = names::fresh(program, name, Type::F32, VarKind::Let);
+        self.made.push((var, made));
+        self.reads.push(1);
+        self.fixed.push(true);
+        self.by_lane.push(true);
+        var
+    }
+}
+
+/// Which names of the prologue differ from lane to lane.
+fn by_lane(program: &Program) -> Vec<bool> {
+    let mut differs: Vec<bool> = (program.vars.iter())
+        .map(|var| var.lane_stride > 0)
+        .collect();
+    for stmt in &program.prologue {
+        let Stmt::Let { var, value } = stmt else {
+            continue;
+        };
+        let mut pending = vec![*value];
+        while let Some(id) = pending.pop() {
+            differs[var.0 as usize] |= match program[id] {
+                Expr::Launch(Launch::Lane) => true,
+                Expr::Read(var) | Expr::Element { array: var, .. } => differs[var.0 as usize],
+                _ => false,
+            };
+            pending.extend_from_slice(&operands(&program[id]));
+        }
+    }
+    differs
+}
+
+/// What a block evaluates, at any depth.
+fn trees_of(block: &[Stmt], trees: &mut Vec<ExprId>) {
+    for stmt in block {
+        trees.extend_from_slice(&roots(stmt));
+        for inner in blocks(stmt).into_iter().flatten() {
+            trees_of(inner, trees);
+        }
+    }
+}
+
+fn each_stmt(block: &mut Block, change: &mut impl FnMut(&mut Stmt)) {
+    for stmt in block {
+        change(stmt);
+        for inner in blocks_mut(stmt).into_iter().flatten() {
+            each_stmt(inner, change);
+        }
+    }
+}
+
+/// The names of a block's own statements and their values.
+fn lets(block: &[Stmt]) -> Vec<(VarId, ExprId)> {
+    let given = block.iter().filter_map(|stmt| match stmt {
+        Stmt::Let { var, value } => Some((*var, *value)),
+        _ => None,
+    });
+    given.collect()
+}
+
+fn number(program: &Program, id: ExprId) -> Option<f64> {
+    match program[id] {
+        Expr::Literal(Value::F32(number)) => Some(number.into()),
+        _ => None,
+    }
+}
+
+/// A sum with one more term, which comes first.
+fn with_first(program: &mut Program, sum: ExprId, first: ExprId) -> ExprId {
+    let span = program.span(sum);
+    match program[sum] {
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => {
+            let a = with_first(program, a, first);
+            program.add(Expr::Binary(op, a, b), span)
+        }
+        _ => program.add(Expr::Binary(BinaryOp::Add, first, sum), span),
+    }
+}
+
+/// `g` in the place of `p + q * g`, or of `q * g`.
+fn bare(program: &mut Program, value: ExprId) {
+    let rest = match program[value] {
+        Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => match number(program, a) {
+            Some(_) => b,
+            None => a,
+        },
+        _ => value,
+    };
+    program.exprs[value.0 as usize] = match program[rest] {
+        Expr::Binary(BinaryOp::Multiply, a, b) if number(program, a).is_some() => {
+            program[b].clone()
+        }
+        Expr::Binary(BinaryOp::Multiply, a, b) if number(program, b).is_some() => {
+            program[a].clone()
+        }
+        Expr::Binary(BinaryOp::Divide, dividend, divisor)
+            if number(program, dividend).is_some() =>
+        {
+            let one = program.add(Expr::Literal(Value::F32(1.0)), program.span(rest));
+            Expr::Binary(BinaryOp::Divide, one, divisor)
+        }
+        _ => program[rest].clone(),
+    };
+}

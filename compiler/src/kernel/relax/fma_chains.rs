@@ -1,0 +1,344 @@
+//! Sums as chains of fused multiply–adds: `b + (x * v + y * w)` becomes `b + x * v + y * w`.
+//!
+//! A device takes `a * b + c` for one operation, so a sum costs one per term if its products come after its
+//! other terms, in a chain to which each is added in turn; a product that meets another product, or the end
+//! of a sum of its own, costs one more, and terms that are the same in all steps cost nothing if they stand
+//! together.
+//!
+//! Where two chains meet that a device can compute side by side, the longer one chain that they make must save
+//! more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system was slower without its
+//! parentheses on an H200), `b + (x * v + y * w)` does not.
+//!
+//! Law: a sum of `f32` is changed only where that saves an operation, and then its terms stay the same and in
+//! their order, but that those that never change come first, and products last. What all agents share in a
+//! step is one term: `prepare` computes it once. Names of sums that are read once, in their own block, become
+//! part of the sum that reads them. Two kinds of sums stay as they are: what takes a term off again is there
+//! for its rounding, and where a variable adds to itself, roundings of its size would add up over the steps.
+//!
+//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+
+use crate::{
+    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, VarId, VarKind},
+    kernel::analysis::{accumulators::Accumulators, agent_dependence::Personal},
+    passes::{
+        inline_lets::crosses_lanes,
+        rewrite::{Section, assigned, blocks_mut, each_section, operands, reads, roots},
+        shape::alike,
+    },
+};
+
+/// Terms of a sum beyond which names stay names.
+const MAX_TERMS: usize = 256;
+
+/// Changes what pays; returns how many sums it changed.
+pub(crate) fn run(program: &mut Program) -> u32 {
+    let vars = program.vars.len();
+    let mut chains = Chains {
+        accumulators: Accumulators::new(program, Accumulators::blocks(program)),
+        personal: Personal::new(program),
+        reads: reads(program),
+        held: vec![None; vars],
+        melted: vec![false; vars],
+        assigned: vec![0; vars],
+        clock: 1,
+        blocks: 0,
+        fixed: vec![false; vars],
+        place: Section::Init,
+        target: None,
+        changed: 0,
+    };
+    each_section(program, |program, place, block| {
+        chains.place = place;
+        if !matches!(place, Section::InputDefault(_)) {
+            chains.block(program, block);
+        }
+    });
+    chains.changed
+}
+
+/// A name for a sum or a product that is read once.
+#[derive(Clone, Copy)]
+struct Held {
+    value: ExprId,
+    /// When it was given.
+    clock: u32,
+    /// In which block.
+    block: u32,
+}
+
+/// A term of a sum.
+struct Term {
+    id: ExprId,
+    negative: bool,
+    kind: Kind,
+}
+
+/// What terms are, in the order in which a chain has them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// The same in all steps: the sum of these leaves the time loop.
+    Fixed,
+    Other,
+    Product,
+}
+
+/// A part of a sum that is being taken apart.
+struct Part {
+    id: ExprId,
+    negative: bool,
+    /// Did it come out of a name? Then it has been seen to where that was given.
+    named: bool,
+}
+
+struct Chains {
+    accumulators: Accumulators,
+    personal: Personal,
+    reads: Vec<u32>,
+    held: Vec<Option<Held>>,
+    melted: Vec<bool>,
+    /// Per variable: when it was assigned last.
+    assigned: Vec<u32>,
+    clock: u32,
+    /// Blocks so far: the last one's number.
+    blocks: u32,
+    /// Per variable: is it a name of the prologue?
+    fixed: Vec<bool>,
+    place: Section,
+    /// What the statement at hand assigns.
+    target: Option<VarId>,
+    changed: u32,
+}
+
+impl Chains {
+    fn block(&mut self, program: &mut Program, block: &mut Block) {
+        self.blocks += 1;
+        let number = self.blocks;
+        for stmt in block.iter_mut() {
+            self.target = match stmt {
+                Stmt::Assign { var, .. } => Some(*var),
+                _ => None,
+            };
+            for &root in roots(stmt).iter() {
+                self.tree(program, root, number);
+            }
+            match stmt {
+                Stmt::Let { var, value } => {
+                    self.fixed[var.0 as usize] = self.place == Section::Prologue;
+                    let once = self.reads[var.0 as usize] == 1;
+                    if once && program[*var].ty == Type::F32 && !crosses_lanes(program, *value) {
+                        self.held[var.0 as usize] = Some(Held {
+                            value: *value,
+                            clock: self.clock,
+                            block: number,
+                        });
+                    }
+                }
+                Stmt::Var { var, .. }
+                | Stmt::Assign { var, .. }
+                | Stmt::AssignElement { var, .. } => self.assign(*var),
+                Stmt::For { body, .. } => {
+                    let mut changed = Vec::new();
+                    assigned(body, &mut changed);
+                    changed.into_iter().for_each(|var| self.assign(var));
+                }
+                Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
+            }
+            for inner in blocks_mut(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
+            }
+        }
+        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.melted[var.0 as usize]));
+    }
+
+    fn assign(&mut self, var: VarId) {
+        self.clock += 1;
+        self.assigned[var.0 as usize] = self.clock;
+    }
+
+    /// Changes the sums in a tree.
+    fn tree(&mut self, program: &mut Program, id: ExprId, block: u32) {
+        if sum(program, id).is_some()
+            && program.type_of(id) == Type::F32
+            && self.personal.of(program, id)
+        {
+            self.sum(program, id, block);
+            return;
+        }
+        for &operand in operands(&program[id]).iter() {
+            self.tree(program, operand, block);
+        }
+    }
+
+    /// Changes a sum and the sums in its terms.
+    fn sum(&mut self, program: &mut Program, root: ExprId, block: u32) {
+        let mut terms = Vec::new();
+        let mut names = Vec::new();
+        // Products that no addition takes in.
+        let mut loose = 0;
+        // Sums that begin with a chain and end with another.
+        let mut joints = 0;
+        let mut stack = vec![Part {
+            id: root,
+            negative: false,
+            named: false,
+        }];
+        while let Some(part) = stack.pop() {
+            let few = terms.len() + stack.len() < MAX_TERMS;
+            let name = self.name(program, part.id, block).filter(|_| few);
+            let id = name.map_or(part.id, |(_, value)| value);
+            let Some((op, a, b)) = sum(program, id).filter(|_| self.personal.of(program, id))
+            else {
+                if !part.named {
+                    for &operand in operands(&program[part.id]).iter() {
+                        self.tree(program, operand, block);
+                    }
+                }
+                terms.push(Term {
+                    id: part.id,
+                    negative: part.negative,
+                    kind: self.kind(program, part.id, block),
+                });
+                continue;
+            };
+            names.extend(name.map(|(var, _)| var));
+            let both = [a, b].map(|id| self.is_product(program, id, block));
+            loose += usize::from(both == [true, true]);
+            let both = [a, b].map(|id| few && self.is_sum(program, id, block));
+            joints += usize::from(both == [true, true]);
+            let named = part.named || name.is_some();
+            for (id, negative) in [(b, op == BinaryOp::Subtract), (a, false)] {
+                let negative = negative != part.negative;
+                stack.push(Part {
+                    id,
+                    negative,
+                    named,
+                });
+            }
+        }
+        let count = |kind: Kind| terms.iter().filter(|term| term.kind == kind).count();
+        let (fixed, products) = (count(Kind::Fixed), count(Kind::Product));
+        let needed = usize::from(products == terms.len());
+        let pays = products > 0 && loose + fixed.saturating_sub(1) > needed + joints;
+        let accumulates =
+            |term: &Term| Some(&program[term.id]) == self.target.map(Expr::Read).as_ref();
+        if pays
+            && !self.accumulators.contains(root)
+            && !terms.iter().any(accumulates)
+            && !is_for_rounding(program, &terms)
+        {
+            self.changed += 1;
+            for var in names {
+                self.melted[var.0 as usize] = true;
+            }
+            chain(program, root, terms);
+        }
+    }
+
+    /// What a read is the only reader of, if it may be evaluated here as well.
+    fn name(&self, program: &Program, id: ExprId, block: u32) -> Option<(VarId, ExprId)> {
+        let Expr::Read(var) = program[id] else {
+            return None;
+        };
+        let held = self.held[var.0 as usize].filter(|held| held.block == block)?;
+        let mut pending = vec![held.value];
+        while let Some(id) = pending.pop() {
+            if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id]
+                && self.assigned[var.0 as usize] > held.clock
+            {
+                return None;
+            }
+            pending.extend_from_slice(&operands(&program[id]));
+        }
+        Some((var, held.value))
+    }
+
+    /// Is it a sum, by name or not, that becomes part of the sum that it is a term of?
+    fn is_sum(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
+        let id = (self.name(program, id, block)).map_or(id, |(_, value)| value);
+        sum(program, id).is_some() && self.personal.of(program, id)
+    }
+
+    fn kind(&mut self, program: &Program, id: ExprId, block: u32) -> Kind {
+        let fixed = match program[id] {
+            Expr::Literal(_) => true,
+            Expr::Read(var) => self.fixed[var.0 as usize] || program[var].kind == VarKind::Param,
+            _ => false,
+        };
+        if fixed && self.place == Section::Step {
+            Kind::Fixed
+        } else if self.is_product(program, id, block) {
+            Kind::Product
+        } else {
+            Kind::Other
+        }
+    }
+
+    /// Is it a product, by name or not, that a device takes into an addition?
+    fn is_product(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
+        let id = match program[id] {
+            Expr::Read(var) => match self.held[var.0 as usize] {
+                Some(held) if held.block == block => held.value,
+                Some(_) | None => return false,
+            },
+            _ => id,
+        };
+        matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..)) && self.personal.of(program, id)
+    }
+}
+
+/// The operator and operands of a sum or difference.
+fn sum(program: &Program, id: ExprId) -> Option<(BinaryOp, ExprId, ExprId)> {
+    match program[id] {
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => Some((op, a, b)),
+        _ => None,
+    }
+}
+
+/// Does the sum at `root`, names left alone, take a term off again?
+pub(crate) fn has_roundings(program: &Program, root: ExprId) -> bool {
+    let mut terms = Vec::new();
+    let mut stack = vec![(root, false)];
+    while let Some((id, negative)) = stack.pop() {
+        if let Some((op, a, b)) = sum(program, id) {
+            stack.push((b, negative != (op == BinaryOp::Subtract)));
+            stack.push((a, negative));
+        } else {
+            let kind = Kind::Other;
+            terms.push(Term { id, negative, kind });
+        }
+    }
+    is_for_rounding(program, &terms)
+}
+
+/// Does a sum take a term off again, as in `(x + 12582912.0) - 12582912.0` and in compensated sums? Its rounding
+/// is what it is for.
+fn is_for_rounding(program: &Program, terms: &[Term]) -> bool {
+    let is_literal = |term: &Term| matches!(program[term.id], Expr::Literal(_));
+    let takes_off = |a: &Term, b: &Term| {
+        (a.negative != b.negative && alike(program, a.id, b.id)) || (is_literal(a) && is_literal(b))
+    };
+    (terms.iter().enumerate())
+        .any(|(at, term)| terms[..at].iter().any(|before| takes_off(before, term)))
+}
+
+/// Makes the sum at `root` a chain of its terms, products last.
+fn chain(program: &mut Program, root: ExprId, mut terms: Vec<Term>) {
+    let span = program.span(root);
+    terms.sort_by_key(|term| term.kind);
+    let mut last = Expr::Literal(crate::ir::Value::F32(-0.0));
+    for (at, term) in terms.into_iter().enumerate() {
+        last = match (at, term.negative) {
+            (0, false) => program[term.id].clone(),
+            (0, true) => Expr::Unary(UnaryOp::Negate, term.id),
+            (_, negative) => {
+                let op = match negative {
+                    true => BinaryOp::Subtract,
+                    false => BinaryOp::Add,
+                };
+                let before = program.add(last, span);
+                Expr::Binary(op, before, term.id)
+            }
+        };
+    }
+    program.exprs[root.0 as usize] = last;
+}

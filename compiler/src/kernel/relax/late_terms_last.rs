@@ -1,0 +1,103 @@
+//! Where few agents run and each step waits for its own values, what is known last comes last.
+//!
+//! * In a chain of sums, the terms that are known last are added last: those that follow from the states that the step
+//!   before computed last. The others have been added up by then.
+//! * Sums over lanes that a sum takes, or takes off, with the same factor, become one: the lanes talk once.
+//!
+//! Law: each sum is what it was but for the order of its terms; some stay (see [`crate::kernel::analysis::free_sums`]). What all agents
+//! share stays one term: `prepare` computes it.
+//!
+//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+
+mod join;
+
+use crate::{
+    ir::{BinaryOp, Expr, ExprId, Program, Stmt, Value},
+    kernel::analysis::{
+        free_sums::FreeSums,
+        readiness::Times,
+        terms::{Term, sum, terms_but},
+    },
+    passes::rewrite::{blocks, roots},
+};
+
+/// Terms of a sum that is ordered, at most: it becomes as deep.
+const LONGEST: usize = 128;
+
+/// Changes what there is; returns how many sums it changed.
+pub(crate) fn run(program: &mut Program) -> u32 {
+    let joined = join::run(program);
+    let sums = FreeSums::new(program, [program.step.as_slice()]);
+    let mut times = Times::new(program);
+    let step = std::mem::take(&mut program.step);
+    let ordered = order(program, &step, &sums, &mut times);
+    program.step = step;
+    joined + ordered
+}
+
+/// Makes the sum at `root` one of these terms.
+fn replace(program: &mut Program, root: ExprId, terms: &[Term]) {
+    let span = program.span(root);
+    let new = sum(program, terms, span);
+    program.exprs[root.0 as usize] = program[new].clone();
+}
+
+/// Orders the terms of sums by when they are known.
+fn order(program: &mut Program, block: &[Stmt], sums: &FreeSums, times: &mut Times) -> u32 {
+    let mut changed = 0;
+    for stmt in block {
+        for &root in roots(stmt).iter() {
+            for sum in sums.of(program, root) {
+                changed += u32::from(order_sum(program, sum, times));
+            }
+        }
+        times.statement(program, stmt);
+        for inner in blocks(stmt).into_iter().flatten() {
+            changed += order(program, inner, sums, times);
+        }
+    }
+    changed
+}
+
+fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
+    if !times.personal.of(program, sum) {
+        return false;
+    }
+    // What all agents share is one term.
+    let old = terms_but(program, sum, |id| !times.personal.of(program, id));
+    if !(3..=LONGEST).contains(&old.len()) {
+        return false;
+    }
+    let mut new = old.clone();
+    new.sort_by_cached_key(|&(term, _)| times.of(program, term));
+    if let Some(literal) = fold_literals(program, &mut new) {
+        new.insert(0, literal);
+    }
+    let product = |&(id, _): &Term| matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..));
+    // A product that comes first is fused with nothing.
+    if let Some(first) = new.iter().position(|term| !product(term)) {
+        new[..=first].rotate_right(1);
+    }
+    let changed = new != old;
+    if changed {
+        replace(program, sum, &new);
+    }
+    changed
+}
+
+/// Takes several literals out of a sum; returns theirs.
+fn fold_literals(program: &mut Program, terms: &mut Vec<Term>) -> Option<Term> {
+    let number = |&(id, negative): &Term| match program[id] {
+        Expr::Literal(Value::F32(x)) if negative => Some(-f64::from(x)),
+        Expr::Literal(Value::F32(x)) => Some(f64::from(x)),
+        _ => None,
+    };
+    let literals: Vec<f64> = terms.iter().filter_map(number).collect();
+    let span = program.span(terms.first()?.0);
+    if literals.len() < 2 {
+        return None;
+    }
+    terms.retain(|term| number(term).is_none());
+    let total = literals.iter().sum::<f64>() as f32;
+    Some((program.add(Expr::Literal(Value::F32(total)), span), false))
+}

@@ -1,0 +1,131 @@
+//! Sums over lanes that a sum takes with the same factor become one.
+
+use crate::{
+    ir::{BinaryOp, Expr, ExprId, LaneOp, Program, Stmt, Type, VarId, VarKind},
+    kernel::{
+        analysis::{
+            free_sums::FreeSums,
+            terms::{Term, sum, terms},
+        },
+        relax::late_terms_last::replace,
+    },
+    passes::{
+        names,
+        rewrite::{reads, roots},
+        shape::alike,
+    },
+};
+use std::collections::HashMap;
+
+/// Joins sums over lanes, each with a name of its own in the block of their reader. So has what they become: all lanes
+/// have to come by.
+pub(crate) fn run(program: &mut Program) -> u32 {
+    if program.lanes == 0 {
+        return 0;
+    }
+    let reads = reads(program);
+    let block = std::mem::take(&mut program.step);
+    let sums = FreeSums::new(program, [block.as_slice()]);
+    let mut values = HashMap::new();
+    let mut joined = 0;
+    let mut new = Vec::with_capacity(block.len());
+    for stmt in block {
+        for &root in roots(&stmt).iter() {
+            for root in sums.of(program, root) {
+                if let Some(name) = join(program, root, &reads, &values) {
+                    new.push(name);
+                    joined += 1;
+                }
+            }
+        }
+        if let Stmt::Let { var, value } = stmt {
+            values.insert(var, value);
+        }
+        new.push(stmt);
+    }
+    program.step = new;
+    joined
+}
+
+/// A term `name * factor` of a sum, where the name is of a sum over lanes, `value` over `part`.
+struct Joint {
+    at: usize,
+    name: ExprId,
+    factor: Option<ExprId>,
+    value: ExprId,
+    part: ExprId,
+}
+
+type Values = HashMap<VarId, ExprId>;
+
+/// What a name, which nothing else reads, has from a sum over lanes.
+fn joint(
+    program: &Program,
+    reads: &[u32],
+    values: &Values,
+    at: usize,
+    name: ExprId,
+    factor: Option<ExprId>,
+) -> Option<Joint> {
+    let mut value = name;
+    while let Expr::Read(var) = program[value] {
+        value = *values.get(&var).filter(|_| reads[var.0 as usize] == 1)?;
+    }
+    match program[value] {
+        Expr::AcrossLanes(LaneOp::Sum, part)
+            if value != name && program.type_of(part) == Type::F32 =>
+        {
+            Some(Joint {
+                at,
+                name,
+                factor,
+                value,
+                part,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Joins what a sum has of sums over lanes with one factor; returns the statement that names what they become.
+fn join(program: &mut Program, root: ExprId, reads: &[u32], values: &Values) -> Option<Stmt> {
+    let mut terms = terms(program, root);
+    let mut joints: Vec<Joint> = Vec::new();
+    for (at, &(term, _)) in terms.iter().enumerate() {
+        let find = |name, factor| joint(program, reads, values, at, name, factor);
+        joints.extend(match program[term] {
+            Expr::Binary(BinaryOp::Multiply, a, b) => find(a, Some(b)).or_else(|| find(b, Some(a))),
+            _ => find(term, None),
+        });
+    }
+    let first = joints.first()?;
+    let same = |other: &&Joint| match (first.factor, other.factor) {
+        (Some(a), Some(b)) => alike(program, a, b),
+        (None, None) => true,
+        _ => false,
+    };
+    let group: Vec<&Joint> = joints.iter().filter(same).collect();
+    let last = group.last().filter(|_| group.len() > 1)?;
+    let (span, negative) = (program.span(root), terms[first.at].1);
+    let mut parts: Vec<Term> = Vec::new();
+    for joint in &group {
+        program.exprs[joint.value.0 as usize] = program[joint.part].clone();
+        parts.push((joint.name, terms[joint.at].1 != negative));
+    }
+    let part = sum(program, &parts, span);
+    let value = program.add(Expr::AcrossLanes(LaneOp::Sum, part), span);
+    let var = names::fresh(program, "total".to_owned(), Type::F32, VarKind::Let);
+    let mut term = program.add(Expr::Read(var), span);
+    if let Some(factor) = last.factor {
+        term = program.add(Expr::Binary(BinaryOp::Multiply, term, factor), span);
+    }
+    terms[last.at] = (term, negative);
+    let joined = &group[..group.len() - 1];
+    let is_left = |at: &usize| !joined.iter().any(|joint| joint.at == *at);
+    let left: Vec<Term> = (0..terms.len())
+        .filter(is_left)
+        .map(|at| terms[at])
+        .collect();
+    replace(program, root, &left);
+    Some(Stmt::Let { var, value })
+}

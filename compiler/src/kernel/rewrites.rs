@@ -1,0 +1,345 @@
+//! The table of rewrites for a device: those of [`super::relax`], which move roundings, and those of [`super::order`],
+//! which keep every bit. A schedule asks for them ([`Schedule::reassociate`]), so they are no passes of the pipeline,
+//! whose programs run on processors as well.
+//!
+//! Invariant: every float is what it was but for the order of its sums and for some roundings; all else is the same
+//! to the bit. A rewrite that changes nothing leaves the program as it was. In debug builds the verifier runs after each.
+
+use super::{
+    order::{interleave_chains, speculate},
+    profile::Profile,
+    relax::{
+        constant_factors, constants_in_weights, early_reciprocals, exponential_quotients,
+        fma_chains, late_terms_last, nested_divisions, shared_reciprocals,
+    },
+    schedule::{Choice, Load, Schedule},
+};
+use crate::{
+    ir::{self, Program},
+    passes::{self, split_deep},
+    random::Generator,
+};
+
+/// What the time of a step is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// Latency, while execution units are idle: speculative work costs nothing.
+    Idle,
+    /// Latency: few agents run, and each step waits for its own values.
+    Latency,
+    /// The unit for special functions.
+    Special,
+    /// All other instructions.
+    Issue,
+}
+
+impl Bound {
+    /// That of a program under a schedule.
+    pub(crate) fn of(program: &Program, schedule: &Schedule, generator: Generator) -> Bound {
+        let ratio = schedule.class.profile().special_ratio;
+        let special = || {
+            let cost = ir::cost::cost(program, generator);
+            cost.is_some_and(|cost| ratio * cost.step.special > cost.step.total())
+        };
+        match schedule.load {
+            Load::Idle => Bound::Idle,
+            Load::Light => Bound::Latency,
+            Load::Full if special() => Bound::Special,
+            Load::Full => Bound::Issue,
+        }
+    }
+
+    fn is_latency(self) -> bool {
+        matches!(self, Bound::Idle | Bound::Latency)
+    }
+}
+
+/// What a rewrite knows beside the program.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    bound: Bound,
+    /// The device's compiler knows infinities, see [`Schedule::has_infinities`].
+    has_infinities: bool,
+    /// Lanes share out the steps: accumulated states are known by their numbers, and their lanes begin with other values
+    /// than `init` says, so most passes may not run.
+    splits_time: bool,
+    profile: &'static Profile,
+    /// What the rewrites before it have changed.
+    done: Changes,
+    /// Whether the program is to be cleaned up after them.
+    dirty: bool,
+}
+
+/// A row of the table.
+pub(crate) struct Rewrite {
+    /// Its file's name.
+    pub(crate) name: &'static str,
+    /// Whether it keeps every bit.
+    pub(crate) exact: bool,
+    /// Where it is worth it.
+    when: fn(&Setting) -> bool,
+    /// Whether it needs a program that is cleaned up.
+    needs_clean: bool,
+    /// Changes a program; returns in how many places.
+    run: fn(&mut Program, &Setting) -> u32,
+    /// What is said of one change, and of more, `#` of them.
+    said: [&'static str; 2],
+}
+
+/// The rewrites in the order in which they run.
+pub(crate) static REWRITES: [Rewrite; 10] = [
+    Rewrite {
+        name: "nested_divisions",
+        exact: false,
+        when: |setting| setting.bound != Bound::Issue,
+        needs_clean: false,
+        run: |program, _| nested_divisions::run(program),
+        said: [
+            "1 division no longer waits for another",
+            "# divisions no longer wait for others",
+        ],
+    },
+    Rewrite {
+        name: "exponential_quotients",
+        exact: false,
+        when: |_| true,
+        needs_clean: false,
+        run: |program, _| exponential_quotients::run(program),
+        said: [
+            "1 quotient or bound of an exponential is simpler",
+            "# quotients and bounds of exponentials are simpler",
+        ],
+    },
+    Rewrite {
+        name: "constant_factors",
+        exact: false,
+        when: |_| true,
+        needs_clean: false,
+        run: |program, _| constant_factors::run(program),
+        said: [
+            "constant factors have moved in 1 place",
+            "constant factors have moved in # places",
+        ],
+    },
+    Rewrite {
+        name: "fma_chains",
+        exact: false,
+        when: |_| true,
+        needs_clean: false,
+        run: |program, _| fma_chains::run(program),
+        said: [
+            "1 sum is a chain of fused multiply-adds",
+            "# sums are chains of fused multiply-adds",
+        ],
+    },
+    Rewrite {
+        name: "shared_reciprocals",
+        exact: false,
+        // A pair relieves the unit for special functions and costs instructions.
+        when: |setting| setting.bound == Bound::Special,
+        needs_clean: false,
+        run: |program, _| {
+            split_deep::run(program);
+            shared_reciprocals::run(program)
+        },
+        said: [
+            "1 pair of divisions shares a reciprocal",
+            "# pairs of divisions share a reciprocal",
+        ],
+    },
+    Rewrite {
+        name: "constants_in_weights",
+        exact: false,
+        when: |setting| !setting.splits_time,
+        needs_clean: false,
+        run: constants_in_weights,
+        said: [
+            "1 constant went into weights",
+            "# constants went into weights",
+        ],
+    },
+    Rewrite {
+        name: "early_reciprocals",
+        exact: false,
+        when: |setting| !setting.splits_time,
+        needs_clean: true,
+        run: |program, setting| early_reciprocals::run(program, setting.bound.is_latency()),
+        said: [
+            "1 reciprocal is taken before it is needed",
+            "# reciprocals are taken before they are needed",
+        ],
+    },
+    Rewrite {
+        name: "late_terms_last",
+        exact: false,
+        when: |setting| !setting.splits_time && setting.bound.is_latency(),
+        needs_clean: true,
+        run: |program, _| late_terms_last::run(program),
+        said: [
+            "1 sum takes what is known last at last",
+            "# sums take what is known last at last",
+        ],
+    },
+    Rewrite {
+        name: "speculate",
+        exact: true,
+        when: |setting| !setting.splits_time && setting.bound == Bound::Idle,
+        needs_clean: true,
+        run: |program, _| speculate::run(program),
+        said: [
+            "what follows from 1 choice is computed before it is known",
+            "what follows from # choices is computed before they are known",
+        ],
+    },
+    Rewrite {
+        name: "interleave_chains",
+        exact: true,
+        // A text that nothing has changed keeps its order.
+        when: |setting| !setting.bound.is_latency() && setting.done != Changes::default(),
+        needs_clean: true,
+        run: |program, setting| {
+            let together = match setting.done.of("shared_reciprocals") {
+                0 => setting.profile.interleaved,
+                _ => setting.profile.interleaved_pairs,
+            };
+            interleave_chains::run(program, together)
+        },
+        said: [
+            "1 chain of sums is interleaved with what is independent of it",
+            "# independent chains of sums are interleaved",
+        ],
+    },
+];
+
+/// So that the constants of functions, too, can go into weights, calls are written out first where no pairs were sought.
+fn constants_in_weights(program: &mut Program, setting: &Setting) -> u32 {
+    split_deep::run(program);
+    let written_out = setting.bound != Bound::Special
+        && shared_reciprocals::write_out(program, setting.has_infinities);
+    if written_out || setting.dirty {
+        clean(program, setting.splits_time);
+    }
+    constants_in_weights::run(program, setting.bound.is_latency())
+}
+
+/// How often each rewrite of the table changed something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes([u32; REWRITES.len()]);
+
+impl Changes {
+    /// Of the rewrite with this name.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn of(&self, name: &str) -> u32 {
+        let row = REWRITES.iter().position(|rewrite| rewrite.name == name);
+        self.0[row.unwrap_or_else(|| panic!("no rewrite is called `{name}`"))]
+    }
+
+    /// What was changed, in words.
+    pub(crate) fn decision(&self) -> Choice {
+        let rows = || REWRITES.iter().zip(self.0);
+        let rounds = rows().any(|(rewrite, count)| count > 0 && !rewrite.exact);
+        let why = match rounds {
+            true => {
+                "fast mathematics lets floats be rounded in another order, which saves instructions or waiting"
+            }
+            false => "it saves waiting",
+        };
+        let what = rows().filter_map(|(rewrite, count)| match count {
+            0 => None,
+            1 => Some(rewrite.said[0].to_owned()),
+            _ => Some(rewrite.said[1].replace('#', &count.to_string())),
+        });
+        Choice {
+            what: what.collect::<Vec<String>>().join("; "),
+            why: why.to_owned(),
+        }
+    }
+}
+
+/// Rewrites an optimised program; none if there is nothing to change.
+pub(crate) fn apply(
+    program: &Program,
+    bound: Bound,
+    schedule: &Schedule,
+) -> Option<(Program, Changes)> {
+    let mut program = program.clone();
+    let mut setting = Setting {
+        bound,
+        has_infinities: schedule.has_infinities,
+        splits_time: !program.shared_time.is_empty(),
+        profile: schedule.class.profile(),
+        done: Changes::default(),
+        dirty: false,
+    };
+    for (row, rewrite) in REWRITES.iter().enumerate() {
+        if !(rewrite.when)(&setting) {
+            continue;
+        }
+        if rewrite.needs_clean && std::mem::take(&mut setting.dirty) {
+            clean(&mut program, setting.splits_time);
+        }
+        let mut changed = program.clone();
+        let count = (rewrite.run)(&mut changed, &setting);
+        if count == 0 {
+            continue;
+        }
+        program = changed;
+        setting.done.0[row] = count;
+        setting.dirty = !rewrite.needs_clean && rewrite.name != "constants_in_weights";
+        verify(&program, rewrite.name);
+    }
+    if setting.dirty {
+        clean(&mut program, setting.splits_time);
+    }
+    (setting.done != Changes::default()).then_some((program, setting.done))
+}
+
+/// One rewrite alone, wherever it is worth it; how often it changed something, and the result.
+#[cfg(test)]
+pub(crate) fn alone(program: &Program, rewrite: &Rewrite, bound: Bound) -> (u32, Program) {
+    let mut changed = program.clone();
+    let setting = Setting {
+        bound,
+        has_infinities: true,
+        splits_time: false,
+        profile: Schedule::default().class.profile(),
+        done: Changes::default(),
+        dirty: false,
+    };
+    let count = (rewrite.run)(&mut changed, &setting);
+    verify(&changed, rewrite.name);
+    (count, changed)
+}
+
+fn verify(program: &Program, name: &str) {
+    if cfg!(debug_assertions)
+        && let Err(broken) = ir::verify::verify(program)
+    {
+        panic!("`{name}` broke the IR: {broken}");
+    }
+}
+
+/// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.
+const CLEANING: [&str; 8] = [
+    "propagate",
+    "licm",
+    "cse",
+    "propagate",
+    "dce",
+    "inline_lets",
+    "split_deep",
+    "compact",
+];
+
+fn clean(program: &mut Program, splits_time: bool) {
+    if splits_time {
+        split_deep::run(program);
+        return;
+    }
+    for name in CLEANING {
+        let pass = passes::PIPELINE.iter().find(|pass| pass.name == name);
+        (pass.expect("the pipeline has that pass").run)(program);
+    }
+}

@@ -1,0 +1,460 @@
+//! Splits a step into a front, which is the same for all agents, and the rest: what depends on the step's
+//! number, the params, the data and the launch, but on no state, input, draw or agent.
+//!
+//! Law: the front and then the rest are the step as it was, to the bit. The front is `let`s that read
+//! nothing of the prologue's and of each other only what comes before; the rest reads no more than
+//! [`Split::stored`] of it. So the front can be computed once per step, for all agents. Expressions are pure
+//! and total, so they may be evaluated there even where no agent's branch asks for them.
+//!
+//! No pass of the pipeline: a kernel's schedule asks for it.
+
+use crate::{
+    ir::{
+        Block, Expr, ExprId, Launch, Program, Stmt, VarId, VarKind,
+        weight::{LOAD, Weights},
+    },
+    kernel::analysis::agent_dependence,
+    kernel::schedule::{Choice, Prepared},
+    manifest::Manifest,
+    passes::{
+        names,
+        rewrite::{Cloner, blocks, blocks_mut, operands, reads, roots},
+        shape::alike,
+        split_deep,
+    },
+};
+
+/// Words that the rest may read of a front: they lie in registers while a step runs.
+const MAX_WORDS: u32 = 128;
+/// A value of more instructions than this is worth a word that is loaded.
+const CHEAP: u32 = 2;
+/// A front is worth having if it takes so many times the instructions that loading its results takes.
+const MARGIN: u32 = 2;
+
+/// A program whose step begins with a front.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    /// The program.
+    pub(crate) program: Program,
+    /// Statements of the front, the first of `program.step`.
+    pub(crate) front: usize,
+    /// The names of the front that the rest reads.
+    pub(crate) stored: Vec<VarId>,
+    /// What the front takes, in instructions.
+    pub(crate) instructions: u32,
+}
+
+/// Splits the step; none if that is not worth it.
+pub(crate) fn split(program: &Program) -> Option<Split> {
+    let mut program = program.clone();
+    split_deep::run(&mut program);
+    let mut shared = Shared::survey(&program);
+    let mut step = std::mem::take(&mut program.step);
+    shared.demand_block(&mut program, &step);
+    shared.drop_names(&mut step);
+    let mut front = shared.front(&mut program);
+    let instructions = shared.weights.block(&program, &front).instructions;
+    if instructions <= MARGIN * LOAD * shared.words.div_ceil(4) {
+        return None;
+    }
+    let stored = shared.stored_names();
+    let statements = front.len();
+    front.append(&mut step);
+    program.step = front;
+    drop_unread(&mut program, &shared);
+    #[cfg(debug_assertions)]
+    if let Err(broken) = crate::ir::verify::verify(&program) {
+        panic!("splitting a step broke the IR: {broken}");
+    }
+    Some(Split {
+        program,
+        front: statements,
+        stored,
+        instructions,
+    })
+}
+
+/// Steps that one workgroup of the table's entry point computes.
+const WORKGROUP: u32 = 64;
+/// The first binding of a model without tables that is free.
+const FREE_BINDING: u32 = 5;
+
+/// The step table: a row of `vec4`s per step, with what all agents share in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// Statements at the beginning of the step that fill a row; agents do not run them.
+    pub(crate) front: usize,
+    /// What they compute, and the word of the row where it lies.
+    pub(crate) places: Vec<(VarId, u32)>,
+    /// What a host must know.
+    pub(crate) layout: Prepared,
+    /// Words of a row that are used.
+    words: u32,
+    instructions: u32,
+}
+
+impl Split {
+    /// The table's layout.
+    pub(crate) fn table(&self, manifest: &Manifest) -> Table {
+        let program = &self.program;
+        let mut words = 0;
+        let mut places = Vec::with_capacity(self.stored.len());
+        for &var in &self.stored {
+            places.push((var, words));
+            words += program[var].ty.components() as u32;
+        }
+        let after = manifest.data.iter().map(|table| table.binding + 1);
+        Table {
+            front: self.front,
+            places,
+            layout: Prepared {
+                // Lanes that share a step out read different rows.
+                rows_per_step: match program.shared_time.is_empty() {
+                    true => program.lanes.max(1),
+                    false => 1,
+                },
+                binding: after.max().unwrap_or(FREE_BINDING),
+                words: words.next_multiple_of(4),
+                workgroup_size: WORKGROUP,
+            },
+            words,
+            instructions: self.instructions,
+        }
+    }
+}
+
+impl Table {
+    pub(crate) fn decision(&self) -> Choice {
+        Choice {
+            what: format!("`prepare` computes {} words for each step", self.words),
+            why: format!(
+                "about {} instructions of a step are the same for all agents",
+                self.instructions
+            ),
+        }
+    }
+
+    /// Bytes for a run of so many steps.
+    pub(crate) fn table_bytes(&self, steps: u32) -> u64 {
+        self.layout.table_bytes(steps)
+    }
+}
+
+/// What a value that all agents share takes to compute again, given the names that are worth storing.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    instructions: u32,
+    /// Reads of names that are worth storing.
+    stored: u32,
+    /// Does it read a table, or an element that is not where it is by its number?
+    loads: bool,
+}
+
+impl Cost {
+    /// Is one word that is loaded cheaper?
+    fn pays(self) -> bool {
+        self.loads || self.instructions > CHEAP || self.stored > 1
+    }
+
+    fn and(self, other: Cost) -> Cost {
+        Cost {
+            instructions: self.instructions.saturating_add(other.instructions),
+            stored: self.stored.saturating_add(other.stored),
+            loads: self.loads || other.loads,
+        }
+    }
+}
+
+/// A name for a value that all agents share.
+#[derive(Clone, Copy)]
+struct Name {
+    value: ExprId,
+    cost: Cost,
+    in_prologue: bool,
+    /// Does the rest read it from the front?
+    stored: bool,
+    /// Does the rest compute it again?
+    kept: bool,
+}
+
+struct Shared {
+    weights: Weights,
+    /// Per function: does it read the agent's number?
+    personal: Vec<bool>,
+    /// Per node: its cost, if all agents share its value.
+    costs: Vec<Option<Cost>>,
+    /// Per variable.
+    names: Vec<Option<Name>>,
+    /// Those that are there, in the program's order.
+    order: Vec<VarId>,
+    /// What the rest reads, in the order of its first reads.
+    stored: Vec<Stored>,
+    words: u32,
+}
+
+/// A value that the rest reads from the front.
+#[derive(Clone, Copy)]
+struct Stored {
+    var: VarId,
+    /// The tree in the rest that it stood for, if it had no name.
+    tree: Option<ExprId>,
+}
+
+impl Shared {
+    /// Finds what all agents share.
+    fn survey(program: &Program) -> Shared {
+        let mut shared = Shared {
+            weights: Weights::new(program),
+            personal: agent_dependence::functions(program),
+            costs: vec![None; program.exprs.len()],
+            names: vec![None; program.vars.len()],
+            order: Vec::new(),
+            stored: Vec::new(),
+            words: 0,
+        };
+        shared.survey_block(program, &program.prologue, true);
+        shared.survey_block(program, &program.step, false);
+        shared
+    }
+
+    fn survey_block(&mut self, program: &Program, block: &[Stmt], in_prologue: bool) {
+        for stmt in block {
+            for &root in roots(stmt).iter() {
+                self.measure(program, root);
+            }
+            if let Stmt::Let { var, value } = *stmt
+                && let Some(cost) = self.costs[value.0 as usize]
+            {
+                self.order.push(var);
+                self.names[var.0 as usize] = Some(Name {
+                    value,
+                    cost,
+                    in_prologue,
+                    stored: false,
+                    kept: false,
+                });
+            }
+            for inner in blocks(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || {
+                    self.survey_block(program, inner, in_prologue);
+                });
+            }
+        }
+    }
+
+    /// The cost of a tree, if all agents share its value.
+    fn measure(&mut self, program: &Program, id: ExprId) -> Option<Cost> {
+        let expr = &program[id];
+        let mut cost = self.own_cost(program, id);
+        for &operand in operands(expr).iter() {
+            let operand = self.measure(program, operand);
+            cost = cost.zip(operand).map(|(a, b)| a.and(b));
+        }
+        self.costs[id.0 as usize] = cost;
+        cost
+    }
+
+    fn own_cost(&self, program: &Program, id: ExprId) -> Option<Cost> {
+        let instructions = self.weights.node(program, id).instructions;
+        let plain = Cost {
+            instructions,
+            ..Cost::default()
+        };
+        match &program[id] {
+            Expr::Launch(Launch::Agent) | Expr::RandomWord { .. } => None,
+            Expr::Call(function, _) if self.personal[function.0 as usize] => None,
+            Expr::Read(var) | Expr::Element { array: var, .. } => match program[*var].kind {
+                VarKind::Constant | VarKind::Param | VarKind::Data => Some(Cost {
+                    loads: instructions > 0,
+                    ..plain
+                }),
+                VarKind::Let => {
+                    let name = self.names[var.0 as usize]?;
+                    Some(match name.cost {
+                        _ if name.in_prologue => Cost::default(),
+                        cost if cost.pays() => Cost {
+                            stored: 1,
+                            ..Cost::default()
+                        },
+                        cost => cost,
+                    })
+                }
+                VarKind::Input
+                | VarKind::State
+                | VarKind::Output
+                | VarKind::Local
+                | VarKind::Index
+                | VarKind::Argument => None,
+            },
+            _ => Some(plain),
+        }
+    }
+
+    /// Finds what the rest needs: all that a block evaluates but names that all agents share.
+    fn demand_block(&mut self, program: &mut Program, block: &[Stmt]) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let { var, .. } if self.names[var.0 as usize].is_some() => {}
+                _ => {
+                    for &root in roots(stmt).iter() {
+                        self.demand(program, root);
+                    }
+                }
+            }
+            for inner in blocks(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.demand_block(program, inner));
+            }
+        }
+    }
+
+    /// Makes the parts of a tree that are worth it reads of stored names; keeps the names of the others.
+    fn demand(&mut self, program: &mut Program, id: ExprId) {
+        let cost = self.costs[id.0 as usize];
+        match program[id] {
+            Expr::Read(var) if self.names[var.0 as usize].is_some() => {
+                return self.demand_name(program, var);
+            }
+            _ => {}
+        }
+        if cost.is_some_and(Cost::pays) {
+            let known = self.stored.iter().find(|stored| {
+                let tree = stored.tree;
+                tree.is_some_and(|tree| alike(program, tree, id))
+            });
+            if let Some(known) = known {
+                program.exprs[id.0 as usize] = Expr::Read(known.var);
+                return;
+            }
+            if self.takes(program.type_of(id).components() as u32) {
+                let (var, stmt) = names::extract(program, id);
+                if let Stmt::Let { value, .. } = stmt {
+                    let tree = Some(value);
+                    self.stored.push(Stored { var, tree });
+                }
+                return;
+            }
+        }
+        for &operand in operands(&program[id]).iter() {
+            self.demand(program, operand);
+        }
+    }
+
+    fn demand_name(&mut self, program: &mut Program, var: VarId) {
+        let at = var.0 as usize;
+        let Some(name) = self.names[at] else { return };
+        if name.in_prologue || name.stored || name.kept {
+            return;
+        }
+        let stored = name.cost.pays() && self.takes(program[var].ty.components() as u32);
+        self.names[at] = Some(Name {
+            stored,
+            kept: !stored,
+            ..name
+        });
+        if stored {
+            self.stored.push(Stored { var, tree: None });
+        } else {
+            self.demand(program, name.value);
+        }
+    }
+
+    /// Is there room for so many words? Takes it.
+    fn takes(&mut self, words: u32) -> bool {
+        let fits = self.words + words <= MAX_WORDS;
+        self.words += if fits { words } else { 0 };
+        fits
+    }
+
+    /// Takes out of the rest the names that it does not compute itself.
+    fn drop_names(&self, block: &mut Block) {
+        block.retain(|stmt| match stmt {
+            Stmt::Let { var, .. } => self.names[var.0 as usize].is_none_or(|name| name.kept),
+            _ => true,
+        });
+        for stmt in block {
+            for inner in blocks_mut(stmt).into_iter().flatten() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.drop_names(inner));
+            }
+        }
+    }
+
+    /// What is stored, and all that it is made of, in copies where the rest may have it as well.
+    fn front(&self, program: &mut Program) -> Block {
+        let needed = self.needed(program);
+        let mut cloner = Cloner::default();
+        let mut front = Block::new();
+        for &var in &self.order {
+            let Some(name) = self.names[var.0 as usize].filter(|_| needed[var.0 as usize]) else {
+                continue;
+            };
+            if name.stored {
+                let value = cloner.expr(program, name.value);
+                front.push(Stmt::Let { var, value });
+            } else {
+                let value = name.value;
+                front.extend(cloner.block(program, &[Stmt::Let { var, value }]));
+            }
+        }
+        for stored in &self.stored {
+            if let Stored {
+                var,
+                tree: Some(tree),
+            } = *stored
+            {
+                let value = cloner.expr(program, tree);
+                front.push(Stmt::Let { var, value });
+            }
+        }
+        front
+    }
+
+    /// Per variable that was there before: does something stored depend on it?
+    fn needed(&self, program: &Program) -> Vec<bool> {
+        let mut needed = vec![false; program.vars.len()];
+        let mut pending = Vec::new();
+        for stored in &self.stored {
+            needed[stored.var.0 as usize] = true;
+            let named = || self.names[stored.var.0 as usize].map(|name| name.value);
+            pending.extend(stored.tree.or_else(named));
+        }
+        while let Some(id) = pending.pop() {
+            if let Expr::Read(var) = program[id]
+                && let Some(Some(name)) = self.names.get(var.0 as usize)
+                && !std::mem::replace(&mut needed[var.0 as usize], true)
+            {
+                pending.push(name.value);
+            }
+            pending.extend_from_slice(&operands(&program[id]));
+        }
+        needed
+    }
+
+    fn stored_names(&self) -> Vec<VarId> {
+        self.stored.iter().map(|stored| stored.var).collect()
+    }
+}
+
+/// Drops from the prologue the names that only the front read, which has copies of its own.
+fn drop_unread(program: &mut Program, shared: &Shared) {
+    let mut reads = reads(program);
+    let mut prologue = std::mem::take(&mut program.prologue);
+    let mut kept = Block::with_capacity(prologue.len());
+    while let Some(stmt) = prologue.pop() {
+        if let Stmt::Let { var, value } = stmt
+            && reads[var.0 as usize] == 0
+            && matches!(shared.names.get(var.0 as usize), Some(Some(_)))
+        {
+            let mut pending = vec![value];
+            while let Some(id) = pending.pop() {
+                if let Expr::Read(var) = program[id] {
+                    reads[var.0 as usize] -= 1;
+                }
+                pending.extend_from_slice(&operands(&program[id]));
+            }
+        } else {
+            kept.push(stmt);
+        }
+    }
+    kept.reverse();
+    program.prologue = kept;
+}

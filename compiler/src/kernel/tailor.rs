@@ -1,0 +1,109 @@
+//! A program under a schedule: everything that a kernel's text is written from.
+
+use super::{
+    choose, fences,
+    rewrites::{self, Bound},
+    schedule::{Choice, Schedule},
+    step_table::{self, Split, Table},
+    time_loop::TimeLoop,
+};
+use crate::{artifact::Artifact, ir::Program, options::Math};
+use std::borrow::Cow;
+
+/// A program laid out for a device.
+#[derive(Clone, Debug)]
+pub(crate) struct Tailored<'a> {
+    /// The program, which is the model's but for what its schedule says.
+    pub(crate) program: Cow<'a, Program>,
+    /// What was asked for, without what the model has no use for.
+    pub(crate) schedule: Schedule,
+    /// What all agents share in a step.
+    pub(crate) table: Option<Table>,
+    /// How an iteration of the time loop looks.
+    pub(crate) time_loop: TimeLoop,
+    /// What was chosen, and why.
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// Lays the program out as a schedule says.
+pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailored<'a> {
+    let program = choose::split(artifact, schedule.lanes, schedule.subgroup);
+    let rewritten = rewrite(artifact, program, *schedule);
+    let split = match schedule.prepare {
+        true => rewritten.split(),
+        false => None,
+    };
+    rewritten.finish(artifact, split)
+}
+
+/// A program that is rewritten for its device, before what all agents share is split off.
+pub(crate) struct Rewritten<'a> {
+    pub(crate) program: Cow<'a, Program>,
+    schedule: Schedule,
+    choices: Vec<Choice>,
+}
+
+/// Applies the rewrites that a schedule asks for, and fences what a driver's compiler would reorder.
+pub(crate) fn rewrite<'a>(
+    artifact: &Artifact,
+    mut program: Cow<'a, Program>,
+    mut schedule: Schedule,
+) -> Rewritten<'a> {
+    let options = &artifact.options;
+    let may_round = options.optimise && options.math == Math::Fast;
+    let changed = match schedule.reassociate && may_round {
+        true => {
+            let bound = Bound::of(&program, &schedule, options.generator);
+            rewrites::apply(&program, bound, &schedule)
+        }
+        false => None,
+    };
+    schedule.reassociate = changed.is_some();
+    let mut choices = Vec::new();
+    if let Some((changed, changes)) = changed {
+        program = Cow::Owned(changed);
+        choices.push(changes.decision());
+    }
+    if let Some(fenced) = fences::fenced(&program, schedule.keeps_order) {
+        program = Cow::Owned(fenced);
+    }
+    Rewritten {
+        program,
+        schedule,
+        choices,
+    }
+}
+
+impl<'a> Rewritten<'a> {
+    /// The step split for a step table, where that is worth it. What lanes combine through workgroup memory, they combine
+    /// in `main`.
+    pub(crate) fn split(&self) -> Option<Split> {
+        let program = &self.program;
+        let waits = program.lanes > self.schedule.subgroup && program.shared_time.is_empty();
+        match waits {
+            true => None,
+            false => step_table::split(program),
+        }
+    }
+
+    /// The whole, with a step table or without.
+    pub(crate) fn finish(mut self, artifact: &Artifact, split: Option<Split>) -> Tailored<'a> {
+        self.schedule.prepare = split.is_some();
+        let table = split.map(|split| {
+            let table = split.table(&artifact.manifest);
+            self.choices.push(table.decision());
+            self.program = Cow::Owned(split.program);
+            table
+        });
+        let front = table.as_ref().map_or(0, |table| table.front);
+        let (time_loop, choice) = TimeLoop::plan(&self.program, &self.schedule, front);
+        self.choices.extend(choice);
+        Tailored {
+            program: self.program,
+            schedule: self.schedule,
+            table,
+            time_loop,
+            choices: self.choices,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! How an iteration of the time loop looks: how many copies of the step it has, and what runs only every so many steps.
+
+use super::{
+    lanes::outlives_stop,
+    schedule::{Choice, Load, Schedule},
+};
+use crate::ir::{BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value, weight::Weights};
+
+/// A round's copies if a schedule asks for more.
+const MOST_COPIES: u32 = 64;
+
+/// The time loop of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeLoop {
+    /// Copies of the step in an iteration: a loop's own cost is a large part of a small step, and drivers overlap steps
+    /// only within an iteration.
+    pub(crate) copies: u32,
+    /// Steps after which it is asked whether all agents of a subgroup have stopped, if not after each.
+    pub(crate) asks_every: Option<u32>,
+    /// The step begins with an `if` that only steps take whose number is a multiple of this power of two. It stands
+    /// before a loop over the steps up to the next multiple: in each copy of the step its branch would keep drivers from
+    /// overlapping them.
+    pub(crate) period: Option<u32>,
+    /// An agent that has stopped goes on without effect.
+    pub(crate) outlives_stop: bool,
+}
+
+impl TimeLoop {
+    /// That of a program, whose step begins with so many statements that do not run in the loop; and why it has so many
+    /// copies, where that was a choice.
+    pub(crate) fn plan(
+        program: &Program,
+        schedule: &Schedule,
+        front: usize,
+    ) -> (TimeLoop, Option<Choice>) {
+        let has_barriers = program.lanes > schedule.subgroup;
+        let outlives_stop = outlives_stop(program, has_barriers);
+        let asks_seldom = outlives_stop && schedule.load != Load::Full && !has_barriers;
+        let period = match program.shared_time.is_empty() && !asks_seldom {
+            true => period(program, program.step.get(front)),
+            false => None,
+        };
+        let rest = &program.step[front + usize::from(period.is_some())..];
+        let (copies, choice) = copies(program, rest, schedule);
+        let copies = period.map_or(copies, |steps| 1 << copies.min(steps).ilog2());
+        let until_asked = schedule.class.profile().copies.until_asked;
+        let time_loop = TimeLoop {
+            copies,
+            asks_every: asks_seldom.then_some(until_asked),
+            period,
+            outlives_stop,
+        };
+        (time_loop, choice)
+    }
+}
+
+/// How many copies of a step an iteration has, and why.
+fn copies(program: &Program, step: &[Stmt], schedule: &Schedule) -> (u32, Option<Choice>) {
+    match schedule.unroll_steps {
+        0 => {}
+        asked => return (asked.min(MOST_COPIES), None),
+    }
+    if step.is_empty() {
+        return (1, None);
+    }
+    let weight = Weights::new(program).block(program, step);
+    let (size, full) = (weight.instructions, schedule.load == Load::Full);
+    let known = schedule.class.profile().copies;
+    let branches = !known.branches && has_branches(step);
+    let copies = match size {
+        _ if weight.loops || branches => 1,
+        _ if size <= known.small.0 => known.small.1,
+        _ if size <= known.medium.0 => known.medium.1,
+        _ if size <= known.large.0 && full => known.large.1,
+        _ if size <= known.latent.0 && schedule.reserve && !full => known.latent.1,
+        _ => 1,
+    };
+    let why = match (weight.loops, branches) {
+        (true, _) => "a step has loops of its own".to_owned(),
+        (false, true) => {
+            "drivers that compute on a processor compile copies of branches slowly".to_owned()
+        }
+        (false, false) => format!("a step is about {size} instructions"),
+    };
+    let what = match copies {
+        1 => "one step per round of the time loop".to_owned(),
+        _ => format!("{copies} steps per round of the time loop"),
+    };
+    (copies, Some(Choice { what, why }))
+}
+
+fn has_branches(step: &[Stmt]) -> bool {
+    step.iter().any(|stmt| matches!(stmt, Stmt::If { .. }))
+}
+
+/// The period of a statement that runs only in steps whose number is a multiple of a power of two.
+fn period(program: &Program, first: Option<&Stmt>) -> Option<u32> {
+    let Stmt::If {
+        condition,
+        accept,
+        reject,
+    } = first?
+    else {
+        return None;
+    };
+    let integer = |id: ExprId| match program[id] {
+        Expr::Literal(Value::I32(value)) => u32::try_from(value).ok(),
+        _ => None,
+    };
+    let Expr::Binary(BinaryOp::Equal, rest, zero) = program[*condition] else {
+        return None;
+    };
+    let Expr::Binary(BinaryOp::BitAnd, number, mask) = program[rest] else {
+        return None;
+    };
+    let is_step = matches!(program[number], Expr::Launch(Launch::Step));
+    let steps = integer(mask)?.checked_add(1)?;
+    let plain = (accept.iter()).all(|stmt| matches!(stmt, Stmt::Let { .. } | Stmt::Assign { .. }));
+    (is_step && integer(zero) == Some(0) && steps.is_power_of_two() && reject.is_empty() && plain)
+        .then_some(steps)
+}

@@ -1,0 +1,401 @@
+//! What a program uses: one walk over everything that runs on the device, before a line is written.
+
+use crate::builtin::BuiltinId;
+use crate::ir::{
+    BinaryOp, Block, Expr, ExprId, FunctionId, LaneOp, Launch, Program, Stmt, Type, Value, VarId,
+    VarKind,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The answer.
+pub(crate) struct Usage {
+    /// Assignments per variable, declarations not counted.
+    pub assigned: Vec<u32>,
+    /// Reads per variable, of elements too.
+    pub read: Vec<u32>,
+    /// Which arrays are indexed by something other than a literal.
+    pub dynamic: Vec<bool>,
+    /// The input values with a known place, in layout order.
+    pub inputs: BTreeMap<InputValue, InputUse>,
+    /// Which functions are called, from wherever.
+    pub called: Vec<bool>,
+    /// Whether `init`, `step` and `finish` draw.
+    pub draws: [bool; 3],
+    /// Whether the agent's number is read, at all and in functions.
+    pub agent: [bool; 2],
+    /// Whether the number of the step is read.
+    pub step: bool,
+    /// Whether a step can stop its agent.
+    pub stops: bool,
+    /// How lanes are combined, and values of which type.
+    pub across: HashSet<(LaneOp, Type)>,
+    /// Whether lanes are combined in `finish`.
+    pub across_finish: bool,
+    /// With lanes: what each name stands for.
+    pub(crate) lets: HashMap<VarId, ExprId>,
+}
+
+/// One value of an input: the word at which it lies in the row, the variable, the element.
+pub(crate) type InputValue = (u32, VarId, LanePlace);
+
+/// The element `first + per_lane * lane` of an array, or `last` for lanes to which that would be further on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct LanePlace {
+    pub first: u32,
+    pub per_lane: u32,
+    pub last: Option<u32>,
+}
+
+/// The `i32` `first + per_lane * lane`, or `last` where that is more.
+#[derive(Clone, Copy, Default)]
+struct Affine {
+    first: i64,
+    per_lane: i64,
+    last: Option<i64>,
+}
+
+/// How an input value is read.
+#[derive(Default)]
+pub(crate) struct InputUse {
+    count: u32,
+    looped: bool,
+}
+
+impl InputUse {
+    /// Is it worth a name, rather than a look into the buffer where it is read?
+    pub(crate) fn named(&self) -> bool {
+        self.looped || self.count > 1
+    }
+}
+
+/// Which part of the program a block belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Init,
+    Prologue,
+    Step,
+    Finish,
+    Function,
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    usage: Usage,
+    part: Part,
+    loops: u32,
+    called: Vec<FunctionId>,
+    pending: Vec<ExprId>,
+}
+
+/// How many words of inputs a kernel of this program keeps for its whole run.
+pub(crate) fn input_words(program: &Program) -> u32 {
+    let inputs = usage(program).inputs;
+    let words = inputs
+        .keys()
+        .map(|(_, var, _)| program[*var].ty.components() as u32);
+    words.sum()
+}
+
+/// Walks the program.
+pub(crate) fn usage(program: &Program) -> Usage {
+    let vars = program.vars.len();
+    let mut walk = Walk {
+        program,
+        usage: Usage {
+            assigned: vec![0; vars],
+            read: vec![0; vars],
+            dynamic: vec![false; vars],
+            inputs: BTreeMap::new(),
+            called: vec![false; program.functions.len()],
+            draws: [false; 3],
+            agent: [false; 2],
+            step: false,
+            stops: false,
+            across: HashSet::new(),
+            across_finish: false,
+            lets: HashMap::new(),
+        },
+        part: Part::Init,
+        loops: 0,
+        called: Vec::new(),
+        pending: Vec::new(),
+    };
+    if program.lanes > 0 {
+        for block in [
+            &program.init,
+            &program.prologue,
+            &program.step,
+            &program.finish,
+        ] {
+            names(block, &mut walk.usage.lets);
+        }
+    }
+    for (var, op) in &program.shared_time {
+        walk.usage.across.insert((*op, program[*var].ty));
+    }
+    if !program.shared_time.is_empty() {
+        walk.usage.across.insert((LaneOp::Sum, Type::U32));
+    }
+    walk.block(&program.init);
+    walk.part = Part::Prologue;
+    walk.block(&program.prologue);
+    walk.part = Part::Step;
+    walk.loops = 1;
+    walk.block(&program.step);
+    walk.part = Part::Finish;
+    walk.loops = 0;
+    walk.block(&program.finish);
+    walk.part = Part::Function;
+    while let Some(id) = walk.called.pop() {
+        walk.block(&program[id].body);
+    }
+    walk.usage
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &Block) {
+        // Inlining nests blocks deeper than any model's text does.
+        stacker::maybe_grow(32 << 10, 1 << 20, || self.statements(block));
+    }
+
+    fn statements(&mut self, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let { value, .. } | Stmt::Return(value) => self.expr(*value),
+                Stmt::Var { value, .. } => {
+                    if let Some(value) = value {
+                        self.expr(*value);
+                    }
+                }
+                Stmt::Assign { var, value } => {
+                    self.usage.assigned[var.0 as usize] += 1;
+                    self.expr(*value);
+                }
+                Stmt::AssignElement { var, index, value } => {
+                    self.usage.assigned[var.0 as usize] += 1;
+                    self.index(*var, *index);
+                    self.expr(*value);
+                }
+                Stmt::If {
+                    condition,
+                    accept,
+                    reject,
+                } => {
+                    self.expr(*condition);
+                    self.block(accept);
+                    self.block(reject);
+                }
+                Stmt::For {
+                    start, end, body, ..
+                } => {
+                    self.expr(*start);
+                    self.expr(*end);
+                    self.loops += 1;
+                    self.block(body);
+                    self.loops -= 1;
+                }
+                Stmt::Break | Stmt::Continue => {}
+                Stmt::Stop => self.usage.stops = true,
+            }
+        }
+    }
+
+    fn expr(&mut self, root: ExprId) {
+        let program = self.program;
+        self.pending.push(root);
+        while let Some(id) = self.pending.pop() {
+            match &program[id] {
+                Expr::Literal(_) | Expr::Rows(_) => {}
+                Expr::Launch(number) => self.launch(*number),
+                Expr::Read(var) => {
+                    self.usage.read[var.0 as usize] += 1;
+                    self.input(*var, LanePlace::default());
+                }
+                Expr::Element { array, index } => {
+                    self.usage.read[array.0 as usize] += 1;
+                    self.index(*array, *index);
+                }
+                Expr::Call(function, args) => {
+                    self.pending.extend(args);
+                    let seen = &mut self.usage.called[function.0 as usize];
+                    if !std::mem::replace(seen, true) {
+                        self.called.push(*function);
+                    }
+                }
+                Expr::RandomWord { number } => {
+                    self.pending.push(*number);
+                    self.draw();
+                }
+                Expr::Swizzle { vector: one, .. }
+                | Expr::Splat { value: one, .. }
+                | Expr::Unary(_, one)
+                | Expr::Convert { value: one, .. }
+                | Expr::Bitcast { value: one, .. } => self.pending.push(*one),
+                Expr::AcrossLanes(op, one) => {
+                    let ty = program.type_of(*one);
+                    self.usage.across.insert((*op, ty));
+                    self.usage.across_finish |= self.part == Part::Finish;
+                    self.pending.push(*one);
+                }
+                Expr::Compose(parts) | Expr::Builtin(_, parts) => self.pending.extend(parts),
+                Expr::Binary(_, a, b) => self.pending.extend([a, b]),
+                Expr::Select {
+                    condition,
+                    accept,
+                    reject,
+                } => self.pending.extend([condition, accept, reject]),
+            }
+        }
+    }
+
+    fn index(&mut self, array: VarId, index: ExprId) {
+        if let Some(place) = self.usage.lane_place(self.program, array, index) {
+            self.input(array, place);
+        } else {
+            self.usage.dynamic[array.0 as usize] = true;
+            self.pending.push(index);
+        }
+    }
+
+    fn input(&mut self, id: VarId, place: LanePlace) {
+        let var = &self.program[id];
+        if var.kind == VarKind::Input {
+            let word = var.word + place.first * var.ty.components() as u32;
+            let entry = self.usage.inputs.entry((word, id, place)).or_default();
+            entry.count += 1;
+            entry.looped |= self.loops > 0;
+        }
+    }
+
+    fn launch(&mut self, number: Launch) {
+        match number {
+            Launch::Agent => {
+                self.usage.agent[0] = true;
+                self.usage.agent[1] |= self.part == Part::Function;
+            }
+            Launch::Step => self.usage.step = true,
+            Launch::Agents | Launch::Steps | Launch::Lane => {}
+        }
+    }
+
+    fn draw(&mut self) {
+        match self.part {
+            Part::Init => self.usage.draws[0] = true,
+            Part::Step => self.usage.draws[1] = true,
+            Part::Finish => self.usage.draws[2] = true,
+            // The verifier allows none there: a draw depends on the step.
+            Part::Prologue | Part::Function => {}
+        }
+    }
+}
+
+impl Usage {
+    /// The place that an index picks from an array, if it is known when the text is written: a literal, or
+    /// for inputs one that advances by whole rows from lane to lane.
+    pub(crate) fn lane_place(
+        &self,
+        program: &Program,
+        array: VarId,
+        index: ExprId,
+    ) -> Option<LanePlace> {
+        if let Expr::Literal(Value::I32(k)) = program[index] {
+            return Some(LanePlace {
+                first: k as u32,
+                ..LanePlace::default()
+            });
+        }
+        let var = &program[array];
+        if program.lanes == 0 || var.kind != VarKind::Input {
+            return None;
+        }
+        let place = self.affine(program, index)?;
+        let components = var.ty.components() as i64;
+        let further = place.last.map_or(0, |last| last - place.first);
+        let whole_rows = [place.per_lane, further]
+            .iter()
+            .all(|elements| (elements * components) % 4 == 0);
+        let ahead = place.first >= 0 && place.per_lane >= 0 && further >= 0;
+        (ahead && whole_rows).then_some(LanePlace {
+            first: place.first as u32,
+            per_lane: place.per_lane as u32,
+            last: place.last.map(|last| last as u32),
+        })
+    }
+
+    fn affine(&self, program: &Program, id: ExprId) -> Option<Affine> {
+        match &program[id] {
+            Expr::Literal(Value::I32(k)) => Some(Affine {
+                first: i64::from(*k),
+                ..Affine::default()
+            }),
+            Expr::Launch(Launch::Lane) => Some(Affine {
+                per_lane: 1,
+                ..Affine::default()
+            }),
+            Expr::Read(var) => self.affine(program, *self.lets.get(var)?),
+            Expr::Binary(op, a, b) => {
+                combined(*op, self.affine(program, *a)?, self.affine(program, *b)?)
+            }
+            Expr::Builtin(builtin, args) if *builtin == BuiltinId::MIN => {
+                let &[a, b] = args.as_slice() else {
+                    return None;
+                };
+                let (a, b) = (self.affine(program, a)?, self.affine(program, b)?);
+                let bound = a.last.is_none() && b.last.is_none() && b.per_lane == 0;
+                bound.then_some(Affine {
+                    last: Some(b.first),
+                    ..a
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What an operator makes of two such numbers.
+fn combined(op: BinaryOp, a: Affine, b: Affine) -> Option<Affine> {
+    let scaled = |it: Affine, by: i64| Affine {
+        first: it.first * by,
+        per_lane: it.per_lane * by,
+        last: None,
+    };
+    let unbounded = a.last.is_none() && b.last.is_none();
+    match op {
+        BinaryOp::Add => Some(Affine {
+            first: a.first + b.first,
+            per_lane: a.per_lane + b.per_lane,
+            last: match (a.last, b.last) {
+                (None, None) => None,
+                (Some(last), None) if b.per_lane == 0 => Some(last + b.first),
+                (None, Some(last)) if a.per_lane == 0 => Some(last + a.first),
+                (Some(_), None) | (None, Some(_)) | (Some(_), Some(_)) => return None,
+            },
+        }),
+        BinaryOp::Subtract if b.last.is_none() => combined(BinaryOp::Add, a, scaled(b, -1)),
+        BinaryOp::Multiply if a.per_lane == 0 && unbounded => Some(scaled(b, a.first)),
+        BinaryOp::Multiply if b.per_lane == 0 && unbounded => Some(scaled(a, b.first)),
+        _ => None,
+    }
+}
+
+fn names(block: &Block, lets: &mut HashMap<VarId, ExprId>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let { var, value } => {
+                lets.insert(*var, *value);
+            }
+            Stmt::If { accept, reject, .. } => {
+                names(accept, lets);
+                names(reject, lets);
+            }
+            Stmt::For { body, .. } => names(body, lets),
+            Stmt::Var { .. }
+            | Stmt::Assign { .. }
+            | Stmt::AssignElement { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Return(_) => {}
+        }
+    }
+}
