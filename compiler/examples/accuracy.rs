@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use sim_compiler::builtin::math::accuracy::{
-    ONE_ARGUMENT, OneArgument, TWO_ARGUMENTS, TwoArguments, ulps,
+    OneArgument, TwoArguments, of_one_argument, of_two_arguments, ulps,
 };
 
 /// Steps between the floats of a sample; odd, so that all low bits of the mantissa occur.
@@ -178,8 +178,8 @@ fn main() -> ExitCode {
     names.retain(|name| name != "--exhaustive");
     let stride = if names.len() < all { 1 } else { STRIDE };
     let known = |name: &String| {
-        ONE_ARGUMENT.iter().any(|case| case.name == name)
-            || TWO_ARGUMENTS.iter().any(|case| case.name == name)
+        of_one_argument().any(|case| case.name == name)
+            || of_two_arguments().any(|case| case.name == name)
     };
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         eprintln!("accuracy: no function `{unknown}`; usage: accuracy [--exhaustive] [NAME...]");
@@ -188,10 +188,12 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
     println!("| function | largest ulp | at | mean ulp | nearest float | bound tested | results |");
     println!("|---|---|---|---|---|---|---|");
-    for case in ONE_ARGUMENT.iter().filter(|case| wanted(case.name)) {
+    let mut of_one: Vec<_> = of_one_argument().collect();
+    of_one.sort_by_key(|case| case.name);
+    for case in of_one.iter().filter(|case| wanted(case.name)) {
         one_argument(case, stride).print(case.name, case.bound, 1);
     }
-    for case in TWO_ARGUMENTS.iter().filter(|case| wanted(case.name)) {
+    for case in of_two_arguments().filter(|case| wanted(case.name)) {
         two_arguments(case).print(case.name, case.bound, 2);
     }
     ExitCode::SUCCESS

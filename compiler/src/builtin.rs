@@ -1,13 +1,16 @@
-//! The one table of builtin functions: name, types, meaning, WGSL spelling, derivative, tolerance and
-//! documentation in a row. The checker, the folder, every backend, the reference manual and the tests
-//! read it; nobody else knows a builtin by name.
+//! The one table of builtin functions: name, types, meaning, WGSL spelling, precise form, cost, bounds, derivative,
+//! tolerance and documentation in a row. The checker, the folder, every backend, the reference manual and the tests
+//! read it. Code that must know a builtin names its constant, such as [`BuiltinId::EXP`], never its string.
 
 pub mod domain;
 pub mod eval;
+mod facts;
 pub mod manual;
 pub mod math;
 pub mod precise;
 pub mod table;
+
+pub use facts::{Bounds, Cost, Precise};
 
 use crate::ir::{Type, Value};
 
@@ -75,6 +78,12 @@ pub struct Pure {
     pub eval: fn(&[Value]) -> Value,
     /// How WGSL says it.
     pub wgsl: Wgsl,
+    /// What computes it under `--math precise`.
+    pub precise: Precise,
+    /// What a call costs.
+    pub cost: Cost,
+    /// Where its results lie.
+    pub bounds: Bounds,
     /// Partial derivatives with respect to each parameter, as Sim expressions of the parameters' names;
     /// empty for functions of integers and for vector-valued functions of whole vectors, which are taken
     /// apart before they are differentiated; `"0.0"` where it is zero almost everywhere. Component by
@@ -242,10 +251,10 @@ impl Fold {
     /// The fold that a call of this name with one array or comprehension is: that of the table's row, or
     /// `min` and `max`, whose rows are the functions of two numbers.
     pub fn of(name: &str) -> Option<Fold> {
-        match name {
-            "min" => Some(Fold::Min),
-            "max" => Some(Fold::Max),
-            _ => match BuiltinId::find(name)?.row().meaning {
+        match BuiltinId::find(name)? {
+            BuiltinId::MIN => Some(Fold::Min),
+            BuiltinId::MAX => Some(Fold::Max),
+            other => match other.row().meaning {
                 Meaning::Fold(fold) => Some(fold),
                 Meaning::Pure(_) | Meaning::Draw(_) | Meaning::Length => None,
             },
@@ -266,17 +275,22 @@ impl BuiltinId {
             .map(|row| BuiltinId(row as u16))
     }
 
-    /// A builtin that the compiler itself relies on.
-    ///
-    /// # Panics
-    /// If the table has no such row, which a test rules out.
-    pub fn named(name: &str) -> BuiltinId {
-        BuiltinId::find(name).unwrap_or_else(|| panic!("the table of builtins has no `{name}`"))
+    /// Those that give one of their arguments.
+    pub const BOUNDS: [BuiltinId; 3] = [BuiltinId::MIN, BuiltinId::MAX, BuiltinId::CLAMP];
+
+    /// All of them, in the order of the table.
+    pub fn all() -> impl Iterator<Item = BuiltinId> {
+        (0..table::COUNT as u16).map(BuiltinId)
     }
 
     /// Its row.
     pub fn row(self) -> &'static Builtin {
-        &table::rows()[self.0 as usize]
+        &table::rows()[self.index()]
+    }
+
+    /// The place of its row in the table.
+    pub const fn index(self) -> usize {
+        self.0 as usize
     }
 }
 

@@ -293,8 +293,8 @@ impl<'a> Lowerer<'a> {
         self.add(Expr::Binary(op, a, b))
     }
 
-    fn builtin(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
-        self.add(Expr::Builtin(BuiltinId::named(name), args))
+    fn builtin(&mut self, id: BuiltinId, args: Vec<ExprId>) -> ExprId {
+        self.add(Expr::Builtin(id, args))
     }
 
     fn variable(&mut self, name: &str, ty: ir::Type, len: Len, kind: VarKind) -> VarId {

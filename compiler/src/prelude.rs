@@ -1,22 +1,27 @@
 //! Functions that builtins call, written in the language itself: one meaning for all backends.
 
-/// The words that call for each text; a text whose word the source has nowhere is not read.
-const TEXTS: [(&[&str], &str); 4] = [
+use crate::builtin::Draw;
+
+/// The draws that need each text; a text whose draws the source names nowhere is not read.
+const TEXTS: [(&[Draw], &str); 4] = [
     (
-        &["bernoulli", "poisson"],
+        &[Draw::Bernoulli, Draw::Poisson],
         include_str!("prelude/chance.sim"),
     ),
-    (&["categorical"], include_str!("prelude/categorical.sim")),
-    (&["poisson"], include_str!("prelude/poisson.sim")),
-    (&["randint"], include_str!("prelude/randint.sim")),
+    (
+        &[Draw::Categorical],
+        include_str!("prelude/categorical.sim"),
+    ),
+    (&[Draw::Poisson], include_str!("prelude/poisson.sim")),
+    (&[Draw::RandInt], include_str!("prelude/randint.sim")),
 ];
 
 /// The texts that a source may need, behind as many blanks as it has bytes: nobody takes their places for the
 /// source's own. None if it needs nothing.
 pub(crate) fn text(source: &str) -> Option<String> {
     let mut all = String::new();
-    for (words, text) in TEXTS {
-        if words.iter().any(|word| source.contains(word)) {
+    for (draws, text) in TEXTS {
+        if draws.iter().any(|draw| source.contains(draw.name())) {
             if all.is_empty() {
                 all = " ".repeat(source.len());
             }

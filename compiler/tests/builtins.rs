@@ -1,7 +1,10 @@
 //! The table of builtins: its rows are complete, total and accepted by WGSL's validators.
 
-use sim_compiler::builtin::{Area, Builtin, Class, Fold, Meaning, Pure, Slot, Wgsl, table};
+use sim_compiler::builtin::{
+    Area, Bounds, Builtin, BuiltinId, Class, Cost, Fold, Meaning, Precise, Pure, Slot, Wgsl, table,
+};
 use sim_compiler::ir::{Type, Value};
+use sim_compiler::syntax::ast::{Expr, ExprKind, ItemKind, StmtKind};
 use std::collections::HashSet;
 
 fn pure_rows() -> impl Iterator<Item = (&'static Builtin, &'static Pure)> {
@@ -39,6 +42,9 @@ fn names_are_unique_and_rows_complete() {
         assert!(names.insert(row.name), "{} stands twice", row.name);
         assert!(row.doc.ends_with('.'), "{}: no sentence", row.name);
         assert!(row.example.contains(row.name), "{}: example", row.name);
+        if let Meaning::Draw(draw) = row.meaning {
+            assert_eq!(draw.name(), row.name);
+        }
     }
     for (row, pure) in pure_rows() {
         assert_eq!(row.params.len(), pure.params.len(), "{}", row.name);
@@ -63,13 +69,126 @@ fn floats_have_a_derivative_per_parameter() {
             0
         };
         assert_eq!(pure.derivative.len(), expected, "{}", row.name);
-        for text in pure.derivative {
-            let depth = text.chars().fold(0, |depth, c| match c {
-                '(' => depth + 1,
-                ')' => depth - 1,
-                _ => depth,
-            });
-            assert_eq!(depth, 0, "{}: {text}", row.name);
+    }
+}
+
+#[test]
+fn rows_state_their_cost_and_precise_form() {
+    for (row, pure) in pure_rows() {
+        assert_ne!(pure.cost, Cost::UNSTATED, "`{}` states no cost", row.name);
+        assert_ne!(
+            pure.precise,
+            Precise::Unstated,
+            "`{}` does not state what computes it under --math precise",
+            row.name
+        );
+    }
+}
+
+/// The bounds in the rows, against the reference meaning of floats.
+#[test]
+fn results_lie_within_their_bounds() {
+    for (row, pure) in pure_rows() {
+        if matches!(pure.bounds, Bounds::Any) {
+            continue;
+        }
+        let lists: Vec<_> = pure.params.iter().map(|_| samples(Type::F32)).collect();
+        combine(&lists, &mut Vec::new(), &mut |args| {
+            let floats: Vec<f32> = args.iter().flat_map(|arg| arg.floats().to_vec()).collect();
+            let result = (pure.eval)(args);
+            let &[y] = result.floats() else {
+                panic!("`{}` of floats is no float", row.name)
+            };
+            let holds = match (pure.bounds, &floats[..]) {
+                (Bounds::Any, _) => true,
+                (Bounds::Unit, &[_]) => y.is_nan() || y.abs() <= 1.0,
+                (Bounds::Growing(f), &[x]) => {
+                    let truth = f(f64::from(x));
+                    let near = (f64::from(y) - truth).abs() <= 1e-6 * truth + 1e-37;
+                    near || x.is_nan() || (y.is_infinite() && truth > f64::from(f32::MAX))
+                }
+                (Bounds::Magnitude, &[x]) => x.is_nan() || y == x.abs(),
+                (Bounds::Least, &[a, b]) => y.is_nan() || y == a.min(b),
+                (Bounds::Most, &[a, b]) => y.is_nan() || y == a.max(b),
+                (Bounds::Clamped, &[a, b, c]) => y.is_nan() || y == a.max(b).min(c),
+                _ => panic!("`{}` has other parameters than its bounds", row.name),
+            };
+            assert!(holds, "{}({floats:?}) is {y:?}", row.name);
+        });
+    }
+}
+
+/// What the derivative of a builtin by one of its parameters is, read.
+fn derivative(row: &Builtin, text: &str) -> Expr {
+    let source = format!("fn slope() -> f32 {{ return {text} }}");
+    let parsed = sim_compiler::syntax::parse(&source);
+    assert!(parsed.diagnostics.is_empty(), "{}: {text}", row.name);
+    let function = parsed.model.items.into_iter().next().expect("an item");
+    let ItemKind::Fn(function) = function.kind else {
+        panic!("{}: {text} is more than an expression", row.name)
+    };
+    match &function.body.stmts[..] {
+        [stmt] => match &stmt.kind {
+            StmtKind::Return(Some(value)) => value.clone(),
+            _ => panic!("{}: {text} is no expression", row.name),
+        },
+        _ => panic!("{}: {text} is more than an expression", row.name),
+    }
+}
+
+/// Says what an expression names beside params and pure builtins.
+fn foreign_names(row: &Builtin, expr: &Expr, found: &mut Vec<String>) {
+    match &expr.kind {
+        ExprKind::Float(_) | ExprKind::Int(_) => {}
+        ExprKind::Name(name) if row.params.contains(&name.as_str()) => {}
+        ExprKind::Name(name) => found.push(name.clone()),
+        ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => foreign_names(row, inner, found),
+        ExprKind::Binary(_, a, b) => {
+            foreign_names(row, a, found);
+            foreign_names(row, b, found);
+        }
+        ExprKind::Call { callee, args } => {
+            let meaning = BuiltinId::find(&callee.text).map(|id| id.row().meaning);
+            match meaning {
+                Some(Meaning::Pure(pure)) => assert_eq!(pure.params.len(), args.len()),
+                Some(Meaning::Fold(_) | Meaning::Draw(_) | Meaning::Length) | None => {
+                    found.push(callee.text.clone());
+                }
+            }
+            for arg in args {
+                foreign_names(row, arg, found);
+            }
+        }
+        other => panic!("{}: gradients know no {other:?}", row.name),
+    }
+}
+
+/// Gradients are built from these texts: each is an expression of the parameters and of builtins, and has the type of
+/// its parameter, or `f32` where that is no float.
+#[test]
+fn derivatives_are_expressions_of_parameters_and_builtins() {
+    for (row, pure) in pure_rows() {
+        let t = *instances(pure)
+            .iter()
+            .find(|t| t.is_float())
+            .unwrap_or(&Type::F32);
+        let types: Vec<Type> = pure.params.iter().map(|slot| slot.resolve(t)).collect();
+        let params: Vec<String> = (row.params.iter().zip(&types))
+            .map(|(name, ty)| format!("{name}: {}", ty.name()))
+            .collect();
+        for (text, ty) in pure.derivative.iter().zip(&types) {
+            let mut foreign = Vec::new();
+            foreign_names(row, &derivative(row, text), &mut foreign);
+            assert!(foreign.is_empty(), "{}: {text}: {foreign:?}", row.name);
+            let result = if ty.is_float() { *ty } else { Type::F32 };
+            let source = format!(
+                "agents 1\noutput one = 1.0\nfn slope({}) -> {} {{ return {text} }}\n",
+                params.join(", "),
+                result.name()
+            );
+            if let Err(diagnostics) = sim_compiler::compile(&source) {
+                panic!("{}: {text}: {diagnostics:#?}", row.name);
+            }
         }
     }
 }

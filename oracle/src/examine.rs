@@ -2,6 +2,7 @@
 
 use sim_compiler::{Diagnostic, Options, compile_with, diagnostic::render, manifest::Scalar};
 use sim_runtime::{Array, Backend, Control, Error, Run, Simulation};
+use sim_tests::compare::{Difference, Tolerance, compare};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -219,25 +220,12 @@ fn bounded(simulation: &Simulation) -> Result<Result<Run, Error>, String> {
 }
 
 fn same(fast: &Run, slow: &Run) -> Result<(), String> {
-    let columns = |run: &Run| -> Vec<(String, Vec<u32>)> {
-        run.outputs()
-            .iter()
-            .chain(run.states())
-            .map(|column| {
-                let float = column.field.scalar == Scalar::F32;
-                let plain = |word: u32| match float && f32::from_bits(word).is_nan() {
-                    true => f32::NAN.to_bits(),
-                    false => word,
-                };
-                let words = column.values.words().into_iter().map(plain).collect();
-                (column.field.name.clone(), words)
-            })
-            .collect()
-    };
-    for ((name, fast), (_, slow)) in columns(fast).iter().zip(&columns(slow)) {
-        if fast != slow {
-            return Err(format!("run: vectors and interpreter differ in `{name}`"));
+    compare(fast, slow, Tolerance::Bits).map_err(|difference| match difference {
+        Difference::Value { name, .. } => {
+            format!("run: vectors and interpreter differ in `{name}`")
         }
-    }
-    Ok(())
+        Difference::Columns { what, .. } => {
+            format!("run: vectors and interpreter have other {what}")
+        }
+    })
 }

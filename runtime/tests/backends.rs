@@ -4,7 +4,11 @@
 //! Where there is no adapter the GPU's half is skipped, which is said; with `SIM_REQUIRE_GPU=1` it fails.
 
 use sim_compiler::schedule::Choice;
-use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning, adapters};
+use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning};
+use sim_tests::{
+    compare::{Tolerance, compare, words},
+    launch::has_gpu,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Integers and exact arithmetic only, so that every backend must agree to the bit.
@@ -56,34 +60,10 @@ fn model() -> Simulation {
         .expect("40 rows of 3")
 }
 
-/// Whether there is an adapter for the other half of a test.
-fn gpu() -> bool {
-    let there = !adapters().is_empty();
-    if !there {
-        let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
-        assert!(!required, "SIM_REQUIRE_GPU=1, but there is no adapter");
-        eprintln!("SKIPPED: this machine has no adapter, not even a software one");
-    }
-    there
-}
-
-fn words(run: &Run) -> Vec<(String, Vec<u32>)> {
-    let columns = run.outputs().iter().chain(run.states());
-    columns
-        .map(|column| (column.field.name.clone(), column.values.words()))
-        .collect()
-}
-
 fn same(a: &Run, b: &Run) {
-    for (a, b) in words(a).into_iter().zip(words(b)) {
-        assert_eq!(a, b);
+    if let Err(difference) = compare(b, a, Tolerance::Bits) {
+        panic!("{difference}");
     }
-    let ends = |run: &Run| -> Vec<(u32, bool)> {
-        let (steps, stopped) = (run.steps(), run.stopped());
-        let steps = steps.expect("all is kept");
-        steps.zip(stopped.expect("all is kept")).collect()
-    };
-    assert_eq!(ends(a), ends(b));
 }
 
 #[test]
@@ -94,7 +74,7 @@ fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
         &cpu,
         &model().backend(Backend::Reference).run().expect("it runs"),
     );
-    if !gpu() {
+    if !has_gpu() {
         return;
     }
     let on_gpu = || model().backend(Backend::Gpu);
@@ -111,7 +91,7 @@ fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
 
 #[test]
 fn the_shader_compilers_checks_change_no_bit_and_are_reported() {
-    if !gpu() {
+    if !has_gpu() {
         return;
     }
     let said = |run: &Run| {
@@ -148,11 +128,18 @@ fn a_part_of_the_population_has_the_draws_of_the_whole() {
         part.population(300).run().expect("the part runs")
     };
     let cpu = part(Backend::Cpu);
-    for ((name, all), (_, some)) in words(&whole).into_iter().zip(words(&cpu)) {
-        let width = all.len() / 300;
-        assert_eq!(all[100 * width..150 * width], some, "{name}");
+    for (all, some) in [
+        (whole.outputs(), cpu.outputs()),
+        (whole.states(), cpu.states()),
+    ] {
+        assert_eq!(all.len(), some.len());
+        for (all, some) in all.iter().zip(some) {
+            let (name, width) = (&all.field.name, all.values.len() / 300);
+            assert_eq!(*name, some.field.name);
+            assert_eq!(words(all)[100 * width..150 * width], words(some), "{name}");
+        }
     }
-    if gpu() {
+    if has_gpu() {
         same(&cpu, &part(Backend::Gpu));
     }
 }
@@ -234,7 +221,7 @@ fn a_wrong_model_gives_diagnostics() {
 
 #[test]
 fn what_is_prepared_follows_the_launch() {
-    if !gpu() {
+    if !has_gpu() {
         return;
     }
     const SHARED: &str = "

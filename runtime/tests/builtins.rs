@@ -3,7 +3,8 @@
 
 use sim_compiler::builtin::{Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, table};
 use sim_compiler::ir::Type;
-use sim_runtime::{Backend, Error, Run, Simulation, Values, adapters};
+use sim_runtime::{Backend, Error, Simulation, Values};
+use sim_tests::{compare::layouts, launch::has_gpu};
 use std::fmt::Write;
 
 /// Agents of the comparison: as many arguments does every row see.
@@ -279,29 +280,20 @@ fn excess(tolerance: Tolerance, truth: f32, got: f32) -> f32 {
     }
 }
 
-fn words(run: &Run, name: &str) -> Vec<u32> {
-    let column = run
-        .outputs()
-        .iter()
-        .find(|column| column.field.name == name);
-    column.expect("an output").values.words()
-}
-
 #[test]
 fn adapters_keep_the_tolerances() {
-    if adapters().is_empty() {
-        let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
-        assert!(!required, "SIM_REQUIRE_GPU=1, but there is no adapter");
-        eprintln!("SKIPPED: this machine has no adapter, not even a software one");
+    if !has_gpu() {
         return;
     }
     let cpu = model().backend(Backend::Cpu).run().expect("it runs");
     let gpu = model().backend(Backend::Gpu).run().expect("it runs");
+    assert_eq!(layouts(&gpu, &cpu), Ok(()));
+    assert_eq!(cpu.outputs().len(), calls().len());
     let mut broken = String::new();
-    for (name, _, pure, call) in calls() {
-        let column = cpu.outputs().iter().find(|c| c.field.name == name);
-        let floats = matches!(column.expect("an output").values, Values::F32(_));
-        let (truth, got) = (words(&cpu, &name), words(&gpu, &name));
+    let columns = cpu.outputs().iter().zip(gpu.outputs());
+    for ((_, _, pure, call), (truth, got)) in calls().into_iter().zip(columns) {
+        let floats = matches!(truth.values, Values::F32(_));
+        let (truth, got) = (truth.values.words(), got.values.words());
         let mut worst = (0.0, 0, 0.0, 0.0);
         for (k, (&truth, &got)) in truth.iter().zip(&got).enumerate() {
             if floats {

@@ -5,31 +5,22 @@
 #[path = "../examples/math_cost/samples.rs"]
 mod samples;
 
-use samples::CASES;
+use samples::cases;
 use sim_compiler::Math;
 use sim_runtime::{Backend, adapters};
-
-fn has_adapter() -> bool {
-    let found = !adapters().is_empty();
-    let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
-    assert!(
-        found || !required,
-        "SIM_REQUIRE_GPU=1, but there is no adapter"
-    );
-    if !found {
-        eprintln!("SKIPPED: this machine has no adapter, not even a software one");
-    }
-    found
-}
+use sim_tests::{
+    compare::{Tolerance, outputs},
+    launch::has_gpu,
+};
 
 #[test]
 fn precise_forms_are_near_those_of_the_cpu() {
-    if !has_adapter() {
+    if !has_gpu() {
         return;
     }
     let arguments = samples::arguments();
     let mut broken = Vec::new();
-    for case in CASES {
+    for case in cases() {
         let found = samples::compare(&case, Math::Precise, &arguments).expect("it runs");
         let [x, y] = found.at.map(f32::from_bits);
         let line = format!(
@@ -53,7 +44,7 @@ fn precise_forms_are_near_those_of_the_cpu() {
 /// Divisions of vectors by numbers and the other way round, and functions of vectors, component by component.
 #[test]
 fn vectors_are_divided_and_mapped_component_by_component() {
-    if !has_adapter() {
+    if !has_gpu() {
         return;
     }
     let source = "\
@@ -70,20 +61,13 @@ output e = pow(vec2(x, 3.0), vec2(2.5, x))
         simulation.run().expect("it runs")
     };
     let (cpu, gpu) = (run(Backend::Cpu), run(Backend::Gpu));
-    for (expected, got) in cpu.outputs().iter().zip(gpu.outputs()) {
-        let name = &expected.field.name;
-        let words = expected.values.words().into_iter().zip(got.values.words());
-        for (expected, got) in words.map(|(a, b)| (f32::from_bits(a), f32::from_bits(b))) {
-            let error = (expected - got).abs() / expected.abs();
-            assert!(error < 6e-7, "{name}: {got}, not {expected}");
-        }
-    }
+    assert_eq!(outputs(&gpu, &cpu, Tolerance::OfEach(6e-7)), Ok(()));
 }
 
 /// The fast sine may be 5e-7 off whatever the angle; a pendulum that swings by a millionth shows it.
 #[test]
 fn a_pendulum_at_tiny_angles_keeps_its_digits() {
-    if !has_adapter() {
+    if !has_gpu() {
         return;
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../lang-examples/pendulum.sim");

@@ -8,6 +8,9 @@
 //! // state pos = 0 0
 //! // within 1e-6
 //! ```
+//!
+//! Any other word is an error: a comment of the model's own is documentation, `//!` or `///`. `within` is a part of the
+//! largest number that is expected of an output.
 
 use sim_compiler::manifest::{Field, Scalar};
 use sim_runtime::{Array, Run, Simulation};
@@ -36,7 +39,11 @@ impl Head {
     pub fn read(source: &str) -> Result<Head, String> {
         let mut head = Head::default();
         for line in source.lines().take_while(|line| line.starts_with("//")) {
-            let text = line.trim_start_matches('/').trim();
+            let text = &line["//".len()..];
+            if text.starts_with(['!', '/']) {
+                continue;
+            }
+            let text = text.trim();
             let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
             let named = || {
                 rest.split_once('=')
@@ -66,16 +73,15 @@ impl Head {
                         .push((name, numbers(&values.replace('/', " "))?));
                 }
                 "expect" | "state" => {
-                    if let Some((name, values)) = named().filter(|(name, _)| !name.contains(' ')) {
-                        let kind = if word == "expect" {
-                            Kind::Output
-                        } else {
-                            Kind::State
-                        };
-                        head.expected.push((kind, name, numbers(values)?));
-                    }
+                    let (name, values) = named().ok_or(format!("no `=` in `{line}`"))?;
+                    let kind = if word == "expect" {
+                        Kind::Output
+                    } else {
+                        Kind::State
+                    };
+                    head.expected.push((kind, name, numbers(values)?));
                 }
-                _ => {}
+                other => return Err(format!("`{other}` is no word of a head")),
             }
         }
         if head.expected.is_empty() {
@@ -165,6 +171,8 @@ impl Head {
                     expected.len()
                 ));
             }
+            let finite = expected.iter().filter(|value| value.is_finite());
+            let scale = finite.fold(0.0_f64, |most, value| most.max(value.abs()));
             for (k, (got, expected)) in got.iter().zip(expected).enumerate() {
                 let wanted = if column.field.scalar == Scalar::F32 {
                     f64::from(*expected as f32)
@@ -172,7 +180,7 @@ impl Head {
                     *expected
                 };
                 let same = *got == wanted || (got.is_nan() && wanted.is_nan());
-                let near = (got - wanted).abs() <= self.within * wanted.abs().max(1.0);
+                let near = (got - wanted).abs() <= self.within * scale;
                 if !same && !near {
                     return Err(format!(
                         "`{name}` value {k} is {got}, expected {wanted} within {}",
@@ -221,5 +229,33 @@ fn array(scalar: Scalar, values: &[f64]) -> Array {
         Scalar::I32 => Array::from(values.iter().map(|&x| x as i32).collect::<Vec<_>>()),
         Scalar::U32 => Array::from(values.iter().map(|&x| x as u32).collect::<Vec<_>>()),
         Scalar::Bool => Array::from(values.iter().map(|&x| x != 0.0).collect::<Vec<_>>()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_says_nothing_but_what_is_known() {
+        let refused = |line: &str| {
+            let source =
+                format!("// run agents=1 steps=1\n{line}\n// expect x = 1\noutput x = 1.0\n");
+            Head::read(&source).err()
+        };
+        assert_eq!(refused("// expect y = 2"), None);
+        assert_eq!(refused("//! expects nothing of y"), None);
+        for wrong in [
+            "// expects y = 2",
+            "// a comment",
+            "// expect y 2",
+            "// expect y = two",
+            "// within a hair",
+            "// run agents",
+        ] {
+            assert!(refused(wrong).is_some(), "{wrong}");
+        }
+        let none = Head::read("// run agents=1\noutput x = 1.0\n");
+        assert!(none.is_err(), "a head that expects nothing");
     }
 }

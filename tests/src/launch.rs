@@ -4,16 +4,20 @@ use sim_compiler::{Math, Options, compile_with};
 use sim_runtime::{Backend, Isa, Load, Simulation, Tuning};
 use std::fmt;
 
-/// Is a GPU adapter here, real or software? Says so once if not; a failure if the environment variable
-/// `SIM_REQUIRE_GPU` is `1`.
+/// Must a GPU adapter be here, so that its lack is a failure? So says `1` in the environment variable `SIM_REQUIRE_GPU`.
+pub fn requires_gpu() -> bool {
+    std::env::var("SIM_REQUIRE_GPU").as_deref() == Ok("1")
+}
+
+/// Is a GPU adapter here, real or software? Says so once if not; a failure if [`requires_gpu`].
 pub fn has_gpu() -> bool {
     static FOUND: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *FOUND.get_or_init(|| {
         let found = !sim_runtime::adapters().is_empty();
         if !found {
             assert!(
-                std::env::var("SIM_REQUIRE_GPU").as_deref() != Ok("1"),
-                "SIM_REQUIRE_GPU is set, but no Vulkan adapter was found"
+                !requires_gpu(),
+                "SIM_REQUIRE_GPU=1, but no Vulkan adapter was found"
             );
             eprintln!(
                 "SKIPPED on the GPU: no Vulkan adapter was found; only the CPU backend is tested"

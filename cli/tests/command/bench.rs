@@ -1,7 +1,8 @@
 //! `simc bench`: what it checks, and what it says.
 
-use crate::{Place, run::has_gpu};
+use crate::Place;
 use serde_json::Value;
+use sim_tests::launch::has_gpu;
 
 /// Smooth, with draws: rounding stays what it is.
 const GROWTH: &str = "

@@ -1,7 +1,8 @@
 //! The largest numbers of agents and steps: one in the documentation, the compiler, the command and every backend.
 
-use crate::{Place, repository, run::has_gpu};
+use crate::{Place, repository};
 use sim_compiler::manifest::{MOST_AGENTS, MOST_STEPS};
+use sim_tests::launch::has_gpu;
 
 /// All agents are done after the first step, however many there may be.
 const BRIEF: &str = "agents 3

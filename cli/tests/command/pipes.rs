@@ -1,6 +1,7 @@
 //! Pipes in place of files: read where somebody writes, waited for where nobody does, never where a file is meant.
 
-use crate::{Place, Said, run::has_gpu};
+use crate::{Place, Said};
+use sim_tests::launch::has_gpu;
 use std::{
     fs,
     io::{BufRead, BufReader},

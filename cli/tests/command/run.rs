@@ -1,6 +1,7 @@
 //! `simc run`: counts, params, seeds, the summary.
 
 use crate::Place;
+use sim_tests::launch::has_gpu;
 
 /// Counts its steps and remembers a draw.
 const WALK: &str = "
@@ -210,17 +211,6 @@ fn counts_that_are_none_are_usage_errors() {
         assert_eq!(said.code, 2, "{args:?}");
         assert!(said.err.contains(args[0]), "{}", said.err);
     }
-}
-
-/// Is there an adapter? `SIM_REQUIRE_GPU=1` makes it a failure if not.
-pub(crate) fn has_gpu() -> bool {
-    let found = !sim_runtime::adapters().is_empty();
-    let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
-    assert!(found || !required, "SIM_REQUIRE_GPU=1, but no adapter");
-    if !found {
-        eprintln!("SKIPPED on the GPU: this machine has no adapter");
-    }
-    found
 }
 
 #[test]

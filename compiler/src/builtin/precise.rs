@@ -11,13 +11,16 @@
 //! * It may flush denormals to zero, and may be ignorant of infinities and NaN in comparisons. The corners are
 //!   told by bits; results that are denormal may be 0.
 //!
-//! Builtins that stand in no row of `FORMS` have a device function that is exact or good to a few units.
+//! A builtin's row names its form. Those that have none have a device function that is exact or good to a few units.
 
-use super::math::{
-    primary,
-    reduction::TWO_OVER_PI,
-    special::{ERF_FAR, ERF_NEAR},
-    wide,
+use super::{
+    BuiltinId, Precise,
+    math::{
+        primary,
+        reduction::TWO_OVER_PI,
+        special::{ERF_FAR, ERF_NEAR},
+        wide,
+    },
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -25,35 +28,6 @@ use std::{
     fmt::Write,
     sync::LazyLock,
 };
-
-/// Builtins and their precise functions.
-const FORMS: [(&str, &str); 25] = [
-    ("acos", "precise_acos"),
-    ("acosh", "precise_acosh"),
-    ("asin", "precise_asin"),
-    ("asinh", "precise_asinh"),
-    ("atan", "precise_atan"),
-    ("atan2", "precise_atan2"),
-    ("atanh", "precise_atanh"),
-    ("cos", "precise_cos"),
-    ("cosh", "precise_cosh"),
-    ("erf", "precise_erf"),
-    ("exp", "precise_exp"),
-    ("exp2", "precise_exp2"),
-    ("exponential_from", "precise_exponential_from"),
-    ("inverseSqrt", "precise_inverse_sqrt"),
-    ("log", "precise_log"),
-    ("log2", "precise_log2"),
-    ("normal_from", "precise_normal_from"),
-    ("pow", "precise_pow"),
-    ("sigmoid", "precise_sigmoid"),
-    ("sin", "precise_sin"),
-    ("sinh", "precise_sinh"),
-    ("softplus", "precise_softplus"),
-    ("sqrt", "precise_sqrt"),
-    ("tan", "precise_tan"),
-    ("tanh", "precise_tanh"),
-];
 
 /// The function that divides floats.
 pub const QUOTIENT: &str = "precise_quotient";
@@ -70,11 +44,11 @@ pub struct Item {
 }
 
 /// The name of a builtin's precise function, if it has one.
-pub fn form(builtin: &str) -> Option<&'static str> {
-    FORMS
-        .iter()
-        .find(|(name, _)| *name == builtin)
-        .map(|(_, function)| *function)
+pub fn form(builtin: BuiltinId) -> Option<&'static str> {
+    match builtin.row().pure().precise {
+        Precise::Form(function) => Some(function),
+        Precise::Unstated | Precise::Same => None,
+    }
 }
 
 /// All functions and types, in the order of their text.
@@ -264,18 +238,34 @@ fn pieces(x: f64, rest: f64, digits: u32, count: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::BuiltinId;
+    use crate::builtin::{Meaning, Pure, table};
 
     #[test]
-    fn every_form_is_of_a_builtin_and_has_its_function() {
-        for (builtin, function) in FORMS {
-            assert!(BuiltinId::find(builtin).is_some(), "{builtin}");
-            assert!(
-                items().iter().any(|item| item.name == function),
-                "{function}"
-            );
+    fn every_form_has_its_function_and_every_function_its_use() {
+        let rows = table::rows().iter();
+        let forms = rows.filter_map(|row| match row.meaning {
+            Meaning::Pure(Pure {
+                precise: Precise::Form(function),
+                ..
+            }) => Some((row.name, function)),
+            Meaning::Pure(_) | Meaning::Fold(_) | Meaning::Draw(_) | Meaning::Length => None,
+        });
+        let mut open = vec![QUOTIENT];
+        for (builtin, function) in forms {
+            let found = items().iter().any(|item| item.name == function);
+            assert!(found, "`{builtin}` has no function `{function}`");
+            open.push(function);
         }
-        assert!(items().iter().any(|item| item.name == QUOTIENT));
+        let mut used = HashSet::new();
+        while let Some(name) = open.pop() {
+            if used.insert(name) {
+                let item = items().iter().filter(|item| item.name == name);
+                open.extend(item.flat_map(|item| &item.needs));
+            }
+        }
+        for item in items() {
+            assert!(used.contains(item.name), "nothing calls `{}`", item.name);
+        }
     }
 
     #[test]

@@ -1,4 +1,17 @@
-//! The rows, by area.
+//! The rows, by area, and the constants that name them.
+
+/// Declares the constants of an area's rows: each is the name of its row in capitals. A constant without a row does not
+/// compile.
+macro_rules! ids {
+    ($($id:ident),+ $(,)?) => {
+        impl crate::builtin::BuiltinId {
+            $(
+                #[doc = concat!("The builtin whose name is `", stringify!($id), "` in capitals.")]
+                pub const $id: crate::builtin::BuiltinId = super::named(stringify!($id));
+            )+
+        }
+    };
+}
 
 mod activation;
 mod arithmetic;
@@ -11,7 +24,7 @@ mod trigonometry_text;
 mod vector;
 
 use super::eval::ill_typed;
-use super::{Builtin, Class, Pure, Slot, Tolerance, Wgsl};
+use super::{Bounds, Builtin, BuiltinId, Class, Cost, Precise, Pure, Slot, Tolerance, Wgsl};
 use crate::ir::Value;
 
 const AREAS: [&[Builtin]; 8] = [
@@ -25,7 +38,8 @@ const AREAS: [&[Builtin]; 8] = [
     random::ROWS,
 ];
 
-const COUNT: usize = {
+/// How many builtins there are.
+pub const COUNT: usize = {
     let (mut count, mut area) = (0, 0);
     while area < AREAS.len() {
         count += AREAS[area].len();
@@ -49,18 +63,55 @@ static ROWS: [Builtin; COUNT] = {
     rows
 };
 
+/// The builtin that a constant names.
+///
+/// # Panics
+/// If there is none, which stops the compilation.
+const fn named(constant: &str) -> BuiltinId {
+    let mut k = 0;
+    while k < COUNT {
+        if is_in_capitals(constant, ROWS[k].name) {
+            return BuiltinId(k as u16);
+        }
+        k += 1;
+    }
+    panic!("a constant names no row of the table of builtins")
+}
+
+/// Are these the same letters and digits, but for capitals and underlines?
+const fn is_in_capitals(constant: &str, name: &str) -> bool {
+    let (a, b) = (constant.as_bytes(), name.as_bytes());
+    let (mut i, mut k) = (0, 0);
+    while i < a.len() || k < b.len() {
+        if i < a.len() && a[i] == b'_' {
+            i += 1;
+        } else if k < b.len() && b[k] == b'_' {
+            k += 1;
+        } else if i < a.len() && k < b.len() && a[i] == b[k].to_ascii_uppercase() {
+            i += 1;
+            k += 1;
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
 /// All builtins, by area.
 pub fn rows() -> &'static [Builtin] {
     &ROWS
 }
 
-/// What rows of one shape share; each says its own meaning over it.
+/// What rows of one shape share; each says its own meaning over it, and must say its cost and precise form.
 const BLANK: Pure = Pure {
     class: Class::Float,
     params: &[Slot::T],
     result: Slot::T,
     eval: |args| args[0],
     wgsl: Wgsl::Native(""),
+    precise: Precise::Unstated,
+    cost: Cost::UNSTATED,
+    bounds: Bounds::Any,
     derivative: &[],
     tolerance: Tolerance::Exact,
 };

@@ -87,15 +87,16 @@ impl Checker<'_> {
                     matches!(global, Global::Function(_) | Global::Struct(_))
                 })
                 .map(|(name, _)| *name);
+            let of = |id: BuiltinId| Some(id.row().name);
             let foreign = match name {
-                "rand" => Some("random"),
-                "randn" | "gauss" | "gaussian" => Some("normal"),
-                "ln" => Some("log"),
-                "fabs" => Some("abs"),
-                "length_of" | "size" => Some("len"),
-                "powf" | "powi" => Some("pow"),
+                "rand" => of(BuiltinId::RANDOM),
+                "randn" | "gauss" | "gaussian" => of(BuiltinId::NORMAL),
+                "ln" => of(BuiltinId::LOG),
+                "fabs" => of(BuiltinId::ABS),
+                "length_of" | "size" => of(BuiltinId::LEN),
+                "powf" | "powi" => of(BuiltinId::POW),
                 "fmod" => Some("%"),
-                "rsqrt" => Some("inverseSqrt"),
+                "rsqrt" => of(BuiltinId::INVERSE_SQRT),
                 _ => None,
             };
             let builtins = table::rows().iter().map(|row| row.name);

@@ -184,7 +184,7 @@ impl Checker<'_> {
         } else {
             self.node(ExprKind::Splat(b), x.clone(), span)
         };
-        let id = BuiltinId::named("pow");
+        let id = BuiltinId::POW;
         Ok(match self.values(&[a, b]) {
             Some(values) => {
                 let value = (id.row().pure().eval)(&values);

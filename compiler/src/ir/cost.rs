@@ -7,7 +7,7 @@
 //! them, as fast device functions do it.
 
 use super::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarKind};
-use crate::random::Generator;
+use crate::{builtin::BuiltinId, random::Generator};
 use std::ops::{Add, AddAssign, Mul};
 
 /// Operations by the unit that does them.
@@ -261,9 +261,8 @@ impl Counter<'_> {
             Expr::Unary(..) | Expr::Convert { .. } => Operations::integer(1),
             Expr::Select { .. } | Expr::AcrossLanes(..) => Operations::integer(width),
             Expr::Builtin(builtin, args) => {
-                let row = builtin.row();
                 let operand = args.first().map_or(ty, |&arg| self.program.type_of(arg));
-                call(row.name, operand.is_float(), operand.components() as u64)
+                call(*builtin, operand.is_float(), operand.components() as u64)
             }
             Expr::Call(function, _) => self.functions[function.0 as usize]?,
             Expr::RandomWord { .. } => Operations::integer(match self.generator {
@@ -296,7 +295,7 @@ pub(super) fn special(program: &Program, id: ExprId) -> u32 {
         Expr::Builtin(builtin, args) => {
             let operand = args.first().map_or(Type::F32, |&arg| program.type_of(arg));
             let width = operand.components() as u64;
-            call(builtin.row().name, operand.is_float(), width)
+            call(*builtin, operand.is_float(), width)
         }
         _ => Operations::default(),
     };
@@ -332,36 +331,18 @@ fn binary(op: BinaryOp, is_float: bool, by_literal: bool) -> Operations {
     }
 }
 
-/// A builtin on operands of so many components.
-fn call(name: &str, is_float: bool, width: u64) -> Operations {
-    let each = match name {
-        "abs" if is_float => Operations::default(),
-        "ceil" | "floor" | "round" | "trunc" | "min" | "max" | "step" => Operations::integer(1),
-        "clamp" | "saturate" | "sign" => Operations::integer(2),
-        "sqrt" | "inverseSqrt" => Operations::special(1, 0),
-        "exp" | "exp2" | "log" | "log2" | "sin" | "cos" => Operations::special(1, 1),
-        "pow" => Operations::special(2, 1),
-        "tan" => Operations::special(3, 2),
-        "tanh" | "sinh" | "cosh" | "softplus" => Operations::special(2, 3),
-        "sigmoid" => Operations::special(2, 2),
-        "asinh" | "acosh" | "atanh" => Operations::special(2, 4),
-        "asin" | "acos" | "erf" => Operations::special(1, 8),
-        "atan" | "atan2" => Operations::special(1, 10),
-        "mix" => Operations::float(2),
-        // Bits to a float; Box and Muller: a logarithm, a root and a sine of two of those.
-        "unit" => return Operations::float(1) + Operations::integer(2),
-        "exponential_from" => return Operations::special(1, 10) + Operations::integer(3),
-        "normal_from" => return Operations::special(3, 6) + Operations::integer(4),
-        "smoothstep" => Operations::special(1, 5),
-        "dot" => return Operations::float(width),
-        "length" => return Operations::special(1, width),
-        "distance" => return Operations::special(1, 2 * width),
-        "normalize" => return Operations::special(1, 2 * width),
-        "reflect" | "refract" | "cross" | "faceForward" => return Operations::float(2 * width),
-        _ if is_float => Operations::float(1),
-        _ => Operations::integer(1),
+/// A builtin whose first operand has so many components.
+fn call(builtin: BuiltinId, is_float: bool, width: u64) -> Operations {
+    let cost = builtin.row().pure().cost;
+    if is_float && cost.free_of_floats {
+        return Operations::default();
+    }
+    let each = Operations {
+        float: cost.float.into(),
+        special: cost.special.into(),
+        integer: cost.integer.into(),
     };
-    each * width
+    each * width + Operations::special(cost.special_once.into(), 0)
 }
 
 #[cfg(test)]

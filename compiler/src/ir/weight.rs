@@ -1,12 +1,10 @@
 //! How much work a program is: roughly the instructions that a GPU spends on it, for choices of size.
 
 use super::{BinaryOp, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarKind, cost};
-use crate::builtin::{Area, Wgsl};
 
 /// A load from a buffer, and of four words at once as well.
 pub const LOAD: u32 = 4;
 const DIVISION: u32 = 8;
-const SPECIAL_FUNCTION: u32 = 8;
 const RANDOM_WORD: u32 = 16;
 /// What lanes tell one another takes as long as so many instructions, per halving of their number.
 pub const SHUFFLE: u32 = 20;
@@ -149,15 +147,8 @@ impl Weights {
             },
             Expr::AcrossLanes(..) => SHUFFLE,
             Expr::Builtin(builtin, args) => {
-                let row = builtin.row();
-                let each = match (row.area, row.pure().wgsl) {
-                    (Area::Arithmetic | Area::Bits, Wgsl::Native(_)) => 1,
-                    (Area::Vector, _) => 2,
-                    (_, Wgsl::Native(_)) => SPECIAL_FUNCTION,
-                    (_, Wgsl::Expression(text) | Wgsl::Helper { text, .. }) => text_weight(text),
-                };
                 let widest = args.iter().map(|&arg| width(arg)).max().unwrap_or(1);
-                each * widest
+                builtin.row().pure().cost.instructions * widest
             }
             Expr::Call(function, _) => return self.functions[function.0 as usize],
             Expr::RandomWord { .. } => RANDOM_WORD,
@@ -168,24 +159,6 @@ impl Weights {
             loops: false,
         }
     }
-}
-
-/// The work of a text of WGSL: its operators and calls.
-fn text_weight(text: &str) -> u32 {
-    let operators = text.split_whitespace().map(|word| match word {
-        "/" | "%" => DIVISION,
-        "+" | "-" | "*" | "<" | ">" | "<=" | ">=" | "==" | "!=" | "&" | "|" | "^" | "<<" | ">>" => {
-            1
-        }
-        _ => 0,
-    });
-    let is_call = |at: usize| text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
-    let calls = text
-        .match_indices('(')
-        .filter(|(at, _)| is_call(*at))
-        .count() as u32;
-    // Of a call in three, one is a special function; the others are casts and choices.
-    operators.sum::<u32>() + 3 * calls
 }
 
 #[cfg(test)]

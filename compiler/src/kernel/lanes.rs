@@ -21,6 +21,7 @@ mod survey;
 mod time;
 
 use crate::{
+    builtin::BuiltinId,
     ir::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
         weight::{EXCHANGE, SHUFFLE},
@@ -316,9 +317,9 @@ fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp,
             (op, *a, *b)
         }
         Expr::Builtin(builtin, args) => {
-            let op = match builtin.row().name {
-                "min" => LaneOp::Least,
-                "max" => LaneOp::Most,
+            let op = match *builtin {
+                BuiltinId::MIN => LaneOp::Least,
+                BuiltinId::MAX => LaneOp::Most,
                 _ => return None,
             };
             let [a, b] = args.as_slice() else { return None };

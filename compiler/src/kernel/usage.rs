@@ -1,5 +1,6 @@
 //! What a program uses: one walk over everything that runs on the device, before a line is written.
 
+use crate::builtin::BuiltinId;
 use crate::ir::{
     BinaryOp, Block, Expr, ExprId, FunctionId, LaneOp, Launch, Program, Stmt, Type, Value, VarId,
     VarKind,
@@ -335,7 +336,7 @@ impl Usage {
             Expr::Binary(op, a, b) => {
                 combined(*op, self.affine(program, *a)?, self.affine(program, *b)?)
             }
-            Expr::Builtin(builtin, args) if builtin.row().name == "min" => {
+            Expr::Builtin(builtin, args) if *builtin == BuiltinId::MIN => {
                 let &[a, b] = args.as_slice() else {
                     return None;
                 };

@@ -6,7 +6,7 @@ mod categorical;
 
 use super::Lowerer;
 use crate::{
-    builtin::Draw,
+    builtin::{BuiltinId, Draw},
     hir::{self, Constant, ExprKind},
     ir::{self, BinaryOp, Expr, ExprId, Len, Value, VarKind},
 };
@@ -82,7 +82,7 @@ impl Lowerer<'_> {
     /// The next uniform number in [0, 1).
     fn unit(&mut self) -> ExprId {
         let word = self.word();
-        self.builtin("unit", vec![word])
+        self.builtin(BuiltinId::UNIT, vec![word])
     }
 
     fn float(&mut self, value: f32) -> ExprId {
@@ -137,7 +137,7 @@ impl Lowerer<'_> {
         match last {
             Some(last) => {
                 let last = self.read(last);
-                self.builtin("min", vec![value, last])
+                self.builtin(BuiltinId::MIN, vec![value, last])
             }
             None => value,
         }
@@ -192,7 +192,7 @@ impl Lowerer<'_> {
             self.check_at_launch(Draw::Normal, &[mean, deviation]);
         }
         let (first, second) = (self.word(), self.word());
-        let normal = self.builtin("normal_from", vec![first, second]);
+        let normal = self.builtin(BuiltinId::NORMAL_FROM, vec![first, second]);
         let Some((mean, deviation)) = scale else {
             return normal;
         };
@@ -207,7 +207,7 @@ impl Lowerer<'_> {
         let rate = self.argument("rate", args[0]);
         self.check_at_launch(Draw::Exponential, &[rate]);
         let word = self.word();
-        let number = self.builtin("exponential_from", vec![word]);
+        let number = self.builtin(BuiltinId::EXPONENTIAL_FROM, vec![word]);
         let (a, zero) = (self.read(rate), self.float(0.0));
         let none = self.binary(BinaryOp::LessEqual, a, zero);
         let (zero, rate) = (self.float(0.0), self.read(rate));

@@ -208,7 +208,7 @@ impl Lowerer<'_> {
 
     fn builtin_call(&mut self, id: BuiltinId, args: &[hir::ExprId]) -> ExprId {
         let args: Vec<ExprId> = args.iter().map(|&arg| self.scalar(arg)).collect();
-        if id == BuiltinId::named("select") {
+        if id == BuiltinId::SELECT {
             let [reject, accept, condition] = args[..] else {
                 unreachable!("`select` takes three arguments")
             };

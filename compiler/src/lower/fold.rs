@@ -6,7 +6,7 @@ use super::{
     place::{Index, Place},
 };
 use crate::{
-    builtin::Fold,
+    builtin::{BuiltinId, Fold},
     hir::{self, Comprehension, Type},
     ir::{self, BinaryOp, Expr, ExprId, Stmt, UnaryOp, Value, VarId},
 };
@@ -241,8 +241,11 @@ impl Lowerer<'_> {
 
     /// The smaller or larger of two; the other one if one is NaN.
     fn better(&mut self, fold: Fold, a: ExprId, b: ExprId) -> ExprId {
-        let name = if fold == Fold::Min { "min" } else { "max" };
-        self.builtin(name, vec![a, b])
+        let id = match fold == Fold::Min {
+            true => BuiltinId::MIN,
+            false => BuiltinId::MAX,
+        };
+        self.builtin(id, vec![a, b])
     }
 
     fn folded(&mut self, accumulator: &Accumulator) -> ExprId {

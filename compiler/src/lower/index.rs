@@ -57,7 +57,7 @@ impl Lowerer<'_> {
     fn clamp(&mut self, value: ExprId, last: ExprId, span: Span) -> ExprId {
         let before = std::mem::replace(&mut self.span, span);
         let first = self.int(0);
-        let clamped = self.builtin("clamp", vec![value, first, last]);
+        let clamped = self.builtin(BuiltinId::CLAMP, vec![value, first, last]);
         self.span = before;
         clamped
     }
@@ -68,7 +68,7 @@ impl Lowerer<'_> {
             return value;
         }
         let most = self.literal(Value::U32(i32::MAX as u32));
-        let value = self.builtin("min", vec![value, most]);
+        let value = self.builtin(BuiltinId::MIN, vec![value, most]);
         self.add(Expr::Convert {
             to: ir::Type::I32,
             value,
@@ -172,7 +172,7 @@ impl Lowerer<'_> {
                     _ => None,
                 }
             }
-            Expr::Builtin(id, args) if *id == BuiltinId::named("clamp") => {
+            Expr::Builtin(id, args) if *id == BuiltinId::CLAMP => {
                 match (self.range(args[1]), self.range(args[2])) {
                     (Some((low, _)), Some((_, high))) => fits((low, high)),
                     _ => None,

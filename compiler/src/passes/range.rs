@@ -12,9 +12,6 @@ use crate::{
 pub(super) fn run(program: &mut Program) {
     let mut ranges = Ranges {
         of_var: vec![None; program.vars.len()],
-        clamp: BuiltinId::find("clamp"),
-        min: BuiltinId::find("min"),
-        max: BuiltinId::find("max"),
     };
     if program
         .exprs
@@ -84,9 +81,6 @@ impl Range {
 struct Ranges {
     /// Of names and indices.
     of_var: Vec<Option<Range>>,
-    clamp: Option<BuiltinId>,
-    min: Option<BuiltinId>,
-    max: Option<BuiltinId>,
 }
 
 impl Ranges {
@@ -126,11 +120,7 @@ impl Ranges {
     /// Is this a node that ranges may decide?
     fn decides(&self, program: &Program, expr: &Expr) -> bool {
         let first = match expr {
-            Expr::Builtin(builtin, args)
-                if [self.clamp, self.min, self.max].contains(&Some(*builtin)) =>
-            {
-                args[0]
-            }
+            Expr::Builtin(builtin, args) if BuiltinId::BOUNDS.contains(builtin) => args[0],
             Expr::Binary(op, a, _) if is_comparison(*op) => *a,
             _ => return false,
         };
@@ -215,30 +205,31 @@ impl Ranges {
             low: a.low.max(b.low),
             high: a.high.max(b.high),
         };
-        let builtin = Some(builtin);
-        if builtin == self.min {
+        if builtin == BuiltinId::MIN {
             if a.high <= b.low {
                 become_operand(program, id, args[0]);
             } else if b.high <= a.low {
                 become_operand(program, id, args[1]);
             }
             Some(lower(a, b))
-        } else if builtin == self.max {
+        } else if builtin == BuiltinId::MAX {
             if a.low >= b.high {
                 become_operand(program, id, args[0]);
             } else if b.low >= a.high {
                 become_operand(program, id, args[1]);
             }
             Some(upper(a, b))
-        } else if builtin == self.clamp {
+        } else if builtin == BuiltinId::CLAMP {
             let c = c?;
             let (above, below) = (a.low >= b.high, a.high <= c.low);
             if above && below {
                 become_operand(program, id, args[0]);
-            } else if let (true, Some(min)) = (above, self.min) {
-                program.exprs[id.0 as usize] = Expr::Builtin(min, vec![args[0], args[2]]);
-            } else if let (true, Some(max)) = (below && b.high <= c.low, self.max) {
-                program.exprs[id.0 as usize] = Expr::Builtin(max, vec![args[0], args[1]]);
+            } else if above {
+                program.exprs[id.0 as usize] =
+                    Expr::Builtin(BuiltinId::MIN, vec![args[0], args[2]]);
+            } else if below && b.high <= c.low {
+                program.exprs[id.0 as usize] =
+                    Expr::Builtin(BuiltinId::MAX, vec![args[0], args[1]]);
             }
             Some(lower(upper(a, b), c))
         } else {

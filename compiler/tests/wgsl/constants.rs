@@ -7,7 +7,7 @@ use crate::{
     validate::{naga, tint},
 };
 use sim_compiler::{
-    builtin::{BuiltinId, Class, Meaning, Pure, Slot, table},
+    builtin::{BuiltinId, Class, Meaning, Pure, Slot},
     ir::{BinaryOp, Expr, ExprId, Stmt, Type, UnaryOp, Value, VarId, VarKind},
     random::Generator,
 };
@@ -230,8 +230,7 @@ fn pure(id: BuiltinId) -> Option<&'static Pure> {
 }
 
 fn builtins() -> impl Iterator<Item = (BuiltinId, &'static Pure)> {
-    let names = table::rows().iter().map(|row| BuiltinId::named(row.name));
-    names.filter_map(|id| Some((id, pure(id)?)))
+    BuiltinId::all().filter_map(|id| Some((id, pure(id)?)))
 }
 
 /// The types that a row's `T` may stand for, or one if it has none.

@@ -7,8 +7,13 @@
 
 mod samples;
 
-use samples::{Arguments, CASES, Case, Found, arguments, compare, simulation};
-use sim_compiler::{Math, Options, builtin::precise, compile_with, ir::cost::cost};
+use samples::{Arguments, Case, Found, arguments, cases, compare, simulation};
+use sim_compiler::{
+    Math, Options,
+    builtin::{BuiltinId, precise},
+    compile_with,
+    ir::cost::cost,
+};
 use sim_runtime::{Backend, Control, Error, adapters};
 use std::process::ExitCode;
 
@@ -49,7 +54,7 @@ fn table(size: Size) -> Result<(), Error> {
     );
     println!("|---|--:|--:|--:|---|--:|--:|---|--:|--:|--:|--:|--:|");
     let arguments = arguments();
-    for case in &CASES {
+    for case in &cases() {
         let [fast, precise] =
             [Math::Fast, Math::Precise].map(|math| row(case, math, &arguments, size));
         let (fast, precise) = (fast?, precise?);
@@ -72,7 +77,7 @@ fn table(size: Size) -> Result<(), Error> {
 /// Errors of one kind of mathematics, and nanoseconds per call.
 fn row(case: &Case, math: Math, arguments: &Arguments, size: Size) -> Result<(Found, f64), Error> {
     let found = compare(case, math, arguments)?;
-    let with = seconds(&model(case, case.call), math, size)?;
+    let with = seconds(&model(case, &case.call), math, size)?;
     let without = seconds(&model(case, bare(case).0), math, size)?;
     let calls = f64::from(size.agents) * f64::from(size.steps);
     Ok((found, (with - without) / calls * 1e9))
@@ -80,9 +85,9 @@ fn row(case: &Case, math: Math, arguments: &Arguments, size: Size) -> Result<(Fo
 
 /// What stands for a call to leave nothing but its arguments, and its operations.
 fn bare(case: &Case) -> (&'static str, u64) {
-    match case.call {
-        call if call.contains("(a,") => ("f32(a ^ b)", 2),
-        call if call.contains('y') => ("x + y", 1),
+    match &*case.call {
+        call if call.contains("(a") => ("f32(a ^ b)", 2),
+        call if call.contains(" y") => ("x + y", 1),
         _ => ("x", 0),
     }
 }
@@ -124,7 +129,7 @@ fn seconds(source: &str, math: Math, size: Size) -> Result<f64, Error> {
 /// The arguments that a model is likely to have.
 fn range(case: &Case) -> String {
     match case.range {
-        _ if case.call.contains("(a,") => "all".to_owned(),
+        _ if case.call.contains("(a") => "all".to_owned(),
         (low, high) => format!("{low} to {high}"),
     }
 }
@@ -142,9 +147,9 @@ fn error(case: &Case, found: &Found) -> String {
     let (usual, worst) = (short(found.usual), short(found.worst));
     let [first, second] = found.at;
     let [x, y] = found.at.map(f32::from_bits);
-    let at = match case.call {
-        call if call.contains("(a,") => format!("`{first:#x}, {second:#x}`"),
-        call if call.contains('y') => format!("`{x:e}, {y:e}`"),
+    let at = match &*case.call {
+        call if call.contains("(a") => format!("`{first:#x}, {second:#x}`"),
+        call if call.contains(" y") => format!("`{x:e}, {y:e}`"),
         _ => format!("`{x:e}`"),
     };
     format!("{usual} | {worst}{lost} | {at}")
@@ -158,14 +163,15 @@ fn fast_operations(case: &Case) -> u64 {
         found.step.total()
     };
     let (bare, own) = bare(case);
-    count(case.call) + own - count(bare)
+    count(&case.call) + own - count(bare)
 }
 
 /// Of the precise form: operators and functions of its text and of those that it calls, but for the path of
 /// angles beyond 100,000. Products in sums count as one with them.
 fn precise_operations(case: &Case) -> usize {
     let builtin = case.call.split('(').next().unwrap_or_default();
-    operations(precise::form(builtin).unwrap_or(precise::QUOTIENT))
+    let form = BuiltinId::find(builtin).and_then(precise::form);
+    operations(form.unwrap_or(precise::QUOTIENT))
 }
 
 fn operations(function: &str) -> usize {

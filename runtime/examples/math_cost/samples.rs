@@ -1,12 +1,18 @@
 //! What fast and precise mathematics are tried on: functions, arguments, and how far results are apart.
 
-use sim_compiler::{Math, Options, builtin::math::accuracy::ulps, compile_with};
+use sim_compiler::{
+    Math, Options,
+    builtin::{BuiltinId, Meaning, Precise, Slot, math::accuracy::ulps},
+    compile_with,
+};
 use sim_runtime::{Backend, Error, Simulation};
+use std::borrow::Cow;
 
-/// A function of floats, or of two words.
+/// A function of floats, or of words.
+#[derive(Clone, Debug)]
 pub struct Case {
     /// A call, of `x` and `y`, or of `a` and `b`, which are words.
-    pub call: &'static str,
+    pub call: Cow<'static, str>,
     /// The largest error that the precise form may have against the CPU's, in units in the last place. That of
     /// `tanh` is what the CPU's own algorithm loses, where roundings fall in another way.
     pub bound: f64,
@@ -15,11 +21,41 @@ pub struct Case {
 }
 
 const fn case(call: &'static str, bound: f64, range: (f32, f32)) -> Case {
-    Case { call, bound, range }
+    Case {
+        call: Cow::Borrowed(call),
+        bound,
+        range,
+    }
 }
 
-/// All that has a precise form.
-pub const CASES: [Case; 25] = [
+/// All that has a precise form: the cases below, and what else the table of builtins gives one.
+pub fn cases() -> Vec<Case> {
+    let mut cases = CASES.to_vec();
+    for row in BuiltinId::all().map(BuiltinId::row) {
+        let Meaning::Pure(pure) = row.meaning else {
+            continue;
+        };
+        let known = CASES
+            .iter()
+            .any(|case| case.call.split('(').next() == Some(row.name));
+        if known || !matches!(pure.precise, Precise::Form(_)) {
+            continue;
+        }
+        let names = match pure.params.contains(&Slot::U32) {
+            true => ["a", "b"],
+            false => ["x", "y"],
+        };
+        let call = format!("{}({})", row.name, names[..row.params.len()].join(", "));
+        cases.push(Case {
+            call: Cow::Owned(call),
+            ..case("", 4.0, (-4.0, 4.0))
+        });
+    }
+    cases
+}
+
+/// Bounds and ranges, in the order of the documentation's table.
+const CASES: [Case; 25] = [
     case("sin(x)", 4.0, (-10.0, 10.0)),
     case("cos(x)", 4.0, (-10.0, 10.0)),
     case("tan(x)", 5.0, (-10.0, 10.0)),
@@ -167,7 +203,7 @@ pub struct Found {
 
 /// Runs a call on the GPU and on the CPU.
 pub fn compare(case: &Case, math: Math, arguments: &Arguments) -> Result<Found, Error> {
-    let words = case.call.contains("(a,");
+    let words = case.call.contains("(a");
     let inputs = if words {
         "input a: u32\ninput b: u32"
     } else {
@@ -207,7 +243,7 @@ pub fn compare(case: &Case, math: Math, arguments: &Arguments) -> Result<Found, 
         let error = apart(truth, got);
         let (low, high) = case.range;
         let inside = |bits: u32| (low..=high).contains(&f32::from_bits(bits));
-        let first_alone = !case.call.contains('y');
+        let first_alone = !case.call.contains(" y");
         if words || (inside(at[0]) && (first_alone || inside(at[1]))) {
             found.usual = found.usual.max(error);
         }

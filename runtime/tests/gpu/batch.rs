@@ -1,6 +1,11 @@
 //! Batches: each run gives what it gives alone, whatever goes on beside it.
 
-use sim_runtime::{Array, Backend, Control, Error, Run, Simulation, Tuning, Variation, adapters};
+use crate::walk::same;
+use sim_runtime::{Array, Backend, Control, Error, Run, Simulation, Tuning, Variation};
+use sim_tests::{
+    compare::{Tolerance, compare},
+    launch::has_gpu,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An agent with an input that may be given or drawn, a table, and draws.
@@ -43,14 +48,8 @@ fn simulation(backend: Backend) -> Simulation {
 
 fn backends() -> Vec<Backend> {
     let mut backends = vec![Backend::Cpu, Backend::Reference];
-    backends.extend((!adapters().is_empty()).then_some(Backend::Gpu));
+    backends.extend(has_gpu().then_some(Backend::Gpu));
     backends
-}
-
-fn words(run: &Run) -> Vec<Vec<u32>> {
-    let columns = run.outputs().iter().chain(run.states());
-    let steps = run.steps().expect("all is kept").collect();
-    columns.map(|it| it.values.words()).chain([steps]).collect()
 }
 
 fn starts(k: u32) -> Array {
@@ -139,15 +138,16 @@ fn each_run_of_a_batch_gives_what_it_gives_alone() {
                     for (number, run) in (0..).zip(&runs) {
                         let alone = alone(backend, tuning, number, start);
                         let what = format!("{backend:?}, {tuning:?}, {start:?}, {round}, {number}");
-                        assert_eq!(words(run), words(&alone), "{what}");
+                        let held = compare(run, &alone, Tolerance::Bits);
+                        assert_eq!(held, Ok(()), "{what}");
                         assert_eq!(run.report().seed, alone.report().seed, "{what}");
                         assert_eq!(run.report().chunks, alone.report().chunks, "{what}");
                     }
                 }
                 // A run after a batch is that of the simulation itself.
-                assert_eq!(
-                    words(&batch.run().expect("it runs")),
-                    words(&alone(backend, tuning, 0, start))
+                same(
+                    &alone(backend, tuning, 0, start),
+                    &batch.run().expect("it runs"),
                 );
             }
         }
@@ -156,7 +156,7 @@ fn each_run_of_a_batch_gives_what_it_gives_alone() {
 
 #[test]
 fn runs_of_a_batch_share_submissions_once_their_time_is_known() {
-    if adapters().is_empty() {
+    if !has_gpu() {
         return;
     }
     let simulation = simulation(Backend::Gpu)
@@ -190,16 +190,17 @@ fn what_was_handed_over_before_an_error_stays() {
         variations[4] = Variation::new().param("drift", f32::NAN);
         let mut done = Vec::new();
         let result = simulation.run_each(&variations, &Control::default(), |number, run| {
-            done.push((number, words(&run)));
+            done.push((number, run));
         });
         assert!(
             matches!(result, Err(Error::NotANumber { .. })),
             "{result:?}"
         );
         assert_eq!(done.len(), 4, "those before the wrong one");
-        let alone = words(&simulation.run().expect("it still runs"));
-        for (at, (number, words)) in done.into_iter().enumerate() {
-            assert_eq!((at, &words), (number, &alone));
+        let alone = simulation.run().expect("it still runs");
+        for (at, (number, run)) in done.iter().enumerate() {
+            assert_eq!(at, *number);
+            same(&alone, run);
         }
         for wrong in [
             Variation::new().param("x", 1.0),
@@ -257,18 +258,18 @@ fn a_batch_can_be_watched_and_cancelled_and_run_again() {
 #[test]
 fn runs_may_be_started_from_anywhere() {
     for backend in [Backend::Cpu, Backend::Gpu] {
-        if backend == Backend::Gpu && adapters().is_empty() {
+        if backend == Backend::Gpu && !has_gpu() {
             continue;
         }
         let simulation = std::sync::Arc::new(simulation(backend));
-        let expected = words(&simulation.run().expect("it runs"));
+        let expected = simulation.run().expect("it runs");
         // While another run of the same simulation hands over its results.
         let mut inner = None;
         let outer = simulation.run_each(&[Variation::new()], &Control::default(), |_, _| {
             inner = Some(simulation.run().expect("it runs within"));
         });
         outer.expect("it runs");
-        assert_eq!(words(&inner.expect("it ran")), expected);
+        same(&expected, &inner.expect("it ran"));
         // On threads of rayon's, which take up other work while they wait, and on threads of one's own.
         let count = if backend == Backend::Cpu { 64 } else { 4 };
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -276,7 +277,7 @@ fn runs_may_be_started_from_anywhere() {
             let (simulation, sender) = (simulation.clone(), sender.clone());
             let run = move || {
                 let run = simulation.run().expect("it runs");
-                sender.send(words(&run)).expect("the test waits");
+                sender.send(run).expect("the test waits");
             };
             match number % 2 {
                 0 => rayon::spawn(run),
@@ -286,13 +287,15 @@ fn runs_may_be_started_from_anywhere() {
         drop(sender);
         let results: Vec<_> = receiver.iter().collect();
         assert_eq!(results.len(), 2 * count);
-        assert!(results.iter().all(|words| *words == expected));
+        for run in &results {
+            same(&expected, run);
+        }
     }
 }
 
 #[test]
 fn a_wrong_value_costs_no_device() {
-    if adapters().is_empty() {
+    if !has_gpu() {
         return;
     }
     let simulation = simulation(Backend::Gpu);
@@ -305,7 +308,7 @@ fn a_wrong_value_costs_no_device() {
 
 #[test]
 fn runs_are_handed_over_in_order_though_some_take_longer() {
-    if adapters().is_empty() {
+    if !has_gpu() {
         return;
     }
     // A software adapter cuts the loops of the slow runs short, so that they begin again while others go on.

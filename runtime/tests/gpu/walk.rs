@@ -8,7 +8,11 @@ use sim_compiler::{
     },
     random::Generator,
 };
-use sim_runtime::{Backend, Run, Simulation, adapters};
+use sim_runtime::{Backend, Run, Simulation};
+use sim_tests::{
+    compare::{Tolerance, compare},
+    launch::has_gpu,
+};
 
 pub const KERNEL: &str = include_str!("walk.wgsl");
 pub const ROWS: usize = 400;
@@ -120,10 +124,7 @@ pub fn walk(agents: u32) -> Option<Simulation> {
 }
 
 pub fn walk_with(agents: u32, artifact: Artifact) -> Option<Simulation> {
-    if adapters().is_empty() {
-        let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
-        assert!(!required, "SIM_REQUIRE_GPU=1, but there is no adapter");
-        eprintln!("SKIPPED: this machine has no adapter, not even a software one");
+    if !has_gpu() {
         return None;
     }
     Some(
@@ -149,19 +150,9 @@ pub fn expected(agent: u32, start: f32, steps: u32) -> (f32, u32, bool) {
     (x, steps, false)
 }
 
+/// Fails unless `b` has the bits of `a`.
 pub fn same(a: &Run, b: &Run) {
-    let words = |run: &Run| -> Vec<Vec<u32>> {
-        run.outputs()
-            .iter()
-            .chain(run.states())
-            .map(|column| column.values.words())
-            .collect()
-    };
-    assert_eq!(words(a), words(b));
-    let ends = |run: &Run| -> Vec<(u32, bool)> {
-        let (steps, stopped) = (run.steps(), run.stopped());
-        let steps = steps.expect("all is kept");
-        steps.zip(stopped.expect("all is kept")).collect()
-    };
-    assert_eq!(ends(a), ends(b));
+    if let Err(difference) = compare(b, a, Tolerance::Bits) {
+        panic!("{difference}");
+    }
 }

@@ -5,8 +5,13 @@ use super::{
     expressions::{expressions, float, integer},
     model, run,
 };
-use sim_compiler::{Math, builtin::precise, manifest::Scalar};
-use sim_runtime::{Backend, adapters};
+use sim_compiler::{
+    Math,
+    builtin::{BuiltinId, precise},
+    manifest::Scalar,
+};
+use sim_runtime::Backend;
+use sim_tests::{compare::layouts, launch::has_gpu};
 
 /// Outputs of a kernel: drivers take long for a text of all expressions.
 const OUTPUTS: usize = 16;
@@ -53,7 +58,8 @@ fn difference(expected: f32, got: f32) -> Option<Difference> {
 /// Is it a call of a function that has a precise form, and nothing else?
 fn has_form(expression: &str) -> bool {
     let name = expression.split('(').next().unwrap_or_default();
-    precise::form(name).is_some() && !expression.contains(['*', '+', '-', '/'])
+    BuiltinId::find(name).is_some_and(|id| precise::form(id).is_some())
+        && !expression.contains(['*', '+', '-', '/'])
 }
 
 /// Does an output differ in a way that it must not? Says how, and where first.
@@ -80,10 +86,7 @@ fn complaint(math: Math, expression: &str, agent: usize, a: f32, b: f32) -> Opti
 
 #[test]
 fn special_values_are_those_of_the_cpu() {
-    if adapters().is_empty() {
-        let required = std::env::var("SIM_REQUIRE_GPU").is_ok_and(|value| value == "1");
-        assert!(!required, "SIM_REQUIRE_GPU=1, but there is no adapter");
-        eprintln!("SKIPPED: this machine has no adapter, not even a software one");
+    if !has_gpu() {
         return;
     }
     let mut wrong = Vec::new();
@@ -92,6 +95,8 @@ fn special_values_are_those_of_the_cpu() {
             let source = model(chunk);
             let [expected, got] =
                 [Backend::Cpu, Backend::Gpu].map(|backend| run(&source, backend, None, math));
+            assert_eq!(layouts(&got, &expected), Ok(()));
+            assert_eq!(expected.outputs().len(), chunk.len());
             let columns = expected.outputs().iter().zip(got.outputs());
             for ((expected, got), expression) in columns.zip(chunk) {
                 if expected.field.scalar != Scalar::F32 {

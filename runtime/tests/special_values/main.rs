@@ -9,6 +9,7 @@ mod gpu;
 use expressions::{AGENTS, expressions, float, integer};
 use sim_compiler::{Math, Options, compile_with};
 use sim_runtime::{Backend, Isa, Run, Simulation};
+use sim_tests::compare::{layouts, words};
 use std::fmt::Write;
 
 /// Declares the inputs, and an output for each expression.
@@ -69,20 +70,15 @@ fn special_values_give_the_same_bits_everywhere() {
     let mut wrong = Vec::new();
     for isa in paths {
         let got = run(&source, Backend::Cpu, Some(isa), Math::Fast);
+        assert_eq!(layouts(&got, &expected), Ok(()));
+        assert_eq!(got.outputs().len(), expressions.len());
         for ((expected, got), expression) in
             (expected.outputs().iter().zip(got.outputs())).zip(&expressions)
         {
-            let is_float = expected.field.scalar == sim_compiler::manifest::Scalar::F32;
-            // Processors disagree about the bits of the NaNs that they make.
-            let plain = |word: u32| match is_float && f32::from_bits(word).is_nan() {
-                true => f32::NAN.to_bits(),
-                false => word,
-            };
             let width = expected.field.words() as usize;
-            let words = expected.values.words().into_iter().zip(got.values.words());
-            let mut different = words
-                .enumerate()
-                .filter(|(_, (a, b))| plain(*a) != plain(*b));
+            // Processors disagree about the bits of the NaNs that they make.
+            let pairs = words(expected).into_iter().zip(words(got));
+            let mut different = pairs.enumerate().filter(|(_, (a, b))| a != b);
             if let Some((at, (a, b))) = different.next() {
                 let agent = at / width;
                 wrong.push(format!(

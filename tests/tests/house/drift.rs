@@ -4,7 +4,7 @@
 
 use super::files;
 use sim_runtime::{Backend, Load, Run, Simulation, Tuning};
-use sim_tests::launch::has_gpu;
+use sim_tests::{compare, launch::has_gpu};
 
 /// Kernels that take sums in other orders, if any does, beside the one that the adapter is given.
 const KERNELS: [Tuning; 4] = [
@@ -63,6 +63,9 @@ fn bias(expected: &[f32], got: &[f32]) -> Bias {
 
 /// What is wrong with a run, beside that of the CPU.
 fn complaints(name: &str, kernel: &str, cpu: &Run, gpu: &Run) -> Vec<String> {
+    if let Err(difference) = compare::layouts(gpu, cpu) {
+        return vec![format!("{name}, {kernel}: {difference}")];
+    }
     let steps = f64::from(cpu.report().steps);
     let columns = cpu.outputs().iter().zip(gpu.outputs());
     let found = columns.filter_map(|(expected, got)| {

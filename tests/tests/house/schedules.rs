@@ -8,9 +8,10 @@ use super::{
     files,
 };
 use serde_json::Value;
-use sim_compiler::{manifest::Scalar, schedule::Schedule};
-use sim_runtime::{Backend, Column, Device, Load, Run, Simulation, Tuning, Values};
+use sim_compiler::schedule::Schedule;
+use sim_runtime::{Backend, Column, Device, Load, Simulation, Tuning, Values};
 use sim_tests::{
+    compare::{Tolerance, compare, outputs},
     expectation::Head,
     launch::{self, ELABORATE, PLAIN},
 };
@@ -39,51 +40,31 @@ fn most_steps() -> u64 {
     }
 }
 
-fn words(run: &Run) -> Vec<(String, Vec<u32>)> {
-    let columns = run.outputs().iter().chain(run.states());
-    let steps = (
-        "the number of steps".to_owned(),
-        run.steps().expect("all is kept").collect(),
-    );
-    columns
-        .map(|column| (column.field.name.clone(), column.values.words()))
-        .chain([steps])
-        .collect()
-}
-
 /// What differs between a model's plain kernel and others, if anything. Also: does any of them prepare?
 fn difference(
     others: &[Tuning],
     make: impl Fn() -> Outcome<Simulation>,
 ) -> Outcome<(Option<String>, bool)> {
-    let expected = words(&make()?.tuning(launch::forced(PLAIN)).run()?);
+    let expected = make()?.tuning(launch::forced(PLAIN)).run()?;
     let mut prepares = false;
     for tuning in others {
         let run = make()?.tuning(launch::forced(*tuning)).run()?;
         let prepared =
             |choice: &sim_compiler::schedule::Choice| choice.what.contains("`prepare` computes");
         prepares |= run.report().choices.iter().any(prepared);
-        let rounds = matches!(&run.report().backend, Device::Gpu(adapter) if adapter.kind.is_gpu());
-        for ((name, expected), (_, got)) in expected.iter().zip(words(&run)) {
-            let mut columns = run.outputs().iter().chain(run.states());
-            let column = columns.find(|column| column.field.name == *name);
-            let is_float = column.is_some_and(|column| column.field.scalar == Scalar::F32);
-            let same = |a: u32, b: u32| {
-                let [x, y] = [a, b].map(|word| f64::from(f32::from_bits(word)));
-                a == b || (rounds && is_float && near(x, y))
-            };
-            if let Some(at) = (0..got.len()).find(|&at| !same(got[at], expected[at])) {
-                let (got, expected) = (got[at], expected[at]);
-                let text = format!("{tuning:?}: `{name}` [{at}] is {got:x}, plainly {expected:x}");
-                return Ok((Some(text), prepares));
-            }
+        let tolerance = match &run.report().backend {
+            Device::Gpu(adapter) if adapter.kind.is_gpu() => ROUNDED,
+            Device::Gpu(_) | Device::Cpu(_) | Device::Reference => Tolerance::Bits,
+        };
+        if let Err(difference) = compare(&run, &expected, tolerance) {
+            return Ok((Some(format!("{tuning:?}: {difference}")), prepares));
         }
     }
     Ok((None, prepares))
 }
 
 #[test]
-fn specimens_give_the_same_bits_under_every_schedule() {
+fn specimens_do_not_depend_on_the_schedule() {
     if !launch::has_gpu() {
         return;
     }
@@ -106,7 +87,7 @@ fn specimens_give_the_same_bits_under_every_schedule() {
 }
 
 #[test]
-fn examples_give_the_same_bits_under_every_schedule() {
+fn examples_do_not_depend_on_the_schedule() {
     if !launch::has_gpu() {
         return;
     }
@@ -139,12 +120,8 @@ fn examples_give_the_same_bits_under_every_schedule() {
     files::report("examples depend on the schedule", complaints);
 }
 
-/// Two numbers that differ by no more than the order of a sum explains, after a few steps: at its minimum
-/// Schwefel's function is a sum of ten differences of numbers near 419, whose last bits are worth 3e-5 and may be
-/// rounded away or not (`a * b - c` in one operation or two).
-fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() <= (1e-4 * a.abs().max(b.abs())).max(3e-4) || (a.is_nan() && b.is_nan())
-}
+/// What the order of a sum explains, after a few steps.
+const ROUNDED: Tolerance = Tolerance::OfLargest(1e-4);
 
 /// An output's values as numbers.
 fn numbers(column: &Column) -> Vec<f64> {
@@ -187,15 +164,10 @@ fn far_off(name: &str, source: &str, tuning: Tuning) -> Outcome<Option<String>> 
     };
     let expected = make()?.tuning(launch::forced(PLAIN)).run()?;
     let run = make()?.tuning(launch::forced(tuning)).run()?;
-    for (a, b) in run.outputs().iter().zip(expected.outputs()) {
-        let mut pairs = numbers(a).into_iter().zip(numbers(b)).enumerate();
-        if let Some((at, (a_value, b_value))) = pairs.find(|(_, (a, b))| !near(*a, *b)) {
-            let output = &a.field.name;
-            let text = format!("{name}, {tuning:?}: {output} [{at}] is {a_value}, not {b_value}");
-            return Ok(Some(text));
-        }
-    }
-    Ok(None)
+    let held = outputs(&run, &expected, ROUNDED);
+    Ok(held
+        .err()
+        .map(|difference| format!("{name}, {tuning:?}: {difference}")))
 }
 
 /// What all examples are far off in.
@@ -364,7 +336,7 @@ fn lanes_of_an_agent_agree_to_the_bit() {
             .count();
         assert_eq!(
             apart, 0,
-            "with {lanes} lanes so many agents have lanes of two minds"
+            "lanes of {apart} agents disagree, with {lanes} lanes each"
         );
     }
 }
@@ -412,17 +384,6 @@ output score = total
 output last = a + b
 ";
 
-/// The words of integers, and floats within the order of sums.
-fn agrees(got: &Column, expected: &Column) -> bool {
-    match (&got.values, &expected.values) {
-        (Values::F32(got), Values::F32(expected)) => {
-            let mut pairs = got.iter().zip(expected);
-            pairs.all(|(got, expected)| (got - expected).abs() <= 1e-5 * expected.abs())
-        }
-        (got, expected) => got.words() == expected.words(),
-    }
-}
-
 /// What differs from the plain kernel if lanes take the steps of a model in turns.
 fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
     let run = |tuning: Tuning| {
@@ -449,15 +410,9 @@ fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
             if !choices.iter().any(|choice| choice.what.starts_with(&said)) {
                 complaints.push(format!("not {said}: {choices:?}"));
             }
-            let columns = |run: &Run| [run.outputs(), run.states()].concat();
-            for (got, expected) in columns(&got).iter().zip(&columns(&expected)) {
-                if !agrees(got, expected) {
-                    let (name, got, expected) = (&got.field.name, numbers(got), numbers(expected));
-                    let text = format!(
-                        "{lanes} lanes, {steps} steps: {name} is {got:?}, not {expected:?}"
-                    );
-                    complaints.push(text);
-                }
+            // Floats within the order of sums.
+            if let Err(difference) = compare(&got, &expected, Tolerance::OfEach(1e-5)) {
+                complaints.push(format!("{lanes} lanes, {steps} steps: {difference}"));
             }
             if got.steps().expect("all is kept").any(|ran| ran != steps) {
                 complaints.push(format!("{lanes} lanes do not run {steps} steps"));
@@ -569,11 +524,8 @@ fn stops_alike(source: &str, talking: &[(u32, Option<bool>)]) {
             .run()
             .expect("a run")
     };
-    let expected = words(&run(1, None, None));
-    let ran = expected
-        .iter()
-        .find(|(name, _)| name == "the number of steps");
-    let (_, ran) = ran.expect("steps are counted");
+    let expected = run(1, None, None);
+    let ran: Vec<u32> = expected.steps().expect("all is kept").collect();
     assert!(ran.contains(&1) && ran.contains(&37), "{ran:?}");
     for &(lanes, shuffles) in talking {
         for steps in [None, Some(1), Some(7)] {
@@ -583,11 +535,9 @@ fn stops_alike(source: &str, talking: &[(u32, Option<bool>)]) {
                     .what
                     .starts_with(&format!("{lanes} lanes"))
             );
-            assert_eq!(
-                words(&got),
-                expected,
-                "{lanes} lanes, {steps:?} steps a dispatch"
-            );
+            if let Err(difference) = compare(&got, &expected, Tolerance::Bits) {
+                panic!("{lanes} lanes, {steps:?} steps a dispatch: {difference}");
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The rules of the house, as tests: layers, sizes, heads.
 
 use super::files;
+use sim_compiler::builtin::{Meaning, table};
 use std::path::{Path, PathBuf};
 
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
@@ -125,6 +126,38 @@ fn layers_hold() {
     forbid("runtime/src", &["println!"], &[]);
     forbid("cli/src", &["wgpu", "ariadne"], &[]);
     files::report("layers are crossed", complaints);
+}
+
+/// Names of builtins that mean other things as well: operations of lanes, sections, made-up variables, extensions of
+/// processors.
+const AMBIGUOUS: [&str; 5] = ["fma", "max", "min", "round", "step"];
+
+/// What a pass or a backend must know of a builtin stands in its row, or is found by its constant.
+#[test]
+fn builtins_are_named_by_their_constants() {
+    let mut complaints = Vec::new();
+    let names: Vec<String> = table::rows()
+        .iter()
+        .filter(|row| matches!(row.meaning, Meaning::Pure(_)) && !AMBIGUOUS.contains(&row.name))
+        .map(|row| format!("\"{}\"", row.name))
+        .collect();
+    for (path, text) in ["compiler/src", "runtime/src"]
+        .into_iter()
+        .flat_map(sources)
+    {
+        let place = path.to_string_lossy();
+        if place.contains("builtin/") && place.contains("compiler/src") || place.contains("tests") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]\nmod").next().unwrap_or_default();
+        for (k, line) in code.lines().enumerate() {
+            let is_code = !line.trim_start().starts_with("//");
+            if let Some(name) = names.iter().find(|name| is_code && line.contains(*name)) {
+                complaints.push(format!("{}:{}: {name} by its string", place, k + 1));
+            }
+        }
+    }
+    files::report("builtins are named by strings", complaints);
 }
 
 #[test]

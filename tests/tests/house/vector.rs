@@ -3,8 +3,11 @@
 
 use super::files;
 use sim_compiler::manifest::{Counter, Field, Scalar, Source};
-use sim_runtime::{Array, Column, Isa, Run, Simulation};
-use sim_tests::launch::{Way, ways};
+use sim_runtime::{Array, Isa, Run, Simulation};
+use sim_tests::{
+    compare::{Tolerance, compare},
+    launch::{Way, ways},
+};
 
 /// More than a block of the vector machine, and no multiple of anything.
 const AGENTS: u32 = 301;
@@ -84,29 +87,9 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
     Ok(simulation)
 }
 
-/// Every word of a run, by name; NaN of any payload is one value.
-fn words(run: &Run) -> Vec<(String, Vec<u32>)> {
-    let plain = |column: &Column| {
-        let float = column.field.scalar == Scalar::F32;
-        let words = column.values.words().into_iter();
-        let words = words.map(|word| match float && f32::from_bits(word).is_nan() {
-            true => f32::NAN.to_bits(),
-            false => word,
-        });
-        (column.field.name.clone(), words.collect())
-    };
-    let mut all: Vec<(String, Vec<u32>)> = run.outputs().iter().map(plain).collect();
-    all.extend(run.states().iter().map(plain));
-    all.push((
-        "steps".to_owned(),
-        run.steps().expect("all is kept").collect(),
-    ));
-    all
-}
-
-fn results(source: &str, way: &Way) -> Result<Vec<(String, Vec<u32>)>, String> {
-    let run = filled(way.simulation(source)?)?.run();
-    Ok(words(&run.map_err(|error| error.to_string())?))
+fn run(source: &str, way: &Way) -> Result<Run, String> {
+    let simulation = filled(way.simulation(source)?)?;
+    simulation.run().map_err(|error| error.to_string())
 }
 
 #[test]
@@ -118,7 +101,7 @@ fn every_model_gives_the_same_bits_on_every_instruction_set() {
     let mut compared = 0;
     for folder in ["lang-examples", "tests/language", "tests/run"] {
         for (name, source) in files::models(folder) {
-            let expected = match results(&source, &ways[0]) {
+            let expected = match run(&source, &ways[0]) {
                 Ok(expected) => expected,
                 Err(complaint) => {
                     complaints.push(format!("{name}: {complaint}"));
@@ -127,21 +110,11 @@ fn every_model_gives_the_same_bits_on_every_instruction_set() {
             };
             for way in &ways[1..] {
                 compared += 1;
-                match results(&source, way) {
-                    Err(complaint) => complaints.push(format!("{name} ({way}): {complaint}")),
-                    Ok(got) => {
-                        let wrong = expected.iter().zip(&got).find(|(a, b)| a != b);
-                        if let Some(((what, expected), (_, got))) = wrong {
-                            let at = expected.iter().zip(got).position(|(a, b)| a != b);
-                            let at = at.unwrap_or(expected.len().min(got.len()));
-                            complaints.push(format!(
-                                "{name} ({way}): `{what}` at {at} is {:x?}, by the reference {:x?}",
-                                got.get(at),
-                                expected.get(at)
-                            ));
-                        }
-                    }
-                }
+                let held = run(&source, way).and_then(|got| {
+                    compare(&got, &expected, Tolerance::Bits)
+                        .map_err(|difference| difference.to_string())
+                });
+                complaints.extend(held.err().map(|it| format!("{name} ({way}): {it}")));
             }
         }
     }

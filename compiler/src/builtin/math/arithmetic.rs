@@ -3,6 +3,14 @@
 //! Like all of [`super`] they are straight-line code without calls, so that a loop over lanes becomes vector
 //! instructions and gives the bits of the scalar function by construction.
 
+use super::accuracy::{OneArgument, one};
+
+/// How far those that round more than once, or a GPU does, may be off.
+pub(super) const ERRORS: &[OneArgument] = &[
+    one("inverseSqrt", inverse_sqrt, |x| 1.0 / x.sqrt(), 0.51),
+    one("sqrt", sqrt, f64::sqrt, 0.51),
+];
+
 /// 180/π.
 const DEGREES: f32 = 57.295_78;
 /// π/180.

@@ -1,6 +1,16 @@
 //! `exp2`, `log2` and `pow`, through `f64`.
 
+use super::accuracy::{OneArgument, TwoArguments, one, two};
 use super::wide;
+
+/// How far they may be off.
+pub(super) const ERRORS: &[OneArgument] = &[
+    one("exp2", exp2, f64::exp2, 0.51),
+    one("log2", log2, f64::log2, 0.51),
+];
+
+/// The same of two floats.
+pub(super) const ERRORS_OF_TWO: &[TwoArguments] = &[two("pow", pow, f64::powf, 0.51)];
 
 /// 2^x.
 #[inline(always)]

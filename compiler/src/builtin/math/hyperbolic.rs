@@ -1,8 +1,18 @@
 //! Hyperbolic functions and their inverses, through `f64`, in forms that keep the precision of small
 //! arguments.
 
+use super::accuracy::{OneArgument, one};
 use super::wide;
 use std::f64::consts::LN_2;
+
+/// How far they may be off.
+pub(super) const ERRORS: &[OneArgument] = &[
+    one("acosh", acosh, f64::acosh, 0.51),
+    one("asinh", asinh, f64::asinh, 0.51),
+    one("atanh", atanh, f64::atanh, 0.51),
+    one("cosh", cosh, f64::cosh, 0.51),
+    one("sinh", sinh, f64::sinh, 0.51),
+];
 
 /// |x|, at most a bound past which `sinh` and `cosh` are infinite; NaN stays.
 #[inline(always)]

@@ -2,7 +2,17 @@
 //!
 //! Each is branch-free but for angles that [need a wide reduction](needs_wide_reduction).
 
+use super::accuracy::{OneArgument, one};
 use super::{reduction, wide};
+
+/// How far they may be off.
+pub(super) const ERRORS: &[OneArgument] = &[
+    one("cos", cos, f64::cos, 1.6),
+    one("exp", exp, f64::exp, 1.1),
+    one("log", log, f64::ln, 0.9),
+    one("sin", sin, f64::sin, 1.6),
+    one("tanh", tanh, f64::tanh, 5.7),
+];
 
 /// Beyond this magnitude `sin`, `cos` and `tan` leave their fast path for [`reduction::large`].
 pub const LARGE: f32 = 100_000.0;

@@ -1,7 +1,20 @@
 //! Functions that are no one's standard library: `sigmoid`, `softplus`, `erf`, `normal_from`. The polynomials
 //! are fitted by `scripts/math/fit.py`.
 
+use super::accuracy::{OneArgument, one};
 use super::{primary, wide};
+
+/// How far they may be off.
+pub(super) const ERRORS: &[OneArgument] = &[
+    one("erf", erf, true_erf, 0.51),
+    one("sigmoid", sigmoid, |x| 1.0 / (1.0 + (-x).exp()), 3.0),
+    one(
+        "softplus",
+        softplus,
+        |x| x.max(0.0) + (-x.abs()).exp().ln_1p(),
+        0.51,
+    ),
+];
 
 /// erf x / x by x², below 1.
 pub(in crate::builtin) const ERF_NEAR: [f64; 8] = [
@@ -82,4 +95,18 @@ pub fn exponential_from(word: u32) -> f32 {
     let series = v + v * v * (0.5 + v * (1.0 / 3.0 + v * 0.25));
     let log = -primary::log_normal(u);
     if word >= 0xfc00_0000 { series } else { log }
+}
+
+/// The error function by its series of positive terms.
+fn true_erf(x: f64) -> f64 {
+    if x.abs() > 6.0 || x.is_nan() {
+        return if x.is_nan() { x } else { x.signum() };
+    }
+    let (mut term, mut sum, mut n) = (x, x, 0.0);
+    while term.abs() > sum.abs() * 1e-18 {
+        n += 1.0;
+        term *= 2.0 * x * x / (2.0 * n + 1.0);
+        sum += term;
+    }
+    sum * (-x * x).exp() * std::f64::consts::FRAC_2_SQRT_PI
 }

@@ -1,7 +1,19 @@
 //! `tan` and the inverses, through `f64`.
 
+use super::accuracy::{OneArgument, TwoArguments, one, two};
 use super::{primary, reduction, wide};
 use std::f64::consts::{FRAC_PI_2, PI};
+
+/// How far they may be off.
+pub(super) const ERRORS: &[OneArgument] = &[
+    one("acos", acos, f64::acos, 0.51),
+    one("asin", asin, f64::asin, 0.51),
+    one("atan", atan, f64::atan, 0.51),
+    one("tan", tan, f64::tan, 0.51),
+];
+
+/// The same of two floats.
+pub(super) const ERRORS_OF_TWO: &[TwoArguments] = &[two("atan2", atan2, f64::atan2, 0.51)];
 
 /// Tangent of an angle in radians; NaN for infinities.
 #[inline(always)]

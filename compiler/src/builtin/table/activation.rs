@@ -1,7 +1,13 @@
 //! Activation functions and their kin, component by component.
 
 use super::FLOAT_1;
-use crate::builtin::{Area, Builtin, Meaning, Pure, Tolerance, Wgsl, eval::map, math};
+use crate::builtin::{
+    Area, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl, eval::map, math,
+};
+
+ids! {
+    ERF, RELU, SIGMOID, SOFTPLUS,
+}
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -16,6 +22,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: ERROR_FUNCTION,
                 needs: &[],
             },
+            precise: Precise::Form("precise_erf"),
+            cost: Cost::of(58).special(1).float(8),
             derivative: &["1.1283791670955126 * exp(-x * x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -38,6 +46,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: RECTIFY,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(6).float(1),
             derivative: &["select(0.0, 1.0, x > 0.0)"],
             tolerance: Tolerance::Exact,
             ..FLOAT_1
@@ -56,6 +66,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: LOGISTIC,
                 needs: &[],
             },
+            precise: Precise::Form("precise_sigmoid"),
+            cost: Cost::of(22).special(2).float(2),
             derivative: &["sigmoid(x) * (1.0 - sigmoid(x))"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -78,6 +90,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: SOFT_PLUS,
                 needs: &[],
             },
+            precise: Precise::Form("precise_softplus"),
+            cost: Cost::of(17).special(2).float(3),
             derivative: &["sigmoid(x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,

@@ -2,11 +2,16 @@
 
 use super::{FLOAT_1, FLOAT_2, FLOAT_3, zip3};
 use crate::builtin::{
-    Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl,
+    Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::{self, float_of, ill_typed, map, zip},
     math::arithmetic as scalar,
 };
 use crate::ir::Value;
+
+ids! {
+    ABS, CEIL, CLAMP, FLOOR, FMA, FRACT, LDEXP, MAX, MIN, MIX, ROUND, SATURATE, SELECT, SIGN,
+    SMOOTHSTEP, STEP, TRUNC,
+}
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -20,6 +25,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: abs,
             wgsl: Wgsl::Native("abs"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1).free_of_floats(),
+            bounds: Bounds::Magnitude,
             derivative: &["sign(x)"],
             tolerance: Tolerance::Exact,
         }),
@@ -33,6 +41,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::ceil),
             wgsl: Wgsl::Native("ceil"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
             ..FLOAT_1
@@ -50,6 +60,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: clamp,
             wgsl: Wgsl::Expression("min(max({0}, {1}), {2})"),
+            precise: Precise::Same,
+            cost: Cost::of(6).integer(2),
+            bounds: Bounds::Clamped,
             derivative: &[
                 "select(0.0, 1.0, x > low && x < high)",
                 "select(0.0, 1.0, x <= low && low < high)",
@@ -67,6 +80,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::floor),
             wgsl: Wgsl::Native("floor"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
             ..FLOAT_1
@@ -81,6 +96,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| zip3(a[0], a[1], a[2], scalar::fma),
             wgsl: Wgsl::Native("fma"),
+            precise: Precise::Same,
+            cost: Cost::of(1).float(1),
             derivative: &["b", "a", "1.0"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -99,6 +116,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::fract),
             wgsl: Wgsl::Native("fract"),
+            precise: Precise::Same,
+            cost: Cost::of(1).float(1),
             derivative: &["1.0"],
             tolerance: Tolerance::Exact,
             ..FLOAT_1
@@ -120,6 +139,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: SCALE_BY_POWER,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(28).float(1),
+            bounds: Bounds::Any,
             derivative: &["ldexp(1.0, exponent)", "0.0"],
             tolerance: Tolerance::Exact,
         }),
@@ -136,6 +158,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: max,
             wgsl: Wgsl::Native("max"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
+            bounds: Bounds::Most,
             derivative: &["select(0.0, 1.0, a >= b)", "select(0.0, 1.0, b > a)"],
             tolerance: Tolerance::Exact,
         }),
@@ -152,6 +177,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: min,
             wgsl: Wgsl::Native("min"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
+            bounds: Bounds::Least,
             derivative: &["select(0.0, 1.0, a <= b)", "select(0.0, 1.0, b < a)"],
             tolerance: Tolerance::Exact,
         }),
@@ -175,6 +203,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: LINEAR_MIX,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(7).float(2),
+            bounds: Bounds::Any,
             derivative: &["1.0 - t", "t", "b - a"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -192,6 +223,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::round),
             wgsl: Wgsl::Native("round"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
             ..FLOAT_1
@@ -206,6 +239,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::saturate),
             wgsl: Wgsl::Native("saturate"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(2),
             derivative: &["select(0.0, 1.0, x > 0.0 && x < 1.0)"],
             tolerance: Tolerance::Exact,
             ..FLOAT_1
@@ -223,6 +258,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: |a| eval::select(a[2], a[1], a[0]),
             wgsl: Wgsl::Native("select"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
+            bounds: Bounds::Any,
             derivative: &[
                 "select(1.0, 0.0, condition)",
                 "select(0.0, 1.0, condition)",
@@ -243,6 +281,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: sign,
             wgsl: Wgsl::Native("sign"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(2),
+            bounds: Bounds::Any,
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
         }),
@@ -260,6 +301,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: SMOOTH_STEP,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(20).special(1).float(5),
             derivative: &[
                 "-6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) * (1.0 - saturate((x - low) / (high - low))) / (high - low)",
                 "-6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) * saturate((x - low) / (high - low)) / (high - low)",
@@ -286,6 +329,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: UNIT_STEP,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(7).integer(1),
             derivative: &["0.0", "0.0"],
             tolerance: Tolerance::Exact,
             ..FLOAT_2
@@ -300,6 +345,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::trunc),
             wgsl: Wgsl::Native("trunc"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
             ..FLOAT_1

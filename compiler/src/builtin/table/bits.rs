@@ -2,10 +2,15 @@
 
 use super::INTEGER_1;
 use crate::builtin::{
-    Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl, eval::ill_typed,
-    math::bits as scalar,
+    Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
+    eval::ill_typed, math::bits as scalar,
 };
 use crate::ir::Value;
+
+ids! {
+    COUNT_LEADING_ZEROS, COUNT_ONE_BITS, COUNT_TRAILING_ZEROS, EXTRACT_BITS, FIRST_LEADING_BIT,
+    FIRST_TRAILING_BIT, INSERT_BITS, MUL_HIGH, REVERSE_BITS,
+}
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -16,6 +21,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_leading_zeros),
             wgsl: Wgsl::Native("countLeadingZeros"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &[],
             tolerance: Tolerance::Exact,
             ..INTEGER_1
@@ -30,6 +37,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_one_bits),
             wgsl: Wgsl::Native("countOneBits"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &[],
             tolerance: Tolerance::Exact,
             ..INTEGER_1
@@ -44,6 +53,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_trailing_zeros),
             wgsl: Wgsl::Native("countTrailingZeros"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &[],
             tolerance: Tolerance::Exact,
             ..INTEGER_1
@@ -65,6 +76,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: BIT_FIELD,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(6).integer(1),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Exact,
         }),
@@ -78,6 +92,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: first_leading_bit,
             wgsl: Wgsl::Native("firstLeadingBit"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &[],
             tolerance: Tolerance::Exact,
             ..INTEGER_1
@@ -92,6 +108,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::first_trailing_bit),
             wgsl: Wgsl::Native("firstTrailingBit"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &[],
             tolerance: Tolerance::Exact,
             ..INTEGER_1
@@ -113,6 +131,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: WITH_BIT_FIELD,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(6).integer(1),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Exact,
         }),
@@ -133,6 +154,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: MULTIPLY_HIGH,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(19).integer(1),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Exact,
         }),
@@ -146,6 +170,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::reverse_bits),
             wgsl: Wgsl::Native("reverseBits"),
+            precise: Precise::Same,
+            cost: Cost::of(1).integer(1),
             derivative: &[],
             tolerance: Tolerance::Exact,
             ..INTEGER_1

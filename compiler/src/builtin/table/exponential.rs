@@ -2,10 +2,14 @@
 
 use super::{FLOAT_1, FLOAT_2};
 use crate::builtin::{
-    Area, Builtin, Meaning, Pure, Tolerance, Wgsl,
+    Area, Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
     eval::{map, zip},
     math,
 };
+
+ids! {
+    EXP, EXP2, INVERSE_SQRT, LOG, LOG2, POW, SQRT,
+}
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -16,6 +20,9 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::exp),
             wgsl: Wgsl::Native("exp"),
+            precise: Precise::Form("precise_exp"),
+            cost: Cost::of(8).special(1).float(1),
+            bounds: Bounds::Growing(f64::exp),
             derivative: &["exp(x)"],
             tolerance: Tolerance::Ulp {
                 ulp: 180.0,
@@ -33,6 +40,9 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::exp2),
             wgsl: Wgsl::Native("exp2"),
+            precise: Precise::Form("precise_exp2"),
+            cost: Cost::of(8).special(1).float(1),
+            bounds: Bounds::Growing(f64::exp2),
             derivative: &["exp2(x) * 0.6931471805599453"],
             tolerance: Tolerance::Ulp {
                 ulp: 180.0,
@@ -50,6 +60,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::inverse_sqrt),
             wgsl: Wgsl::Native("inverseSqrt"),
+            precise: Precise::Form("precise_inverse_sqrt"),
+            cost: Cost::of(8).special(1),
             derivative: &["-0.5 * inverseSqrt(x) / x"],
             tolerance: Tolerance::Ulp {
                 ulp: 4.0,
@@ -67,6 +79,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::log),
             wgsl: Wgsl::Native("log"),
+            precise: Precise::Form("precise_log"),
+            cost: Cost::of(8).special(1).float(1),
             derivative: &["1.0 / x"],
             tolerance: Tolerance::Mixed {
                 absolute: 5e-7,
@@ -85,6 +99,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::log2),
             wgsl: Wgsl::Native("log2"),
+            precise: Precise::Form("precise_log2"),
+            cost: Cost::of(8).special(1).float(1),
             derivative: &["1.4426950408889634 / x"],
             tolerance: Tolerance::Mixed {
                 absolute: 5e-7,
@@ -107,6 +123,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: POWER,
                 needs: &[],
             },
+            precise: Precise::Form("precise_pow"),
+            cost: Cost::of(49).special(2).float(1),
             derivative: &[
                 "y * pow(x, y - 1.0)",
                 "select(0.0, pow(x, y) * log(x), x > 0.0)",
@@ -127,6 +145,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::sqrt),
             wgsl: Wgsl::Native("sqrt"),
+            precise: Precise::Form("precise_sqrt"),
+            cost: Cost::of(8).special(1),
             derivative: &["0.5 / sqrt(x)"],
             tolerance: Tolerance::Ulp {
                 ulp: 3.0,

@@ -2,6 +2,10 @@
 
 use crate::builtin::{Area, Builtin, Fold, Meaning};
 
+ids! {
+    LEN,
+}
+
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {

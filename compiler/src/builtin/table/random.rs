@@ -1,10 +1,15 @@
 //! Random draws, and the pure functions that make numbers of random words.
 
 use crate::builtin::{
-    Area, Builtin, Class, Draw, Meaning, Pure, Slot, Tolerance, Wgsl, eval::ill_typed, math,
+    Area, Bounds, Builtin, Class, Cost, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
+    eval::ill_typed, math,
 };
 use crate::ir::Value;
 use crate::random;
+
+ids! {
+    NORMAL, RANDOM, EXPONENTIAL_FROM, NORMAL_FROM, UNIT,
+}
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -46,6 +51,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: EXPONENTIAL_FROM_WORD,
                 needs: &[],
             },
+            precise: Precise::Form("precise_exponential_from"),
+            cost: Cost::of(27).special(1).float(10).integer(3),
+            bounds: Bounds::Any,
             derivative: &["0.0"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-12,
@@ -78,6 +86,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: NORMAL_FROM_WORDS,
                 needs: &[],
             },
+            precise: Precise::Form("precise_normal_from"),
+            cost: Cost::of(26).special(3).float(6).integer(4),
+            bounds: Bounds::Any,
             derivative: &["0.0", "0.0"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-3,
@@ -134,6 +145,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: UNIT_FROM_WORD,
                 needs: &[],
             },
+            precise: Precise::Same,
+            cost: Cost::of(8).float(1).integer(2),
+            bounds: Bounds::Any,
             derivative: &["0.0"],
             tolerance: Tolerance::Exact,
         }),

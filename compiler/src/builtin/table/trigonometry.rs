@@ -2,10 +2,14 @@
 
 use super::{FLOAT_1, FLOAT_2, trigonometry_text::*};
 use crate::builtin::{
-    Area, Builtin, Meaning, Pure, Tolerance, Wgsl,
+    Area, Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
     eval::{map, zip},
     math,
 };
+
+ids! {
+    ACOS, ACOSH, ASIN, ASINH, ATAN, ATAN2, ATANH, COS, COSH, DEGREES, RADIANS, SIN, SINH, TAN, TANH,
+}
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -20,6 +24,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: ARC_COSINE,
                 needs: &["atan2"],
             },
+            precise: Precise::Form("precise_acos"),
+            cost: Cost::of(12).special(1).float(8),
             derivative: &["-1.0 / sqrt(1.0 - x * x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -42,6 +48,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: AREA_COSINE,
                 needs: &[],
             },
+            precise: Precise::Form("precise_acosh"),
+            cost: Cost::of(33).special(2).float(4),
             derivative: &["1.0 / sqrt(x * x - 1.0)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -64,6 +72,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: ARC_SINE,
                 needs: &["atan2"],
             },
+            precise: Precise::Form("precise_asin"),
+            cost: Cost::of(12).special(1).float(8),
             derivative: &["1.0 / sqrt(1.0 - x * x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -86,6 +96,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: AREA_SINE,
                 needs: &[],
             },
+            precise: Precise::Form("precise_asinh"),
+            cost: Cost::of(47).special(2).float(4),
             derivative: &["1.0 / sqrt(x * x + 1.0)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -108,6 +120,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: ARC_TANGENT,
                 needs: &["atan2"],
             },
+            precise: Precise::Form("precise_atan"),
+            cost: Cost::of(6).special(1).float(10),
             derivative: &["1.0 / (1.0 + x * x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -130,6 +144,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: ANGLE_OF,
                 needs: &[],
             },
+            precise: Precise::Form("precise_atan2"),
+            cost: Cost::of(65).special(1).float(10),
             derivative: &["x / (x * x + y * y)", "-y / (x * x + y * y)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -152,6 +168,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: AREA_TANGENT,
                 needs: &[],
             },
+            precise: Precise::Form("precise_atanh"),
+            cost: Cost::of(50).special(2).float(4),
             derivative: &["1.0 / (1.0 - x * x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -170,6 +188,9 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::cos),
             wgsl: Wgsl::Native("cos"),
+            precise: Precise::Form("precise_cos"),
+            cost: Cost::of(8).special(1).float(1),
+            bounds: Bounds::Unit,
             derivative: &["-sin(x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 3e-5,
@@ -192,6 +213,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: HYPERBOLIC_COSINE,
                 needs: &[],
             },
+            precise: Precise::Form("precise_cosh"),
+            cost: Cost::of(33).special(2).float(3),
             derivative: &["sinh(x)"],
             tolerance: Tolerance::Ulp {
                 ulp: 250.0,
@@ -209,6 +232,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::degrees),
             wgsl: Wgsl::Native("degrees"),
+            precise: Precise::Same,
+            cost: Cost::of(8).float(1),
             derivative: &["57.29577951308232"],
             tolerance: Tolerance::Ulp {
                 ulp: 3.0,
@@ -226,6 +251,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::radians),
             wgsl: Wgsl::Native("radians"),
+            precise: Precise::Same,
+            cost: Cost::of(8).float(1),
             derivative: &["0.017453292519943295"],
             tolerance: Tolerance::Ulp {
                 ulp: 3.0,
@@ -243,6 +270,9 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::sin),
             wgsl: Wgsl::Native("sin"),
+            precise: Precise::Form("precise_sin"),
+            cost: Cost::of(8).special(1).float(1),
+            bounds: Bounds::Unit,
             derivative: &["cos(x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 3e-5,
@@ -265,6 +295,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: HYPERBOLIC_SINE,
                 needs: &[],
             },
+            precise: Precise::Form("precise_sinh"),
+            cost: Cost::of(52).special(2).float(3),
             derivative: &["cosh(x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -283,6 +315,8 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::tan),
             wgsl: Wgsl::Native("tan"),
+            precise: Precise::Form("precise_tan"),
+            cost: Cost::of(8).special(3).float(2),
             derivative: &["1.0 + tan(x) * tan(x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-4,
@@ -305,6 +339,9 @@ pub(super) const ROWS: &[Builtin] = &[
                 text: HYPERBOLIC_TANGENT,
                 needs: &[],
             },
+            precise: Precise::Form("precise_tanh"),
+            cost: Cost::of(22).special(2).float(3),
+            bounds: Bounds::Unit,
             derivative: &["1.0 - tanh(x) * tanh(x)"],
             tolerance: Tolerance::Mixed {
                 absolute: 5e-7,

@@ -1,10 +1,14 @@
 //! Functions of vectors as a whole. Sums run from the first component to the last.
 
 use crate::builtin::{
-    Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, Wgsl,
+    Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::{float_of, ill_typed, map, zip},
 };
 use crate::ir::Value;
+
+ids! {
+    CROSS, DISTANCE, DOT, FACE_FORWARD, LENGTH, NORMALIZE, REFLECT, REFRACT,
+}
 
 /// The rows, by name.
 pub(super) const ROWS: &[Builtin] = &[
@@ -18,6 +22,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::Vec3,
             eval: cross,
             wgsl: Wgsl::Native("cross"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(2),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -38,6 +45,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::Component,
             eval: |a| Value::F32(length(zip(a[0], a[1], |x, y| x - y))),
             wgsl: Wgsl::Native("distance"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(2).special_once(1),
+            bounds: Bounds::Any,
             derivative: &["(a - b) / distance(a, b)", "(b - a) / distance(a, b)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -58,6 +68,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::Component,
             eval: |a| Value::F32(dot(a[0], a[1])),
             wgsl: Wgsl::Native("dot"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(1),
+            bounds: Bounds::Any,
             derivative: &["b", "a"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -78,6 +91,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: face_forward,
             wgsl: Wgsl::Native("faceForward"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(2),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Ulp {
                 ulp: 1.0,
@@ -97,6 +113,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::Component,
             eval: |a| Value::F32(length(a[0])),
             wgsl: Wgsl::Native("length"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(1).special_once(1),
+            bounds: Bounds::Any,
             derivative: &["v / length(v)"],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -117,6 +136,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: |a| zip(a[0], Value::F32(length(a[0])), |x, length| x / length),
             wgsl: Wgsl::Native("normalize"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(2).special_once(1),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,
@@ -137,6 +159,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: reflect,
             wgsl: Wgsl::Native("reflect"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(2),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Mixed {
                 absolute: 2e-6,
@@ -157,6 +182,9 @@ pub(super) const ROWS: &[Builtin] = &[
             result: Slot::T,
             eval: refract,
             wgsl: Wgsl::Native("refract"),
+            precise: Precise::Same,
+            cost: Cost::of(2).float(2),
+            bounds: Bounds::Any,
             derivative: &[],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-3,

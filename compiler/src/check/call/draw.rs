@@ -53,7 +53,7 @@ impl Checker<'_> {
         } else {
             Type::F32
         };
-        let names = BuiltinId::named(&callee.text).row().params;
+        let names = BuiltinId::find(&callee.text).map_or(&[][..], |id| id.row().params);
         let checked: Vec<Checked> = args
             .iter()
             .enumerate()

@@ -114,8 +114,8 @@ impl Writer<'_> {
             self.blank();
             self.push(text.trim_end());
             self.push("\n");
-            for need in needs {
-                self.helper_text(BuiltinId::named(need), written);
+            for id in needs.iter().filter_map(|need| BuiltinId::find(need)) {
+                self.helper_text(id, written);
             }
         }
     }

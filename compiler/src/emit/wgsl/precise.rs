@@ -13,7 +13,7 @@ impl Writer<'_> {
     pub(super) fn precise_form(&self, id: BuiltinId) -> Option<&'static str> {
         match self.math {
             Math::Fast => None,
-            Math::Precise => precise::form(id.row().name),
+            Math::Precise => precise::form(id),
         }
     }
 

@@ -153,7 +153,7 @@ fn nodes_have_one_user_and_a_type() {
     });
     broken("ill-typed arguments of `sin`", |p| {
         let a = int(p, 1);
-        let sin = crate::builtin::BuiltinId::named("sin");
+        let sin = crate::builtin::BuiltinId::SIN;
         let value = p.add(Expr::Builtin(sin, vec![a]), Span::default());
         p.init.push(Stmt::Assign { var: STATE, value });
     });

@@ -134,5 +134,5 @@ impl Accumulators {
 
 /// Does a builtin give one of its arguments?
 fn bounds(builtin: BuiltinId) -> bool {
-    ["min", "max", "clamp"].contains(&builtin.row().name)
+    BuiltinId::BOUNDS.contains(&builtin)
 }

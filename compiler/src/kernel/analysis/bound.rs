@@ -18,10 +18,7 @@ pub(crate) fn at_least(program: &mut Program, x: ExprId, low: f32) -> ExprId {
     let to = Type::U32;
     let x = bits(program, Expr::Bitcast { to, value: x });
     let low = bits(program, Expr::Literal(Value::U32(low.to_bits())));
-    let least = bits(
-        program,
-        Expr::Builtin(BuiltinId::named("min"), vec![x, low]),
-    );
+    let least = bits(program, Expr::Builtin(BuiltinId::MIN, vec![x, low]));
     let to = Type::F32;
     bits(program, Expr::Bitcast { to, value: least })
 }
@@ -36,7 +33,7 @@ pub(crate) fn of(program: &Program, id: ExprId) -> Option<(ExprId, f32)> {
         return None;
     };
     match &program[value] {
-        Expr::Builtin(min, _) if *min == BuiltinId::named("min") => {}
+        Expr::Builtin(min, _) if *min == BuiltinId::MIN => {}
         _ => return None,
     }
     let args = operands(&program[value]);

@@ -7,7 +7,7 @@
 //! is no NaN.
 
 use crate::{
-    builtin::BuiltinId,
+    builtin::{Bounds, BuiltinId},
     ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value, VarId},
     kernel::analysis::bound,
     passes::rewrite::operands,
@@ -133,10 +133,6 @@ impl Interval {
 /// The intervals of names, and from them those of trees.
 pub(crate) struct Intervals {
     names: Vec<Option<Interval>>,
-    bounds: [BuiltinId; 3],
-    others: [BuiltinId; 3],
-    /// Functions whose values are at most 1 in size, if NaN does not count.
-    units: Vec<BuiltinId>,
     /// What is known of values that are no NaN, if this is of those that may be.
     strict: Option<Box<Intervals>>,
 }
@@ -146,9 +142,6 @@ impl Intervals {
     pub(crate) fn new(program: &Program) -> Intervals {
         Intervals {
             names: vec![None; program.vars.len()],
-            bounds: ["min", "max", "clamp"].map(BuiltinId::named),
-            others: ["exp", "exp2", "abs"].map(BuiltinId::named),
-            units: Vec::new(),
             strict: None,
         }
     }
@@ -156,7 +149,6 @@ impl Intervals {
     /// Intervals of values that may be NaN all the same.
     pub(crate) fn of_numbers(program: &Program) -> Intervals {
         Intervals {
-            units: ["sin", "cos", "tanh"].map(BuiltinId::named).to_vec(),
             strict: Some(Box::new(Intervals::new(program))),
             ..Intervals::new(program)
         }
@@ -230,27 +222,10 @@ impl Intervals {
         }
         let args = operands(&program[id]);
         let of = |at: usize| self.of(program, args[at]);
-        if self.units.contains(&builtin) {
-            let unit = Interval {
-                low: -1.0,
-                high: 1.0,
-            };
-            return Some(unit.rounded(TRIGONOMETRIC));
-        }
-        let [exp, exp2, abs] = self.others;
-        if builtin == exp {
-            return Some(of(0)?.exponential(f64::exp));
-        }
-        if builtin == exp2 {
-            return Some(of(0)?.exponential(f64::exp2));
-        }
-        if builtin == abs {
-            return of(0).map(Interval::size);
-        }
-        // Bounds of what may be NaN bound nothing: the result may be the other operand.
-        if self.strict.is_some() {
-            return None;
-        }
+        let unit = Interval {
+            low: -1.0,
+            high: 1.0,
+        };
         // Of one that may be NaN and a number the result is a number: either.
         let bound = |a: Option<Interval>,
                      b: Option<Interval>,
@@ -263,17 +238,21 @@ impl Intervals {
                 (None, None) => None,
             }
         };
-        let [min, max, clamp] = self.bounds;
-        if builtin == min {
-            return bound(of(0), of(1), Interval::least);
+        let numbers_only = self.strict.is_some();
+        match (builtin.row().pure().bounds, numbers_only) {
+            (Bounds::Unit, true) => Some(unit.rounded(TRIGONOMETRIC)),
+            (Bounds::Growing(f), _) => Some(of(0)?.exponential(f)),
+            (Bounds::Magnitude, _) => of(0).map(Interval::size),
+            (Bounds::Least, false) => bound(of(0), of(1), Interval::least),
+            (Bounds::Most, false) => bound(of(0), of(1), Interval::most),
+            (Bounds::Clamped, false) => {
+                bound(bound(of(0), of(1), Interval::most), of(2), Interval::least)
+            }
+            // Bounds of what may be NaN bound nothing: the result may be the other operand.
+            (Bounds::Least | Bounds::Most | Bounds::Clamped, true)
+            | (Bounds::Unit, false)
+            | (Bounds::Any, _) => None,
         }
-        if builtin == max {
-            return bound(of(0), of(1), Interval::most);
-        }
-        if builtin == clamp {
-            return bound(bound(of(0), of(1), Interval::most), of(2), Interval::least);
-        }
-        None
     }
 }
 

@@ -130,7 +130,7 @@ impl Sharing {
             literal(program, Value::I32(shared.rounds as i32 - 1)),
         );
         value = program.add(
-            Expr::Builtin(BuiltinId::named("min"), vec![now, last]),
+            Expr::Builtin(BuiltinId::MIN, vec![now, last]),
             Span::default(),
         );
         let (now, end) = (
@@ -240,7 +240,7 @@ fn elements_of_turn(
         Some(last) => {
             let last = literal(program, Value::I32(last as i32));
             program.add(
-                Expr::Builtin(BuiltinId::named("min"), vec![first, last]),
+                Expr::Builtin(BuiltinId::MIN, vec![first, last]),
                 Span::default(),
             )
         }
@@ -276,8 +276,8 @@ fn combined(program: &mut Program, op: LaneOp, a: ExprId, b: ExprId) -> ExprId {
         // The lanes first: where they wait for one another, none may leave that out.
         LaneOp::Any => Expr::Binary(BinaryOp::Or, b, a),
         LaneOp::All => Expr::Binary(BinaryOp::And, b, a),
-        LaneOp::Least => Expr::Builtin(BuiltinId::named("min"), vec![a, b]),
-        LaneOp::Most => Expr::Builtin(BuiltinId::named("max"), vec![a, b]),
+        LaneOp::Least => Expr::Builtin(BuiltinId::MIN, vec![a, b]),
+        LaneOp::Most => Expr::Builtin(BuiltinId::MAX, vec![a, b]),
     };
     program.add(expr, Span::default())
 }

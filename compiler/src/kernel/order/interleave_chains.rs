@@ -114,7 +114,7 @@ fn exponential_functions(program: &Program) -> Vec<bool> {
 }
 
 fn is_exponential(node: &Expr) -> bool {
-    let powers = ["exp", "exp2"].map(BuiltinId::named);
+    let powers = [BuiltinId::EXP, BuiltinId::EXP2];
     matches!(node, Expr::Builtin(which, _) if powers.contains(which))
 }
 

@@ -45,8 +45,8 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         tried: None,
         written_out: None,
         refused: false,
-        exp: BuiltinId::named("exp"),
-        exp2: BuiltinId::named("exp2"),
+        exp: BuiltinId::EXP,
+        exp2: BuiltinId::EXP2,
         changed: 0,
     };
     each_section(program, |program, place, block| match place {

@@ -111,9 +111,9 @@ impl Weights {
             values: lets(step).into_iter().collect(),
             sums: FreeSums::new(program, [step]),
             by_lane: by_lane(program),
-            exp: BuiltinId::named("exp"),
-            exp2: BuiltinId::named("exp2"),
-            bounds: ["min", "max", "clamp"].map(BuiltinId::named),
+            exp: BuiltinId::EXP,
+            exp2: BuiltinId::EXP2,
+            bounds: BuiltinId::BOUNDS,
             changed: 0,
         }
     }

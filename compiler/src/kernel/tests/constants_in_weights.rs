@@ -65,8 +65,7 @@ fn factors_of_a_weight_are_multiplied() {
 
 #[test]
 fn factors_of_functions_go_into_weights() {
-    let items =
-        "fn squash(x: f32) -> f32 { return 0.5 * tanh(2.0 * x) }";
+    let items = "fn squash(x: f32) -> f32 { return 0.5 * tanh(2.0 * x) }";
     let body = "a = squash(w[0] + b * w[1])";
     for bound in [Bound::Issue, Bound::Latency] {
         let (text, changes) = reassociated(bound, items, body);

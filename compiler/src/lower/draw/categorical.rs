@@ -2,7 +2,7 @@
 //! where they begin; as many bits as the number of weights has are left free for the sum.
 
 use crate::{
-    builtin::Draw,
+    builtin::{BuiltinId, Draw},
     hir,
     ir::{self, BinaryOp, Expr, ExprId, Value, VarId},
     lower::{
@@ -104,7 +104,7 @@ impl Lowerer<'_> {
             let bits = lowerer.read(bits);
             let exponent = lowerer.prelude("__weight_exponent", vec![bits]);
             let before = lowerer.read(top);
-            let next = lowerer.builtin("max", vec![before, exponent]);
+            let next = lowerer.builtin(BuiltinId::MAX, vec![before, exponent]);
             lowerer.assign(top, next);
         });
         top
@@ -145,7 +145,7 @@ impl Lowerer<'_> {
         });
         let product = |lowerer: &mut Self, a: VarId, b: VarId| {
             let (a, b) = (lowerer.read(a), lowerer.read(b));
-            lowerer.builtin("mul_high", vec![a, b])
+            lowerer.builtin(BuiltinId::MUL_HIGH, vec![a, b])
         };
         let high = product(self, words[0], total.high);
         let high = self.local("share", high);

@@ -89,7 +89,7 @@ impl Builder {
     }
 
     pub(crate) fn call(&mut self, name: &str, args: Vec<ExprId>) -> ExprId {
-        let builtin = BuiltinId::named(name);
+        let builtin = BuiltinId::find(name).expect("a builtin");
         self.add(Expr::Builtin(builtin, args))
     }
 

@@ -389,7 +389,7 @@ fn functions_and_builtins_are_called() {
     let inner = b.expr(Expr::Call(id, vec![start]));
     let outer = b.expr(Expr::Call(id, vec![inner]));
     let limit = b.expr(Expr::Literal(Value::F32(2.0)));
-    let value = b.expr(Expr::Builtin(BuiltinId::named("max"), vec![outer, limit]));
+    let value = b.expr(Expr::Builtin(BuiltinId::MAX, vec![outer, limit]));
     b.program.finish = vec![Stmt::Assign { var: out, value }];
     let agents = run_in_parts(&b, 1, &[1]);
     assert_eq!(f32::from_bits(agents.outputs[0]), 3.0);
@@ -423,7 +423,7 @@ fn tables_params_constants_and_defaults_are_read() {
     let value = b.binary(BinaryOp::Multiply, sum, input);
     b.program.finish = vec![Stmt::Assign { var: area, value }];
     let word = b.random(0);
-    let value = b.expr(Expr::Builtin(BuiltinId::named("unit"), vec![word]));
+    let value = b.expr(Expr::Builtin(BuiltinId::UNIT, vec![word]));
     b.program.input_defaults = vec![InputDefault {
         input: "size".to_owned(),
         random_step: INPUT_STEP,

@@ -15,9 +15,6 @@ mod flow;
 mod fuse;
 mod stmt;
 
-#[cfg(test)]
-pub(super) use builtin::operation;
-
 use super::{
     isa::Isa,
     program::{Default, Instruction, Known, Program, Register, Rows, Slot, Stored, Table, Target},

@@ -11,7 +11,7 @@ use crate::{
 fn open() -> Option<(OpenDevice, Reducer)> {
     let open = match adapter::best(None) {
         Ok(adapter) => OpenDevice::open(&adapter).expect("the adapter opens"),
-        Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
+        Err(error) if sim_tests::launch::requires_gpu() => panic!("{error}"),
         Err(_) => return None,
     };
     let reducer = Reducer::create(&open).expect("the kernels compile");

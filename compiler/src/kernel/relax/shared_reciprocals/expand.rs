@@ -114,8 +114,8 @@ fn activation(program: &Program, id: ExprId) -> Option<(Activation, ExprId)> {
         return None;
     };
     let which = match builtin {
-        _ if *builtin == BuiltinId::named("tanh") => Activation::Tanh,
-        _ if *builtin == BuiltinId::named("sigmoid") => Activation::Sigmoid,
+        _ if *builtin == BuiltinId::TANH => Activation::Tanh,
+        _ if *builtin == BuiltinId::SIGMOID => Activation::Sigmoid,
         _ => return None,
     };
     let arg = *args.first()?;
@@ -149,7 +149,7 @@ impl Activation {
             let bounded = bound::at_least(program, exponent, -bound);
             exponent = program.add(Expr::Unary(UnaryOp::Negate, bounded), span);
         }
-        let power = Expr::Builtin(BuiltinId::named("exp2"), vec![exponent]);
+        let power = Expr::Builtin(BuiltinId::EXP2, vec![exponent]);
         let power = program.add(power, span);
         let divisor = program.add(Expr::Binary(BinaryOp::Add, power, one), span);
         let quotient = Expr::Binary(BinaryOp::Divide, dividend, divisor);

@@ -4,32 +4,29 @@
 use super::{Compiler, Operand, Parts};
 use crate::cpu::vector::op::{Code, Finish, Plain};
 use sim_compiler::{
+    builtin::BuiltinId,
     ir::{Expr, ExprId, Type},
     random::Generator,
 };
 
 impl Compiler<'_> {
     /// A builtin of the table with a pure meaning.
-    pub(super) fn builtin(&mut self, name: &str, args: &[ExprId]) -> Parts {
+    pub(super) fn builtin(&mut self, id: BuiltinId, args: &[ExprId]) -> Parts {
         let ty = self.analysis.ty(args[0]);
         let varies = self.analysis.varies(args[0]);
-        match name {
-            "abs" | "sqrt" | "tanh" | "sigmoid" | "exp" if ty == Type::F32 && varies => {
-                let finish = match name {
-                    "abs" => Finish::Abs,
-                    "sqrt" => Finish::Sqrt,
-                    "tanh" => Finish::Tanh,
-                    "sigmoid" => Finish::Sigmoid,
-                    _ => Finish::Exp,
-                };
-                return Parts::one(self.finished(finish, args[0]));
-            }
-            "unit" | "normal_from" => {
-                if let Some(word) = self.draw_number(name, args) {
+        if ty == Type::F32
+            && varies
+            && let Some(finish) = finish(id)
+        {
+            return Parts::one(self.finished(finish, args[0]));
+        }
+        match id {
+            BuiltinId::UNIT | BuiltinId::NORMAL_FROM => {
+                if let Some(word) = self.draw_number(id, args) {
                     return Parts::one(word);
                 }
             }
-            "select" => {
+            BuiltinId::SELECT => {
                 let (reject, accept) = (self.value(args[0]), self.value(args[1]));
                 let condition = self.word(args[2]);
                 return self.zip(accept, reject, |compiler, a, b| {
@@ -39,23 +36,21 @@ impl Compiler<'_> {
             _ => {}
         }
         let args: Vec<Parts> = args.iter().map(|&arg| self.value(arg)).collect();
-        if let Some(parts) = self.of_vectors(name, ty, &args) {
+        if let Some(parts) = self.of_vectors(id, ty, &args) {
             return parts;
         }
-        let plain = operation(name, ty)
-            .unwrap_or_else(|| panic!("internal error: no operation for `{name}`"));
+        let plain = Plain::of_builtin(id, ty)
+            .unwrap_or_else(|| panic!("internal error: no operation for `{}`", id.row().name));
         let count = args.iter().map(|arg| arg.count).max().unwrap_or(1);
         let words: Vec<Operand> = (0..count)
             .map(|k| {
                 let operands: Vec<Operand> = args.iter().map(|arg| arg.word(k)).collect();
-                match plain {
-                    None => operands[0],
-                    Some(plain) => match (plain, operands[0]) {
-                        (Plain::Sin | Plain::Cos, Operand::Lanes(from)) => {
-                            Operand::Lanes(self.sine(plain, from))
-                        }
-                        _ => self.apply(plain, &operands),
-                    },
+                match (plain, operands[0]) {
+                    (Plain::Same, operand) => operand,
+                    (Plain::Sin | Plain::Cos, Operand::Lanes(from)) => {
+                        Operand::Lanes(self.sine(plain, from))
+                    }
+                    _ => self.apply(plain, &operands),
                 }
             })
             .collect();
@@ -63,7 +58,7 @@ impl Compiler<'_> {
     }
 
     /// A number out of fresh words of the default generator, in one instruction.
-    fn draw_number(&mut self, name: &str, args: &[ExprId]) -> Option<Operand> {
+    fn draw_number(&mut self, id: BuiltinId, args: &[ExprId]) -> Option<Operand> {
         if self.generator != Generator::KeyedHash {
             return None;
         }
@@ -79,27 +74,29 @@ impl Compiler<'_> {
             .map(|number| self.word(number))
             .collect();
         let [a, b] = self.key();
-        Some(Operand::Lanes(match (name, &numbers[..]) {
-            ("unit", &[n]) => self.lanes(Code::Plain(Plain::DrawUnit), &[a, b, n]),
-            ("normal_from", &[n, m]) => self.lanes(Code::Plain(Plain::DrawNormal), &[a, b, n, m]),
+        Some(Operand::Lanes(match (id, &numbers[..]) {
+            (BuiltinId::UNIT, &[n]) => self.lanes(Code::Plain(Plain::DrawUnit), &[a, b, n]),
+            (BuiltinId::NORMAL_FROM, &[n, m]) => {
+                self.lanes(Code::Plain(Plain::DrawNormal), &[a, b, n, m])
+            }
             _ => return None,
         }))
     }
 
-    fn of_vectors(&mut self, name: &str, ty: Type, args: &[Parts]) -> Option<Parts> {
+    fn of_vectors(&mut self, id: BuiltinId, ty: Type, args: &[Parts]) -> Option<Parts> {
         let (sub, mul, div) = (Plain::SubF, Plain::MulF, Plain::DivF);
-        Some(match name {
-            "dot" => Parts::one(self.dot(args[0], args[1])),
-            "length" => Parts::one(self.length(args[0])),
-            "distance" => {
+        Some(match id {
+            BuiltinId::DOT => Parts::one(self.dot(args[0], args[1])),
+            BuiltinId::LENGTH => Parts::one(self.length(args[0])),
+            BuiltinId::DISTANCE => {
                 let between = self.each(sub, args[0], args[1]);
                 Parts::one(self.length(between))
             }
-            "normalize" => {
+            BuiltinId::NORMALIZE => {
                 let length = self.length(args[0]);
                 self.each(div, args[0], Parts::one(length))
             }
-            "cross" => {
+            BuiltinId::CROSS => {
                 let (a, b) = (args[0].words, args[1].words);
                 let words = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| {
                     let left = self.apply(mul, &[a[i], b[j]]);
@@ -108,7 +105,7 @@ impl Compiler<'_> {
                 });
                 Parts::of(&words)
             }
-            "faceForward" => {
+            BuiltinId::FACE_FORWARD => {
                 let zero = Operand::Scalar(self.constant(0));
                 let dot = self.dot(args[1], args[2]);
                 let facing = self.ordered(Plain::LtF, dot, zero);
@@ -117,15 +114,15 @@ impl Compiler<'_> {
                     compiler.apply(Plain::Select, &[facing, word, back])
                 })
             }
-            "reflect" => {
+            BuiltinId::REFLECT => {
                 let two = self.float(2.0);
                 let dot = self.dot(args[1], args[0]);
                 let twice = self.apply(mul, &[two, dot]);
                 let along = self.each(mul, Parts::one(twice), args[1]);
                 self.each(sub, args[0], along)
             }
-            "refract" => self.refract(args[0], args[1], args[2].words[0]),
-            "mix" if ty.is_vector() => {
+            BuiltinId::REFRACT => self.refract(args[0], args[1], args[2].words[0]),
+            BuiltinId::MIX if ty.is_vector() => {
                 let one = self.float(1.0);
                 let rest = self.apply(sub, &[one, args[2].words[0]]);
                 let a = self.each(mul, args[0], Parts::one(rest));
@@ -183,74 +180,14 @@ impl Compiler<'_> {
     }
 }
 
-/// The operation on components that a builtin is, if there is one; within, none if it gives its argument
-/// back.
-pub(in crate::cpu::vector) fn operation(name: &str, ty: Type) -> Option<Option<Plain>> {
-    let of = |float: Plain, signed: Plain, unsigned: Plain| match ty {
-        Type::I32 => signed,
-        Type::U32 => unsigned,
-        _ => float,
-    };
-    Some(Some(match name {
-        "abs" if ty == Type::U32 => return Some(None),
-        "abs" => of(Plain::AbsF, Plain::AbsI, Plain::AbsI),
-        "ceil" => Plain::Ceil,
-        "clamp" => of(Plain::ClampF, Plain::ClampI, Plain::ClampU),
-        "floor" => Plain::Floor,
-        "fma" => Plain::Fma,
-        "fract" => Plain::Fract,
-        "ldexp" => Plain::Ldexp,
-        "max" => of(Plain::MaxF, Plain::MaxI, Plain::MaxU),
-        "min" => of(Plain::MinF, Plain::MinI, Plain::MinU),
-        "mix" => Plain::Mix,
-        "round" => Plain::Round,
-        "saturate" => Plain::Saturate,
-        "sign" => of(Plain::SignF, Plain::SignI, Plain::SignI),
-        "smoothstep" => Plain::Smoothstep,
-        "step" => Plain::Step,
-        "trunc" => Plain::Trunc,
-        "exp" => Plain::Exp,
-        "exp2" => Plain::Exp2,
-        "inverseSqrt" => Plain::InverseSqrt,
-        "log" => Plain::Log,
-        "log2" => Plain::Log2,
-        "pow" => Plain::Pow,
-        "sqrt" => Plain::Sqrt,
-        "acos" => Plain::Acos,
-        "acosh" => Plain::Acosh,
-        "asin" => Plain::Asin,
-        "asinh" => Plain::Asinh,
-        "atan" => Plain::Atan,
-        "atan2" => Plain::Atan2,
-        "atanh" => Plain::Atanh,
-        "cos" => Plain::Cos,
-        "cosh" => Plain::Cosh,
-        "degrees" => Plain::Degrees,
-        "radians" => Plain::Radians,
-        "sin" => Plain::Sin,
-        "sinh" => Plain::Sinh,
-        "tan" => Plain::Tan,
-        "tanh" => Plain::Tanh,
-        "erf" => Plain::Erf,
-        "relu" => Plain::Relu,
-        "sigmoid" => Plain::Sigmoid,
-        "softplus" => Plain::Softplus,
-        "countLeadingZeros" => Plain::CountLeadingZeros,
-        "countOneBits" => Plain::CountOneBits,
-        "countTrailingZeros" => Plain::CountTrailingZeros,
-        "extractBits" => Plain::ExtractBits,
-        "firstLeadingBit" => of(
-            Plain::FirstLeadingBitU,
-            Plain::FirstLeadingBitI,
-            Plain::FirstLeadingBitU,
-        ),
-        "firstTrailingBit" => Plain::FirstTrailingBit,
-        "insertBits" => Plain::InsertBits,
-        "mul_high" => Plain::MulHigh,
-        "reverseBits" => Plain::ReverseBits,
-        "unit" => Plain::Unit,
-        "exponential_from" => Plain::ExponentialFrom,
-        "normal_from" => Plain::NormalFrom,
+/// What may end a superinstruction and is this builtin of floats.
+fn finish(id: BuiltinId) -> Option<Finish> {
+    Some(match id {
+        BuiltinId::ABS => Finish::Abs,
+        BuiltinId::SQRT => Finish::Sqrt,
+        BuiltinId::TANH => Finish::Tanh,
+        BuiltinId::SIGMOID => Finish::Sigmoid,
+        BuiltinId::EXP => Finish::Exp,
         _ => return None,
-    }))
+    })
 }

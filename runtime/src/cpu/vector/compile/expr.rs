@@ -65,7 +65,7 @@ impl Compiler<'_> {
                     _ => operand,
                 })
             }
-            Expr::Builtin(builtin, args) => self.builtin(builtin.row().name, args),
+            Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
             Expr::RandomWord { number } => {
                 let number = self.word(*number);

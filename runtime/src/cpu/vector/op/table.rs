@@ -3,8 +3,15 @@
 
 use super::{Op, Scalar, Word, first, last_two, one, philox, right, seeds, third, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};
-use sim_compiler::builtin::math::{self, arithmetic, bits, operator};
-use sim_compiler::random;
+use sim_compiler::{
+    builtin::{
+        BuiltinId,
+        math::{self, arithmetic, bits, operator},
+        table,
+    },
+    ir::Type,
+    random,
+};
 
 /// Declares operations. Each line has the kernels (`one`, `two`, …, see [`super`]), the name, the operands
 /// with their types, and the value. The second list names operations that are written out below, with the
@@ -210,6 +217,97 @@ operations! {{
     right Blend 2;
     philox Philox 4;
 }}
+
+/// A builtin and the operations that it is, component by component, of floats, of `i32` and of `u32`.
+type Builtin = (BuiltinId, [Plain; 3]);
+
+/// The builtins that are operations on components.
+const BUILTINS: &[Builtin] = {
+    use Plain::*;
+    &[
+        (BuiltinId::ABS, [AbsF, AbsI, Same]),
+        (BuiltinId::CEIL, [Ceil; 3]),
+        (BuiltinId::CLAMP, [ClampF, ClampI, ClampU]),
+        (BuiltinId::FLOOR, [Floor; 3]),
+        (BuiltinId::FMA, [Fma; 3]),
+        (BuiltinId::FRACT, [Fract; 3]),
+        (BuiltinId::LDEXP, [Ldexp; 3]),
+        (BuiltinId::MAX, [MaxF, MaxI, MaxU]),
+        (BuiltinId::MIN, [MinF, MinI, MinU]),
+        (BuiltinId::MIX, [Mix; 3]),
+        (BuiltinId::ROUND, [Round; 3]),
+        (BuiltinId::SATURATE, [Saturate; 3]),
+        (BuiltinId::SIGN, [SignF, SignI, SignI]),
+        (BuiltinId::SMOOTHSTEP, [Smoothstep; 3]),
+        (BuiltinId::STEP, [Step; 3]),
+        (BuiltinId::TRUNC, [Trunc; 3]),
+        (BuiltinId::EXP, [Exp; 3]),
+        (BuiltinId::EXP2, [Exp2; 3]),
+        (BuiltinId::INVERSE_SQRT, [InverseSqrt; 3]),
+        (BuiltinId::LOG, [Log; 3]),
+        (BuiltinId::LOG2, [Log2; 3]),
+        (BuiltinId::POW, [Pow; 3]),
+        (BuiltinId::SQRT, [Sqrt; 3]),
+        (BuiltinId::ACOS, [Acos; 3]),
+        (BuiltinId::ACOSH, [Acosh; 3]),
+        (BuiltinId::ASIN, [Asin; 3]),
+        (BuiltinId::ASINH, [Asinh; 3]),
+        (BuiltinId::ATAN, [Atan; 3]),
+        (BuiltinId::ATAN2, [Atan2; 3]),
+        (BuiltinId::ATANH, [Atanh; 3]),
+        (BuiltinId::COS, [Cos; 3]),
+        (BuiltinId::COSH, [Cosh; 3]),
+        (BuiltinId::DEGREES, [Degrees; 3]),
+        (BuiltinId::RADIANS, [Radians; 3]),
+        (BuiltinId::SIN, [Sin; 3]),
+        (BuiltinId::SINH, [Sinh; 3]),
+        (BuiltinId::TAN, [Tan; 3]),
+        (BuiltinId::TANH, [Tanh; 3]),
+        (BuiltinId::ERF, [Erf; 3]),
+        (BuiltinId::RELU, [Relu; 3]),
+        (BuiltinId::SIGMOID, [Sigmoid; 3]),
+        (BuiltinId::SOFTPLUS, [Softplus; 3]),
+        (BuiltinId::COUNT_LEADING_ZEROS, [CountLeadingZeros; 3]),
+        (BuiltinId::COUNT_ONE_BITS, [CountOneBits; 3]),
+        (BuiltinId::COUNT_TRAILING_ZEROS, [CountTrailingZeros; 3]),
+        (BuiltinId::EXTRACT_BITS, [ExtractBits; 3]),
+        (
+            BuiltinId::FIRST_LEADING_BIT,
+            [FirstLeadingBitU, FirstLeadingBitI, FirstLeadingBitU],
+        ),
+        (BuiltinId::FIRST_TRAILING_BIT, [FirstTrailingBit; 3]),
+        (BuiltinId::INSERT_BITS, [InsertBits; 3]),
+        (BuiltinId::MUL_HIGH, [MulHigh; 3]),
+        (BuiltinId::REVERSE_BITS, [ReverseBits; 3]),
+        (BuiltinId::UNIT, [Unit; 3]),
+        (BuiltinId::EXPONENTIAL_FROM, [ExponentialFrom; 3]),
+        (BuiltinId::NORMAL_FROM, [NormalFrom; 3]),
+    ]
+};
+
+/// [`BUILTINS`] by the builtin's place in its table.
+static BY_BUILTIN: [Option<[Plain; 3]>; table::COUNT] = {
+    let mut all = [None; table::COUNT];
+    let mut k = 0;
+    while k < BUILTINS.len() {
+        all[BUILTINS[k].0.index()] = Some(BUILTINS[k].1);
+        k += 1;
+    }
+    all
+};
+
+impl Plain {
+    /// The operation on components that a builtin is for arguments of this type, if there is one;
+    /// [`Plain::Same`] if it gives its argument back.
+    pub(in crate::cpu::vector) fn of_builtin(id: BuiltinId, ty: Type) -> Option<Plain> {
+        let [float, signed, unsigned] = BY_BUILTIN[id.index()]?;
+        Some(match ty {
+            Type::I32 => signed,
+            Type::U32 => unsigned,
+            Type::F32 | Type::Bool | Type::Vec2 | Type::Vec3 | Type::Vec4 => float,
+        })
+    }
+}
 
 /// Sine, whose large arguments take the long way.
 pub struct Sin;

@@ -1,0 +1,375 @@
+//! One comparison of runs for all tests: first what there is, then the values.
+
+use sim_compiler::manifest::Scalar;
+use sim_runtime::{Column, Run, Values};
+use std::fmt;
+
+/// How far the floats of two runs may be apart. Integers and truth values have the same bits always.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// The same bits; NaN of any payload is one value.
+    Bits,
+    /// The same, but zeros of either sign are equal: a GPU does not tell them apart.
+    ZerosOfEitherSign,
+    /// Apart by at most this part of the output's largest number: small outputs are held as tightly as large ones.
+    /// Infinities and NaN are at the same places.
+    OfLargest(f64),
+    /// Apart by at most this part of the number itself.
+    OfEach(f64),
+}
+
+/// Where two runs differ first.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// They have other columns: their names here and there.
+    Columns {
+        /// Outputs, states or agents.
+        what: &'static str,
+        /// Names and shapes.
+        got: Vec<String>,
+        /// The same of the run that it is held against.
+        expected: Vec<String>,
+    },
+    /// A value.
+    Value {
+        /// The output or state, or `steps`.
+        name: String,
+        /// The place of the agent in the run, from 0.
+        agent: usize,
+        /// The place within the agent's values.
+        at: usize,
+        /// The value, and its bits.
+        got: String,
+        /// What it should be.
+        expected: String,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Columns {
+                what,
+                got,
+                expected,
+            } => write!(
+                f,
+                "the {what} are [{}], expected [{}]",
+                got.join(", "),
+                expected.join(", ")
+            ),
+            Difference::Value {
+                name,
+                agent,
+                at,
+                got,
+                expected,
+            } => write!(
+                f,
+                "`{name}` of agent {agent}, value {at}, is {got}, expected {expected}"
+            ),
+        }
+    }
+}
+
+/// Holds outputs, states and steps of a run against those of another.
+///
+/// # Errors
+/// The first difference.
+pub fn compare(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Difference> {
+    outputs(got, expected, tolerance)?;
+    columns("states", got.states(), expected.states(), tolerance)?;
+    let ends = |run: &Run| -> Option<Vec<(u32, bool)>> {
+        let (steps, stopped) = (run.steps().ok()?, run.stopped().ok()?);
+        Some(steps.zip(stopped).collect())
+    };
+    let (got, expected) = match (ends(got), ends(expected)) {
+        (Some(got), Some(expected)) if got.len() == expected.len() => (got, expected),
+        // Runs that keep nothing have nothing to compare.
+        (got, expected) => {
+            let agents = |ends: Option<Vec<_>>| vec![format!("{:?}", ends.map(|it| it.len()))];
+            return Err(Difference::Columns {
+                what: "agents",
+                got: agents(got),
+                expected: agents(expected),
+            });
+        }
+    };
+    for (agent, (got, expected)) in got.into_iter().zip(expected).enumerate() {
+        if got != expected {
+            let shown = |(steps, stopped): (u32, bool)| format!("{steps}, stopped: {stopped}");
+            return Err(Difference::Value {
+                name: "steps".to_owned(),
+                agent,
+                at: 0,
+                got: shown(got),
+                expected: shown(expected),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Holds the outputs of a run against those of another, where states may be kept in another form.
+///
+/// # Errors
+/// The first difference.
+pub fn outputs(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Difference> {
+    columns("outputs", got.outputs(), expected.outputs(), tolerance)
+}
+
+/// Holds names, types, shapes and lengths of a run's outputs against those of another, for tests that compare the
+/// values in ways of their own.
+///
+/// # Errors
+/// Both lists, if they differ.
+pub fn layouts(got: &Run, expected: &Run) -> Result<(), Difference> {
+    heads("outputs", got.outputs(), expected.outputs())
+}
+
+/// Holds columns against others: names, types, shapes and lengths of all first.
+fn columns(
+    what: &'static str,
+    got: &[Column],
+    expected: &[Column],
+    tolerance: Tolerance,
+) -> Result<(), Difference> {
+    heads(what, got, expected)?;
+    for (got, expected) in got.iter().zip(expected) {
+        values(got, expected, tolerance)?;
+    }
+    Ok(())
+}
+
+fn heads(what: &'static str, got: &[Column], expected: &[Column]) -> Result<(), Difference> {
+    let heads = |columns: &[Column]| -> Vec<String> {
+        let head = |column: &Column| {
+            let (field, count) = (&column.field, column.values.len());
+            let shape = &column.shape;
+            format!("{}: {:?} {shape:?} of {count}", field.name, field.scalar)
+        };
+        columns.iter().map(head).collect()
+    };
+    if heads(got) != heads(expected) {
+        return Err(Difference::Columns {
+            what,
+            got: heads(got),
+            expected: heads(expected),
+        });
+    }
+    Ok(())
+}
+
+fn values(got: &Column, expected: &Column, tolerance: Tolerance) -> Result<(), Difference> {
+    let allowed = Allowed::new(&expected.values, tolerance);
+    let same = |at: usize| match (&got.values, &expected.values) {
+        (Values::F32(got), Values::F32(expected)) => allowed.floats(got[at], expected[at]),
+        (got, expected) => got.word(at) == expected.word(at),
+    };
+    let Some(at) = (0..got.values.len()).find(|&at| !same(at)) else {
+        return Ok(());
+    };
+    let width = got.shape.iter().skip(1).product::<usize>().max(1);
+    Err(Difference::Value {
+        name: got.field.name.clone(),
+        agent: at / width,
+        at: at % width,
+        got: shown(&got.values, at),
+        expected: shown(&expected.values, at),
+    })
+}
+
+/// What a tolerance means for an output.
+struct Allowed {
+    tolerance: Tolerance,
+    /// The largest finite number of the output.
+    scale: f64,
+}
+
+impl Allowed {
+    fn new(expected: &Values, tolerance: Tolerance) -> Allowed {
+        let scale = match expected {
+            Values::F32(values) => values
+                .iter()
+                .filter(|value| value.is_finite())
+                .fold(0.0_f64, |most, value| most.max(f64::from(value.abs()))),
+            Values::I32(_) | Values::U32(_) | Values::Bool(_) => 0.0,
+        };
+        Allowed { tolerance, scale }
+    }
+
+    fn floats(&self, got: f32, expected: f32) -> bool {
+        let same = got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan());
+        let within = |most: f64| {
+            let finite = got.is_finite() && expected.is_finite();
+            got == expected || (finite && (f64::from(got) - f64::from(expected)).abs() <= most)
+        };
+        same || match self.tolerance {
+            Tolerance::Bits => false,
+            Tolerance::ZerosOfEitherSign => got == 0.0 && expected == 0.0,
+            Tolerance::OfLargest(part) => within(part * self.scale),
+            Tolerance::OfEach(part) => within(part * f64::from(expected.abs())),
+        }
+    }
+}
+
+/// A value and its bits.
+fn shown(values: &Values, at: usize) -> String {
+    match values {
+        Values::F32(values) => format!("{:?} ({:#010x})", values[at], values[at].to_bits()),
+        Values::I32(values) => values[at].to_string(),
+        Values::U32(values) => values[at].to_string(),
+        Values::Bool(values) => values[at].to_string(),
+    }
+}
+
+/// The words of a column; NaN of any payload is one value.
+pub fn words(column: &Column) -> Vec<u32> {
+    let float = column.field.scalar == Scalar::F32;
+    let plain = |word: u32| match float && f32::from_bits(word).is_nan() {
+        true => f32::NAN.to_bits(),
+        false => word,
+    };
+    column.values.words().into_iter().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_compiler::manifest::Field;
+
+    fn column(name: &str, shape: &[usize], values: Values) -> Column {
+        let scalar = match values {
+            Values::F32(_) => Scalar::F32,
+            Values::I32(_) => Scalar::I32,
+            Values::U32(_) => Scalar::U32,
+            Values::Bool(_) => Scalar::Bool,
+        };
+        Column {
+            field: Field {
+                name: name.to_owned(),
+                doc: String::new(),
+                scalar,
+                shape: shape[1..].iter().map(|&n| n as u32).collect(),
+                components: 1,
+                variants: Vec::new(),
+                word: 0,
+            },
+            shape: shape.to_vec(),
+            values,
+        }
+    }
+
+    /// Two agents: a large output, a small one of two values each, and an integer.
+    fn run() -> Vec<Column> {
+        vec![
+            column("large", &[2], Values::F32(vec![1e6, -3.0])),
+            column(
+                "small",
+                &[2, 2],
+                Values::F32(vec![1e-9, 2e-9, 0.0, f32::NAN]),
+            ),
+            column("count", &[2], Values::I32(vec![3, -4])),
+        ]
+    }
+
+    fn held(got: &[Column], tolerance: Tolerance) -> Result<(), Difference> {
+        columns("outputs", got, &run(), tolerance)
+    }
+
+    /// Changes one float.
+    fn with(output: usize, at: usize, value: f32) -> Vec<Column> {
+        let mut changed = run();
+        let Values::F32(values) = &mut changed[output].values else {
+            panic!("an output of floats")
+        };
+        values[at] = value;
+        changed
+    }
+
+    const ALL: [Tolerance; 4] = [
+        Tolerance::Bits,
+        Tolerance::ZerosOfEitherSign,
+        Tolerance::OfLargest(1e-3),
+        Tolerance::OfEach(1e-3),
+    ];
+
+    #[test]
+    fn a_run_is_like_itself() {
+        for tolerance in ALL {
+            assert_eq!(held(&run(), tolerance), Ok(()));
+        }
+        let payload = f32::from_bits(f32::NAN.to_bits() ^ 1);
+        assert_eq!(held(&with(1, 3, payload), Tolerance::Bits), Ok(()));
+    }
+
+    #[test]
+    fn missing_columns_and_other_names_types_and_lengths_are_differences() {
+        let mut renamed = run();
+        renamed[1].field.name = "tiny".to_owned();
+        let mut swapped = run();
+        swapped.swap(0, 1);
+        let mut shorter = run();
+        shorter[2].values = Values::I32(vec![3]);
+        let mut typed = run();
+        typed[2] = column("count", &[2], Values::U32(vec![3, -4_i32 as u32]));
+        let mut shaped = run();
+        shaped[1].shape = vec![4];
+        let none = Vec::new();
+        let fewer = run()[..2].to_vec();
+        for wrong in [renamed, swapped, shorter, typed, shaped, fewer, none] {
+            for tolerance in ALL {
+                let difference = held(&wrong, tolerance).expect_err("it differs");
+                assert!(
+                    matches!(difference, Difference::Columns { .. }),
+                    "{difference}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_changed_word_is_found_with_its_agent() {
+        let changed = with(1, 2, f32::from_bits(1));
+        let difference = held(&changed, Tolerance::Bits).expect_err("a word differs");
+        assert_eq!(
+            difference.to_string(),
+            "`small` of agent 1, value 0, is 1e-45 (0x00000001), expected 0.0 (0x00000000)"
+        );
+        let mut counted = run();
+        counted[2].values = Values::I32(vec![3, -5]);
+        for tolerance in ALL {
+            let difference = held(&counted, tolerance).expect_err("an integer differs");
+            assert_eq!(
+                difference.to_string(),
+                "`count` of agent 1, value 0, is -5, expected -4"
+            );
+        }
+    }
+
+    #[test]
+    fn small_outputs_are_held_as_tightly_as_large_ones() {
+        for tolerance in [Tolerance::OfLargest(1e-3), Tolerance::OfEach(1e-3)] {
+            assert!(held(&with(1, 1, 2.02e-9), tolerance).is_err(), "1 % off");
+            assert!(held(&with(0, 0, 1.01e6), tolerance).is_err(), "1 % off");
+            assert_eq!(held(&with(1, 1, 2.001e-9), tolerance), Ok(()));
+        }
+        // A small number among larger ones.
+        let moved = with(0, 1, -3.1);
+        assert_eq!(held(&moved, Tolerance::OfLargest(1e-3)), Ok(()));
+        assert!(held(&moved, Tolerance::OfEach(1e-3)).is_err());
+    }
+
+    #[test]
+    fn numbers_that_are_none_stand_where_they_stand() {
+        for tolerance in ALL {
+            for value in [f32::NAN, f32::INFINITY] {
+                assert!(held(&with(0, 0, value), tolerance).is_err(), "{value}");
+            }
+            assert!(held(&with(1, 3, 0.0), tolerance).is_err(), "a lost NaN");
+        }
+        let zero = with(1, 2, -0.0);
+        assert!(held(&zero, Tolerance::Bits).is_err());
+        assert_eq!(held(&zero, Tolerance::ZerosOfEitherSign), Ok(()));
+    }
+}
