@@ -1,20 +1,15 @@
 //! From what the caller gave to what a backend needs: every param, table and input checked against the
 //! manifest and laid out in words.
 
-mod array;
 mod draws;
-mod names;
-
-pub(crate) use array::describe;
-pub use array::{Array, Number};
-pub(crate) use names::unknown;
 
 use crate::{
-    batch::Variation,
+    array::Array,
     error::{Error, Role},
-    memory::{self, Need},
+    field::{describe, dims, unknown},
+    memory::{Need, zeroed},
+    variation::Variation,
 };
-use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{
@@ -74,6 +69,17 @@ impl Launch {
                     *word = value;
                 }
             }
+        }
+    }
+
+    /// The same launch with rows of inputs that the model computed, over which the given words are written.
+    pub(crate) fn with_inputs(&self, mut rows: Vec<u32>) -> Launch {
+        self.overwrite_given(&mut rows);
+        Launch {
+            inputs: Arc::new(rows),
+            absent: Vec::new(),
+            given: vec![true; self.given.len()],
+            ..self.clone()
         }
     }
 
@@ -212,15 +218,6 @@ fn in_range(what: &'static str, value: u64, least: u64, most: u64) -> Result<(),
             most,
         })
     }
-}
-
-/// A field's dimensions with the components of a vector as the last.
-pub(crate) fn dims(field: &Field) -> Vec<u32> {
-    let mut dims = field.shape.clone();
-    if field.components > 1 {
-        dims.push(field.components);
-    }
-    dims
 }
 
 fn missing(role: Role, field: &Field, dims: &[u32]) -> Error {
@@ -391,24 +388,4 @@ fn place_input(
         line[first..first + width].copy_from_slice(values);
     }
     Ok(())
-}
-
-/// Words from which on several cores pay.
-pub(crate) const MANY: usize = 1 << 18;
-
-/// A vector of zeros, or an error where the allocator has no room for it.
-pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
-    let bytes = len as u64 * 4;
-    memory::check(bytes)?;
-    let mut words = Vec::new();
-    words
-        .try_reserve_exact(len)
-        .map_err(|_| memory::short(bytes, None))?;
-    if len < MANY {
-        words.resize(len, 0);
-    } else {
-        // The system hands out memory page by page when it is first written to: all cores do that.
-        words.par_extend(rayon::iter::repeat_n(0, len));
-    }
-    Ok(words)
 }

@@ -35,10 +35,12 @@ impl Control<'_> {
         }
     }
 
-    /// Calls `run` with the control of one run of several of the same size, which reports the progress of all.
+    /// Calls `run` with a control for run `number` of `runs` runs of the same size. Its progress is reported as a part
+    /// of all of them.
     pub(crate) fn part<T>(
         &self,
-        (number, runs): (usize, usize),
+        number: usize,
+        runs: usize,
         run: impl FnOnce(Control<'_>) -> T,
     ) -> T {
         let progress = |done: u64, total: u64| {
@@ -64,6 +66,27 @@ impl Control<'_> {
             progress(done, total);
         }
     }
+}
+
+/// What a run keeps of each agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// Outputs and step counts.
+    pub(crate) outputs: bool,
+    pub(crate) states: bool,
+}
+
+impl Keep {
+    /// Outputs, step counts and states.
+    pub(crate) const ALL: Keep = Keep {
+        outputs: true,
+        states: true,
+    };
+    /// Statistics only.
+    pub(crate) const NOTHING: Keep = Keep {
+        outputs: false,
+        states: false,
+    };
 }
 
 /// Choices that the GPU backend otherwise makes by itself. They change the time that a run takes, and none but

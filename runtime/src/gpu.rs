@@ -20,14 +20,19 @@ mod staging;
 mod stock;
 mod upload;
 
-pub(crate) use crate::run::Raw;
 pub use adapter::{Preload, adapters, preload};
 pub(crate) use adapter::{best, best_gpu};
 pub(crate) use wgpu::Adapter;
 
 use crate::{
-    adapter::AdapterSummary, batch::Batch, bind::Launch, clock::Stopwatch, control::Tuning,
-    error::Error, memory::Need, run::Keep,
+    adapter::AdapterSummary,
+    backend::Deliver,
+    batch::Batch,
+    bind::Launch,
+    clock::Stopwatch,
+    control::{Keep, Tuning},
+    error::Error,
+    memory::Need,
 };
 use cache::Cache;
 use device::OpenDevice;
@@ -184,7 +189,7 @@ impl Session {
 
     /// Adds what runs allocate on the host: results that are fetched, what the model computes for inputs, and the
     /// buffers in between; on a software adapter also the device's own.
-    pub(crate) fn need(&self, launch: &Launch, (keep, runs): (Keep, usize), need: &mut Need) {
+    pub(crate) fn add_need(&self, launch: &Launch, keep: Keep, runs: usize, need: &mut Need) {
         let manifest = &self.artifact.manifest;
         if !launch.absent.is_empty() {
             need.each("rows of inputs", manifest.input_words.into());
@@ -213,11 +218,7 @@ impl Session {
     }
 
     /// Runs a batch, and hands over each of its runs when it is done.
-    pub(crate) fn run(
-        &mut self,
-        batch: &Batch<'_>,
-        each: &mut dyn FnMut(usize, Raw),
-    ) -> Result<(), Error> {
+    pub(crate) fn run_batch(&mut self, batch: &Batch<'_>, each: Deliver<'_>) -> Result<(), Error> {
         let result = self.run_all(batch, each);
         match &result {
             Ok(()) => {
@@ -231,12 +232,8 @@ impl Session {
         result
     }
 
-    fn run_all(
-        &mut self,
-        batch: &Batch<'_>,
-        each: &mut dyn FnMut(usize, Raw),
-    ) -> Result<(), Error> {
-        let launch = (batch.launch)(0)?;
+    fn run_all(&mut self, batch: &Batch<'_>, each: Deliver<'_>) -> Result<(), Error> {
+        let launch = (batch.complete_launch)(0)?;
         self.choose(&launch)?;
         let artifact = Arc::clone(&self.artifact);
         let most = self.tuning.max_agents_per_chunk;

@@ -5,7 +5,8 @@ mod available;
 
 pub use available::available;
 
-use crate::{error::Error, run::Keep};
+use crate::{control::Keep, error::Error};
+use rayon::prelude::*;
 use sim_compiler::manifest::{Field, Manifest, Scalar};
 
 /// Less needs no question, which takes as long as a short run on a GPU.
@@ -155,6 +156,26 @@ pub(crate) fn short(bytes: u64, available: Option<u64>) -> Error {
         most_agents: None,
         keeps_outputs: false,
     }
+}
+
+/// Words from which on several cores pay.
+pub(crate) const MANY: usize = 1 << 18;
+
+/// A vector of zeros, or an error where the allocator has no room for it.
+pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
+    let bytes = len as u64 * 4;
+    check(bytes)?;
+    let mut words = Vec::new();
+    words
+        .try_reserve_exact(len)
+        .map_err(|_| short(bytes, None))?;
+    if len < MANY {
+        words.resize(len, 0);
+    } else {
+        // The system hands out memory page by page when it is first written to: all cores do that.
+        words.par_extend(rayon::iter::repeat_n(0, len));
+    }
+    Ok(words)
 }
 
 #[cfg(test)]

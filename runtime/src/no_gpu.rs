@@ -1,11 +1,14 @@
 //! What stands in for `gpu` in a build without the feature of that name: there is no adapter, and no session
 //! can be made.
 
-pub(crate) use crate::run::Raw;
-
 use crate::{
-    adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error,
-    memory::Need, run::Keep,
+    adapter::AdapterSummary,
+    backend::Deliver,
+    batch::Batch,
+    bind::Launch,
+    control::{Keep, Tuning},
+    error::Error,
+    memory::Need,
 };
 use sim_compiler::artifact::Artifact;
 use std::{path::Path, sync::Arc};
@@ -59,15 +62,15 @@ impl Session {
     }
 
     /// Cannot be called, since there is no session.
-    pub(crate) fn need(&self, _launch: &Launch, _held: (Keep, usize), _need: &mut Need) {
+    pub(crate) fn add_need(&self, _launch: &Launch, _keep: Keep, _held: usize, _need: &mut Need) {
         match *self {}
     }
 
     /// Cannot be called, since there is no session.
-    pub(crate) fn run(
+    pub(crate) fn run_batch(
         &mut self,
         _batch: &Batch<'_>,
-        _each: &mut dyn FnMut(usize, Raw),
+        _deliver: Deliver<'_>,
     ) -> Result<(), Error> {
         match *self {}
     }

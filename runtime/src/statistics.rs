@@ -16,7 +16,7 @@ pub(crate) use exact::EXPONENTS;
 pub(crate) use exact::{Exact, UNIT};
 pub(crate) use stream::{Part, Stream, bytes as stream_bytes};
 
-use crate::run::{Column, Values, agent_steps, stopped_agents};
+use crate::values::{Column, Values, agent_steps, stopped_agents};
 use rayon::prelude::*;
 use select::{Selection, is_nan, key, value};
 use sim_compiler::manifest::{Field, Scalar};

@@ -2,6 +2,7 @@
 
 use crate::{
     bind::Launch,
+    control::Keep,
     error::Error,
     gpu::{
         commands::{Commands, Plan},
@@ -13,7 +14,6 @@ use crate::{
         staging::Staging,
         upload::{buffer, upload},
     },
-    run::Keep,
 };
 use sim_compiler::manifest::{Manifest, header};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -16,13 +16,10 @@ use super::{
     stock::Stock,
 };
 use crate::{
-    batch::Batch,
-    bind::{Launch, zeroed},
-    error::Error,
-    run::{Keep, Raw},
+    batch::Batch, bind::Launch, control::Keep, error::Error, results::RawResults,
     telemetry::Telemetry,
 };
-use sim_compiler::manifest::{Field, Manifest};
+use sim_compiler::manifest::Manifest;
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
@@ -64,7 +61,7 @@ struct Flight {
 
 /// A run that has begun.
 struct Begun {
-    raw: Raw,
+    raw: RawResults,
     /// Agents that are not yet done.
     left: u32,
 }
@@ -84,7 +81,7 @@ pub(super) struct Traffic<'a> {
     next: (usize, u32),
     launch: Arc<Launch>,
     begun: BTreeMap<usize, Begun>,
-    order: InOrder<Raw>,
+    order: InOrder<RawResults>,
     /// Runs that can be launched, and what is wrong with the one after them.
     runs: usize,
     failed: Option<Error>,
@@ -123,7 +120,7 @@ impl<'a> Traffic<'a> {
     }
 
     /// Runs all of it; hands over each run when it is done.
-    pub(super) fn run(mut self, each: &mut dyn FnMut(usize, Raw)) -> Result<(), Error> {
+    pub(super) fn run(mut self, each: &mut dyn FnMut(usize, RawResults)) -> Result<(), Error> {
         if !buffers::are_tables_of(&self.stock.tables, &self.launch) {
             self.stock.spare.clear();
             self.stock.tables = buffers::upload_tables(self.open, &self.launch)?;
@@ -186,7 +183,7 @@ impl<'a> Traffic<'a> {
         if self.next.1 == launch.agents {
             self.next = (run + 1, 0);
             if run + 1 < self.runs {
-                match (self.batch.launch)(run + 1) {
+                match (self.batch.complete_launch)(run + 1) {
                     Ok(launch) => self.launch = launch,
                     // Those before it are finished and handed over.
                     Err(error) => {
@@ -213,25 +210,11 @@ impl<'a> Traffic<'a> {
     }
 
     /// Room for what is fetched of a run.
-    fn empty(&self, launch: &Launch, keep: Keep) -> Result<Raw, Error> {
-        let agents = launch.agents as usize;
-        let rows = |fields: &[Field]| -> Result<Vec<Vec<u32>>, Error> {
-            (fields.iter())
-                .map(|field| zeroed(agents * field.words() as usize))
-                .collect()
-        };
-        let outputs = keep.outputs.then(|| rows(&self.manifest.outputs));
-        let states = keep.states.then(|| rows(&self.manifest.states));
-        Ok(Raw {
-            outputs: outputs.transpose()?.unwrap_or_default(),
-            states: states.transpose()?,
-            progress: zeroed(if keep.outputs { agents } else { 0 })?,
-            sums: None,
-            passes: 1,
-            dispatches: 0,
+    fn empty(&self, launch: &Launch, keep: Keep) -> Result<RawResults, Error> {
+        Ok(RawResults {
             chunks: 0,
-            telemetry: Telemetry::default(),
             choices: self.built.choices.clone(),
+            ..RawResults::empty(self.manifest, launch.agents, keep)?
         })
     }
 
@@ -420,7 +403,7 @@ impl<'a> Traffic<'a> {
     fn land(
         &mut self,
         mut flight: Flight,
-        each: &mut dyn FnMut(usize, Raw),
+        each: &mut dyn FnMut(usize, RawResults),
     ) -> Result<Option<Flight>, Error> {
         let host = self.wait(&mut flight)?;
         let Flight {
@@ -541,7 +524,7 @@ impl<'a> Traffic<'a> {
     }
 
     /// Counts a chunk as done, and hands its run over if it was the last.
-    fn finish(&mut self, job: &Job, each: &mut dyn FnMut(usize, Raw)) {
+    fn finish(&mut self, job: &Job, each: &mut dyn FnMut(usize, RawResults)) {
         let Some(begun) = self.begun.get_mut(&job.run) else {
             return;
         };

@@ -1,7 +1,7 @@
 //! From the device's layout to the caller's: word `w` of agent `i` lies at `w * agents + i` on the device,
 //! the values of one agent lie together in the results.
 
-use crate::bind::MANY;
+use crate::memory::MANY;
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
 
@@ -48,7 +48,7 @@ mod tests {
     fn many_words_are_copied_as_few_are() {
         for len in [0, 1, MANY - 1, MANY, 3 * MANY + 7] {
             let from: Vec<u32> = (0..len as u32).collect();
-            let mut to = crate::bind::zeroed(len).expect("there is memory");
+            let mut to = crate::memory::zeroed(len).expect("there is memory");
             assert!(to.len() == len && to.iter().all(|&word| word == 0));
             copy(&from, &mut to);
             assert_eq!(to, from);

@@ -4,6 +4,7 @@
 //! of its own. Word `w` of agent `i` lies at `w * agents + i` of its part.
 
 use crate::{
+    control::Keep,
     error::Error,
     gpu::{
         device::OpenDevice,
@@ -11,7 +12,7 @@ use crate::{
         readback,
         upload::{buffer, write},
     },
-    run::{Keep, Raw},
+    results::RawResults,
 };
 use rayon::prelude::*;
 use sim_compiler::manifest::{CUT_SHORT, Field, Manifest, STOPPED};
@@ -164,7 +165,7 @@ impl Chunk {
         layout: &Layout,
         words: &[u32],
         steps: u32,
-        raw: &mut Raw,
+        raw: &mut RawResults,
     ) -> Result<(), Fault> {
         let (first, count) = (self.first as usize, self.count as usize);
         let progress = &mut raw.progress[first..first + count];

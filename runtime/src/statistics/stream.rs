@@ -2,7 +2,7 @@
 //! pass, and only counts and sums of them are held.
 
 use super::{Exact, MOST_ROWS, Statistics, Sums, Tally, feed, rows, select};
-use crate::run::{agent_steps, stopped_agents};
+use crate::values::{agent_steps, stopped_agents};
 use select::Selection;
 use sim_compiler::manifest::{Field, Scalar};
 
@@ -183,7 +183,7 @@ fn bytes_with(fields: &[Field], threads: usize, digit: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Column;
+    use crate::values::Column;
 
     fn field(scalar: Scalar, word: u32, words: u32) -> Field {
         Field {

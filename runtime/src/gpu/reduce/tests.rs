@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     gpu::adapter,
-    run::{Column as Values, Values::F32},
     statistics::MOST_ROWS,
+    values::{Column as Values, Values::F32},
 };
 
 /// A device and the kernels, if there is an adapter.
@@ -118,7 +118,7 @@ fn one(name: &str, scalar: Scalar, words: &[u32]) {
     let Some(found) = reduce(&[field(scalar, 0, 1)], words, &progress, 7) else {
         return;
     };
-    let values = crate::run::Values::from_words(scalar, words.to_vec());
+    let values = crate::values::Values::from_words(scalar, words.to_vec());
     let host = Statistics::of(&values, 0, 1);
     same(name, &found.sums.outputs[0][0], &host);
     assert_eq!(found.sums.agent_steps, 7 * words.len() as u64, "{name}");

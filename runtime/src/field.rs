@@ -1,6 +1,35 @@
-//! What to say when a name is unknown: the most similar legal one.
+//! Fields of a manifest: their shapes in words, and the error for an unknown name with the most similar known one.
 
-use crate::error::{Error, Role};
+use crate::error::{Error, Role, scalar_name};
+use sim_compiler::manifest::{Field, Scalar};
+
+/// A field's dimensions with the components of a vector as the last.
+pub(crate) fn dims(field: &Field) -> Vec<u32> {
+    let mut dims = field.shape.clone();
+    if field.components > 1 {
+        dims.push(field.components);
+    }
+    dims
+}
+
+/// A shape in words: `[8, 16] of f32 (128 values)`.
+pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
+    let name = scalar_name(scalar);
+    match shape {
+        [] => format!("one {name}"),
+        [0, rest @ ..] => {
+            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
+            format!("[rows{rest}] of {name}, with at least one row")
+        }
+        all => format!("{all:?} of {name} ({} values)", product(all)),
+    }
+}
+
+/// The number of elements; saturates.
+pub(crate) fn product(dims: &[u32]) -> u64 {
+    dims.iter()
+        .fold(1_u64, |all, &n| all.saturating_mul(n.into()))
+}
 
 /// The error for a name that the model does not have.
 pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'a str>) -> Error {

@@ -1,7 +1,10 @@
 //! Values as a caller gives them: a number, a flat slice, or words with a shape; and their conversion to
 //! the words that the model stores.
 
-use crate::error::{Error, Role, scalar_name};
+use crate::{
+    error::{Error, Role, scalar_name},
+    field::{describe, product},
+};
 use sim_compiler::manifest::{Field, Scalar};
 use std::sync::Arc;
 
@@ -160,24 +163,6 @@ impl Array {
             })
         }
     }
-}
-
-/// A shape in words: `[8, 16] of f32 (128 values)`.
-pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
-    let name = scalar_name(scalar);
-    match shape {
-        [] => format!("one {name}"),
-        [0, rest @ ..] => {
-            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
-            format!("[rows{rest}] of {name}, with at least one row")
-        }
-        all => format!("{all:?} of {name} ({} values)", product(all)),
-    }
-}
-
-fn product(dims: &[u32]) -> u64 {
-    dims.iter()
-        .fold(1_u64, |all, &n| all.saturating_mul(n.into()))
 }
 
 fn exact_float(value: f64) -> Result<u32, f64> {
