@@ -8,14 +8,14 @@ use crate::{
 };
 
 /// A device and the kernels, if there is an adapter.
-fn open() -> Option<(OpenDevice, Reducer)> {
+fn open() -> Option<(OpenDevice, Arc<Reducer>)> {
     let open = match adapter::best(None) {
         Ok(adapter) => OpenDevice::open(&adapter).expect("the adapter opens"),
         Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
         Err(_) => return None,
     };
     let reducer = Reducer::create(&open).expect("the kernels compile");
-    Some((open, reducer))
+    Some((open, Arc::new(reducer)))
 }
 
 fn field(scalar: Scalar, word: u32, words: u32) -> Field {
@@ -35,7 +35,7 @@ fn upload(open: &OpenDevice, words: &[u32]) -> wgpu::Buffer {
     let usage =
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
     let bytes = 4 * words.len() as u64;
-    let device = buffer(open, "testing", GAP + bytes, usage).expect("it fits");
+    let device = open.buffer("testing", GAP + bytes, usage).expect("it fits");
     open.queue.write_buffer(&device, 0, &[0xff; GAP as usize]);
     open.queue
         .write_buffer(&device, GAP, bytemuck::cast_slice(words));
@@ -53,13 +53,13 @@ fn binding(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
 }
 
 /// Reduces alone, and fetches what was found.
-fn found(open: &OpenDevice, reducer: &Reducer, source: &Source<'_>) -> Reduced {
-    let reduction = reducer.prepare(open, source).expect("it fits");
+fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Reduced {
+    let reduction = Reduction::create(open, reducer, source).expect("it fits");
     let (report, bytes) = reduction.report();
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-    let back = buffer(open, "testing", bytes, usage).expect("it fits");
+    let back = open.buffer("testing", bytes, usage).expect("it fits");
     let mut encoder = open.device.create_command_encoder(&Default::default());
-    reducer.record(&mut encoder, std::slice::from_ref(&reduction));
+    Reduction::record_all(&mut encoder, std::slice::from_ref(&reduction));
     encoder.copy_buffer_to_buffer(report, 0, &back, 0, bytes);
     encoder.map_buffer_on_submit(&back, wgpu::MapMode::Read, .., |mapped| {
         mapped.expect("it is mapped");

@@ -1,13 +1,25 @@
-//! How a population is split into chunks that fit the device's limits. Chunks change nothing but memory
-//! and time: an agent's number, not its place in a buffer, decides its draws.
+//! Splits a population into chunks that fit the device's limits. Chunks do not change results: the draws of an agent
+//! depend on its number, not on its index in a buffer.
 
 use crate::{error::Error, gpu::results::Layout};
 use sim_compiler::manifest::Manifest;
 
-/// Chunks are not made smaller than this when memory runs out: what does not fit then is not the agents.
+/// One chunk of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    /// The first agent, counted within the run.
+    pub(crate) first: u32,
+    /// The number of agents.
+    pub(crate) count: u32,
+}
+
+/// The size below which chunks are not reduced when an allocation fails: then something else does not fit.
 pub(crate) const SMALLEST_CHUNK: u32 = 1024;
 
-/// Most agents of a model that fit into one chunk, at least 1.
+/// The most agents of one chunk, at least 1.
+///
+/// # Errors
+/// [`Error::AdapterLimit`]
 pub(crate) fn most_agents(
     manifest: &Manifest,
     limits: &wgpu::Limits,
@@ -27,11 +39,11 @@ pub(crate) fn most_agents(
     .unwrap_or(1);
     let bytes = u64::from(widest) * 4;
     let by_memory = binding / bytes;
-    // All results lie in one buffer.
+    // All results are in one buffer.
     let by_memory = by_memory.min(Layout::most_agents(manifest, limits.max_buffer_size));
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
     let by_dispatch = per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1));
-    // The kernel computes `word * agents + i` in 32 bits.
+    // Kernels compute the index `word * agents + i` in 32 bits.
     let by_index = u64::from(u32::MAX) / u64::from(widest);
     let most = by_memory.min(by_dispatch).min(by_index);
     if most == 0 {
@@ -45,7 +57,7 @@ pub(crate) fn most_agents(
     Ok(most.min(i32::MAX as u64) as u32)
 }
 
-/// Agents per chunk: as few chunks as `most` allows, of about equal size, in whole workgroups.
+/// The agents of each chunk: as few chunks of about equal size as `most` allows, in whole workgroups.
 pub(crate) fn chunk_agents(agents: u32, most: u32, workgroup: u32) -> u32 {
     let chunks = agents.div_ceil(most.max(1));
     let even = agents.div_ceil(chunks.max(1));
@@ -53,8 +65,8 @@ pub(crate) fn chunk_agents(agents: u32, most: u32, workgroup: u32) -> u32 {
     whole.min(most.into()).min(agents.into()) as u32
 }
 
-/// Workgroups in x and y: one row while the limit allows it, else the fewest full rows. The kernel numbers
-/// them row by row.
+/// The number of workgroups in x and y: one row if the limit allows it, otherwise the fewest rows. Kernels number
+/// workgroups row by row.
 pub(crate) fn workgroups(agents: u32, workgroup: u32, per_dimension: u32) -> (u32, u32) {
     let groups = agents.div_ceil(workgroup.max(1));
     if groups <= per_dimension {

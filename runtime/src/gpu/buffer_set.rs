@@ -1,0 +1,169 @@
+//! The buffers of one submission. A submission may have several runs side by side, each with buffers of its own.
+
+use super::{
+    chunk::Chunk,
+    device::OpenDevice,
+    inputs::{Inputs, Tables},
+    kernel::{Kernel, binding},
+    reduce,
+    results::{Layout, ResultsBuffer},
+    staging::Staging,
+    step_table::StepTable,
+    uniforms::Uniforms,
+};
+use crate::{bind::Launch, control::Keep, error::Error};
+use sim_compiler::manifest::Manifest;
+use std::sync::Arc;
+
+/// What a buffer set must have room for.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape<'a> {
+    /// Runs side by side.
+    pub(crate) runs: usize,
+    /// Agents of each run.
+    pub(crate) agents: u32,
+    /// Steps of each run.
+    pub(crate) steps: u32,
+    /// What is read back of each run. Without outputs, room for their reductions is needed instead.
+    pub(crate) keep: Keep,
+    pub(crate) tables: &'a Tables,
+    /// The inputs of all runs, if they are equal.
+    pub(crate) shared_inputs: Option<&'a Arc<Inputs>>,
+}
+
+/// The buffers of one run of a submission.
+pub(crate) struct RunBuffers {
+    pub(crate) results: ResultsBuffer,
+    inputs: Option<Arc<Inputs>>,
+    pub(crate) step_table: Option<StepTable>,
+    pub(crate) bind_group: wgpu::BindGroup,
+}
+
+/// The buffers of a submission.
+pub(crate) struct BufferSet {
+    /// Agents for which each run has room.
+    pub(crate) agents: u32,
+    keep: Keep,
+    tables: Tables,
+    shared_inputs: Option<Arc<Inputs>>,
+    pub(crate) uniforms: Uniforms,
+    pub(crate) staging: Staging,
+    pub(crate) runs: Vec<RunBuffers>,
+}
+
+impl BufferSet {
+    /// Allocates the buffers of a shape.
+    ///
+    /// # Errors
+    /// [`Error::GpuMemory`]
+    pub(crate) fn create(
+        open: &OpenDevice,
+        kernel: &Kernel,
+        manifest: &Manifest,
+        shape: Shape<'_>,
+    ) -> Result<BufferSet, Error> {
+        let uniforms = Uniforms::create(open, manifest)?;
+        let mut bytes_back = Layout::new(manifest, shape.agents).bytes_back(shape.keep);
+        if !shape.keep.outputs {
+            bytes_back += reduce::report_bytes(&manifest.outputs);
+        }
+        let runs = (0..shape.runs)
+            .map(|_| RunBuffers::create(open, kernel, manifest, &uniforms, shape))
+            .collect::<Result<_, Error>>()?;
+        Ok(BufferSet {
+            agents: shape.agents,
+            keep: shape.keep,
+            tables: shape.tables.clone(),
+            shared_inputs: shape.shared_inputs.cloned(),
+            uniforms,
+            staging: Staging::create(open, bytes_back * shape.runs as u64)?,
+            runs,
+        })
+    }
+
+    /// Whether a submission of this shape can use the buffers.
+    pub(crate) fn fits(&self, shape: Shape<'_>) -> bool {
+        let same_inputs = match (&self.shared_inputs, shape.shared_inputs) {
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let has_room = |run: &RunBuffers| {
+            let table = run.step_table.as_ref();
+            table.is_none_or(|table| table.has_room(shape.steps))
+        };
+        self.agents == shape.agents
+            && self.runs.len() >= shape.runs
+            && self.keep == shape.keep
+            && self.tables.are(shape.tables)
+            && same_inputs
+            && self.runs.iter().all(has_room)
+    }
+
+    /// Whether the step tables of the first `runs` runs hold the values of their launches.
+    pub(crate) fn step_tables_are_filled(&self, runs: usize) -> bool {
+        let tables = self.runs[..runs].iter();
+        tables
+            .filter_map(|run| run.step_table.as_ref())
+            .all(StepTable::is_filled)
+    }
+}
+
+impl RunBuffers {
+    fn create(
+        open: &OpenDevice,
+        kernel: &Kernel,
+        manifest: &Manifest,
+        uniforms: &Uniforms,
+        shape: Shape<'_>,
+    ) -> Result<RunBuffers, Error> {
+        let results = ResultsBuffer::create(open, Layout::new(manifest, shape.agents))?;
+        let inputs = match shape.shared_inputs {
+            Some(shared) => Some(Arc::clone(shared)),
+            None => Inputs::create(open, shape.agents, manifest.input_words)?,
+        };
+        let tables = manifest.data.iter().zip(shape.tables.buffers());
+        let mut entries = vec![uniforms.entry(manifest)];
+        entries.extend(tables.map(|(data, buffer)| entry(data.binding, buffer)));
+        let step_table = (kernel.step_table.as_ref())
+            .map(|kernel| StepTable::create(open, kernel, &entries, shape.steps))
+            .transpose()?;
+        entries.extend(results.entries());
+        entries.extend(inputs.iter().map(|it| entry(binding::INPUTS, &it.buffer)));
+        let filled = kernel.step_table.iter().zip(&step_table);
+        entries.extend(filled.map(|(kernel, it)| entry(kernel.layout.binding, &it.buffer)));
+        let bind_group = open.bind_group(&kernel.bind_group_layout, &entries)?;
+        Ok(RunBuffers {
+            results,
+            inputs,
+            step_table,
+            bind_group,
+        })
+    }
+
+    /// Uploads what a chunk of a launch needs. In debug builds, also fills the results with a poison value.
+    pub(crate) fn upload(
+        &mut self,
+        open: &OpenDevice,
+        launch: &Arc<Launch>,
+        chunk: Chunk,
+    ) -> Result<(), Error> {
+        if let Some(step_table) = &mut self.step_table {
+            step_table.set_launch(launch);
+        }
+        if let Some(inputs) = &self.inputs {
+            inputs.upload(open, launch, chunk)?;
+        }
+        if cfg!(debug_assertions) {
+            self.results.poison(open)?;
+        }
+        Ok(())
+    }
+}
+
+fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry {
+        binding,
+        resource: buffer.as_entire_binding(),
+    }
+}
