@@ -4,26 +4,35 @@ use crate::error::Error;
 use sim_compiler::schedule::Load;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Watches and cancels a run from outside.
+/// Progress, cancellation and timing of a run.
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
-    /// Set it to true, from any thread, and the run ends with [`Error::Cancelled`] within a fraction of a
-    /// second.
+    /// A flag that any thread can set to end the run with [`Error::Cancelled`] within a fraction of a second.
     pub cancel: Option<&'a AtomicBool>,
-    /// Called from time to time with the agent-steps done so far and those of the whole run. A run that
-    /// starts over with shorter dispatches goes back in between.
+    /// Called now and then with the completed agent-steps and the total of the run. The first number decreases if a
+    /// GPU run starts again with shorter dispatches.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
-    /// Has the device's own clock time all of the run, where it has one, for
-    /// [`Telemetry::gpu_seconds`](crate::Telemetry::gpu_seconds). On an H200 that makes a run some 15 microseconds
-    /// longer. (The first submission and those of a millisecond or more are timed anyway, to size the next.)
-    pub clock: bool,
-    /// With `clock`: has the device compute the run so many times, one after the other in one submission, and divides
-    /// what the clock counted. On an H200 a kernel that only stores a number takes 4.7 microseconds alone and 2.0
-    /// after another, which is much beside runs of 10. The results are those of the last time. Fewer times where
-    /// it is not known yet that it takes less than 50 milliseconds, and once where a submission takes several
-    /// dispatches or the runs of a batch share it; [`Report::dispatches`](crate::Report::dispatches) says how often.
-    /// 0 is 1.
+    /// Times the run by the device's clock, for [`Telemetry::gpu_seconds`](crate::Telemetry::gpu_seconds).
+    pub timing: Option<Timing>,
+}
+
+/// Timing by timestamps of the device, for benchmarks. It adds some 15 microseconds to a run on an H200. (Without it,
+/// only the first submission and those of a millisecond or more have timestamps, to size the next ones.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// How often the device computes the run, one time after the other in one submission. The time that is reported is
+    /// that of one; the results are those of the last.
+    ///
+    /// A start on an idle device takes longer: on an H200 a kernel that only stores a number takes 4.7 microseconds
+    /// alone and 2.0 after another one. The run is computed less often if it is not known to take less than 50
+    /// milliseconds, and once if a submission has several dispatches or several runs of a batch;
+    /// [`Report::dispatches`](crate::Report::dispatches) has the actual number. 0 is 1.
     pub repeats: u32,
+}
+
+impl Timing {
+    /// Times the run as it is.
+    pub const ONCE: Timing = Timing { repeats: 1 };
 }
 
 impl Control<'_> {
@@ -55,8 +64,7 @@ impl Control<'_> {
             progress: self
                 .progress
                 .map(|_| &progress as &(dyn Fn(u64, u64) + Sync)),
-            clock: self.clock,
-            repeats: self.repeats,
+            timing: self.timing,
         })
     }
 

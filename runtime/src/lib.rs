@@ -60,7 +60,7 @@ mod variation;
 pub use adapter::{AdapterKind, AdapterSummary};
 pub use array::{Array, Number};
 pub use backend::Backend;
-pub use control::{Control, Tuning};
+pub use control::{Control, Timing, Tuning};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
 pub use gpu::{Preload, adapters, preload};

@@ -9,7 +9,7 @@ mod samples;
 
 use samples::{Arguments, CASES, Case, Found, arguments, compare, simulation};
 use sim_compiler::{Math, Options, builtin::precise, compile_with, ir::cost::cost};
-use sim_runtime::{Backend, Control, Error, adapters};
+use sim_runtime::{Backend, Control, Error, Timing, adapters};
 use std::process::ExitCode;
 
 /// Timed runs.
@@ -107,7 +107,7 @@ fn seconds(source: &str, math: Math, size: Size) -> Result<f64, Error> {
         .steps(size.steps);
     let mut found = Vec::new();
     let clock = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     for _ in 0..=RUNS {

@@ -171,7 +171,7 @@ impl<'a> BatchRun<'a> {
         let staging = &buffers.set.staging;
         let (fault, device) = staging.read(open, submitted.mapping, |words, seconds| {
             let seconds = seconds.map(|seconds| seconds / f64::from(key.timing.repeats));
-            let asked = seconds.filter(|_| self.batch.control.clock);
+            let asked = seconds.filter(|_| self.batch.control.timing.is_some());
             self.collector.count(&jobs, dispatches, asked);
             let fault = match (is_last, reductions.is_empty()) {
                 (false, _) => None,

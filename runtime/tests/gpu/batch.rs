@@ -1,6 +1,8 @@
 //! Batches: each run gives what it gives alone, whatever goes on beside it.
 
-use sim_runtime::{Array, Backend, Control, Error, Run, Simulation, Tuning, Variation, adapters};
+use sim_runtime::{
+    Array, Backend, Control, Error, Run, Simulation, Timing, Tuning, Variation, adapters,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An agent with an input that may be given or drawn, a table, and draws.
@@ -165,7 +167,7 @@ fn runs_of_a_batch_share_submissions_once_their_time_is_known() {
     simulation.run().expect("it runs");
     let seeds: Vec<Variation> = (0..32).map(|k| Variation::new().seed(k)).collect();
     let clock = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     let mut runs = Vec::new();

@@ -1,7 +1,9 @@
 //! Runs: results, splits, cancelling, and kernels and drivers that go wrong.
 
 use crate::walk::{KERNEL, ROWS, artifact, expected, same, starts, walk, walk_with};
-use sim_runtime::{AdapterKind, Control, Device, Error, Simulation, Tuning, Values, adapters};
+use sim_runtime::{
+    AdapterKind, Control, Device, Error, Simulation, Timing, Tuning, Values, adapters,
+};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn tuned(simulation: Simulation, chunk: Option<u32>, steps: Option<u32>) -> Simulation {
@@ -123,7 +125,7 @@ fn a_run_gives_what_it_asks_for_whatever_ran_before() {
         return;
     };
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     type Change = fn(Simulation) -> Simulation;

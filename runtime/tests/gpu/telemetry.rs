@@ -1,7 +1,7 @@
 //! What a run says that it cost, and the cache of pipelines.
 
 use crate::walk::{same, walk};
-use sim_runtime::{CacheUse, Control, Simulation, Telemetry, Tuning};
+use sim_runtime::{CacheUse, Control, Simulation, Telemetry, Timing, Tuning};
 use std::{
     fs,
     path::PathBuf,
@@ -45,7 +45,7 @@ fn commands_are_recorded_during_the_run_before() {
     let Some(simulation) = walk(1000) else { return };
     // Whether an adapter's clock is read without being asked for depends on the time that runs take.
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     let run = || simulation.run_with(&clocked).expect("the walk runs");
@@ -79,7 +79,7 @@ fn the_clock_of_the_device_counts_every_submission() {
         ..Tuning::default()
     });
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     let told = simulation.run_with(&clocked).expect("the walk runs");
@@ -97,7 +97,7 @@ fn a_run_can_be_repeated_on_the_device() {
         return;
     };
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     // The first runs are cut in pieces, until it is known how long one takes.
@@ -109,7 +109,7 @@ fn a_run_can_be_repeated_on_the_device() {
         return;
     }
     let often = Control {
-        repeats: 7,
+        timing: Some(Timing { repeats: 7 }),
         ..clocked
     };
     let often = simulation.run_with(&often).expect("the walk runs");

@@ -229,20 +229,19 @@ impl BatchRun<'_> {
         steps: &Range<u32>,
         can_repeat: bool,
     ) -> SubmissionTiming {
-        let control = &self.batch.control;
         let pace = &self.resources.kernel.pace;
         let steps = steps.end - steps.start;
         let alone = pace.expected(agents, steps);
         let has_clock = buffers.set.staging.timestamps.is_some();
-        let repeats = match can_repeat && control.clock && has_clock && !alone.is_zero() {
-            true => {
+        let repeats = match self.batch.control.timing {
+            Some(timing) if can_repeat && has_clock && !alone.is_zero() => {
                 let most = SHARED_TIME.as_secs_f64() / alone.as_secs_f64();
-                control.repeats.min(most as u32).max(1)
+                timing.repeats.min(most as u32).max(1)
             }
-            false => 1,
+            Some(_) | None => 1,
         };
         SubmissionTiming {
-            timestamps: control.clock || pace.needs_timestamps(agents, steps),
+            timestamps: self.batch.control.timing.is_some() || pace.needs_timestamps(agents, steps),
             repeats,
         }
     }
