@@ -123,7 +123,7 @@ impl Simulation {
         };
         let result = selected.backend.run(&batch, deliver);
         reusable.complete = launches.into_complete();
-        if !result.as_ref().is_err_and(Error::is_of_device) {
+        if !result.as_ref().is_err_and(Error::drops_backend) {
             reusable.selected = Some(selected);
         }
         result
