@@ -171,8 +171,7 @@ impl<'a> BatchRun<'a> {
         let staging = &buffers.set.staging;
         let (fault, device) = staging.read(open, submitted.mapping, |words, seconds| {
             let seconds = seconds.map(|seconds| seconds / f64::from(key.timing.repeats));
-            let asked = seconds.filter(|_| self.batch.control.timing.is_some());
-            self.collector.count(&jobs, dispatches, asked);
+            self.count(&jobs, dispatches, seconds);
             let fault = match (is_last, reductions.is_empty()) {
                 (false, _) => None,
                 (true, true) => self.copy_results(&buffers, &jobs, words),
@@ -199,11 +198,26 @@ impl<'a> BatchRun<'a> {
             return self.submit(buffers, jobs, steps.end);
         }
         self.resources.pool.release(buffers);
-        for job in jobs {
+        for Job { run, chunk, .. } in jobs {
             let telemetry = || open.take_telemetry();
-            self.collector.complete(&job, telemetry, deliver);
+            (self.collector).complete(run, chunk.count, telemetry, deliver);
         }
         Ok(())
+    }
+
+    /// Counts the dispatches of a submission, and an equal share of its seconds if the caller asked for timing, for each
+    /// of its jobs.
+    fn count(&mut self, jobs: &[Job], dispatches: u64, seconds: Option<f64>) {
+        let asked = seconds.filter(|_| self.batch.control.timing.is_some());
+        for job in jobs {
+            if let Some(raw) = self.collector.results(job.run) {
+                raw.dispatches += dispatches;
+                if let Some(seconds) = asked {
+                    let share = seconds / jobs.len() as f64;
+                    *raw.telemetry.gpu_seconds.get_or_insert(0.0) += share;
+                }
+            }
+        }
     }
 
     fn report_progress(&self) {

@@ -2,7 +2,7 @@
 //! shared inputs.
 
 use super::{
-    buffer_set::{BufferSet, Shape},
+    buffer_set::{BufferSet, Shape, Shared},
     chunk::Chunk,
     commands::{CommandKey, Commands},
     device::OpenDevice,
@@ -10,7 +10,7 @@ use super::{
     kernel::Kernel,
     reduce::{Reducer, Reduction, Source},
 };
-use crate::{bind::Launch, control::Keep, error::Error};
+use crate::{bind::Launch, error::Error};
 use sim_compiler::manifest::Manifest;
 use std::sync::Arc;
 
@@ -34,22 +34,6 @@ impl PooledBuffers {
         let slot = usize::from(commands.key.timing.timestamps);
         self.recorded[slot] = Some(commands);
     }
-}
-
-/// The buffers that a submission needs.
-#[derive(Clone, Copy)]
-pub(super) struct Request {
-    /// Runs side by side.
-    pub(super) runs: usize,
-    /// Agents of each run.
-    pub(super) agents: u32,
-    /// Steps of each run.
-    pub(super) steps: u32,
-    pub(super) keep: Keep,
-    /// Whether a chunk has all agents of a run.
-    pub(super) is_whole: bool,
-    /// Whether all runs have the same inputs.
-    pub(super) same_inputs: bool,
 }
 
 /// Memory on the device that no submission uses.
@@ -100,30 +84,26 @@ impl BufferPool {
         open: &OpenDevice,
         kernel: &Kernel,
         manifest: &Manifest,
-        request: Request,
+        shape: Shape,
     ) -> Result<PooledBuffers, Error> {
-        let shares = request.is_whole && request.same_inputs;
-        let has_room = |inputs: &Arc<Inputs>| inputs.has_room(request.agents);
+        let has_room = |inputs: &Arc<Inputs>| inputs.has_room(shape.agents);
+        let shares = shape.is_whole && shape.same_inputs;
         if shares && !self.shared_inputs.as_ref().is_some_and(has_room) {
-            self.shared_inputs = Inputs::create(open, request.agents, manifest.input_words)?;
+            self.shared_inputs = Inputs::create(open, shape.agents, manifest.input_words)?;
         }
-        if !request.is_whole {
+        if !shape.is_whole {
             self.shared_inputs = None;
         }
-        let shape = Shape {
-            runs: request.runs,
-            agents: request.agents,
-            steps: request.steps,
-            keep: request.keep,
+        let shared = Shared {
             tables: &self.tables,
-            shared_inputs: self.shared_inputs.as_ref().filter(|_| shares),
+            inputs: self.shared_inputs.as_ref().filter(|_| shares),
         };
-        if let Some(at) = self.idle.iter().position(|known| known.set.fits(shape)) {
+        if let Some(at) = (self.idle.iter()).position(|known| known.set.fits(shape, shared)) {
             return Ok(self.idle.swap_remove(at));
         }
         self.idle.clear();
         Ok(PooledBuffers {
-            set: BufferSet::create(open, kernel, manifest, shape)?,
+            set: BufferSet::create(open, kernel, manifest, shape, shared)?,
             recorded: [None, None],
         })
     }

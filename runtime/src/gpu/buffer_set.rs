@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// What a buffer set must have room for.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape<'a> {
+pub(crate) struct Shape {
     /// Runs side by side.
     pub(crate) runs: usize,
     /// Agents of each run.
@@ -26,9 +26,18 @@ pub(crate) struct Shape<'a> {
     pub(crate) steps: u32,
     /// What is read back of each run. Without outputs, room for their reductions is needed instead.
     pub(crate) keep: Keep,
+    /// Whether these are all agents of a run.
+    pub(crate) is_whole: bool,
+    /// Whether all runs have the same inputs.
+    pub(crate) same_inputs: bool,
+}
+
+/// What buffer sets share.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<'a> {
     pub(crate) tables: &'a Tables,
-    /// The inputs of all runs, if they are equal.
-    pub(crate) shared_inputs: Option<&'a Arc<Inputs>>,
+    /// The inputs of all runs, if they are the same.
+    pub(crate) inputs: Option<&'a Arc<Inputs>>,
 }
 
 /// The buffers of one run of a submission.
@@ -60,7 +69,8 @@ impl BufferSet {
         open: &OpenDevice,
         kernel: &Kernel,
         manifest: &Manifest,
-        shape: Shape<'_>,
+        shape: Shape,
+        shared: Shared<'_>,
     ) -> Result<BufferSet, Error> {
         let uniforms = Uniforms::create(open, manifest)?;
         let mut bytes_back = Layout::new(manifest, shape.agents).bytes_back(shape.keep);
@@ -68,13 +78,13 @@ impl BufferSet {
             bytes_back += reduce::report_bytes(&manifest.outputs);
         }
         let runs = (0..shape.runs)
-            .map(|_| RunBuffers::create(open, kernel, manifest, &uniforms, shape))
+            .map(|_| RunBuffers::create(open, kernel, manifest, &uniforms, shape, shared))
             .collect::<Result<_, Error>>()?;
         Ok(BufferSet {
             agents: shape.agents,
             keep: shape.keep,
-            tables: shape.tables.clone(),
-            shared_inputs: shape.shared_inputs.cloned(),
+            tables: shared.tables.clone(),
+            shared_inputs: shared.inputs.cloned(),
             uniforms,
             staging: Staging::create(open, bytes_back * shape.runs as u64)?,
             runs,
@@ -82,8 +92,8 @@ impl BufferSet {
     }
 
     /// Whether a submission of this shape can use the buffers.
-    pub(crate) fn fits(&self, shape: Shape<'_>) -> bool {
-        let same_inputs = match (&self.shared_inputs, shape.shared_inputs) {
+    pub(crate) fn fits(&self, shape: Shape, shared: Shared<'_>) -> bool {
+        let same_inputs = match (&self.shared_inputs, shared.inputs) {
             (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
@@ -95,7 +105,7 @@ impl BufferSet {
         self.agents == shape.agents
             && self.runs.len() >= shape.runs
             && self.keep == shape.keep
-            && self.tables.are(shape.tables)
+            && self.tables.are(shared.tables)
             && same_inputs
             && self.runs.iter().all(has_room)
     }
@@ -115,14 +125,15 @@ impl RunBuffers {
         kernel: &Kernel,
         manifest: &Manifest,
         uniforms: &Uniforms,
-        shape: Shape<'_>,
+        shape: Shape,
+        shared: Shared<'_>,
     ) -> Result<RunBuffers, Error> {
         let results = ResultsBuffer::create(open, Layout::new(manifest, shape.agents))?;
-        let inputs = match shape.shared_inputs {
+        let inputs = match shared.inputs {
             Some(shared) => Some(Arc::clone(shared)),
             None => Inputs::create(open, shape.agents, manifest.input_words)?,
         };
-        let tables = manifest.data.iter().zip(shape.tables.buffers());
+        let tables = manifest.data.iter().zip(shared.tables.buffers());
         let mut entries = vec![uniforms.entry(manifest)];
         entries.extend(tables.map(|(data, buffer)| entry(data.binding, buffer)));
         let step_table = (kernel.step_table.as_ref())

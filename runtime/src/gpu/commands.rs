@@ -2,14 +2,14 @@
 //! one submission are recorded once more while the device computes it, for the next run like it.
 
 use super::{
-    buffer_set::BufferSet,
+    buffer_set::{BufferSet, RunBuffers},
     cached_kernel::CachedKernel,
     chunk::workgroups,
     device::{OpenDevice, Task},
     reduce::Reduction,
     staging::Mapping,
     timing::{SubmissionTiming, Timestamps},
-    uniforms::Dispatch,
+    uniforms::Uniforms,
 };
 use crate::error::Error;
 
@@ -17,38 +17,24 @@ use crate::error::Error;
 pub(super) const RUNNING: Task = Task::new("running the kernel");
 
 /// Everything that commands depend on beside the kernel and the buffers. Commands with equal keys are interchangeable.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct CommandKey {
-    pub(super) dispatches: Vec<DispatchSize>,
     /// Runs of the submission.
     pub(super) runs: usize,
+    /// Agents of each run.
+    pub(super) agents: u32,
+    /// Dispatches of each run, one after the other.
+    pub(super) dispatches: usize,
     /// Bytes that are read back of each run's results.
     pub(super) bytes_back: u64,
     pub(super) timing: SubmissionTiming,
 }
 
-/// The size of one dispatch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct DispatchSize {
-    /// The index of its run within the submission.
-    run: usize,
-    agents: u32,
-}
-
-impl DispatchSize {
-    pub(super) fn of(dispatch: &Dispatch<'_>) -> DispatchSize {
-        DispatchSize {
-            run: dispatch.run,
-            agents: dispatch.chunk.count,
-        }
-    }
-}
-
-/// Work of one submission that recorded commands for later submissions do not have.
+/// Work of one submission that commands recorded for later submissions do not have.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OneOffWork<'a> {
-    /// Dispatches whose step tables are filled, unless they are.
-    pub(super) step_tables: &'a [Dispatch<'a>],
+    /// The number of steps for which step tables are filled, unless they are.
+    pub(super) step_tables: Option<u32>,
     pub(super) reductions: &'a [Reduction],
 }
 
@@ -87,9 +73,18 @@ impl Commands {
             if let Some(timestamps) = timestamps {
                 timestamps.begin(&mut pass);
             }
-            fill_step_tables(&mut pass, open, kernel, buffers, one_off.step_tables);
+            if let Some(steps) = one_off.step_tables {
+                fill_step_tables(
+                    &mut pass,
+                    open,
+                    kernel,
+                    &buffers.runs[..key.runs],
+                    &buffers.uniforms,
+                    steps,
+                );
+            }
             for _ in 0..key.timing.repeats {
-                dispatch(&mut pass, open, kernel, buffers, &key.dispatches);
+                dispatch(&mut pass, open, kernel, buffers, &key);
             }
             drop(pass);
             Reduction::record_all(&mut encoder, one_off.reductions);
@@ -122,33 +117,31 @@ fn fill_step_tables(
     pass: &mut wgpu::ComputePass<'_>,
     open: &OpenDevice,
     kernel: &CachedKernel,
-    buffers: &BufferSet,
-    dispatches: &[Dispatch<'_>],
+    runs: &[RunBuffers],
+    uniforms: &Uniforms,
+    steps: u32,
 ) {
-    let Some(kernel) = &kernel.kernel.step_table else {
-        return;
-    };
-    for (block, dispatch) in dispatches.iter().enumerate() {
-        let (offset, steps) = (buffers.uniforms.offset(block), dispatch.launch.steps);
-        if let Some(table) = &buffers.runs[dispatch.run].step_table {
+    for (number, run) in runs.iter().enumerate() {
+        if let (Some(table), Some(kernel)) = (&run.step_table, &kernel.kernel.step_table) {
+            let offset = uniforms.offset(number);
             table.fill(pass, kernel, &open.limits, steps, offset);
         }
     }
 }
 
-/// Records the dispatches of the time loop.
+/// Records the dispatches of the time loop: all runs side by side, one range of steps after the other.
 fn dispatch(
     pass: &mut wgpu::ComputePass<'_>,
     open: &OpenDevice,
     kernel: &CachedKernel,
     buffers: &BufferSet,
-    dispatches: &[DispatchSize],
+    key: &CommandKey,
 ) {
-    pass.set_pipeline(&kernel.kernel.pipeline);
     let most = open.limits.max_compute_workgroups_per_dimension;
-    for (block, size) in dispatches.iter().enumerate() {
-        let (x, y) = workgroups(size.agents, kernel.workgroup_agents, most);
-        let bind_group = &buffers.runs[size.run].bind_group;
+    let (x, y) = workgroups(key.agents, kernel.workgroup_agents, most);
+    pass.set_pipeline(&kernel.kernel.pipeline);
+    for block in 0..key.dispatches * key.runs {
+        let bind_group = &buffers.runs[block % key.runs].bind_group;
         pass.set_bind_group(0, bind_group, &[buffers.uniforms.offset(block)]);
         pass.dispatch_workgroups(x, y, 1);
     }

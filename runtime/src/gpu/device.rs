@@ -224,6 +224,49 @@ impl OpenDevice {
         })
     }
 
+    /// Lays out bindings.
+    pub(crate) fn bind_group_layout(
+        &self,
+        entries: &[wgpu::BindGroupLayoutEntry],
+    ) -> Result<wgpu::BindGroupLayout, Error> {
+        self.guarded(Task::new("laying out the buffers"), || {
+            self.device
+                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                    label: Some("sim"),
+                    entries,
+                })
+        })
+    }
+
+    /// Compiles an entry point of a module.
+    pub(crate) fn pipeline(
+        &self,
+        module: &wgpu::ShaderModule,
+        entry_point: &'static str,
+        layout: &wgpu::BindGroupLayout,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Result<wgpu::ComputePipeline, Error> {
+        self.guarded(Task::new("compiling the kernel"), || {
+            let layout = (self.device).create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("sim"),
+                bind_group_layouts: &[Some(layout)],
+                immediate_size: 0,
+            });
+            (self.device).create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(entry_point),
+                layout: Some(&layout),
+                module,
+                entry_point: Some(entry_point),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    // Kernels write workgroup memory before they read it.
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache,
+            })
+        })
+    }
+
     /// Lets callbacks of completed submissions run. Never blocks.
     pub(crate) fn poll(&self, task: Task) -> Result<(), Error> {
         let polled = self.guarded(task, || self.device.poll(wgpu::PollType::Poll))?;
@@ -248,15 +291,12 @@ impl OpenDevice {
         let expected = due.saturating_sub(started);
         let sleep = (expected * 9 / 10).saturating_sub(SPIN / 2);
         let poll = || -> Result<(), wgpu::PollError> {
-            // In short naps, since the estimate may be wrong.
-            while spins && sleep >= SPIN / 2 && elapsed() < sleep {
-                clock::sleep(NAP.min(sleep.saturating_sub(elapsed())));
-                self.device.poll(wgpu::PollType::Poll)?;
-                if is_done() {
-                    return Ok(());
-                }
-            }
             while spins && elapsed() < expected + SPIN {
+                let left = sleep.saturating_sub(elapsed());
+                // In short naps, since the estimate may be wrong.
+                if sleep >= SPIN / 2 && !left.is_zero() {
+                    clock::sleep(NAP.min(left));
+                }
                 self.device.poll(wgpu::PollType::Poll)?;
                 if is_done() {
                     return Ok(());
@@ -354,5 +394,19 @@ fn subgroup(adapter: &wgpu::Adapter, device: &wgpu::Device) -> u32 {
         info.subgroup_min_size
     } else {
         1
+    }
+}
+
+/// The layout of a storage buffer.
+pub(crate) fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     clock::Stopwatch,
     error::Error,
-    gpu::device::{OpenDevice, Task, alone},
+    gpu::device::{OpenDevice, Task, alone, storage},
 };
 use sim_compiler::{
     manifest::Manifest,
@@ -92,38 +92,14 @@ impl Kernel {
 fn pipeline(
     open: &OpenDevice,
     module: &wgpu::ShaderModule,
-    entry_point: &str,
+    entry_point: &'static str,
     entries: &[wgpu::BindGroupLayoutEntry],
     cache: Option<&wgpu::PipelineCache>,
 ) -> Result<(wgpu::ComputePipeline, wgpu::BindGroupLayout), Error> {
-    let device = &open.device;
-    let layout = open.guarded(Task::new("laying out the buffers"), || {
-        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("sim"),
-            entries,
-        })
-    })?;
+    let layout = open.bind_group_layout(entries)?;
     let _alone = alone();
-    let pipeline = open.guarded(Task::new("compiling the kernel"), || {
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("sim"),
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
-        stacker::maybe_grow(STACK / 2, STACK, || {
-            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some("sim"),
-                layout: Some(&pipeline_layout),
-                module,
-                entry_point: Some(entry_point),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    // Kernels write workgroup memory before they read it.
-                    zero_initialize_workgroup_memory: false,
-                    ..Default::default()
-                },
-                cache,
-            })
-        })
+    let pipeline = stacker::maybe_grow(STACK / 2, STACK, || {
+        open.pipeline(module, entry_point, &layout, cache)
     })?;
     Ok((pipeline, layout))
 }
@@ -142,19 +118,6 @@ fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule
     // unrolling loops over local arrays, which made kernels up to 31 times slower.
     unsafe {
         device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
-    }
-}
-
-fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage { read_only },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
     }
 }
 

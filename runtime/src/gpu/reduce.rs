@@ -9,7 +9,7 @@ use crate::{
     clock::Stopwatch,
     error::Error,
     gpu::{
-        device::{OpenDevice, Task, alone},
+        device::{OpenDevice, Task, alone, storage},
         results::Fault,
     },
     statistics::{EXPONENTS, Exact, Statistics, Sums, rows},
@@ -128,49 +128,26 @@ impl Reducer {
     pub(crate) fn create(open: &OpenDevice) -> Result<Reducer, Error> {
         let _alone = alone();
         let started = Stopwatch::start();
-        let device = &open.device;
-        let layout = open.guarded(Task::new("laying out the summary"), || {
-            let entries: Vec<_> = (0..BINDINGS).map(storage).collect();
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        let entries: Vec<_> = (0..BINDINGS)
+            .map(|binding| storage(binding, binding < READ))
+            .collect();
+        let layout = open.bind_group_layout(&entries)?;
+        let module = open.guarded(Task::new("compiling the summary"), || {
+            (open.device).create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("summary"),
-                entries: &entries,
+                source: wgpu::ShaderSource::Wgsl(text().into()),
             })
         })?;
-        let [ran, moments, tally, narrow] =
-            open.guarded(Task::new("compiling the summary"), || {
-                let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some("summary"),
-                    source: wgpu::ShaderSource::Wgsl(text().into()),
-                });
-                let pipeline_layout =
-                    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                        label: Some("summary"),
-                        bind_group_layouts: &[Some(&layout)],
-                        immediate_size: 0,
-                    });
-                ["ran", "moments", "tally", "narrow"].map(|entry_point| {
-                    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                        label: Some(entry_point),
-                        layout: Some(&pipeline_layout),
-                        module: &module,
-                        entry_point: Some(entry_point),
-                        compilation_options: wgpu::PipelineCompilationOptions {
-                            // The kernels clear workgroup memory themselves.
-                            zero_initialize_workgroup_memory: false,
-                            ..Default::default()
-                        },
-                        cache: None,
-                    })
-                })
-            })?;
-        open.meter(|telemetry| telemetry.pipeline_seconds += started.seconds());
-        Ok(Reducer {
+        let pipeline = |entry_point| open.pipeline(&module, entry_point, &layout, None);
+        let reducer = Reducer {
+            ran: pipeline("ran")?,
+            moments: pipeline("moments")?,
+            tally: pipeline("tally")?,
+            narrow: pipeline("narrow")?,
             layout,
-            ran,
-            moments,
-            tally,
-            narrow,
-        })
+        };
+        open.meter(|telemetry| telemetry.pipeline_seconds += started.seconds());
+        Ok(reducer)
     }
 }
 
@@ -297,21 +274,6 @@ fn kind(scalar: Scalar) -> u32 {
         Scalar::I32 => 1,
         Scalar::U32 => 2,
         Scalar::Bool => 3,
-    }
-}
-
-fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage {
-                read_only: binding < READ,
-            },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
     }
 }
 

@@ -13,8 +13,6 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// One dispatch of the kernel's time loop.
 pub(crate) struct Dispatch<'a> {
-    /// The index of its run within the submission.
-    pub(crate) run: usize,
     pub(crate) launch: &'a Launch,
     pub(crate) chunk: Chunk,
     pub(crate) steps: Range<u32>,

@@ -1,15 +1,15 @@
-//! Collects the results of runs: a run is complete when all its chunks are, and runs are delivered in the order of their
+//! Collects the results of runs. A run is complete when all its chunks are; runs are delivered in the order of their
 //! numbers, although one may complete later than those after it.
 
-use crate::{
-    backend::Deliver, gpu::batch_run::jobs::Job, results::RawResults, telemetry::Telemetry,
-};
-use std::collections::BTreeMap;
+use crate::{backend::Deliver, results::RawResults, telemetry::Telemetry};
+use std::collections::VecDeque;
 
 /// The runs that have started and are not delivered.
 pub(super) struct Collector {
-    started: BTreeMap<usize, StartedRun>,
-    in_order: InOrder<RawResults>,
+    /// In the order of their numbers, without gaps.
+    started: VecDeque<StartedRun>,
+    /// The number of the first of them.
+    first: usize,
 }
 
 struct StartedRun {
@@ -21,116 +21,84 @@ struct StartedRun {
 impl Collector {
     pub(super) fn new() -> Collector {
         Collector {
-            started: BTreeMap::new(),
-            in_order: InOrder::new(),
+            started: VecDeque::new(),
+            first: 0,
         }
     }
 
-    /// Adds a run with room for its results.
-    pub(super) fn start(&mut self, run: usize, raw: RawResults, agents: u32) {
-        let started = StartedRun {
+    /// Adds the next run, with room for its results.
+    pub(super) fn start(&mut self, raw: RawResults, agents: u32) {
+        self.started.push_back(StartedRun {
             raw,
             agents_left: agents,
-        };
-        self.started.insert(run, started);
+        });
+    }
+
+    fn run(&mut self, run: usize) -> Option<&mut StartedRun> {
+        self.started.get_mut(run.checked_sub(self.first)?)
     }
 
     /// The results of a run that has started.
     pub(super) fn results(&mut self, run: usize) -> Option<&mut RawResults> {
-        self.started.get_mut(&run).map(|started| &mut started.raw)
+        self.run(run).map(|started| &mut started.raw)
     }
 
-    /// Counts the dispatches of a submission, and an equal share of its seconds, for each of its jobs.
-    pub(super) fn count(&mut self, jobs: &[Job], dispatches: u64, seconds: Option<f64>) {
-        let share = seconds.map(|seconds| seconds / jobs.len() as f64);
-        for job in jobs {
-            if let Some(raw) = self.results(job.run) {
-                raw.dispatches += dispatches;
-                if let Some(seconds) = share {
-                    *raw.telemetry.gpu_seconds.get_or_insert(0.0) += seconds;
-                }
-            }
-        }
-    }
-
-    /// Marks a chunk as complete, and delivers its run if it was the last one. The run then takes `telemetry`.
+    /// Marks `agents` agents of a run as complete, and delivers all runs that are next in order and complete. A run
+    /// gets `telemetry` when its last agents complete.
     pub(super) fn complete(
         &mut self,
-        job: &Job,
+        run: usize,
+        agents: u32,
         telemetry: impl FnOnce() -> Telemetry,
         deliver: Deliver<'_>,
     ) {
-        let Some(started) = self.started.get_mut(&job.run) else {
+        let Some(StartedRun { raw, agents_left }) = self.run(run) else {
             return;
         };
-        started.raw.chunks += 1;
-        started.agents_left -= job.chunk.count;
-        if started.agents_left > 0 {
-            return;
-        }
-        if let Some(StartedRun { mut raw, .. }) = self.started.remove(&job.run) {
+        raw.chunks += 1;
+        *agents_left -= agents;
+        if *agents_left == 0 {
             raw.telemetry = Telemetry {
                 gpu_seconds: raw.telemetry.gpu_seconds,
                 ..telemetry()
             };
-            self.in_order.insert(job.run, raw, deliver);
+        }
+        while let Some(run) = (self.started).pop_front_if(|run| run.agents_left == 0) {
+            self.first += 1;
+            deliver(self.first - 1, run.raw);
         }
     }
 
     /// Whether a complete run waits for one before it.
     pub(super) fn has_waiting(&self) -> bool {
-        self.in_order.has_waiting()
-    }
-}
-
-/// Delivers values in the order of their numbers.
-#[derive(Debug)]
-struct InOrder<T> {
-    /// The next number to deliver.
-    next: usize,
-    /// Values with later numbers.
-    waiting: BTreeMap<usize, T>,
-}
-
-impl<T> InOrder<T> {
-    /// Starts with number 0.
-    fn new() -> InOrder<T> {
-        InOrder {
-            next: 0,
-            waiting: BTreeMap::new(),
-        }
-    }
-
-    /// Adds a value, and delivers all values that are next in order.
-    fn insert(&mut self, number: usize, value: T, deliver: &mut dyn FnMut(usize, T)) {
-        self.waiting.insert(number, value);
-        while let Some(value) = self.waiting.remove(&self.next) {
-            self.next += 1;
-            deliver(self.next - 1, value);
-        }
-    }
-
-    /// Whether a value waits for one before it.
-    fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        self.started.iter().any(|run| run.agents_left == 0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Keep;
 
     #[test]
-    fn values_wait_for_those_before_them() {
-        let mut order = InOrder::new();
-        let mut delivered = Vec::new();
-        for (number, expected) in [(1, 0), (2, 0), (0, 3), (3, 4), (5, 4), (4, 6)] {
-            let mut deliver = |number: usize, value: usize| delivered.push((number, value));
-            order.insert(number, 10 * number, &mut deliver);
-            assert_eq!(delivered.len(), expected, "after {number}");
-            assert_eq!(order.has_waiting(), matches!(number, 1 | 2 | 5));
+    fn runs_wait_for_those_before_them() {
+        let manifest = sim_compiler::compile("output x = 1.0")
+            .expect("it compiles")
+            .manifest;
+        let mut collector = Collector::new();
+        for _ in 0..6 {
+            let raw = RawResults::empty(&manifest, 5, Keep::NOTHING).expect("there is memory");
+            collector.start(raw, 5);
         }
-        let expected: Vec<(usize, usize)> = (0..6).map(|number| (number, 10 * number)).collect();
-        assert_eq!(delivered, expected);
+        let mut delivered = Vec::new();
+        for (run, expected) in [(1, 0), (2, 0), (0, 3), (3, 4), (5, 4), (4, 6)] {
+            for agents in [2, 3] {
+                let mut deliver = |number, _| delivered.push(number);
+                collector.complete(run, agents, Telemetry::default, &mut deliver);
+            }
+            assert_eq!(delivered.len(), expected, "after {run}");
+            assert_eq!(collector.has_waiting(), matches!(run, 1 | 2 | 5));
+        }
+        assert_eq!(delivered, [0, 1, 2, 3, 4, 5]);
     }
 }

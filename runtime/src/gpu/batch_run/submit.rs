@@ -6,9 +6,10 @@ use crate::{
     control::Keep,
     error::Error,
     gpu::{
-        buffer_pool::{PooledBuffers, Request},
+        buffer_pool::PooledBuffers,
+        buffer_set::Shape,
         chunk::{SMALLEST_CHUNK, chunk_agents, most_agents},
-        commands::{CommandKey, Commands, DispatchSize, OneOffWork},
+        commands::{CommandKey, Commands, OneOffWork},
         reduce::Reduction,
         results::{HEADER_BYTES, Layout},
         timing::SubmissionTiming,
@@ -65,7 +66,7 @@ impl BatchRun<'_> {
             choices: self.resources.kernel.choices.clone(),
             ..RawResults::empty(self.resources.manifest, agents, read_back)?
         };
-        self.collector.start(job.run, raw, agents);
+        self.collector.start(raw, agents);
         Ok(())
     }
 
@@ -81,7 +82,7 @@ impl BatchRun<'_> {
             let launch = self.jobs.launch();
             let agents = chunk_agents(launch.agents, most, manifest.workgroup_size);
             let runs = self.runs_together(agents).min(most_runs);
-            let request = Request {
+            let shape = Shape {
                 runs,
                 agents,
                 steps: launch.steps,
@@ -90,7 +91,7 @@ impl BatchRun<'_> {
                 same_inputs: self.batch.same_inputs || self.batch.runs == 1,
             };
             let kernel = &self.resources.kernel.kernel;
-            match (self.resources.pool).acquire(open, kernel, manifest, request) {
+            match (self.resources.pool).acquire(open, kernel, manifest, shape) {
                 Err(Error::GpuMemory { .. }) if !is_only => return Ok(None),
                 Err(Error::GpuMemory { .. }) if runs > 1 => most_runs = runs / 2,
                 Err(Error::GpuMemory { .. }) if agents > SMALLEST_CHUNK => {
@@ -143,16 +144,21 @@ impl BatchRun<'_> {
             .ranges(agents, first_step..last_step, most.max(1));
         let steps = first_step..ranges.last().map_or(last_step, |range| range.end);
         let is_last = steps.end == last_step;
-        let dispatches = dispatches(&jobs, &ranges);
-        buffers.set.uniforms.write(open, &dispatches)?;
+        (buffers.set.uniforms).write(open, &dispatches(&jobs, &ranges))?;
         let reductions = self.reductions(&buffers, &jobs, is_last)?;
         let kernel = &*self.resources.kernel;
         let is_whole = first_step == 0 && is_last;
         let key = CommandKey {
-            dispatches: dispatches.iter().map(DispatchSize::of).collect(),
             runs: jobs.len(),
+            agents: jobs[0].chunk.count,
+            dispatches: ranges.len(),
             bytes_back: self.bytes_back(buffers.set.agents, is_last),
-            timing: self.timing(&buffers, agents, &steps, is_whole && dispatches.len() == 1),
+            timing: self.timing(
+                &buffers,
+                agents,
+                &steps,
+                is_whole && ranges.len() * jobs.len() == 1,
+            ),
         };
         let commands = match buffers
             .take_recorded(&key)
@@ -162,10 +168,10 @@ impl BatchRun<'_> {
             None => {
                 let started = Stopwatch::start();
                 let one_off = OneOffWork {
-                    step_tables: &dispatches,
+                    step_tables: Some(last_step),
                     reductions: &reductions,
                 };
-                let commands = Commands::record(open, kernel, &buffers.set, key.clone(), one_off)?;
+                let commands = Commands::record(open, kernel, &buffers.set, key, one_off)?;
                 open.meter(|telemetry| telemetry.record_seconds += started.seconds());
                 commands
             }
@@ -174,10 +180,9 @@ impl BatchRun<'_> {
         let since = clock::now();
         if is_whole && reductions.is_empty() {
             let nothing = OneOffWork::default();
-            let ahead = Commands::record(open, kernel, &buffers.set, key.clone(), nothing)?;
+            let ahead = Commands::record(open, kernel, &buffers.set, key, nothing)?;
             buffers.keep_recorded(ahead);
         }
-        drop(dispatches);
         self.in_flight.push_back(Submission {
             buffers,
             jobs,
@@ -251,8 +256,7 @@ impl BatchRun<'_> {
 fn dispatches<'a>(jobs: &'a [Job], ranges: &[Range<u32>]) -> Vec<Dispatch<'a>> {
     let of = |steps: &Range<u32>| {
         let steps = steps.clone();
-        jobs.iter().enumerate().map(move |(run, job)| Dispatch {
-            run,
+        jobs.iter().map(move |job| Dispatch {
             launch: &job.launch,
             chunk: job.chunk,
             steps: steps.clone(),
