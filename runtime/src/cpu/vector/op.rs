@@ -13,28 +13,8 @@ pub use table::{Cos, Plain, Sin};
 
 use super::{
     isa::Isa,
-    kernel::{Kernel, kernel},
+    kernel::{Kernel, Op, kernel},
 };
-
-/// An operation on words. Operands that it does not take are ignored.
-pub trait Op {
-    /// Are there rare first operands that [`Op::apply`] is not for? Only of operations with one operand.
-    const HAS_RARE: bool = false;
-
-    /// The new value of the destination, whose old value is `d`. Straight-line code, so that LLVM can make
-    /// vectors of it.
-    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32;
-
-    /// Is this operand one that only [`Op::apply_rare`] is right for?
-    fn is_rare(_a: u32) -> bool {
-        false
-    }
-
-    /// The value for a rare operand.
-    fn apply_rare(a: u32) -> u32 {
-        a
-    }
-}
 
 /// Types that fit in a word.
 pub trait Word: Copy {

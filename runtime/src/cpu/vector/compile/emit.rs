@@ -2,8 +2,8 @@
 
 use super::{Compiler, MOST_INSTRUCTIONS, Operand, Parts};
 use crate::cpu::vector::{
-    kernel::sine_and_cosine,
-    op::{Code, Fused, Plain},
+    kernel::twin_kernel,
+    op::{Code, Cos, Fused, Plain, Sin},
     program::{Instruction, Known, Register, Slot, Target},
 };
 
@@ -146,7 +146,7 @@ impl Compiler<'_> {
                 _ => (registers[0], to),
             };
             self.code[at] = Instruction::SineAndCosine {
-                kernel: sine_and_cosine(self.isa),
+                kernel: twin_kernel::<Sin, Cos>(self.isa),
                 sine,
                 cosine,
                 from,
