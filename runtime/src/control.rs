@@ -1,4 +1,4 @@
-//! How a caller watches, cancels and tunes a run.
+//! What a caller controls: progress, cancellation, timing and tuning.
 
 use crate::error::Error;
 use sim_compiler::schedule::Load;
@@ -36,7 +36,10 @@ impl Timing {
 }
 
 impl Control<'_> {
-    /// Ends the run if it was cancelled.
+    /// Checks for cancellation.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.cancel {
             Some(cancel) if cancel.load(Ordering::Relaxed) => Err(Error::Cancelled),
@@ -68,7 +71,7 @@ impl Control<'_> {
         })
     }
 
-    /// Tells the caller how far the run is.
+    /// Reports progress to the caller.
     pub(crate) fn report(&self, done: u64, total: u64) {
         if let Some(progress) = self.progress {
             progress(done, total);
@@ -97,41 +100,40 @@ impl Keep {
     };
 }
 
-/// Choices that the GPU backend otherwise makes by itself. They change the time that a run takes, and none but
-/// `lanes`, `shuffles`, `reassociate` and, with that, `load` its results, apart from the last bits where a driver
-/// contracts `a * b + c` in one kernel and not in another.
+/// Overrides of choices that the GPU backend makes. They change the time of a run. Only `lanes`, `shuffles`,
+/// `reassociate` and, with that, `load` change results, apart from the last bits where a driver contracts `a * b + c`
+/// in one kernel and not in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
-    /// Most agents in one part of the population, at least 1.
+    /// Most agents of a chunk, at least 1.
     pub max_agents_per_chunk: Option<u32>,
-    /// Most steps that one start of the kernel runs, at least 1.
+    /// Most steps of a dispatch, at least 1.
     pub steps_per_dispatch: Option<u32>,
-    /// Lanes that share one agent, 1 to 128, as far as the model allows. Sums of floats are then taken in another
-    /// order; all else stays the same to the bit.
+    /// Invocations (lanes) per agent, 1 to 128, as far as the model allows. Sums of floats are then reordered; all
+    /// other results keep their bits.
     pub lanes: Option<u32>,
-    /// Whether lanes tell one another values by shuffles, where the device has subgroups; else they do it through
-    /// workgroup memory, as those of more than a subgroup must.
+    /// Whether the invocations of an agent exchange values by subgroup shuffles, if the device has them. Otherwise, and
+    /// for more invocations than a subgroup has, they use workgroup memory.
     pub shuffles: Option<bool>,
-    /// Whether what all agents share in a step is computed once, before they run, where there is such work.
+    /// Whether to compute what all agents share in a step once, in a step table, if there is such work.
     pub prepare: Option<bool>,
-    /// Whether sums of floats are taken in another order and pairs of divisions share a reciprocal, where that is
-    /// faster; never under the precise mathematics.
+    /// Whether to reorder sums of floats and to share reciprocals between divisions, where that is faster. Never with
+    /// `--math precise`.
     pub reassociate: Option<bool>,
-    /// Whether workgroup memory is reserved, so that a driver's compiler spends registers on speed: pays where few
-    /// agents run, and costs where there are many.
+    /// Whether to reserve workgroup memory, which lowers occupancy so that the driver's compiler uses more registers.
+    /// Faster for few agents, slower for many.
     pub reserve: Option<bool>,
-    /// How busy the run is taken to keep the device: whether its steps are made for latency or for throughput.
+    /// The assumed occupancy of the device, which decides whether steps are optimised for latency or for throughput.
     pub load: Option<Load>,
-    /// How often the step stands in the text of a round of the time loop, at least 1.
+    /// How many steps an iteration of the time loop computes, at least 1.
     pub unroll_steps: Option<u32>,
-    /// Whether the statistics of a run that keeps neither outputs nor states are computed without holding them all: by
-    /// the device where they lie, or by the CPU block by block, which takes several passes. Otherwise a GPU does so for
-    /// results of 4 MiB and more, the CPU beyond 256 MiB, and no software adapter. Results that are not on the device
-    /// at once are fetched all the same.
+    /// Whether to compute the statistics of a run that keeps neither outputs nor states without holding all outputs: on
+    /// the device, or on the CPU block by block in several passes. Default: on a GPU for results of 4 MiB and more, on
+    /// the CPU beyond 256 MiB, never on a software adapter. Ignored if the device does not hold all results at once.
     pub reduce: Option<bool>,
-    /// Has the shader compiler add its own checks to the kernel: of indices, of integer divisors, and of the rounds
-    /// of every loop. Kernels guard what needs it in their text, so the checks find nothing, and they cost: loops over
-    /// local arrays were measured to take up to 31 times as long. They are there to tell a fault of our compiler
-    /// from one of a driver: a fault that they leave as it is does not come from a missing guard.
+    /// Whether the shader compiler adds its runtime checks of indices, integer divisors and loop iterations. Kernels
+    /// have guards where they are needed, so the checks never fire, and loops over local arrays took up to 31 times as
+    /// long with them. They help to tell a bug of this compiler from one of a driver: a fault that persists with checks
+    /// is not caused by a missing guard.
     pub checks: bool,
 }

@@ -1,9 +1,9 @@
-//! Fields of a manifest: their shapes in words, and the error for an unknown name with the most similar known one.
+//! Fields of a manifest: shapes in words, and the error for an unknown name.
 
 use crate::error::{Error, Role, scalar_name};
 use sim_compiler::manifest::{Field, Scalar};
 
-/// A field's dimensions with the components of a vector as the last.
+/// The dimensions of a field; vectors have their components as the last.
 pub(crate) fn dims(field: &Field) -> Vec<u32> {
     let mut dims = field.shape.clone();
     if field.components > 1 {
@@ -31,7 +31,7 @@ pub(crate) fn product(dims: &[u32]) -> u64 {
         .fold(1_u64, |all, &n| all.saturating_mul(n.into()))
 }
 
-/// The error for a name that the model does not have.
+/// The error for a name that the model does not have, with the most similar known name.
 pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let known: Vec<String> = known.map(str::to_owned).collect();
     Error::UnknownName {
@@ -42,8 +42,7 @@ pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'
     }
 }
 
-/// The known name at the smallest edit distance, if that is at most a third of the name's length (and at
-/// least one edit is always forgiven).
+/// The known name with the smallest edit distance, if that is at most a third of the name's length or 1.
 fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     known
@@ -54,8 +53,8 @@ fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Edits between lower-cased names: insertions, deletions, substitutions and swaps of neighbours
-/// (the optimal string alignment distance).
+/// The optimal string alignment distance of the lower-cased names: insertions, deletions, substitutions and
+/// transpositions.
 fn edits(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();

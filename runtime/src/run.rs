@@ -1,5 +1,4 @@
-//! What a run gives: the outputs and final states by name and type, the steps that every agent ran, and a
-//! report of how it was done.
+//! The results of a run: outputs and final states by name and type, step counts, and a report.
 
 use crate::{
     adapter::AdapterSummary,
@@ -21,78 +20,76 @@ use sim_compiler::{
 pub struct Run {
     pub(crate) output_fields: Vec<Field>,
     pub(crate) results: Results,
-    /// None if the run was told to leave the states on the device.
+    /// `None` if states are not kept.
     pub(crate) states: Option<Vec<Column>>,
     pub(crate) state_names: Vec<String>,
     pub(crate) report: Report,
 }
 
-/// What is known of outputs and step counts.
+/// Outputs and step counts.
 #[derive(Clone, Debug)]
 pub(crate) enum Results {
-    /// Those of each agent.
+    /// Of each agent.
     Kept {
         outputs: Vec<Column>,
         progress: Vec<u32>,
     },
-    /// Those of all agents together: the run was told not to keep more.
+    /// Of all agents together, if outputs are not kept.
     Summed(Sums),
 }
 
-/// How a run was done.
+/// How a run was executed.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What ran it.
+    /// The device.
     pub backend: Device,
-    /// Why this backend, in words.
+    /// Why this backend was chosen, in words.
     pub reason: String,
-    /// Agents of this run.
+    /// The number of agents.
     pub agents: u32,
-    /// Number of the first of them.
+    /// The number of the first agent.
     pub first_agent: u32,
-    /// What the model calls `agents`.
+    /// The value of `agents` in the model.
     pub population: u32,
-    /// Steps of the run.
+    /// The number of steps.
     pub steps: u32,
     /// The seed of every draw.
     pub seed: u64,
-    /// Seconds from source text to artifact; 0 for an artifact that was given.
+    /// Seconds for compiling the source text; 0 if an artifact was given.
     pub compile_seconds: f64,
-    /// Seconds for binding values, opening the device and building the kernel; nearly 0 when a run is
-    /// repeated.
+    /// Seconds for checking the launch, opening the device and building the kernel; nearly 0 if a run is repeated.
     pub setup_seconds: f64,
-    /// Seconds for the run itself, with the transfers to and from the device.
+    /// Seconds for the run, transfers included.
     pub run_seconds: f64,
-    /// How often the kernel was started; 0 on the CPU.
+    /// Dispatches of the kernel; 0 on the CPU.
     pub dispatches: u64,
-    /// Parts that the population was split into to fit the device.
+    /// Chunks that the population was split into to fit the device.
     pub chunks: u32,
-    /// Whether the statistics were computed without outputs and step counts of all agents in this machine's memory:
-    /// by a GPU where they lay, on the CPU block by block.
+    /// Whether the statistics were computed without holding all outputs and step counts in host memory: on the device,
+    /// or on the CPU block by block.
     pub reduced: bool,
-    /// How often all agents were computed: more than once where the CPU reduces outputs, whose quartiles need them
-    /// again.
+    /// How often all agents were computed. More than once if the CPU reduces outputs, whose quartiles take several
+    /// passes.
     pub passes: u32,
-    /// What it cost in detail.
+    /// Counts and times in detail.
     pub telemetry: Telemetry,
-    /// What was chosen for the kernel, and why; empty on the CPU.
+    /// The choices made for the kernel, with reasons; empty on the CPU.
     pub choices: Vec<Choice>,
 }
 
-/// What ran a model.
+/// What a model ran on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Device {
     /// All cores, with this instruction set.
     Cpu(Isa),
     /// The reference interpreter, on all cores.
     Reference,
-    /// An adapter, which may be software.
+    /// A GPU or a software adapter.
     Gpu(AdapterSummary),
 }
 
 impl Run {
-    /// Gives what came from a backend its names and types. Where that is more than is to be kept of each agent, it
-    /// is summed.
+    /// Adds names and types to raw results, and reduces outputs that are not kept.
     pub(crate) fn of(
         manifest: &Manifest,
         raw: RawResults,
@@ -126,11 +123,10 @@ impl Run {
         }
     }
 
-    /// An output of all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool` as the model has it.
+    /// The values of an output for all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool`, as declared.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if the run was told to keep
-    /// statistics only.
+    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn output<T: Element>(&self, name: &str) -> Result<&[T], Error> {
         let at = self.output_at(name)?;
         match &self.results {
@@ -139,8 +135,8 @@ impl Run {
         }
     }
 
-    /// Statistics of an output: one for each element, in the order of its row, or one for all of its values if an
-    /// agent has more than 16. They are known whether the outputs were kept or not.
+    /// Statistics of an output: one per element, in row-major order, or one for all values if an agent has more than
+    /// 16. Available whether outputs are kept or not.
     ///
     /// # Errors
     /// [`Error::UnknownName`].
@@ -152,11 +148,10 @@ impl Run {
         })
     }
 
-    /// A state of all agents after the last step, row by row.
+    /// The values of a state after the last step for all agents, row by row.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::StatesNotKept`] if the run was told not to
-    /// read the states back.
+    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::StatesNotKept`] if states are not kept.
     pub fn state<T: Element>(&self, name: &str) -> Result<&[T], Error> {
         match &self.states {
             Some(states) => find(Role::State, states, name)?.typed(Role::State),
@@ -173,7 +168,7 @@ impl Run {
         }
     }
 
-    /// The shape `(agents, dimensions…)` of an output, or else of a state; vectors add a dimension.
+    /// The shape `(agents, dimensions…)` of an output or state; vectors add a dimension.
     ///
     /// # Errors
     /// [`Error::UnknownName`].
@@ -188,7 +183,7 @@ impl Run {
         }
     }
 
-    /// All outputs, in the model's order; none if they were not kept.
+    /// All outputs, in declaration order; empty if they are not kept.
     pub fn outputs(&self) -> &[Column] {
         match &self.results {
             Results::Kept { outputs, .. } => outputs,
@@ -196,30 +191,30 @@ impl Run {
         }
     }
 
-    /// All final states, in the model's order; none if they were not read back.
+    /// All final states, in declaration order; empty if they are not kept.
     pub fn states(&self) -> &[Column] {
         self.states.as_deref().unwrap_or_default()
     }
 
-    /// Steps that each agent really ran: all, or fewer where the model says `stop`.
+    /// The number of steps that each agent ran: all, or fewer if it stopped.
     ///
     /// # Errors
-    /// [`Error::OutputsNotKept`] if the run was told to keep statistics only.
+    /// [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn steps(&self) -> Result<impl ExactSizeIterator<Item = u32>, Error> {
         let progress = self.progress("the number of its steps")?;
         Ok(progress.iter().copied().map(steps))
     }
 
-    /// Whether each agent has stopped by itself.
+    /// Whether each agent executed `stop`.
     ///
     /// # Errors
-    /// [`Error::OutputsNotKept`] if the run was told to keep statistics only.
+    /// [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn stopped(&self) -> Result<impl ExactSizeIterator<Item = bool>, Error> {
         let progress = self.progress("whether it stopped")?;
         Ok(progress.iter().copied().map(has_stopped))
     }
 
-    /// Steps that all agents ran together.
+    /// The sum of the steps of all agents.
     pub fn agent_steps(&self) -> u64 {
         match &self.results {
             Results::Kept { progress, .. } => agent_steps(progress.iter().copied()),
@@ -227,7 +222,7 @@ impl Run {
         }
     }
 
-    /// How many agents have stopped by themselves.
+    /// The number of agents that executed `stop`.
     pub fn stopped_agents(&self) -> u64 {
         match &self.results {
             Results::Kept { progress, .. } => stopped_agents(progress.iter().copied()),
@@ -235,7 +230,7 @@ impl Run {
         }
     }
 
-    /// How the run was done.
+    /// How the run was executed.
     pub fn report(&self) -> &Report {
         &self.report
     }

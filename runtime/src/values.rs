@@ -1,4 +1,4 @@
-//! Typed results: the values of one field for all agents, and the words of progress.
+//! Typed results: the values of a field for all agents, and progress words.
 
 use crate::{
     error::{Error, Role},
@@ -6,12 +6,12 @@ use crate::{
 };
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
-/// One output or state of all agents.
+/// The values of one output or state for all agents.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// Its name, documentation, type and dimensions.
     pub field: Field,
-    /// `(agents, dimensions…)`, and a vector's components as the last.
+    /// `(agents, dimensions…)`; vectors have their components as the last dimension.
     pub shape: Vec<usize>,
     /// The values, row by row: those of one agent are contiguous.
     pub values: Values,
@@ -24,7 +24,7 @@ pub enum Values {
     F32(Vec<f32>),
     /// `i32`
     I32(Vec<i32>),
-    /// `u32`, also enums: the number of the variant
+    /// `u32`; also enums, as the number of the variant
     U32(Vec<u32>),
     /// `bool`
     Bool(Vec<bool>),
@@ -59,7 +59,7 @@ element!(u32, U32);
 element!(bool, Bool);
 
 impl Values {
-    /// Gives words their type; no copy but for `bool`.
+    /// Interprets words as values. Copies only for `bool`.
     pub(crate) fn from_words(scalar: Scalar, words: Vec<u32>) -> Values {
         match scalar {
             Scalar::F32 => Values::F32(bytemuck::cast_vec(words)),
@@ -69,7 +69,7 @@ impl Values {
         }
     }
 
-    /// How many there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),
@@ -79,12 +79,12 @@ impl Values {
         }
     }
 
-    /// Are there none?
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bits of one of them.
+    /// The bits of one value.
     pub fn word(&self, at: usize) -> u32 {
         match self {
             Values::F32(values) => values[at].to_bits(),
@@ -94,7 +94,7 @@ impl Values {
         }
     }
 
-    /// The bits as storage holds them; a `bool` is 0 or 1.
+    /// The bits of all values as stored; a `bool` is 0 or 1.
     pub fn words(&self) -> Vec<u32> {
         match self {
             Values::F32(values) => bytemuck::cast_slice(values).to_vec(),
@@ -135,12 +135,12 @@ pub(crate) fn has_stopped(word: u32) -> bool {
     word & STOPPED != 0
 }
 
-/// Steps that all agents of these words ran together.
+/// The sum of the steps in progress words.
 pub(crate) fn agent_steps(progress: impl Iterator<Item = u32>) -> u64 {
     progress.map(|word| u64::from(steps(word))).sum()
 }
 
-/// How many agents of these words have stopped.
+/// The number of progress words of agents that stopped.
 pub(crate) fn stopped_agents(progress: impl Iterator<Item = u32>) -> u64 {
     progress.filter(|&word| has_stopped(word)).count() as u64
 }
