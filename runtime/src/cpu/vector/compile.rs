@@ -1,9 +1,8 @@
-//! From the IR to a program of the vector machine.
+//! Compiles the IR to a program of the vector machine.
 //!
-//! A value is a scalar if all agents of a block share it, else a register of lanes; vectors are taken apart
-//! into their components. Expressions are evaluated for all lanes, since they are pure and total; only
-//! assignments look at which lanes are meant. Calls are inlined. See [`stmt`] for control flow and
-//! [`expr`] for what becomes of expressions.
+//! A uniform value, which all agents of a block share, is a scalar; a varying value is a register of lanes. Vectors are
+//! split into their components. Expressions are evaluated for all lanes, since they are pure and total; only
+//! assignments are masked. Calls are inlined. See [`stmt`] for control flow and [`expr`] for expressions.
 
 mod allocate;
 mod analysis;
@@ -31,9 +30,9 @@ use sim_compiler::{
 use std::collections::{HashMap, HashSet};
 use stmt::Frame;
 
-/// Programs that would grow beyond this, by calls within calls, are left to the reference interpreter.
+/// The most instructions; larger programs, by inlining nested calls, run on the reference interpreter.
 const MOST_INSTRUCTIONS: usize = 1 << 18;
-/// Registers that a block may have: 256 MiB of them.
+/// The most registers of a block: 256 MiB.
 const MOST_REGISTERS: u32 = 1 << 17;
 
 /// Why there is no vector program.
@@ -41,7 +40,7 @@ const MOST_REGISTERS: u32 = 1 << 17;
 #[error("the model is too large for the vector machine")]
 pub struct TooLarge;
 
-/// A word of a value: shared or one per lane.
+/// A word of a value: a scalar or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operand {
     Lanes(Register),
@@ -55,20 +54,20 @@ struct Parts {
     count: usize,
 }
 
-/// Where a variable is.
+/// The location of a variable.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// Not yet declared.
     Nowhere,
     /// A value that does not change.
     Value(Parts),
-    /// Registers that are assigned; `frame` counts the frames around the declaration.
+    /// Registers that are assigned; `frame` is the depth of frames at the declaration.
     Registers { first: Register, frame: usize },
     /// Scalars that are assigned.
     Scalars(Slot),
-    /// The agents' own array, one register per word.
+    /// An array of the agents, one register per word.
     Array { first: Register, frame: usize },
-    /// A table that all agents share.
+    /// A uniform table.
     Table(u32),
 }
 
@@ -87,16 +86,16 @@ struct Compiler<'p> {
     generator: Generator,
     uniform_words: u32,
     code: Vec<Instruction>,
-    /// By label: where it stands.
+    /// By label: its position in the code.
     labels: Vec<Target>,
-    /// The first instruction of each part, in order; allocation treats the parts one by one.
+    /// The first instruction of each part, in order; registers are allocated part by part.
     parts: Vec<usize>,
     loops: Vec<Span>,
     places: Vec<Place>,
     frames: Vec<Frame>,
-    /// The outermost frame whose mask may have lost lanes since that was last looked at.
+    /// The outermost frame whose mask may have lost lanes since it was last tested.
     dropped_from: usize,
-    /// Arguments that wait for their call.
+    /// The arguments of the calls being compiled.
     bound: Vec<(VarId, Parts)>,
     scalars: Vec<u32>,
     /// Constants by their word.
@@ -105,19 +104,19 @@ struct Compiler<'p> {
     rows: Vec<Rows>,
     /// Params that are `bool`.
     bools: Vec<Slot>,
-    /// By register: it keeps its place through the whole run.
+    /// By register: whether it is pinned for the whole run.
     pinned: Vec<bool>,
-    /// By register: it is assigned after it was first written.
+    /// By register: whether it is assigned after its first write.
     mutable: Vec<bool>,
-    /// By register: a name stands for it.
+    /// By register: whether a name refers to it.
     named: Vec<bool>,
-    /// Angles whose sine or cosine this stretch of straight code has: where, by their register.
+    /// Sines and cosines in the current basic block, by the register of the angle.
     angles: HashMap<Register, usize>,
     /// Scalars that are assigned after they were first written.
     changing_scalars: HashSet<Slot>,
     agent: Register,
     keys: [Register; 2],
-    /// The key of the step, while a part that draws is compiled.
+    /// The key of the step, while a part with draws is compiled.
     step_key: Option<[Register; 2]>,
     draws: bool,
     alive: Option<Register>,
@@ -127,7 +126,7 @@ struct Compiler<'p> {
 /// Compiles a program that `ir::verify` accepts.
 ///
 /// # Errors
-/// If the code or a block's registers would grow too large.
+/// If the code or the registers of a block are too large.
 pub fn compile(
     program: &ir::Program,
     manifest: &Manifest,
@@ -177,7 +176,7 @@ impl<'p> Compiler<'p> {
             tables: Vec::new(),
             rows: Vec::new(),
             bools: Vec::new(),
-            // Register 0 is nobody's.
+            // Register 0 is never allocated.
             pinned: vec![true],
             mutable: vec![false],
             named: vec![false],
@@ -195,7 +194,7 @@ impl<'p> Compiler<'p> {
         compiler
     }
 
-    /// Gives every variable that is there from the beginning its place.
+    /// Assigns a location to every variable that exists from the start.
     fn declare(&mut self) -> Result<(), TooLarge> {
         let program = self.program;
         for (var, elements) in &program.constants {
@@ -233,7 +232,7 @@ impl<'p> Compiler<'p> {
         Place::Table(self.tables.len() as u32 - 1)
     }
 
-    /// A param is the words of the uniform block themselves.
+    /// A param is located in the uniform block itself.
     fn param(&mut self, first: u32, ty: Type) -> Place {
         if ty == Type::Bool {
             self.bools.push(first);
@@ -241,7 +240,7 @@ impl<'p> Compiler<'p> {
         Place::Value(Parts::from_slots(first, ty.components()))
     }
 
-    /// How many words of each agent a variable takes.
+    /// The words per agent of a variable.
     fn words(&self, var: VarId) -> u32 {
         let var = &self.program[var];
         let count = match var.len {
@@ -252,7 +251,7 @@ impl<'p> Compiler<'p> {
         count * var.ty.components() as u32
     }
 
-    /// Registers for a variable that has one per word.
+    /// Registers for a variable with one register per word.
     fn own(&mut self, var: VarId, frame: usize) {
         let words = self.words(var);
         if self.pinned.len() as u64 + u64::from(words) > u64::from(MOST_REGISTERS) {
@@ -263,7 +262,7 @@ impl<'p> Compiler<'p> {
         let is_array = self.program[var].len != Len::One;
         let changes = self.program[var].kind != VarKind::Input;
         for _ in 0..words {
-            // A local that is no array is given back after its last use.
+            // The registers of a local that is not an array are reused after its last use.
             let stays = is_array || self.program[var].kind != VarKind::Local;
             self.pinned.push(stays);
             self.mutable.push(changes);
@@ -275,7 +274,7 @@ impl<'p> Compiler<'p> {
         };
     }
 
-    /// A register that keeps its place.
+    /// A pinned register.
     fn pin(&mut self) -> Register {
         self.pinned.push(true);
         self.mutable.push(true);
@@ -291,7 +290,7 @@ impl<'p> Compiler<'p> {
         self.pinned.len() as Register - 1
     }
 
-    /// Keeps the registers of what the prologue named: every step reads them.
+    /// Pins the registers of the prologue's names: every step reads them.
     fn keep(&mut self, prologue: &Block) {
         for stmt in prologue {
             let ir::Stmt::Let { var, .. } = stmt else {
@@ -307,12 +306,12 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// Compiles a part of the program whose lanes all run to its end.
+    /// Compiles a part of the program that all lanes execute to its end.
     fn part(&mut self, block: &'p Block) -> Target {
         self.part_under(None, block)
     }
 
-    /// Compiles a part of the program that lanes may leave for good: then they leave `alive`.
+    /// Compiles a part of the program in which lanes can stop: they are removed from `alive`.
     fn part_under(&mut self, alive: Option<Register>, block: &'p Block) -> Target {
         let entry = self.code.len();
         self.parts.push(entry);
@@ -446,7 +445,7 @@ impl Parts {
     }
 }
 
-/// Does any path of a block end the agent's run?
+/// Whether any path of a block executes `stop`.
 fn contains_stop(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         ir::Stmt::Stop => true,

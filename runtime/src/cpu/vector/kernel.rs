@@ -90,7 +90,7 @@ pub fn twin_kernel<S: Op, C: Op>(isa: Isa) -> TwinKernel {
     }
 }
 
-/// The kernel of an operation whose operand `k` is a scalar where bit `k` of `SCALARS` is set.
+/// The kernel of an operation; operand `k` is a scalar if bit `k` of `SCALARS` is set.
 pub fn kernel<O: Op, const SCALARS: u8>(isa: Isa) -> Kernel {
     match isa {
         #[cfg(target_arch = "x86_64")]

@@ -1,13 +1,13 @@
-//! The machine: registers of one block of agents, and the loop that runs instructions over them.
+//! The machine: the registers of one block of agents, and the loop that executes instructions on them.
 //!
 //! # The unsafe code
-//! This file has all of the vector machine's unsafe code, in two places.
+//! This file has all unsafe code of the vector machine, in two places.
 //!
-//! * `Registers::kernel` gives a kernel a mutable reference to its destination and shared ones to its
-//!   sources. [`Program::check`] has made sure that all are inside and that no source is the destination;
-//!   a machine never lives without a checked program, and its registers are as many as the program says.
-//! * The call of a kernel, there and for sine and cosine, needs the instruction set that it was compiled for;
-//!   [`Program::check`] has asked the processor.
+//! * `Registers::kernel` passes a kernel a mutable reference to its destination and shared references to its sources.
+//! [`Program::check`] has verified that all are in bounds and that no source is the destination; a machine always has a
+//! checked program and as many registers as it needs.
+//! * A call of a kernel, there and for sine and cosine, requires the instruction set that the kernel was compiled for;
+//! [`Program::check`] has verified that the processor has it.
 
 use super::{
     kernel::{Call, GROUP, LANES, Lanes},
@@ -17,10 +17,10 @@ use crate::cpu::{Cancelled, Control, Progress};
 use sim_compiler::random::{FINISH_STEP, Generator, INIT_STEP};
 use std::{ops::Range, sync::atomic::Ordering};
 
-/// How many jumps backwards pass between two looks at the caller's wish to cancel.
+/// Backward jumps between two checks for cancellation.
 const ROUNDS: u32 = 64;
 
-/// How many steps pass between two counts of the lanes that still run.
+/// Steps between two counts of the active lanes.
 const GATHER_EVERY: u32 = 8;
 
 /// The values of one launch, beside the program.
@@ -28,9 +28,9 @@ const GATHER_EVERY: u32 = 8;
 pub struct Values<'a> {
     /// The seed of all draws.
     pub seed: u64,
-    /// What the model calls `agents`.
+    /// The value of `agents` in the model.
     pub population: u32,
-    /// What the model calls `steps`.
+    /// The value of `steps` in the model.
     pub steps: u32,
     /// The words of the kernel's uniform block.
     pub uniform: &'a [u32],
@@ -45,11 +45,11 @@ pub struct Machine<'a> {
     scalars: Vec<u32>,
     tables: Vec<&'a [u32]>,
     steps: u32,
-    /// Lanes that are run.
+    /// The number of lanes that are computed.
     count: usize,
-    /// Lanes of the block, stopped ones too.
+    /// The number of lanes of the block, including stopped ones.
     all: usize,
-    /// By lane: which agent of the block it has; none has moved unless `moved`.
+    /// By lane: its agent within the block. The identity unless `moved`.
     order: [u16; LANES],
     moved: bool,
     /// By agent of the block.
@@ -105,9 +105,9 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Begins with the block of agents `first..first + count`, at most [`LANES`] of them.
+    /// Starts with the block of agents `first..first + count`, at most [`LANES`] agents.
     pub fn begin(&mut self, first: u32, count: usize) {
-        // Lanes beyond the last agent do what it does.
+        // Lanes beyond the last agent duplicate it.
         self.all = count.next_multiple_of(GROUP).min(LANES);
         self.count = self.all;
         self.order = std::array::from_fn(|lane| lane as u16);
@@ -140,13 +140,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Stores a word of each of `count` agents into every `stride`-th of `words`.
+    /// Stores one word of `count` agents to every `stride`-th element of `words`.
     pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize, count: usize) {
         let register = self.registers.0[stored.register as usize].all();
         let stored = |value: u32| if stored.is_bool { value & 1 } else { value };
         if self.moved {
             for (&agent, &value) in self.order.iter().zip(&register[..self.all]) {
-                // Lanes beyond the last agent have nobody's values.
+                // Lanes beyond the last agent are not stored.
                 if usize::from(agent) < count {
                     words[usize::from(agent) * stride] = stored(value);
                 }
@@ -158,7 +158,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Computes an input that the launch leaves to the model.
+    /// Computes an absent input.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -169,8 +169,8 @@ impl<'a> Machine<'a> {
         self.part(default.entry, default.random_step)
     }
 
-    /// Runs the block over a range of steps: from birth if it begins at 0, to the outputs if it ends with
-    /// the run. The inputs are there, and the states unless it begins at 0.
+    /// Runs the block over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with the run.
+    /// Inputs must be loaded, and states unless the range starts at 0.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -214,17 +214,17 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// How far each lane has come.
+    /// The progress of each lane.
     pub fn progress(&self) -> &[Progress; LANES] {
         &self.progress
     }
 
-    /// The same, for a run that goes on.
+    /// The same, to continue a run.
     pub fn progress_mut(&mut self) -> &mut [Progress; LANES] {
         &mut self.progress
     }
 
-    /// Ends the run if it was cancelled.
+    /// Checks for cancellation.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -235,9 +235,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Brings the lanes that still run together where that leaves at most half of them to be run: an
-    /// episode's length differs from agent to agent. Stopped lanes move behind them, with all that lives from
-    /// step to step.
+    /// Compacts the active lanes to the front if at most half of the lanes are then computed: agents can stop after
+    /// different numbers of steps. Stopped lanes move behind them, with all registers that live across steps.
     fn gather_running(&mut self, alive: Register) {
         let lanes = &self.registers.0[alive as usize].all()[..self.count];
         let running = lanes.iter().filter(|&&lane| lane != 0).count();
@@ -280,7 +279,7 @@ impl<'a> Machine<'a> {
             [Known::SeedLow, Known::SeedHigh].map(|known| known.slot(self.program.uniform_words));
         for (key, plain) in [Plain::AgentKey0, Plain::AgentKey1].into_iter().enumerate() {
             let code = super::op::Code::Plain(plain);
-            // The seed's words are the second and third operands.
+            // The second and third operands are the words of the seed.
             let kernel = code.kernel(6, self.program.isa).expect("a kernel for keys");
             self.lanes(
                 kernel,
@@ -372,7 +371,7 @@ impl<'a> Machine<'a> {
         self.registers.kernel(kernel, registers, &call);
     }
 
-    /// The instructions that are not worth a place in the inner loop.
+    /// Executes the instructions that are too rare for the inner loop.
     fn other(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Copy { to, from } => {
@@ -422,7 +421,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The instructions on arrays that each agent has for itself.
+    /// Executes the instructions on arrays of the agents.
     fn of_array(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Pick { to, array, index } => {
@@ -484,7 +483,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Is any lane of a register true?
+    /// Whether any lane of a register is true.
     fn any(&self, mask: Register) -> bool {
         let mask = &self.registers.0[mask as usize].all()[..self.count];
         mask.chunks(GROUP)
@@ -537,14 +536,14 @@ impl Registers {
 }
 
 impl Own {
-    /// The register of an element; the nearest one for lanes that do not run here, whose index is any.
+    /// The register of an element. The index of an inactive lane can be out of bounds and is clamped.
     fn register(&self, index: u32) -> Register {
         let index = (index as i32).clamp(0, self.length as i32 - 1) as u32;
         self.first + index * self.stride + self.part
     }
 }
 
-/// A word of an element; of the nearest one for lanes that do not run here.
+/// A word of an element. The index of an inactive lane can be out of bounds and is clamped.
 fn element(table: &[u32], index: i32, (stride, part): (u32, u32)) -> u32 {
     let last = table.len() / stride as usize - 1;
     let index = (index.max(0) as usize).min(last);

@@ -1,5 +1,5 @@
-//! Builtins: the operations that they are, and functions of whole vectors in terms of their components,
-//! in the order of the table's own definitions.
+//! Builtins: the operation of each, and functions of whole vectors in terms of their components, in the order of the
+//! table's definitions.
 
 use super::{Compiler, Operand, Parts};
 use crate::cpu::vector::op::{Code, Finish, Plain};
@@ -9,7 +9,7 @@ use sim_compiler::{
 };
 
 impl Compiler<'_> {
-    /// A builtin of the table with a pure meaning.
+    /// Compiles a builtin of the table with a pure meaning.
     pub(super) fn builtin(&mut self, name: &str, args: &[ExprId]) -> Parts {
         let ty = self.analysis.ty(args[0]);
         let varies = self.analysis.varies(args[0]);
@@ -62,7 +62,7 @@ impl Compiler<'_> {
         Parts::of(&words)
     }
 
-    /// A number out of fresh words of the default generator, in one instruction.
+    /// A random number from new words of the default generator, in one instruction.
     fn draw_number(&mut self, name: &str, args: &[ExprId]) -> Option<Operand> {
         if self.generator != Generator::KeyedHash {
             return None;
@@ -183,8 +183,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The operation on components that a builtin is, if there is one; within, none if it gives its argument
-/// back.
+/// The operation of a builtin on components, if there is one; the inner `None` if the builtin returns its argument.
 pub(in crate::cpu::vector) fn operation(name: &str, ty: Type) -> Option<Option<Plain>> {
     let of = |float: Plain, signed: Plain, unsigned: Plain| match ty {
         Type::I32 => signed,

@@ -1,4 +1,4 @@
-//! Expressions: each gives the words of its value, as registers or scalars.
+//! Expressions: the words of their values, as registers or scalars.
 
 use super::{Compiler, Operand, Parts, Place};
 use crate::cpu::vector::{
@@ -179,7 +179,7 @@ impl Compiler<'_> {
         Parts::of(&words)
     }
 
-    /// The element that a literal index names.
+    /// The element of a constant index.
     pub(super) fn literal_index(&self, index: ExprId, length: u32) -> Option<u32> {
         match self.program[index] {
             Expr::Literal(Value::I32(k)) => u32::try_from(k).ok().filter(|&k| k < length),
@@ -247,7 +247,7 @@ impl Compiler<'_> {
         Parts::of(&words)
     }
 
-    /// A function of the words of two values, of which one may be a single word that goes with all.
+    /// A function of the words of two values, one of which may be a single word that is combined with all.
     pub(super) fn zip(
         &mut self,
         a: Parts,
@@ -283,8 +283,8 @@ impl Compiler<'_> {
         self.zip(a, b, |compiler, a, b| compiler.ordered(plain, a, b))
     }
 
-    /// An operation on two words; a scalar on the left of one that takes none there changes sides if the
-    /// operation has a mirror image.
+    /// An operation on two words. A scalar on the left that no kernel takes there is moved to the right, if the
+    /// operation has a mirrored form.
     pub(super) fn ordered(&mut self, plain: Plain, a: Operand, b: Operand) -> Operand {
         let mirror = match plain {
             Plain::EqF | Plain::NeF | Plain::EqI | Plain::NeI => Some(plain),
@@ -349,7 +349,7 @@ impl Compiler<'_> {
                 let [low, high, step] = [Known::SeedLow, Known::SeedHigh, Known::RandomStep]
                     .map(|known| self.known(known));
                 let to = self.temporary();
-                // The kernel finds the step where it leaves the word.
+                // The kernel reads the step from its destination.
                 self.spread(to, step);
                 let from = [
                     Operand::Lanes(self.agent),
@@ -377,7 +377,7 @@ impl Parts {
         }
     }
 
-    /// Word `k`, or the only one.
+    /// Word `k`, or the only word.
     pub(super) fn word(&self, k: usize) -> Operand {
         if self.count == 1 {
             self.words[0]
@@ -414,7 +414,7 @@ fn plain(op: BinaryOp, ty: Type) -> Plain {
     }
 }
 
-/// Only kernels are shared among lanes.
+/// Only GPU kernels split an agent over several invocations.
 fn lanes() -> ! {
     panic!("internal error: the processor got a program that is shared among lanes")
 }
