@@ -1,24 +1,17 @@
-//! The machine: the registers of one block of agents, and the loop that executes instructions on them.
-//!
-//! # The unsafe code
-//! This file has all unsafe code of the vector machine, in two places.
-//!
-//! * `Registers::kernel` passes a kernel a mutable reference to its destination and shared references to its sources.
-//! [`Program::check`] has verified that all are in bounds and that no source is the destination; a machine always has a
-//! checked program and as many registers as it needs.
-//! * A call of a kernel, there and for sine and cosine, requires the instruction set that the kernel was compiled for;
-//! [`Program::check`] has verified that the processor has it.
+//! The machine: the registers of one block of agents, and the loop over its steps. `execute` runs the instructions;
+//! `registers` has all unsafe code.
+
+mod execute;
+mod registers;
 
 use super::{
-    kernel::{Call, GROUP, LANES, Lanes},
-    program::{Instruction, Known, Own, Program, Register, Slot, Stored, Table, Target},
+    kernel::{GROUP, LANES, Lanes},
+    program::{Known, Program, Register, Stored, Table},
 };
 use crate::cpu::{Cancelled, Control, Progress};
+use registers::Registers;
 use sim_compiler::random::{FINISH_STEP, Generator, INIT_STEP};
 use std::{ops::Range, sync::atomic::Ordering};
-
-/// Backward jumps between two checks for cancellation.
-const ROUNDS: u32 = 64;
 
 /// Steps between two counts of the active lanes.
 const GATHER_EVERY: u32 = 8;
@@ -55,11 +48,8 @@ pub struct Machine<'a> {
     /// By agent of the block.
     progress: Box<[Progress; LANES]>,
     control: &'a Control,
-    rounds: u32,
+    backward_jumps: u32,
 }
-
-/// The registers of a block.
-struct Registers(Vec<Lanes>);
 
 impl<'a> Machine<'a> {
     /// A machine for one launch.
@@ -92,7 +82,7 @@ impl<'a> Machine<'a> {
             moved: false,
             progress: Box::new([Progress::default(); LANES]),
             control,
-            rounds: 0,
+            backward_jumps: 0,
         };
         machine.set(Known::Agents, values.population);
         machine.set(Known::Steps, values.steps);
@@ -198,7 +188,7 @@ impl<'a> Machine<'a> {
                     break;
                 }
             }
-            self.look()?;
+            self.check_cancelled()?;
             self.set(Known::Step, step);
             self.part(program.step, step)?;
         }
@@ -288,264 +278,4 @@ impl<'a> Machine<'a> {
             );
         }
     }
-
-    fn look(&mut self) -> Result<(), Cancelled> {
-        match self.control.cancel.load(Ordering::Relaxed) {
-            true => Err(Cancelled),
-            false => Ok(()),
-        }
-    }
-
-    /// Runs a part of the program with the draws of that step.
-    fn part(&mut self, entry: Target, random_step: u32) -> Result<(), Cancelled> {
-        self.set(Known::RandomStep, random_step);
-        let code = &self.program.code[..];
-        let mut next = entry as usize;
-        loop {
-            let instruction = &code[next];
-            next += 1;
-            match instruction {
-                Instruction::Lanes {
-                    kernel,
-                    registers,
-                    slots,
-                    ..
-                } => self.lanes(*kernel, registers, slots),
-                Instruction::SineAndCosine {
-                    kernel,
-                    sine,
-                    cosine,
-                    from,
-                } => {
-                    let [sine, cosine, from] = self.registers.three([*sine, *cosine, *from]);
-                    // SAFETY: see the head of this file.
-                    unsafe { kernel(sine, cosine, from, self.count) }
-                }
-                Instruction::Scalar { f, to, from } => {
-                    let &[a, b, c, e] = from;
-                    let value = f([
-                        self.scalars[a as usize],
-                        self.scalars[b as usize],
-                        self.scalars[c as usize],
-                        self.scalars[e as usize],
-                    ]);
-                    self.scalars[*to as usize] = value;
-                }
-                Instruction::Jump(to) => {
-                    if (*to as usize) < next {
-                        self.rounds = self.rounds.wrapping_add(1);
-                        if self.rounds.is_multiple_of(ROUNDS) {
-                            self.look()?;
-                        }
-                    }
-                    next = *to as usize;
-                }
-                Instruction::JumpIfZero { slot, to } => {
-                    if self.scalars[*slot as usize] == 0 {
-                        next = *to as usize;
-                    }
-                }
-                Instruction::JumpIfNone { mask, to } => {
-                    if !self.any(*mask) {
-                        next = *to as usize;
-                    }
-                }
-                Instruction::End => return Ok(()),
-                other => self.other(other),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn lanes(
-        &mut self,
-        kernel: super::kernel::Kernel,
-        registers: &[Register; 5],
-        slots: &[Slot; 4],
-    ) {
-        let call = Call {
-            scalars: &self.scalars,
-            slots,
-            count: self.count,
-        };
-        self.registers.kernel(kernel, registers, &call);
-    }
-
-    /// Executes the instructions that are too rare for the inner loop.
-    fn other(&mut self, instruction: &Instruction) {
-        match *instruction {
-            Instruction::Copy { to, from } => {
-                let [to, from] = self.registers.two(to, from);
-                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
-            }
-            Instruction::Clear { first, count } => {
-                let range = first as usize..(first + count) as usize;
-                for register in &mut self.registers.0[range] {
-                    register.all_mut().fill(0);
-                }
-            }
-            Instruction::LoadScalar {
-                to,
-                table,
-                index,
-                part,
-            } => {
-                let table = self.tables[table as usize];
-                let index = self.scalars[index as usize] as i32;
-                self.scalars[to as usize] = element(table, index, part);
-            }
-            Instruction::Gather {
-                to,
-                table,
-                index,
-                part,
-            } => {
-                let table = self.tables[table as usize];
-                let [to, index] = self.registers.two(to, index);
-                for (to, &index) in to.all_mut().iter_mut().zip(&index.all()[..self.count]) {
-                    *to = element(table, index as i32, part);
-                }
-            }
-            Instruction::Stop { mask } => self.stop(mask),
-            Instruction::Pick { .. }
-            | Instruction::PickLanes { .. }
-            | Instruction::Put { .. }
-            | Instruction::PutLanes { .. } => self.of_array(instruction),
-            Instruction::Lanes { .. }
-            | Instruction::SineAndCosine { .. }
-            | Instruction::Scalar { .. }
-            | Instruction::Jump(_)
-            | Instruction::JumpIfZero { .. }
-            | Instruction::JumpIfNone { .. }
-            | Instruction::End => unreachable!("the inner loop runs these"),
-        }
-    }
-
-    /// Executes the instructions on arrays of the agents.
-    fn of_array(&mut self, instruction: &Instruction) {
-        match *instruction {
-            Instruction::Pick { to, array, index } => {
-                let from = array.register(self.scalars[index as usize]);
-                let [to, from] = self.registers.two(to, from);
-                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
-            }
-            Instruction::PickLanes { to, array, index } => {
-                for lane in 0..self.count {
-                    let from = array.register(self.registers.0[index as usize].all()[lane]);
-                    let value = self.registers.0[from as usize].all()[lane];
-                    self.registers.0[to as usize].all_mut()[lane] = value;
-                }
-            }
-            Instruction::Put {
-                array,
-                index,
-                from,
-                mask,
-            } => {
-                let to = array.register(self.scalars[index as usize]);
-                for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
-                        let value = self.registers.0[from as usize].all()[lane];
-                        self.registers.0[to as usize].all_mut()[lane] = value;
-                    }
-                }
-            }
-            Instruction::PutLanes {
-                array,
-                index,
-                from,
-                mask,
-            } => {
-                for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
-                        let to = array.register(self.registers.0[index as usize].all()[lane]);
-                        let value = self.registers.0[from as usize].all()[lane];
-                        self.registers.0[to as usize].all_mut()[lane] = value;
-                    }
-                }
-            }
-            _ => unreachable!("an instruction on arrays"),
-        }
-    }
-
-    fn stop(&mut self, mask: Register) {
-        let slot = Known::Step.slot(self.program.uniform_words);
-        let step = self.scalars[slot as usize];
-        for lane in 0..self.count {
-            let mask = mask == 0 || self.registers.0[mask as usize].all()[lane] != 0;
-            let progress = &mut self.progress[usize::from(self.order[lane])];
-            if mask && !progress.stopped {
-                *progress = Progress {
-                    steps: step + 1,
-                    stopped: true,
-                };
-            }
-        }
-    }
-
-    /// Whether any lane of a register is true.
-    fn any(&self, mask: Register) -> bool {
-        let mask = &self.registers.0[mask as usize].all()[..self.count];
-        mask.chunks(GROUP)
-            .any(|lanes| lanes.iter().fold(0, |any, lane| any | lane) != 0)
-    }
-}
-
-impl Registers {
-    /// Runs a kernel.
-    #[inline(always)]
-    fn kernel(
-        &mut self,
-        kernel: super::kernel::Kernel,
-        &[to, a, b, c, e]: &[Register; 5],
-        call: &Call<'_>,
-    ) {
-        debug_assert!(
-            [to, a, b, c, e]
-                .iter()
-                .all(|&k| (k as usize) < self.0.len())
-        );
-        debug_assert!(![a, b, c, e].contains(&to));
-        let base = self.0.as_mut_ptr();
-        // SAFETY: see the head of this file.
-        unsafe {
-            kernel(
-                &mut *base.add(to as usize),
-                &*base.add(a as usize),
-                &*base.add(b as usize),
-                &*base.add(c as usize),
-                &*base.add(e as usize),
-                call,
-            );
-        }
-    }
-
-    /// Three different registers.
-    fn three(&mut self, registers: [Register; 3]) -> [&mut Lanes; 3] {
-        self.0
-            .get_disjoint_mut(registers.map(|register| register as usize))
-            .expect("three different registers")
-    }
-
-    /// Two different registers.
-    fn two(&mut self, to: Register, from: Register) -> [&mut Lanes; 2] {
-        self.0
-            .get_disjoint_mut([to as usize, from as usize])
-            .expect("two different registers")
-    }
-}
-
-impl Own {
-    /// The register of an element. The index of an inactive lane can be out of bounds and is clamped.
-    fn register(&self, index: u32) -> Register {
-        let index = (index as i32).clamp(0, self.length as i32 - 1) as u32;
-        self.first + index * self.stride + self.part
-    }
-}
-
-/// A word of an element. The index of an inactive lane can be out of bounds and is clamped.
-fn element(table: &[u32], index: i32, (stride, part): (u32, u32)) -> u32 {
-    let last = table.len() / stride as usize - 1;
-    let index = (index.max(0) as usize).min(last);
-    table[index * stride as usize + part as usize]
 }
