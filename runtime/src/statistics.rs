@@ -123,7 +123,8 @@ impl Tally {
     fn statistics(&self, scalar: Scalar, keys: [u32; 6]) -> Statistics {
         Statistics::from_keys(
             scalar,
-            (self.count, self.nan),
+            self.count,
+            self.nan,
             &self.exact,
             [
                 self.least, keys[0], keys[1], keys[2], keys[3], keys[4], keys[5], self.most,
@@ -156,7 +157,8 @@ impl Statistics {
     /// maximum.
     pub(crate) fn from_keys(
         scalar: Scalar,
-        (count, nan): (u64, u64),
+        count: u64,
+        nan: u64,
         exact: &Exact,
         keys: [u32; 8],
     ) -> Statistics {

@@ -323,7 +323,7 @@ fn statistics(column: &Column, words: &[u32]) -> Statistics {
     let nan = NANS.iter().map(|&at| sums[at]).sum();
     let count = u64::from(column.count) - nan;
     let keys = std::array::from_fn(|target| keys[target]);
-    Statistics::from_keys(column.scalar, (count, nan), &exact(&sums), keys)
+    Statistics::from_keys(column.scalar, count, nan, &exact(&sums), keys)
 }
 
 /// The sums of a column, assembled from pieces of 16 bits.

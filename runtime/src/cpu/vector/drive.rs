@@ -194,7 +194,8 @@ fn run_task(
     while !results.progress.is_empty() {
         let count = block.min(results.progress.len());
         let inputs = inputs.next().unwrap_or_default();
-        run_block(job, machine, &given, (first + done, count), inputs)?;
+        machine.begin(first + done, count);
+        run_block(job, machine, &given, inputs)?;
         for column in &mut results.outputs {
             store(machine, &program.outputs, column.split_off(count), count);
         }
@@ -215,16 +216,14 @@ fn run_task(
     Ok(())
 }
 
-/// Runs a block of agents from number `first` on. `inputs` is empty if the launch gives none.
+/// Runs the block of agents with which the machine has started. `inputs` is empty if the launch gives none.
 fn run_block(
     job: &Job<'_>,
     machine: &mut Machine<'_>,
     given: &[Stored],
-    (first, count): (u32, usize),
     inputs: &[u32],
 ) -> Result<(), Cancelled> {
     machine.check_cancelled()?;
-    machine.begin(first, count);
     for &number in job.absent {
         machine.default_input(number)?;
     }
@@ -291,8 +290,8 @@ pub fn show<T: Send>(
                     [] => job.inputs,
                     rows => &rows[first * words..][..count * words],
                 };
-                let at = (job.first + first as u32, count);
-                run_block(job, &mut machine, &given, at, inputs)?;
+                machine.begin(job.first + first as u32, count);
+                run_block(job, &mut machine, &given, inputs)?;
                 see(
                     &mut made,
                     &Shown {

@@ -102,8 +102,8 @@ pub enum Instruction {
         table: u32,
         /// The element, a scalar.
         index: Slot,
-        /// Words per element, and the word to load.
-        part: (u32, u32),
+        /// The word to load.
+        word: TableWord,
     },
     /// Loads a word per lane from a table.
     Gather {
@@ -113,8 +113,8 @@ pub enum Instruction {
         table: u32,
         /// The element, per lane.
         index: Register,
-        /// Words per element, and the word to load.
-        part: (u32, u32),
+        /// The word to load.
+        word: TableWord,
     },
     /// Loads an element of an array of the agents.
     Pick {
@@ -179,6 +179,15 @@ pub enum Instruction {
     },
     /// The end of a part of the program.
     End,
+}
+
+/// The word of a table's elements that an instruction loads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableWord {
+    /// Words per element.
+    pub stride: u32,
+    /// The index of the word within the element.
+    pub index: u32,
 }
 
 /// One word of an array that each agent has: element `k` is register `first + k * stride + part`.

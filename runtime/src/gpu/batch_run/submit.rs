@@ -135,70 +135,68 @@ impl BatchRun<'_> {
         first_step: u32,
     ) -> Result<(), Error> {
         self.batch.control.check()?;
-        let (open, kernel) = (self.resources.open, &*self.resources.kernel);
+        let open = self.resources.open;
         let agents = agents(&jobs);
         let last_step = self.launch_steps(&jobs);
         let most = buffers.set.uniforms.layout.blocks as usize / jobs.len();
-        let ranges = kernel
-            .pace
-            .ranges(agents, first_step..last_step, most.max(1));
+        let pace = &self.resources.kernel.pace;
+        let ranges = pace.ranges(agents, first_step..last_step, most.max(1));
         let steps = first_step..ranges.last().map_or(last_step, |range| range.end);
         let is_last = steps.end == last_step;
         (buffers.set.uniforms).write(open, &dispatches(&jobs, &ranges))?;
         let reductions = self.reductions(&buffers, &jobs, is_last)?;
-        let kernel = &*self.resources.kernel;
         let is_whole = first_step == 0 && is_last;
+        let can_repeat = is_whole && ranges.len() * jobs.len() == 1;
         let key = CommandKey {
             runs: jobs.len(),
             agents: jobs[0].chunk.count,
             dispatches: ranges.len(),
             bytes_back: self.bytes_back(buffers.set.agents, is_last),
-            timing: self.timing(
-                &buffers,
-                agents,
-                &steps,
-                is_whole && ranges.len() * jobs.len() == 1,
-            ),
+            timing: self.timing(&buffers, agents, &steps, can_repeat),
         };
-        let commands = match buffers
-            .take_recorded(&key)
-            .filter(|_| reductions.is_empty())
-        {
-            Some(commands) => commands,
-            None => {
-                let started = Stopwatch::start();
-                let one_off = OneOffWork {
-                    step_tables: Some(last_step),
-                    reductions: &reductions,
-                };
-                let commands = Commands::record(open, kernel, &buffers.set, key, one_off)?;
-                open.meter(|telemetry| telemetry.record_seconds += started.seconds());
-                commands
-            }
+        let one_off = OneOffWork {
+            step_tables: Some(last_step),
+            reductions: &reductions,
         };
-        let submitted = commands.submit(open)?;
+        let submitted = self.commands(&mut buffers, key, one_off)?.submit(open)?;
         let since = clock::now();
         if is_whole && reductions.is_empty() {
+            let kernel = &*self.resources.kernel;
             let nothing = OneOffWork::default();
             let ahead = Commands::record(open, kernel, &buffers.set, key, nothing)?;
             buffers.keep_recorded(ahead);
         }
+        let lengths = ranges.iter().map(|range| range.end - range.start);
         self.in_flight.push_back(Submission {
             buffers,
             jobs,
             steps,
             dispatches: ranges.len() as u64 * u64::from(key.timing.repeats),
-            longest: ranges
-                .iter()
-                .map(|range| range.end - range.start)
-                .max()
-                .unwrap_or(0),
+            longest: lengths.max().unwrap_or(0),
             key,
             reductions,
             submitted,
             since,
         });
         Ok(())
+    }
+
+    /// The commands of a submission: those that were recorded during an earlier one, or new ones.
+    fn commands(
+        &self,
+        buffers: &mut PooledBuffers,
+        key: CommandKey,
+        one_off: OneOffWork<'_>,
+    ) -> Result<Commands, Error> {
+        let recorded = buffers.take_recorded(&key);
+        if let Some(commands) = recorded.filter(|_| one_off.reductions.is_empty()) {
+            return Ok(commands);
+        }
+        let (open, kernel) = (self.resources.open, &*self.resources.kernel);
+        let started = Stopwatch::start();
+        let commands = Commands::record(open, kernel, &buffers.set, key, one_off)?;
+        open.meter(|telemetry| telemetry.record_seconds += started.seconds());
+        Ok(commands)
     }
 
     /// Bytes that a submission reads back of each run.

@@ -1,4 +1,4 @@
-//! The reduction on a device beside the host's statistics.
+//! The reduction on a device gives the statistics of the host.
 
 use super::*;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     values::{Column as Values, Values::F32},
 };
 
-/// A device and the kernels, if there is an adapter.
+/// A device and the compiled kernels; `None` without an adapter.
 fn open() -> Option<(OpenDevice, Arc<Reducer>)> {
     let open = match adapter::best(None) {
         Ok(adapter) => OpenDevice::open(&adapter).expect("the adapter opens"),
@@ -30,7 +30,7 @@ fn field(scalar: Scalar, word: u32, words: u32) -> Field {
     }
 }
 
-/// Uploads words after a gap, as a binding may begin anywhere in a buffer.
+/// Uploads words after a gap, since a binding may have an offset.
 fn upload(open: &OpenDevice, words: &[u32]) -> wgpu::Buffer {
     let usage =
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
@@ -52,7 +52,7 @@ fn binding(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
     })
 }
 
-/// Reduces alone, and fetches what was found.
+/// Runs a reduction and reads the report back.
 fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Reduced {
     let reduction = Reduction::create(open, reducer, source).expect("it fits");
     let (report, bytes) = reduction.report();
@@ -74,7 +74,7 @@ fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Redu
     reduced
 }
 
-/// Reduces columns as they lie on the device, and step counts.
+/// Reduces columns in the device's layout, and step counts.
 fn reduce(fields: &[Field], words: &[u32], progress: &[u32], steps: u32) -> Option<Reduced> {
     let (open, reducer) = open()?;
     let agents = progress.len() as u32;
@@ -97,7 +97,7 @@ fn reduce(fields: &[Field], words: &[u32], progress: &[u32], steps: u32) -> Opti
     Some(first)
 }
 
-/// Holds what the device finds against what the host finds in the same values.
+/// Compares the statistics of the device with those of the host.
 #[track_caller]
 fn same(name: &str, device: &Statistics, host: &Statistics) {
     let bits = |of: &Statistics| {
@@ -112,7 +112,7 @@ fn same(name: &str, device: &Statistics, host: &Statistics) {
     assert_eq!(bits(device), bits(host), "{name}: {device:?} {host:?}");
 }
 
-/// Reduces one column alone.
+/// Reduces one column.
 fn one(name: &str, scalar: Scalar, words: &[u32]) {
     let progress = vec![7; words.len()];
     let Some(found) = reduce(&[field(scalar, 0, 1)], words, &progress, 7) else {
@@ -140,7 +140,7 @@ fn random(count: usize) -> impl Iterator<Item = u32> {
     })
 }
 
-/// About normal: sums of 12 uniform numbers.
+/// Approximately normal: sums of 12 uniform numbers.
 fn normals(count: usize) -> Vec<f32> {
     let words: Vec<u32> = random(12 * count).collect();
     (words.chunks_exact(12))

@@ -3,7 +3,7 @@
 use super::{Compiler, Operand, Parts, Place};
 use crate::cpu::vector::{
     op::{Code, Finish, Plain},
-    program::{Instruction, Known, Own, Register, Rows},
+    program::{Instruction, Known, Own, Register, Rows, TableWord},
 };
 use sim_compiler::{
     ir::{BinaryOp, Expr, ExprId, Launch, Len, Type, UnaryOp, Value, VarId},
@@ -169,7 +169,14 @@ impl Compiler<'_> {
         let stride = ty.components() as u32;
         let words: Vec<Operand> = (0..stride)
             .map(|part| {
-                let word = self.load(table, index, (stride, part));
+                let word = self.load(
+                    table,
+                    index,
+                    TableWord {
+                        stride,
+                        index: part,
+                    },
+                );
                 match ty {
                     Type::Bool => self.apply(Plain::BoolOfInt, &[word]),
                     _ => word,
@@ -196,7 +203,7 @@ impl Compiler<'_> {
         to
     }
 
-    fn load(&mut self, table: u32, index: Operand, part: (u32, u32)) -> Operand {
+    fn load(&mut self, table: u32, index: Operand, word: TableWord) -> Operand {
         match index {
             Operand::Scalar(index) => {
                 let to = self.slot();
@@ -204,7 +211,7 @@ impl Compiler<'_> {
                     to,
                     table,
                     index,
-                    part,
+                    word,
                 });
                 Operand::Scalar(to)
             }
@@ -214,7 +221,7 @@ impl Compiler<'_> {
                     to,
                     table,
                     index,
-                    part,
+                    word,
                 });
                 Operand::Lanes(to)
             }

@@ -5,7 +5,7 @@ use crate::cpu::{
     Cancelled, Progress,
     vector::{
         kernel::{Call, GROUP, Kernel},
-        program::{Instruction, Known, Own, Register, Slot, Target},
+        program::{Instruction, Known, Own, Register, Slot, TableWord, Target},
     },
 };
 
@@ -99,22 +99,22 @@ impl Machine<'_> {
                 to,
                 table,
                 index,
-                part,
+                word,
             } => {
                 let table = self.tables[table as usize];
                 let index = self.scalars[index as usize] as i32;
-                self.scalars[to as usize] = element(table, index, part);
+                self.scalars[to as usize] = element(table, index, word);
             }
             Instruction::Gather {
                 to,
                 table,
                 index,
-                part,
+                word,
             } => {
                 let table = self.tables[table as usize];
                 let [to, index] = self.registers.two(to, index);
                 for (to, &index) in to.all_mut().iter_mut().zip(&index.all()[..self.count]) {
-                    *to = element(table, index as i32, part);
+                    *to = element(table, index as i32, word);
                 }
             }
             Instruction::Stop { mask } => self.stop(mask),
@@ -211,8 +211,9 @@ impl Own {
 }
 
 /// A word of an element. The index of an inactive lane can be out of bounds and is clamped.
-fn element(table: &[u32], index: i32, (stride, part): (u32, u32)) -> u32 {
-    let last = table.len() / stride as usize - 1;
+fn element(table: &[u32], index: i32, word: TableWord) -> u32 {
+    let stride = word.stride as usize;
+    let last = table.len() / stride - 1;
     let index = (index.max(0) as usize).min(last);
-    table[index * stride as usize + part as usize]
+    table[index * stride + word.index as usize]
 }

@@ -1,6 +1,6 @@
 //! Verifies what the machine relies on, for every program before it runs.
 
-use super::{Instruction, Own, Program, Register, Slot, Target};
+use super::{Instruction, Own, Program, Register, Slot, TableWord, Target};
 
 impl Program {
     /// Panics unless the machine can run the program without bounds checks: every register, scalar, table and jump
@@ -72,8 +72,8 @@ impl Program {
         assert!((to as usize) < self.code.len());
     }
 
-    fn table(&self, table: u32, (stride, part): (u32, u32)) {
-        assert!((table as usize) < self.tables.len() && part < stride);
+    fn table(&self, table: u32, word: TableWord) {
+        assert!((table as usize) < self.tables.len() && word.index < word.stride);
     }
 
     fn check_registers(&self, instruction: &Instruction) {
@@ -110,11 +110,11 @@ impl Program {
                 to,
                 table,
                 index,
-                part,
+                word,
             } => {
                 self.written(*to);
                 self.inside(*index);
-                self.table(*table, *part);
+                self.table(*table, *word);
                 assert!(to != index);
             }
             _ => unreachable!("an instruction on registers"),
@@ -131,11 +131,11 @@ impl Program {
                 to,
                 table,
                 index,
-                part,
+                word,
             } => {
                 self.slot(*to);
                 self.slot(*index);
-                self.table(*table, *part);
+                self.table(*table, *word);
             }
             _ => unreachable!("an instruction on scalars"),
         }
