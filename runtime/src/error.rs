@@ -203,22 +203,22 @@ errors! {
         help(Some("leave out `keep_states(false)`, or make the state an output".into()))
         after(KeepBackend)
 
-    /// Before anything is computed, the bytes that the run needs are added up (inputs, outputs and final states of all
-    /// agents at 4 bytes a value, step counts, statistics, buffers on the way from a device, and work space of each
-    /// thread) and compared with what there is: what the machine has available, what is left of the limits of control
-    /// groups (containers) and of `ulimit`, where the system tells. Without this the system ends the process later,
-    /// without a word. A run of agents n to m (`first_agent`) gives the same numbers as those agents have in a run of
-    /// all, and statistics alone need no room for outputs on the CPU.
+    /// Before a run, the memory that it needs is added up: inputs, outputs and final states of all agents at 4 bytes a
+    /// value, step counts, statistics, staging buffers, and the work space of each thread. The sum is compared with
+    /// what the machine has available and what the limits of control groups (containers) and of `ulimit` leave, where
+    /// the system tells. Without this check the system would kill the process later, without a message. A run of agents
+    /// n to m (`first_agent`) gives these agents the same results as a run of all, and on the CPU statistics alone need
+    /// no memory for outputs.
     E0713 memory_short HostMemory {
         /// Bytes that it needs.
         bytes: u64,
-        /// Bytes that there are, where that is known.
+        /// Bytes that are available, if that is known.
         available: Option<u64>,
-        /// What needs how many of them.
+        /// The parts of the sum: what they are for, and their bytes.
         parts: Vec<(&'static str, u64)>,
         /// Agents that would fit.
         most_agents: Option<u32>,
-        /// The outputs of each agent were asked for, and not statistics alone.
+        /// Whether the outputs of each agent are kept.
         keeps_outputs: bool,
     }
         says("{}", host_memory(*bytes, *available, parts))
@@ -231,9 +231,9 @@ errors! {
         help(None)
         after(KeepBackend)
 
-    /// The CPU backend has its loops compiled for several instruction sets (AVX-512, AVX2 with fused multiply-add, and
-    /// what every processor of the kind has). A caller may ask for one of them, and this processor does not have it.
-    /// The results are the same on all.
+    /// The CPU backend is compiled for several instruction sets (AVX-512, AVX2 with fused multiply-add, and the
+    /// baseline of the target). A caller may ask for one of them, and this processor does not have it. The results are
+    /// the same on all.
     E0715 no_such_instructions NoSuchInstructions {
         /// The instruction set.
         name: &'static str,
@@ -242,9 +242,9 @@ errors! {
         help(Some("leave the choice to the runtime".into()))
         after(KeepBackend)
 
-    /// The run was set up to keep statistics of the outputs and not the outputs themselves, nor the step counts of each
-    /// agent: a GPU then computes the statistics where the results lie, which saves the time of fetching them.
-    /// Statistics, the steps of all agents together and the number of agents that stopped are known.
+    /// The run was set up to keep statistics of the outputs, and neither the outputs nor the step counts of each agent:
+    /// a GPU then computes the statistics on the device, which saves the time of reading the outputs back. Statistics,
+    /// the total number of steps and the number of agents that stopped are available.
     E0716 outputs_not_kept OutputsNotKept {
         /// What was asked for, in words.
         what: String,
@@ -253,10 +253,10 @@ errors! {
         help(Some("ask for `statistics`, or keep outputs".into()))
         after(KeepBackend)
 
-    /// A draw that every agent makes has arguments that follow from params and the numbers of agents and steps, and for
-    /// these there is no such distribution: a negative mean of `poisson`, a chance above 1, an empty range of
-    /// `randint`. Draws under conditions, in loops and in functions are not looked at; docs/random.md says what a draw
-    /// gives for such arguments there.
+    /// A draw that every agent makes has arguments that follow from params and the numbers of agents and steps, and no
+    /// distribution exists for them: a negative mean of `poisson`, a probability above 1, an empty range of `randint`.
+    /// Draws under conditions, in loops and in functions are not checked; docs/random.md has their results for such
+    /// arguments.
     E0717 no_distribution NoDistribution {
         /// The draw's name.
         draw: &'static str,
@@ -353,9 +353,9 @@ errors! {
         help(Some("run again; if it happens again, run fewer steps per dispatch or on the CPU backend".into()))
         after(DropBackend)
 
-    /// Every agent reports how many steps it really ran, and one reports too few or too many. Some software drivers end
-    /// loops silently after 65,535 rounds; the runtime splits the time loop to stay below that, and this check says
-    /// where that did not suffice. The results would be wrong, so none are given.
+    /// Every agent reports the number of steps that it ran, and one reports too few or too many. Some software drivers
+    /// silently end loops after 65,535 iterations; the runtime splits the time loop to stay below that, and this check
+    /// finds where that did not suffice. The results would be wrong, so none are given.
     E0807 wrong_step_count WrongStepCount {
         /// The adapter's name.
         adapter: String,
@@ -370,9 +370,9 @@ errors! {
         help(Some("no result of this run is right, so none is given; run on the CPU backend or on another adapter".into()))
         after(DropBackend)
 
-    /// The kernel guards its inner loops against drivers that end them silently (software drivers do after 65,535
-    /// rounds within a dispatch). With a single step per dispatch the guard still trips: one step of the model has too
-    /// many rounds for this driver.
+    /// The kernel detects inner loops that a driver ends silently (software drivers do so after 65,535 iterations
+    /// within a dispatch). It still does with a single step per dispatch: one step of the model has too many iterations
+    /// for this driver.
     E0808 loop_cut_short LoopCutShort {
         /// The adapter's name.
         adapter: String,

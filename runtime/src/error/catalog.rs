@@ -1,5 +1,5 @@
-//! The macro that defines the errors: the variants of [`Error`](super::Error) with their codes, messages, help lines and
-//! explanations, one entry each.
+//! The macro that defines the errors. An entry has a variant of [`Error`](super::Error) with its code, message, help
+//! line and explanation.
 
 /// What happens to a backend that returned an error.
 pub(super) enum After {

@@ -205,8 +205,8 @@ impl<'a> BatchRun<'a> {
         Ok(())
     }
 
-    /// Counts the dispatches of a submission, and an equal share of its seconds if the caller asked for timing, for each
-    /// of its jobs.
+    /// Counts the dispatches of a submission for each of its jobs, and an equal share of its seconds if the caller
+    /// asked for timing.
     fn count(&mut self, jobs: &[Job], dispatches: u64, seconds: Option<f64>) {
         let asked = seconds.filter(|_| self.batch.control.timing.is_some());
         for job in jobs {

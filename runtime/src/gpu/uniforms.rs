@@ -1,5 +1,5 @@
-//! The uniform blocks of a submission: one per dispatch, selected by a dynamic offset. So all dispatches of a submission
-//! share one compute pass without copies between them.
+//! The uniform blocks of a submission: one per dispatch, selected by a dynamic offset. So all dispatches of a
+//! submission share one compute pass without copies between them.
 
 use super::{chunk::Chunk, device::OpenDevice, kernel::binding};
 use crate::{bind::Launch, error::Error};
