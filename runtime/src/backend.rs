@@ -5,8 +5,14 @@ pub(crate) mod reference;
 pub(crate) mod vector;
 
 use crate::{
-    batch::Batch, bind::Launch, control::Control, control::Keep, error::Error, memory::Need,
-    results::RawResults, run::Device,
+    batch::{Batch, Deliver},
+    bind::Launch,
+    control::Control,
+    control::Keep,
+    error::Error,
+    memory::Need,
+    results::RawResults,
+    run::Device,
 };
 
 /// Where a model runs.
@@ -23,9 +29,6 @@ pub enum Backend {
     /// The reference interpreter, which defines the meaning of the language. Slow; gives the same bits as `Cpu`.
     Reference,
 }
-
-/// Receives the results of a run with its number.
-pub(crate) type Deliver<'a> = &'a mut dyn FnMut(usize, RawResults);
 
 /// A backend that is ready to run one model.
 pub(crate) trait Executor: Send {

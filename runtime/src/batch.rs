@@ -4,11 +4,15 @@ use crate::{
     bind::Launch,
     control::{Control, Keep},
     error::Error,
+    results::RawResults,
 };
 use std::sync::Arc;
 
 /// Gives the launch of the run with this number.
 pub(crate) type LaunchOf<'a> = &'a dyn Fn(usize) -> Result<Arc<Launch>, Error>;
+
+/// Receives the results of a run with its number.
+pub(crate) type Deliver<'a> = &'a mut dyn FnMut(usize, RawResults);
 
 /// Runs of one model. All have the same number of agents and steps and the same tables.
 pub(crate) struct Batch<'a> {

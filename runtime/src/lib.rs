@@ -19,14 +19,15 @@
 //!
 //! In the order of their dependencies; a module uses only modules above it.
 //!
-//! * `clock`, `adapter`, `telemetry`, `error`, `field`: plain data and its descriptions.
+//! * `clock`, `adapter`, `telemetry`, `error`, `field`: time, and plain data with its descriptions.
 //! * `control`, `array`, `variation`: what a caller asks for. `memory`: host memory and its limits.
+//! * `cpu`: the two interpreters of the IR, which use nothing of the above.
 //! * `values`, `statistics`, `results`, `run`: what a run gives, from raw words to typed columns.
-//! * `cpu`: the two interpreters of the IR, independent of everything above but `error`.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the runs that a backend gets.
-//! * `backend`: one interface, implemented by `backend::reference`, `backend::vector` and `backend::gpu`. The last
-//!   is all that the module `gpu`, which names wgpu, shows to the others.
-//! * `launches`: the launches of a batch. `select`: chooses a backend. `simulation`: the public entry point.
+//! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
+//! * `backend`: one interface, implemented by `backend::reference`, `backend::vector` and `backend::gpu`.
+//! * `launches`: the launches of a batch. `select`: chooses a backend. `exclusive`: serialises runs.
+//! * `simulation`: the public entry point.
 //!
 //! The feature `gpu`, on by default, brings the GPU backend and wgpu. Without it the crate builds for targets
 //! that have no GPU or no threads, such as `wasm32-unknown-unknown`; [`Backend::Auto`] means the CPU there, and

@@ -2,8 +2,7 @@
 
 use crate::{
     adapter::AdapterSummary,
-    backend::Deliver,
-    batch::Batch,
+    batch::{Batch, Deliver},
     bind::Launch,
     control::{Keep, Tuning},
     error::Error,

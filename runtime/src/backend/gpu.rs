@@ -1,8 +1,8 @@
 //! The GPU as a backend: a session is opened while another thread computes the inputs of the first run.
 
-use super::{Deliver, Executor};
+use super::Executor;
 use crate::{
-    batch::Batch,
+    batch::{Batch, Deliver},
     bind::Launch,
     control::{Keep, Tuning},
     error::Error,

@@ -1,8 +1,8 @@
 //! The reference backend: runs launches on the reference interpreter.
 
-use super::{Deliver, Executor, run_sequentially};
+use super::{Executor, run_sequentially};
 use crate::{
-    batch::Batch,
+    batch::{Batch, Deliver},
     bind::Launch,
     cancel::cancellable,
     control::{Control, Keep},

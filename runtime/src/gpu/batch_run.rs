@@ -18,7 +18,13 @@ use super::{
     reduce::Reduction,
     results::{Fault, HEADER_BYTES},
 };
-use crate::{backend::Deliver, batch::Batch, bind::Launch, clock, control::Keep, error::Error};
+use crate::{
+    batch::{Batch, Deliver},
+    bind::Launch,
+    clock,
+    control::Keep,
+    error::Error,
+};
 use collector::Collector;
 use jobs::{Job, Jobs};
 use sim_compiler::manifest::Manifest;

@@ -119,6 +119,47 @@ impl BufferSet {
     }
 }
 
+/// The most agents of one chunk, at least 1.
+///
+/// # Errors
+/// [`Error::AdapterLimit`]
+pub(crate) fn most_agents(
+    manifest: &Manifest,
+    limits: &wgpu::Limits,
+    adapter: &str,
+) -> Result<u32, Error> {
+    let binding = limits
+        .max_storage_buffer_binding_size
+        .min(limits.max_buffer_size);
+    let widest = [
+        manifest.input_words,
+        manifest.state_words,
+        manifest.output_words,
+        1,
+    ]
+    .into_iter()
+    .max()
+    .unwrap_or(1);
+    let bytes = u64::from(widest) * 4;
+    let by_memory = binding / bytes;
+    // All results are in one buffer.
+    let by_memory = by_memory.min(Layout::most_agents(manifest, limits.max_buffer_size));
+    let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
+    let by_dispatch = per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1));
+    // Kernels compute the index `word * agents + i` in 32 bits.
+    let by_index = u64::from(u32::MAX) / u64::from(widest);
+    let most = by_memory.min(by_dispatch).min(by_index);
+    if most == 0 {
+        return Err(Error::AdapterLimit {
+            adapter: adapter.to_owned(),
+            limit: "bytes of values per agent",
+            needed: bytes,
+            available: binding,
+        });
+    }
+    Ok(most.min(i32::MAX as u64) as u32)
+}
+
 impl RunBuffers {
     fn create(
         open: &OpenDevice,

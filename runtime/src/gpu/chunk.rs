@@ -1,9 +1,6 @@
 //! Splits a population into chunks that fit the device's limits. Chunks do not change results: the draws of an agent
 //! depend on its number, not on its index in a buffer.
 
-use crate::{error::Error, gpu::results::Layout};
-use sim_compiler::manifest::Manifest;
-
 /// One chunk of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
@@ -15,47 +12,6 @@ pub(crate) struct Chunk {
 
 /// The size below which chunks are not reduced when an allocation fails: then something else does not fit.
 pub(crate) const SMALLEST_CHUNK: u32 = 1024;
-
-/// The most agents of one chunk, at least 1.
-///
-/// # Errors
-/// [`Error::AdapterLimit`]
-pub(crate) fn most_agents(
-    manifest: &Manifest,
-    limits: &wgpu::Limits,
-    adapter: &str,
-) -> Result<u32, Error> {
-    let binding = limits
-        .max_storage_buffer_binding_size
-        .min(limits.max_buffer_size);
-    let widest = [
-        manifest.input_words,
-        manifest.state_words,
-        manifest.output_words,
-        1,
-    ]
-    .into_iter()
-    .max()
-    .unwrap_or(1);
-    let bytes = u64::from(widest) * 4;
-    let by_memory = binding / bytes;
-    // All results are in one buffer.
-    let by_memory = by_memory.min(Layout::most_agents(manifest, limits.max_buffer_size));
-    let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
-    let by_dispatch = per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1));
-    // Kernels compute the index `word * agents + i` in 32 bits.
-    let by_index = u64::from(u32::MAX) / u64::from(widest);
-    let most = by_memory.min(by_dispatch).min(by_index);
-    if most == 0 {
-        return Err(Error::AdapterLimit {
-            adapter: adapter.to_owned(),
-            limit: "bytes of values per agent",
-            needed: bytes,
-            available: binding,
-        });
-    }
-    Ok(most.min(i32::MAX as u64) as u32)
-}
 
 /// The agents of each chunk: as few chunks of about equal size as `most` allows, in whole workgroups.
 pub(crate) fn chunk_agents(agents: u32, most: u32, workgroup: u32) -> u32 {

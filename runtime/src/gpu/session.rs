@@ -3,6 +3,7 @@
 use super::{
     batch_run::{BatchRun, IN_FLIGHT, Resources},
     buffer_pool::BufferPool,
+    buffer_set,
     cached_kernel::{CacheLocation, CachedKernel},
     choose, chunk,
     device::OpenDevice,
@@ -11,8 +12,7 @@ use super::{
 };
 use crate::{
     adapter::AdapterSummary,
-    backend::Deliver,
-    batch::Batch,
+    batch::{Batch, Deliver},
     bind::Launch,
     clock::Stopwatch,
     control::{Keep, Tuning},
@@ -140,7 +140,7 @@ impl Session {
         let pays = self.open.adapter.kind.is_gpu()
             && bytes >= REDUCED_BYTES
             && bytes >= REDUCED_RATIO * reduce::report_bytes(fields);
-        let limit = chunk::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
+        let limit = buffer_set::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
         let whole = limit.is_ok_and(|limit| {
             agents
                 <= self
@@ -166,7 +166,7 @@ impl Session {
             return;
         }
         need.results(manifest, keep, held);
-        let limit = chunk::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
+        let limit = buffer_set::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
         let Ok(limit) = limit else { return };
         let most = self
             .pool

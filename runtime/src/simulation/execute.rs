@@ -3,8 +3,7 @@
 
 use super::Simulation;
 use crate::{
-    backend::Deliver,
-    batch::Batch,
+    batch::{Batch, Deliver},
     bind::{Launch, bind},
     clock::Stopwatch,
     control::Control,

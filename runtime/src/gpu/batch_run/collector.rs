@@ -1,7 +1,7 @@
 //! Collects the results of runs. A run is complete when all its chunks are; runs are delivered in the order of their
 //! numbers, although one may complete later than those after it.
 
-use crate::{backend::Deliver, results::RawResults, telemetry::Telemetry};
+use crate::{batch::Deliver, results::RawResults, telemetry::Telemetry};
 use std::collections::VecDeque;
 
 /// The runs that have started and are not delivered.

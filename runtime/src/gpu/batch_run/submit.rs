@@ -7,8 +7,8 @@ use crate::{
     error::Error,
     gpu::{
         buffer_pool::PooledBuffers,
-        buffer_set::Shape,
-        chunk::{SMALLEST_CHUNK, chunk_agents, most_agents},
+        buffer_set::{Shape, most_agents},
+        chunk::{SMALLEST_CHUNK, chunk_agents},
         commands::{CommandKey, Commands, OneOffWork},
         reduce::Reduction,
         results::{HEADER_BYTES, Layout},
