@@ -22,7 +22,6 @@ use crate::{
     batch::{Batch, Deliver},
     bind::Launch,
     clock,
-    control::Keep,
     error::Error,
 };
 use collector::Collector;
@@ -248,7 +247,7 @@ impl<'a> BatchRun<'a> {
         jobs: &[Job],
         mut words: &[u32],
     ) -> Option<Error> {
-        let keep = self.read_back(buffers.set.agents);
+        let keep = buffers.set.shape.keep;
         for (buffers, job) in buffers.set.runs.iter().zip(jobs) {
             let layout = &buffers.results.layout;
             let (own, others) = words.split_at(layout.bytes_back(keep) as usize / 4);
@@ -285,15 +284,6 @@ impl<'a> BatchRun<'a> {
     fn error(&self, fault: Fault, job: &Job) -> Error {
         let first = u64::from(job.launch.first_agent) + u64::from(job.chunk.first);
         fault.error(&self.resources.open.adapter.name, first, job.launch.steps)
-    }
-
-    /// What is read back of chunks of `agents` agents.
-    fn read_back(&self, agents: u32) -> Keep {
-        let reduces = self.resources.reduces && agents == self.jobs.launch().agents;
-        Keep {
-            outputs: !reduces,
-            states: self.batch.keep.states,
-        }
     }
 
     /// The steps of the runs of a submission, which are the same for all.

@@ -2,7 +2,7 @@
 //! shared inputs.
 
 use super::{
-    buffer_set::{BufferSet, Shape, Shared},
+    buffer_set::{BufferSet, Shape},
     chunk::Chunk,
     commands::{CommandKey, Commands},
     device::OpenDevice,
@@ -56,9 +56,11 @@ impl BufferPool {
         limit.min(self.most_agents.unwrap_or(u32::MAX)).min(asked)
     }
 
-    /// Makes later chunks smaller, after an allocation failed.
+    /// Makes later chunks smaller, after an allocation failed while no submission was in flight.
     pub(super) fn limit_agents(&mut self, agents: u32) {
         self.most_agents = Some(agents);
+        self.idle.clear();
+        self.shared_inputs = None;
     }
 
     /// Frees the buffer sets, which belong to another kernel.
@@ -87,23 +89,18 @@ impl BufferPool {
         shape: Shape,
     ) -> Result<PooledBuffers, Error> {
         let has_room = |inputs: &Arc<Inputs>| inputs.has_room(shape.agents);
-        let shares = shape.is_whole && shape.same_inputs;
-        if shares && !self.shared_inputs.as_ref().is_some_and(has_room) {
+        if shape.shares_inputs && !self.shared_inputs.as_ref().is_some_and(has_room) {
+            // The idle sets are bound to the old inputs.
+            self.idle.clear();
             self.shared_inputs = Inputs::create(open, shape.agents, manifest.input_words)?;
         }
-        if !shape.is_whole {
-            self.shared_inputs = None;
-        }
-        let shared = Shared {
-            tables: &self.tables,
-            inputs: self.shared_inputs.as_ref().filter(|_| shares),
-        };
-        if let Some(at) = (self.idle.iter()).position(|known| known.set.fits(shape, shared)) {
+        if let Some(at) = self.idle.iter().position(|known| known.set.fits(shape)) {
             return Ok(self.idle.swap_remove(at));
         }
         self.idle.clear();
+        let inputs = (self.shared_inputs.as_ref()).filter(|_| shape.shares_inputs);
         Ok(PooledBuffers {
-            set: BufferSet::create(open, kernel, manifest, shape, shared)?,
+            set: BufferSet::create(open, kernel, manifest, shape, &self.tables, inputs)?,
             recorded: [None, None],
         })
     }

@@ -15,7 +15,7 @@ use crate::{bind::Launch, control::Keep, error::Error};
 use sim_compiler::manifest::Manifest;
 use std::sync::Arc;
 
-/// What a buffer set must have room for.
+/// What a buffer set has room for.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     /// Runs side by side.
@@ -26,18 +26,8 @@ pub(crate) struct Shape {
     pub(crate) steps: u32,
     /// What is read back of each run. Without outputs, room for their reductions is needed instead.
     pub(crate) keep: Keep,
-    /// Whether these are all agents of a run.
-    pub(crate) is_whole: bool,
-    /// Whether all runs have the same inputs.
-    pub(crate) same_inputs: bool,
-}
-
-/// What buffer sets share.
-#[derive(Clone, Copy)]
-pub(crate) struct Shared<'a> {
-    pub(crate) tables: &'a Tables,
-    /// The inputs of all runs, if they are the same.
-    pub(crate) inputs: Option<&'a Arc<Inputs>>,
+    /// Whether all runs have the same inputs, in one buffer.
+    pub(crate) shares_inputs: bool,
 }
 
 /// The buffers of one run of a submission.
@@ -50,18 +40,14 @@ pub(crate) struct RunBuffers {
 
 /// The buffers of a submission.
 pub(crate) struct BufferSet {
-    /// Agents for which each run has room.
-    pub(crate) agents: u32,
-    keep: Keep,
-    tables: Tables,
-    shared_inputs: Option<Arc<Inputs>>,
+    pub(crate) shape: Shape,
     pub(crate) uniforms: Uniforms,
     pub(crate) staging: Staging,
     pub(crate) runs: Vec<RunBuffers>,
 }
 
 impl BufferSet {
-    /// Allocates the buffers of a shape.
+    /// Allocates the buffers of a shape. `inputs` are those that the runs share.
     ///
     /// # Errors
     /// [`Error::GpuMemory`]
@@ -70,44 +56,68 @@ impl BufferSet {
         kernel: &Kernel,
         manifest: &Manifest,
         shape: Shape,
-        shared: Shared<'_>,
+        tables: &Tables,
+        inputs: Option<&Arc<Inputs>>,
     ) -> Result<BufferSet, Error> {
         let uniforms = Uniforms::create(open, manifest)?;
         let mut bytes_back = Layout::new(manifest, shape.agents).bytes_back(shape.keep);
         if !shape.keep.outputs {
             bytes_back += reduce::report_bytes(&manifest.outputs);
         }
-        let runs = (0..shape.runs)
-            .map(|_| RunBuffers::create(open, kernel, manifest, &uniforms, shape, shared))
-            .collect::<Result<_, Error>>()?;
-        Ok(BufferSet {
-            agents: shape.agents,
-            keep: shape.keep,
-            tables: shared.tables.clone(),
-            shared_inputs: shared.inputs.cloned(),
+        let mut set = BufferSet {
+            shape,
             uniforms,
             staging: Staging::create(open, bytes_back * shape.runs as u64)?,
-            runs,
+            runs: Vec::with_capacity(shape.runs),
+        };
+        for _ in 0..shape.runs {
+            let inputs = match inputs {
+                Some(shared) => Some(Arc::clone(shared)),
+                None => Inputs::create(open, shape.agents, manifest.input_words)?,
+            };
+            let run = set.run(open, kernel, manifest, tables, inputs)?;
+            set.runs.push(run);
+        }
+        Ok(set)
+    }
+
+    /// Allocates the buffers of one run.
+    fn run(
+        &self,
+        open: &OpenDevice,
+        kernel: &Kernel,
+        manifest: &Manifest,
+        tables: &Tables,
+        inputs: Option<Arc<Inputs>>,
+    ) -> Result<RunBuffers, Error> {
+        let results = ResultsBuffer::create(open, Layout::new(manifest, self.shape.agents))?;
+        let tables = manifest.data.iter().zip(tables.buffers());
+        let mut entries = vec![self.uniforms.entry(manifest)];
+        entries.extend(tables.map(|(data, buffer)| entry(data.binding, buffer)));
+        let step_table = (kernel.step_table.as_ref())
+            .map(|kernel| StepTable::create(open, kernel, &entries, self.shape.steps))
+            .transpose()?;
+        entries.extend(results.entries());
+        entries.extend(inputs.iter().map(|it| entry(binding::INPUTS, &it.buffer)));
+        let filled = kernel.step_table.iter().zip(&step_table);
+        entries.extend(filled.map(|(kernel, it)| entry(kernel.layout.binding, &it.buffer)));
+        let bind_group = open.bind_group(&kernel.bind_group_layout, &entries)?;
+        Ok(RunBuffers {
+            results,
+            inputs,
+            step_table,
+            bind_group,
         })
     }
 
     /// Whether a submission of this shape can use the buffers.
-    pub(crate) fn fits(&self, shape: Shape, shared: Shared<'_>) -> bool {
-        let same_inputs = match (&self.shared_inputs, shared.inputs) {
-            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        let has_room = |run: &RunBuffers| {
-            let table = run.step_table.as_ref();
-            table.is_none_or(|table| table.has_room(shape.steps))
-        };
-        self.agents == shape.agents
-            && self.runs.len() >= shape.runs
-            && self.keep == shape.keep
-            && self.tables.are(shared.tables)
-            && same_inputs
-            && self.runs.iter().all(has_room)
+    pub(crate) fn fits(&self, shape: Shape) -> bool {
+        let has_step_table = self.runs.iter().any(|run| run.step_table.is_some());
+        self.shape.agents == shape.agents
+            && self.shape.runs >= shape.runs
+            && (self.shape.steps >= shape.steps || !has_step_table)
+            && self.shape.keep == shape.keep
+            && self.shape.shares_inputs == shape.shares_inputs
     }
 
     /// Whether the step tables of the first `runs` runs hold the values of their launches.
@@ -161,38 +171,6 @@ pub(crate) fn most_agents(
 }
 
 impl RunBuffers {
-    fn create(
-        open: &OpenDevice,
-        kernel: &Kernel,
-        manifest: &Manifest,
-        uniforms: &Uniforms,
-        shape: Shape,
-        shared: Shared<'_>,
-    ) -> Result<RunBuffers, Error> {
-        let results = ResultsBuffer::create(open, Layout::new(manifest, shape.agents))?;
-        let inputs = match shared.inputs {
-            Some(shared) => Some(Arc::clone(shared)),
-            None => Inputs::create(open, shape.agents, manifest.input_words)?,
-        };
-        let tables = manifest.data.iter().zip(shared.tables.buffers());
-        let mut entries = vec![uniforms.entry(manifest)];
-        entries.extend(tables.map(|(data, buffer)| entry(data.binding, buffer)));
-        let step_table = (kernel.step_table.as_ref())
-            .map(|kernel| StepTable::create(open, kernel, &entries, shape.steps))
-            .transpose()?;
-        entries.extend(results.entries());
-        entries.extend(inputs.iter().map(|it| entry(binding::INPUTS, &it.buffer)));
-        let filled = kernel.step_table.iter().zip(&step_table);
-        entries.extend(filled.map(|(kernel, it)| entry(kernel.layout.binding, &it.buffer)));
-        let bind_group = open.bind_group(&kernel.bind_group_layout, &entries)?;
-        Ok(RunBuffers {
-            results,
-            inputs,
-            step_table,
-            bind_group,
-        })
-    }
-
     /// Uploads what a chunk of a launch needs. In debug builds, also fills the results with a poison value.
     pub(crate) fn upload(
         &mut self,

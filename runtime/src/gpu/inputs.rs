@@ -5,11 +5,10 @@ use crate::{bind::Launch, error::Error};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The data tables of a launch.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Tables(Vec<Table>);
 
 /// A table on the device, with the words that were uploaded.
-#[derive(Clone)]
 struct Table {
     words: Arc<[u32]>,
     buffer: wgpu::Buffer,
@@ -49,12 +48,6 @@ impl Tables {
     pub(crate) fn are_of(&self, launch: &Launch) -> bool {
         let same = |(ours, theirs): (&Table, &Arc<[u32]>)| Arc::ptr_eq(&ours.words, theirs);
         self.0.len() == launch.data.len() && self.0.iter().zip(&launch.data).all(same)
-    }
-
-    /// Whether these are the same tables.
-    pub(crate) fn are(&self, others: &Tables) -> bool {
-        let same = |(ours, theirs): (&Table, &Table)| Arc::ptr_eq(&ours.words, &theirs.words);
-        self.0.iter().zip(&others.0).all(same)
     }
 
     /// The buffers, in the manifest's order.

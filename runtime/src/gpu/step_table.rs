@@ -9,8 +9,6 @@ use std::{cell::Cell, sync::Arc};
 pub(crate) struct StepTable {
     pub(crate) buffer: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
-    /// Steps for which it has room.
-    capacity: u32,
     /// The launch whose values it holds, or will hold once it is filled.
     launch: Option<Arc<Launch>>,
     filled: Cell<bool>,
@@ -36,15 +34,9 @@ impl StepTable {
         Ok(StepTable {
             bind_group: open.bind_group(&kernel.bind_group_layout, &entries)?,
             buffer,
-            capacity: steps,
             launch: None,
             filled: Cell::new(false),
         })
-    }
-
-    /// Whether it has room for `steps` steps.
-    pub(crate) fn has_room(&self, steps: u32) -> bool {
-        steps <= self.capacity
     }
 
     /// Sets the launch whose values it is to hold.

@@ -39,15 +39,14 @@ impl BatchRun<'_> {
         let Some(mut buffers) = self.acquire_buffers(is_only)? else {
             return Ok(false);
         };
-        let agents = buffers.set.agents;
+        let Shape { agents, keep, .. } = buffers.set.shape;
         let runs = self.runs_together(agents).min(buffers.set.runs.len());
         let mut jobs = Vec::with_capacity(runs);
         for buffers in &mut buffers.set.runs[..runs] {
-            let read_back = self.read_back(agents);
             let Some(job) = self.jobs.next(agents) else {
                 break;
             };
-            self.start_run(&job, read_back)?;
+            self.start_run(&job, keep)?;
             buffers.upload(self.resources.open, &job.launch, job.chunk)?;
             jobs.push(job);
         }
@@ -56,7 +55,7 @@ impl BatchRun<'_> {
     }
 
     /// Allocates the results of a run if the job is its first.
-    fn start_run(&mut self, job: &Job, read_back: Keep) -> Result<(), Error> {
+    fn start_run(&mut self, job: &Job, keep: Keep) -> Result<(), Error> {
         if job.chunk.first > 0 {
             return Ok(());
         }
@@ -64,7 +63,7 @@ impl BatchRun<'_> {
         let raw = RawResults {
             chunks: 0,
             choices: self.resources.kernel.choices.clone(),
-            ..RawResults::empty(self.resources.manifest, agents, read_back)?
+            ..RawResults::empty(self.resources.manifest, agents, keep)?
         };
         self.collector.start(raw, agents);
         Ok(())
@@ -79,17 +78,10 @@ impl BatchRun<'_> {
         loop {
             let pool = &mut *self.resources.pool;
             let most = pool.most_agents(limit, self.resources.most_agents);
-            let launch = self.jobs.launch();
-            let agents = chunk_agents(launch.agents, most, manifest.workgroup_size);
+            let agents = self.jobs.launch().agents;
+            let agents = chunk_agents(agents, most, manifest.workgroup_size);
             let runs = self.runs_together(agents).min(most_runs);
-            let shape = Shape {
-                runs,
-                agents,
-                steps: launch.steps,
-                keep: self.read_back(agents),
-                is_whole: agents == launch.agents,
-                same_inputs: self.batch.same_inputs || self.batch.runs == 1,
-            };
+            let shape = self.shape(runs, agents);
             let kernel = &self.resources.kernel.kernel;
             match (self.resources.pool).acquire(open, kernel, manifest, shape) {
                 Err(Error::GpuMemory { .. }) if !is_only => return Ok(None),
@@ -99,6 +91,24 @@ impl BatchRun<'_> {
                 }
                 other => return other.map(Some),
             }
+        }
+    }
+
+    /// What buffers for `runs` chunks of `agents` agents must have room for.
+    fn shape(&self, runs: usize, agents: u32) -> Shape {
+        let launch = self.jobs.launch();
+        let is_whole = agents == launch.agents;
+        let has_inputs = self.resources.manifest.input_words > 0;
+        let same_inputs = self.batch.same_inputs || self.batch.runs == 1;
+        Shape {
+            runs,
+            agents,
+            steps: launch.steps,
+            keep: Keep {
+                outputs: !(self.resources.reduces && is_whole),
+                states: self.batch.keep.states,
+            },
+            shares_inputs: is_whole && has_inputs && same_inputs,
         }
     }
 
@@ -151,7 +161,7 @@ impl BatchRun<'_> {
             runs: jobs.len(),
             agents: jobs[0].chunk.count,
             dispatches: ranges.len(),
-            bytes_back: self.bytes_back(buffers.set.agents, is_last),
+            bytes_back: self.bytes_back(&buffers.set.shape, is_last),
             timing: self.timing(&buffers, agents, &steps, can_repeat),
         };
         let one_off = OneOffWork {
@@ -200,9 +210,9 @@ impl BatchRun<'_> {
     }
 
     /// Bytes that a submission reads back of each run.
-    fn bytes_back(&self, agents: u32, is_last: bool) -> u64 {
+    fn bytes_back(&self, shape: &Shape, is_last: bool) -> u64 {
         match is_last {
-            true => Layout::new(self.resources.manifest, agents).bytes_back(self.read_back(agents)),
+            true => Layout::new(self.resources.manifest, shape.agents).bytes_back(shape.keep),
             false => HEADER_BYTES,
         }
     }
@@ -214,7 +224,7 @@ impl BatchRun<'_> {
         jobs: &[Job],
         is_last: bool,
     ) -> Result<Vec<Reduction>, Error> {
-        if !is_last || self.read_back(buffers.set.agents).outputs {
+        if !is_last || buffers.set.shape.keep.outputs {
             return Ok(Vec::new());
         }
         let (open, manifest) = (self.resources.open, self.resources.manifest);
