@@ -35,7 +35,7 @@ errors! {
     /// A param, data table, input, output or state was given or asked for by a name that the model does not declare.
     /// Names are case-sensitive. The fields of a struct have names of their own, such as `order.price`.
     E0701 unknown_border_name UnknownName {
-        /// What was asked for.
+        /// The kind of name.
         role: Role,
         /// The name as given.
         name: String,
@@ -52,9 +52,9 @@ errors! {
     /// where that could lose something: a table of f32 takes no integers that a float cannot hold, and an i32 takes no
     /// floats. An enum is a u32: the number of its variant, counted from 0.
     E0702 wrong_scalar_type WrongType {
-        /// What it is.
+        /// The kind of value.
         role: Role,
-        /// Its name.
+        /// The name.
         name: String,
         /// The model's type.
         expected: Scalar,
@@ -67,9 +67,9 @@ errors! {
 
     /// A number cannot be held by the declared type: a negative number for a u32, or an integer that no f32 equals.
     E0703 number_not_representable NotRepresentable {
-        /// What it is.
+        /// The kind of value.
         role: Role,
-        /// Its name.
+        /// The name.
         name: String,
         /// The model's type.
         expected: Scalar,
@@ -84,9 +84,9 @@ errors! {
     /// fastest). A table whose outermost length is open takes any whole number of rows, at least one. An input takes
     /// one row per agent of this run.
     E0704 wrong_shape WrongShape {
-        /// What it is.
+        /// The kind of value.
         role: Role,
-        /// Its name.
+        /// The name.
         name: String,
         /// The shape that the model needs, in words.
         expected: String,
@@ -100,7 +100,7 @@ errors! {
     /// The model declares a range, `param rate = 0.05 in 0.0..0.2`, and the value lies outside. Both ends belong to the
     /// range. Every element of an array must lie within.
     E0705 param_out_of_range OutOfRange {
-        /// Its name.
+        /// The name.
         name: String,
         /// The offending element.
         value: f64,
@@ -116,7 +116,7 @@ errors! {
     /// A param is NaN. Every result that depends on it would be NaN, so the launch refuses. Data tables and inputs may
     /// hold NaN, for missing values.
     E0706 param_not_a_number NotANumber {
-        /// Its name.
+        /// The name.
         name: String,
     }
         says("param `{name}` is not a number (NaN)")
@@ -125,9 +125,9 @@ errors! {
 
     /// An enum's values are the numbers of its variants, counted from 0, and this number is none of them.
     E0707 unknown_variant UnknownVariant {
-        /// What it is.
+        /// The kind of value.
         role: Role,
-        /// Its name.
+        /// The name.
         name: String,
         /// The number.
         value: u32,
@@ -141,9 +141,9 @@ errors! {
     /// A data table always comes from the launch, and so does a param or input that the model declares without a
     /// default or distribution.
     E0708 value_not_given Missing {
-        /// What it is.
+        /// The kind of value.
         role: Role,
-        /// Its name.
+        /// The name.
         name: String,
         /// Its type and shape, in words.
         needs: String,
@@ -167,7 +167,7 @@ errors! {
     E0710 count_out_of_range CountOutOfRange {
         /// `agents`, `steps` or `population`.
         what: &'static str,
-        /// What was asked for.
+        /// The number that was asked for.
         value: u64,
         /// Smallest legal number.
         least: u64,
@@ -277,7 +277,7 @@ errors! {
     E0801 no_adapter NoAdapter {
         /// The name that was asked for.
         wanted: Option<String>,
-        /// Every adapter that there is.
+        /// The names of all adapters.
         found: Vec<String>,
     }
         says("{}", no_adapter(wanted.as_deref(), found))
@@ -289,7 +289,7 @@ errors! {
     E0802 device_refused DeviceRefused {
         /// The adapter's name.
         adapter: String,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
     }
         says("the driver of {adapter} gives no device: {message}")
@@ -301,11 +301,11 @@ errors! {
     E0803 adapter_limit AdapterLimit {
         /// The adapter's name.
         adapter: String,
-        /// What is limited, in words.
+        /// The limited quantity, in words.
         limit: &'static str,
-        /// How much the model needs.
+        /// The amount that the model needs.
         needed: u64,
-        /// How much there is.
+        /// The amount that the adapter allows.
         available: u64,
     }
         says("the model needs {needed} {limit}, but {adapter} allows {available}")
@@ -317,7 +317,7 @@ errors! {
     E0804 gpu_out_of_memory GpuMemory {
         /// The adapter's name.
         adapter: String,
-        /// What did not fit.
+        /// The allocation that failed, in words.
         what: String,
         /// Its size.
         bytes: u64,
@@ -330,9 +330,9 @@ errors! {
     /// gave. Whatever the compiler accepts must be valid, so this is a bug of ours. Please report it with the model,
     /// the message and the adapter's name.
     E0805 kernel_refused KernelRefused {
-        /// What we were doing.
+        /// The operation that failed, in words.
         during: &'static str,
-        /// The validator's words.
+        /// The validator's message.
         message: String,
     }
         says("the kernel was refused while {during}: {message}")
@@ -346,7 +346,7 @@ errors! {
     E0806 device_lost DeviceLost {
         /// The adapter's name.
         adapter: String,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
     }
         says("{adapter} was lost: {message}")
@@ -361,9 +361,9 @@ errors! {
         adapter: String,
         /// The first such agent's number.
         agent: u64,
-        /// Steps that it should have run.
+        /// The number of steps that it should have run.
         expected: u32,
-        /// Steps that it ran.
+        /// The number of steps that it ran.
         found: u32,
     }
         says("on {adapter}, agent {agent} ran {found} steps instead of {expected}")
@@ -387,9 +387,9 @@ errors! {
     E0809 device_failed Device {
         /// The adapter's name.
         adapter: String,
-        /// What we were doing.
+        /// The operation that failed, in words.
         during: &'static str,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
     }
         says("{adapter} failed while {during}: {message}")

@@ -85,7 +85,7 @@ impl BackendOptions {
     fn select_auto(&self, launches: &mut Launches<'_>) -> Result<Selected, Error> {
         let program = launches.model.vector_program()?;
         if is_short(&program, launches) {
-            let reason = "the run is over before a GPU would be open";
+            let reason = "the run takes less time than opening a GPU";
             return Ok(Selected {
                 for_short_run: true,
                 ..self.on_cpu(launches, program, reason)

@@ -121,7 +121,7 @@ pub enum Instruction {
         /// The destination.
         to: Register,
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, a scalar.
         index: Slot,
     },
@@ -130,14 +130,14 @@ pub enum Instruction {
         /// The destination.
         to: Register,
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, per lane.
         index: Register,
     },
     /// Stores an element of an array of the agents.
     Put {
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, a scalar.
         index: Slot,
         /// The value.
@@ -148,7 +148,7 @@ pub enum Instruction {
     /// The same with an index per lane.
     PutLanes {
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, per lane.
         index: Register,
         /// The value.
@@ -192,7 +192,7 @@ pub struct TableWord {
 
 /// One word of an array that each agent has: element `k` is register `first + k * stride + part`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Own {
+pub struct AgentArray {
     /// The register of the first word of the first element.
     pub first: Register,
     /// The number of elements, at least one.

@@ -3,7 +3,7 @@
 use super::{Compiler, Operand, Parts, Place};
 use crate::cpu::vector::{
     op::{Code, Finish, Plain},
-    program::{Instruction, Known, Own, Register, Rows, TableWord},
+    program::{AgentArray, Instruction, Known, Register, Rows, TableWord},
 };
 use sim_compiler::{
     ir::{BinaryOp, Expr, ExprId, Launch, Len, Type, UnaryOp, Value, VarId},
@@ -144,7 +144,7 @@ impl Compiler<'_> {
                 let index = self.word(index);
                 let words: Vec<Operand> = (0..stride)
                     .map(|part| {
-                        let own = Own {
+                        let own = AgentArray {
                             first,
                             length,
                             stride,
@@ -194,7 +194,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn pick(&mut self, array: Own, index: Operand) -> Register {
+    fn pick(&mut self, array: AgentArray, index: Operand) -> Register {
         let to = self.temporary();
         self.push(match index {
             Operand::Scalar(index) => Instruction::Pick { to, array, index },

@@ -9,7 +9,7 @@
 use super::{Compiler, Operand, Parts, Place, emit::Label};
 use crate::cpu::vector::{
     op::{Code, Fused, Plain},
-    program::{Instruction, Own, Register},
+    program::{AgentArray, Instruction, Register},
 };
 use sim_compiler::ir::{Block, Expr, ExprId, Len, Stmt, UnaryOp, VarId};
 
@@ -266,7 +266,7 @@ impl<'p> Compiler<'p> {
             })
             .collect();
         for (part, from) in words.into_iter().enumerate() {
-            let array = Own {
+            let array = AgentArray {
                 first,
                 length,
                 stride,

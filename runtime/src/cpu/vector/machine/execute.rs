@@ -5,7 +5,7 @@ use crate::cpu::{
     Cancelled, Progress,
     vector::{
         kernel::{Call, GROUP, Kernel},
-        program::{Instruction, Known, Own, Register, Slot, TableWord, Target},
+        program::{AgentArray, Instruction, Known, Register, Slot, TableWord, Target},
     },
 };
 
@@ -202,7 +202,7 @@ impl Machine<'_> {
     }
 }
 
-impl Own {
+impl AgentArray {
     /// The register of an element. The index of an inactive lane can be out of bounds and is clamped.
     fn register(&self, index: u32) -> Register {
         let index = (index as i32).clamp(0, self.length as i32 - 1) as u32;

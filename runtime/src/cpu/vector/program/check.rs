@@ -1,6 +1,6 @@
 //! Verifies what the machine relies on, for every program before it runs.
 
-use super::{Instruction, Own, Program, Register, Slot, TableWord, Target};
+use super::{AgentArray, Instruction, Program, Register, Slot, TableWord, Target};
 
 impl Program {
     /// Panics unless the machine can run the program without bounds checks: every register, scalar, table and jump
@@ -173,7 +173,7 @@ impl Program {
     }
 
     /// The array is in bounds, and the other registers are in bounds and not part of it.
-    fn array(&self, array: &Own, others: &[Register]) {
+    fn array(&self, array: &AgentArray, others: &[Register]) {
         assert!(array.length > 0 && array.part < array.stride && array.first > 0);
         let words = u64::from(array.length) * u64::from(array.stride);
         assert!(u64::from(array.first) + words <= u64::from(self.registers));
