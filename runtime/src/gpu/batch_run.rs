@@ -110,7 +110,7 @@ impl<'a> BatchRun<'a> {
     pub(super) fn run(mut self, deliver: Deliver<'_>) -> Result<(), Error> {
         loop {
             while self.submit_next()? {}
-            if self.in_flight.is_empty() {
+            if self.is_finished() {
                 return self.jobs.into_result();
             }
             if !self.poll()? {
@@ -118,6 +118,11 @@ impl<'a> BatchRun<'a> {
             }
             self.complete(deliver)?;
         }
+    }
+
+    /// Whether all submissions have completed. After [`BatchRun::submit_next`] returned `false`, the batch is over.
+    pub(super) fn is_finished(&self) -> bool {
+        self.in_flight.is_empty()
     }
 
     /// Whether the oldest submission has completed. Never blocks.

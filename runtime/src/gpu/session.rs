@@ -210,18 +210,76 @@ impl Session {
     }
 
     fn run_all(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        self.start(batch)?.run(deliver)
+    }
+
+    /// Starts a batch, which the caller drives.
+    fn start<'a>(&'a mut self, batch: &'a Batch<'a>) -> Result<BatchRun<'a>, Error> {
         let launch = (batch.complete_launch)(0)?;
         self.choose(&launch)?;
-        let artifact = Arc::clone(&self.artifact);
         let reduces = self.reduces(&launch, batch.keep);
         let resources = Resources {
             open: &self.open,
-            manifest: &artifact.manifest,
+            manifest: &self.artifact.manifest,
             kernel: &mut self.kernels[0],
             pool: &mut self.pool,
             most_agents: self.tuning.max_agents_per_chunk,
             reduces,
         };
-        BatchRun::new(resources, batch, launch)?.run(deliver)
+        BatchRun::new(resources, batch, launch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        bind::{Settings, bind},
+        control::Control,
+        gpu::adapter,
+    };
+
+    const MODEL: &str = "agents 100\nsteps 10\nstate x = agent\nstep { x += 1 }\noutput x\n";
+
+    #[test]
+    fn a_driver_that_never_blocks_completes_a_batch() {
+        let adapter = match adapter::best(None) {
+            Ok(adapter) => adapter,
+            Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
+            Err(_) => return,
+        };
+        let artifact = Arc::new(sim_compiler::compile(MODEL).expect("it compiles"));
+        let launch = Arc::new(bind(&artifact, &Settings::default()).expect("it binds"));
+        let tuning = Tuning {
+            max_agents_per_chunk: Some(64),
+            steps_per_dispatch: Some(3),
+            ..Tuning::default()
+        };
+        let mut session =
+            Session::open(&adapter, artifact, tuning, None, &launch).expect("it opens");
+        let batch = Batch {
+            runs: 3,
+            launch: &|_| Ok(Arc::clone(&launch)),
+            complete_launch: &|_| Ok(Arc::clone(&launch)),
+            same_inputs: true,
+            keep: Keep::ALL,
+            control: Control::default(),
+        };
+        let mut run = session.start(&batch).expect("it starts");
+        let mut delivered = Vec::new();
+        loop {
+            while run.submit_next().expect("it submits") {}
+            if run.is_finished() {
+                break;
+            }
+            while !run.poll().expect("it polls") {
+                std::thread::yield_now();
+            }
+            let mut deliver = |number, raw: crate::results::RawResults| {
+                delivered.push((number, raw.outputs[0][99]));
+            };
+            run.complete(&mut deliver).expect("it completes");
+        }
+        assert_eq!(delivered, [(0, 109), (1, 109), (2, 109)]);
     }
 }
