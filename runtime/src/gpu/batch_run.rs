@@ -113,9 +113,7 @@ impl<'a> BatchRun<'a> {
             if self.is_finished() {
                 return self.jobs.into_result();
             }
-            if !self.poll()? {
-                self.wait()?;
-            }
+            self.wait()?;
             self.complete(deliver)?;
         }
     }
@@ -129,6 +127,10 @@ impl<'a> BatchRun<'a> {
     ///
     /// # Errors
     /// [`Error::Cancelled`], and those of the device.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for drivers that must not block")
+    )]
     pub(super) fn poll(&mut self) -> Result<bool, Error> {
         self.batch.control.check()?;
         self.resources.open.poll(RUNNING)?;
@@ -137,7 +139,11 @@ impl<'a> BatchRun<'a> {
     }
 
     /// Blocks until the oldest submission has completed.
+    ///
+    /// # Errors
+    /// As of [`BatchRun::poll`].
     fn wait(&mut self) -> Result<(), Error> {
+        self.batch.control.check()?;
         let Some(oldest) = self.in_flight.front_mut() else {
             return Ok(());
         };
