@@ -367,7 +367,11 @@ errors! {
         found: u32,
     }
         says("on {adapter}, agent {agent} ran {found} steps instead of {expected}")
-        help(Some("no result of this run is right, so none is given; run on the CPU backend or on another adapter".into()))
+        help(Some(
+            "no result of this run is right, so none is given; run on the CPU backend or on another \
+             adapter"
+            .into()
+        ))
         after(DropBackend)
 
     /// The kernel detects inner loops that a driver ends silently (software drivers do so after 65,535 iterations
@@ -380,7 +384,11 @@ errors! {
         agent: u64,
     }
         says("{adapter} cuts the loops of a single step short (first in agent {agent})")
-        help(Some("no result of this run is right, so none is given; run on the CPU backend or on another adapter".into()))
+        help(Some(
+            "no result of this run is right, so none is given; run on the CPU backend or on another \
+             adapter"
+            .into()
+        ))
         after(DropBackend)
 
     /// The driver reported a failure that has no name of its own; its words are in the message.

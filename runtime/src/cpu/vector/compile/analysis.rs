@@ -199,8 +199,8 @@ impl Analysis {
         }
     }
 
-    /// Computes the types of a tree and what varies in it; returns whether the root varies. Expressions only ever become
-    /// varying.
+    /// Computes the types of a tree and what varies in it; returns whether the root varies. Expressions only become
+    /// varying, never uniform.
     fn tree(&mut self, program: &Program, root: ExprId) -> bool {
         for node in post_order(program, root) {
             self.types[node.0 as usize] = self.type_of(program, node);
