@@ -22,7 +22,7 @@ use crate::{
 use measure::{Batched, InARow, Measured};
 use report::Row;
 use sim_compiler::{artifact::Artifact, ir::cost};
-use sim_runtime::{Control, Device, Simulation, Tuning};
+use sim_runtime::{Control, Device, Simulation, Timing, Tuning};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -206,7 +206,7 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
         simulation = simulation.tuning(tuned.tuning);
     }
     let first = simulation.run_with(&Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..control
     })?;
     let start = |sample| {

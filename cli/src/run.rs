@@ -16,7 +16,7 @@ use crate::{
     summary::Summary,
     terminal,
 };
-use sim_runtime::{Control, Simulation, Tuning};
+use sim_runtime::{Control, Simulation, Timing, Tuning};
 use std::{path::PathBuf, time::Instant};
 
 /// Arguments of `simc run`.
@@ -128,8 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let result = simulation.run_with(&Control {
         cancel: Some(cancel),
         progress: Some(&|done, total| progress.update(done, total)),
-        clock: args.json,
-        repeats: 1,
+        timing: args.json.then_some(Timing::ONCE),
     });
     progress.finish();
     let run = result?;

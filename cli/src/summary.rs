@@ -24,7 +24,7 @@ pub(crate) struct Summary {
     stopped_agents: u64,
     seed: u64,
     compile_seconds: f64,
-    prepare_seconds: f64,
+    setup_seconds: f64,
     run_seconds: f64,
     agent_steps: u64,
     agent_steps_per_second: Number,
@@ -115,7 +115,7 @@ impl Summary {
             stopped_agents: run.stopped_agents(),
             seed: report.seed,
             compile_seconds: own.compile,
-            prepare_seconds: report.prepare_seconds,
+            setup_seconds: report.setup_seconds,
             run_seconds: report.run_seconds,
             agent_steps,
             agent_steps_per_second: Number(speed),
@@ -180,9 +180,9 @@ impl Summary {
         line(
             "time",
             format!(
-                "compile {}, prepare {}, run {}",
+                "compile {}, setup {}, run {}",
                 duration(self.compile_seconds),
-                duration(self.prepare_seconds),
+                duration(self.setup_seconds),
                 duration(self.run_seconds)
             ),
         );

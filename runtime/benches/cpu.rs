@@ -1,4 +1,4 @@
-//! The CPU backend over the examples: from IR to vector program, and agent-steps per second on one core and on
+//! The CPU backend on the examples: compiling the IR to a vector program, and agent-steps per second on one core and on
 //! all.
 //!
 //! Agents that stop early count as if they ran all steps. Peers are compared by `peers/cpu/run.py`.
@@ -44,7 +44,7 @@ fn compiled(example: &Example) -> Artifact {
     sim_compiler::compile(&example.source).expect("a legal model")
 }
 
-/// From IR to a program of the vector machine.
+/// Compiles the IR to a program of the vector machine.
 #[divan::bench(args = examples())]
 fn ir_to_program(bencher: Bencher, example: &Example) {
     let artifact = compiled(example);
@@ -54,7 +54,7 @@ fn ir_to_program(bencher: Bencher, example: &Example) {
     });
 }
 
-/// A few numbers for every table that an example needs.
+/// Values for every table that an example needs.
 fn with_tables(artifact: Artifact) -> Simulation {
     let tables = artifact.manifest.data.clone();
     let agents = artifact.manifest.agents.unwrap_or(1).min(20_000);
@@ -108,7 +108,7 @@ fn pool(threads: usize) -> ThreadPool {
         .expect("threads")
 }
 
-/// All agents and steps on one core; items are agent-steps.
+/// All agents and steps on one core; the items are agent-steps.
 #[divan::bench(args = examples(), sample_count = 5)]
 fn one_core(bencher: Bencher, example: &Example) {
     run(bencher, example, &pool(1));

@@ -1,7 +1,7 @@
-//! Runs one model again and again on command, for the comparison with other systems in `peers/`.
+//! Runs one model repeatedly on command, for the comparison with other systems in `peers/`.
 //!
 //! `bench_worker MODEL.sim FOLDER --agents N --seed N --backend cpu` reads the inputs and tables of the model
-//! from `FOLDER/<name>.npy`, as far as they are there. Then it obeys lines on its standard input:
+//! from `FOLDER/<name>.npy`, if the files exist. Then it executes the lines of its standard input:
 //!
 //! * `run STEPS` runs the model and answers `seconds S`, the run alone, measured by the runtime;
 //! * `save FOLDER` writes the outputs of the last run as `FOLDER/<name>.npy` and answers `saved`.
@@ -18,7 +18,7 @@ use std::{
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// What the command line says.
+/// The arguments of the command line.
 struct Options {
     model: PathBuf,
     inputs: PathBuf,
@@ -136,7 +136,7 @@ fn names<'a>(fields: impl Iterator<Item = &'a Field>) -> Vec<String> {
     fields.map(|field| field.name.clone()).collect()
 }
 
-/// Gives the simulation the files of the folder.
+/// Sets the inputs and tables from the files of the folder.
 fn load(simulation: &mut Simulation, folder: &Path) -> Outcome {
     let manifest = simulation.manifest();
     let inputs = names(manifest.inputs.iter().map(|input| &input.field));
@@ -161,7 +161,7 @@ fn main() -> Outcome {
         .backend(options.backend)
         .keep_states(false);
     load(&mut simulation, &options.inputs)?;
-    // A run of no steps checks and binds everything, so that the timed runs find it done.
+    // A run without steps binds everything, so that timed runs do not.
     simulation = simulation.steps(0);
     let mut run = simulation.run()?;
     let mut steps = 0;

@@ -1,30 +1,30 @@
-//! What a caller is told about an adapter.
+//! The public description of an adapter.
 
 use std::fmt;
 
-/// An adapter: a GPU, or software that acts as one.
+/// A GPU, or a software adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterSummary {
-    /// As the driver calls it, such as `NVIDIA H200` or `llvmpipe (LLVM 15.0.6, 256 bits)`.
+    /// The name that the driver reports, such as `NVIDIA H200` or `llvmpipe (LLVM 15.0.6, 256 bits)`.
     pub name: String,
-    /// What it is.
+    /// The kind of adapter.
     pub kind: AdapterKind,
     /// The driver and its version.
     pub driver: String,
-    /// The API that it is reached by: `vulkan`, `metal`, `dx12`.
+    /// The API: `vulkan`, `metal` or `dx12`.
     pub api: &'static str,
 }
 
-/// What an adapter is.
+/// The kind of an adapter. Kinds are ordered from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AdapterKind {
     /// A GPU with memory of its own.
     Discrete,
     /// A GPU that shares the processor's memory.
     Integrated,
-    /// A GPU of the host of a virtual machine.
+    /// A GPU in a virtual machine.
     Virtual,
-    /// Unknown.
+    /// An adapter of unknown kind.
     Other,
     /// A driver that computes on the processor.
     Software,
@@ -49,7 +49,7 @@ impl fmt::Display for AdapterSummary {
 }
 
 impl AdapterKind {
-    /// Is it a GPU, so that `auto` may take it?
+    /// Whether it is a GPU, which [`Backend::Auto`](crate::Backend::Auto) may choose.
     pub fn is_gpu(self) -> bool {
         match self {
             AdapterKind::Discrete | AdapterKind::Integrated | AdapterKind::Virtual => true,

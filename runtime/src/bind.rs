@@ -1,20 +1,15 @@
-//! From what the caller gave to what a backend needs: every param, table and input checked against the
-//! manifest and laid out in words.
+//! Binding: checks every param, table and input from the caller against the manifest and lays it out in words, as
+//! backends need it.
 
-mod array;
 mod draws;
-mod names;
-
-pub(crate) use array::describe;
-pub use array::{Array, Number};
-pub(crate) use names::unknown;
 
 use crate::{
-    batch::Variation,
+    array::Array,
     error::{Error, Role},
-    memory::{self, Need},
+    field::{describe, dims, unknown},
+    memory::{Need, zeroed},
+    variation::Variation,
 };
-use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{
@@ -23,7 +18,7 @@ use sim_compiler::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// What the caller has set so far.
+/// What the caller has set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) agents: Option<u32>,
@@ -39,13 +34,13 @@ pub(crate) struct Settings {
 /// Everything that a backend needs beside the artifact.
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
-    /// Agents of this run.
+    /// The number of agents of this run.
     pub(crate) agents: u32,
-    /// Number of the first of them in the population.
+    /// The number of the first of them in the population.
     pub(crate) first_agent: u32,
-    /// What the model calls `agents`.
+    /// The value of `agents` in the model.
     pub(crate) population: u32,
-    /// Steps of the whole run.
+    /// The number of steps.
     pub(crate) steps: u32,
     /// The seed of every draw.
     pub(crate) seed: u64,
@@ -55,17 +50,17 @@ pub(crate) struct Launch {
     pub(crate) data: Vec<Arc<[u32]>>,
     /// One padded row per agent; empty if no input is given.
     pub(crate) inputs: Arc<Vec<u32>>,
-    /// By word of a row: is it given?
+    /// By word of a row: whether the caller gave it.
     pub(crate) given: Vec<bool>,
-    /// The numbers of the program's `input_defaults` that compute what is not given.
+    /// Indices into the program's `input_defaults`: the inputs that the model computes.
     pub(crate) absent: Vec<usize>,
-    /// Are any of them drawn?
+    /// Whether any of them is drawn.
     pub(crate) draws_inputs: bool,
 }
 
 impl Launch {
-    /// Writes the words that the caller gave over rows that the model computed: it computes whole structs,
-    /// of which only some fields may be absent.
+    /// Writes the words from the caller over rows that the model computed. The model computes whole structs, of which
+    /// only some fields may be absent.
     pub(crate) fn overwrite_given(&self, rows: &mut [u32]) {
         let stride = self.given.len().max(1);
         for (row, given) in rows.chunks_mut(stride).zip(self.inputs.chunks(stride)) {
@@ -77,8 +72,19 @@ impl Launch {
         }
     }
 
-    /// The words of the program's tables. It may have fewer than the manifest: a pass may have dropped the
-    /// last use of one.
+    /// The launch with rows of inputs that the model computed, except for the words from the caller.
+    pub(crate) fn with_inputs(&self, mut rows: Vec<u32>) -> Launch {
+        self.overwrite_given(&mut rows);
+        Launch {
+            inputs: Arc::new(rows),
+            absent: Vec::new(),
+            given: vec![true; self.given.len()],
+            ..self.clone()
+        }
+    }
+
+    /// The words of the program's tables, which can be fewer than the manifest's: a pass may remove the last use of a
+    /// table.
     pub(crate) fn tables(&self, artifact: &Artifact) -> Vec<&[u32]> {
         let program = &artifact.program;
         (program.data.iter())
@@ -92,7 +98,7 @@ impl Launch {
     }
 }
 
-/// Checks and lays out everything.
+/// Checks the settings and lays them out.
 pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, Error> {
     let manifest = &artifact.manifest;
     let mut launch = counts(manifest, settings)?;
@@ -123,7 +129,7 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
     Ok(launch)
 }
 
-/// The launch of a run that differs from `base`, which was bound with `settings`.
+/// The launch of a run that varies `base`, which was bound with `settings`.
 pub(crate) fn vary(
     artifact: &Artifact,
     settings: &Settings,
@@ -158,7 +164,7 @@ pub(crate) fn vary(
     Ok(launch)
 }
 
-/// The param of a name.
+/// Finds a param by name.
 pub(crate) fn find_param<'a>(manifest: &'a Manifest, name: &str) -> Result<&'a Param, Error> {
     let params = &manifest.params;
     let found = params.iter().find(|param| param.field.name == name);
@@ -166,7 +172,7 @@ pub(crate) fn find_param<'a>(manifest: &'a Manifest, name: &str) -> Result<&'a P
     found.ok_or_else(|| unknown(Role::Param, name, names()))
 }
 
-/// Puts the words of a param where they belong.
+/// Writes the words of a param to the uniform block.
 fn put_param(uniform: &mut [u32], param: &Param, given: Option<&Array>) -> Result<(), Error> {
     let words = param_words(param, given)?;
     let first = param.field.word as usize;
@@ -178,7 +184,7 @@ fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
     let agents = settings.agents.or(manifest.agents);
     let agents = agents.ok_or(Error::MissingCount { what: "agents" })?;
     in_range("agents", agents.into(), 1, MOST_AGENTS.into())?;
-    // A model that only computes, without steps, needs no number of them.
+    // A model without `step` needs no number of steps.
     let none = (!manifest.has_step).then_some(0);
     let steps = settings.steps.or(manifest.steps).or(none);
     let steps = steps.ok_or(Error::MissingCount { what: "steps" })?;
@@ -214,15 +220,6 @@ fn in_range(what: &'static str, value: u64, least: u64, most: u64) -> Result<(),
     }
 }
 
-/// A field's dimensions with the components of a vector as the last.
-pub(crate) fn dims(field: &Field) -> Vec<u32> {
-    let mut dims = field.shape.clone();
-    if field.components > 1 {
-        dims.push(field.components);
-    }
-    dims
-}
-
 fn missing(role: Role, field: &Field, dims: &[u32]) -> Error {
     Error::Missing {
         role,
@@ -231,7 +228,7 @@ fn missing(role: Role, field: &Field, dims: &[u32]) -> Error {
     }
 }
 
-/// The words of a param; also checks a value at once when the caller sets it.
+/// Checks the value of a param and converts it to words.
 pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u32]>, Error> {
     let field = &param.field;
     let words = match (given, &param.default) {
@@ -256,7 +253,7 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
         let Some([first, last]) = param.range else {
             continue;
         };
-        // The ends are compared as the type that holds the value: 0.01 as an f32 lies below 0.01.
+        // The bounds are rounded to the param's type: 0.01 as an f32 is less than 0.01.
         let end = |end: f64| match field.scalar {
             Scalar::F32 => f64::from(end as f32),
             Scalar::I32 | Scalar::U32 | Scalar::Bool => end,
@@ -273,7 +270,7 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
     Ok(words)
 }
 
-/// Tables that are indexed by the step or the agent must be long enough.
+/// Checks that tables indexed by the step or the agent are long enough.
 fn check_requirements(manifest: &Manifest, launch: &Launch) -> Result<(), Error> {
     for requirement in &manifest.requirements {
         let table = (manifest.data.iter())
@@ -391,24 +388,4 @@ fn place_input(
         line[first..first + width].copy_from_slice(values);
     }
     Ok(())
-}
-
-/// Words from which on several cores pay.
-pub(crate) const MANY: usize = 1 << 18;
-
-/// A vector of zeros, or an error where the allocator has no room for it.
-pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
-    let bytes = len as u64 * 4;
-    memory::check(bytes)?;
-    let mut words = Vec::new();
-    words
-        .try_reserve_exact(len)
-        .map_err(|_| memory::short(bytes, None))?;
-    if len < MANY {
-        words.resize(len, 0);
-    } else {
-        // The system hands out memory page by page when it is first written to: all cores do that.
-        words.par_extend(rayon::iter::repeat_n(0, len));
-    }
-    Ok(words)
 }

@@ -1,5 +1,5 @@
-//! Runs a program on the processor, in two ways that give the same bits: [`vector`] is the fast one, and
-//! [`reference`](mod@reference) the one that says what is right.
+//! Two interpreters of the IR that give the same bits: [`vector`] is fast, and [`reference`](mod@reference) defines
+//! what is correct.
 
 pub mod reference;
 pub mod vector;
@@ -7,22 +7,22 @@ pub mod vector;
 use sim_compiler::manifest::STOPPED;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// How far an agent has come; the `progress` word of a kernel.
+/// The steps of an agent; the progress word of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Steps that it really ran, the one in which it stopped included.
+    /// The number of steps that it ran, including the one in which it stopped.
     pub steps: u32,
-    /// Has it stopped?
+    /// Whether it stopped.
     pub stopped: bool,
 }
 
 impl Progress {
-    /// As a kernel stores it.
+    /// Encodes it as a kernel does.
     pub fn word(self) -> u32 {
         self.steps | if self.stopped { STOPPED } else { 0 }
     }
 
-    /// From what a kernel stores.
+    /// Decodes what a kernel stores.
     pub fn from_word(word: u32) -> Self {
         Progress {
             steps: word & !STOPPED,
@@ -31,16 +31,16 @@ impl Progress {
     }
 }
 
-/// What a run shares with whoever waits for it.
+/// What a run shares with the thread that controls it.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set it to end the run early.
+    /// Set to cancel the run.
     pub cancel: AtomicBool,
-    /// Counts the agents that are done with the range of steps.
+    /// The number of agents that have completed the range of steps.
     pub agents_done: AtomicU64,
 }
 
-/// The run was cancelled; the agents' rows are a mixture of before and after.
+/// The run was cancelled. The agents' rows are partly updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run was cancelled")]
 pub struct Cancelled;

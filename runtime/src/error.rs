@@ -1,456 +1,27 @@
-//! Everything that can go wrong between a compiled model and its results: one enum, each variant with a
-//! stable code, a sentence, a way out and a long explanation.
+//! Every error between a compiled model and its results. An error is one entry below: explanation, code, variant,
+//! message, help line.
 
-mod explain;
+mod catalog;
+mod role;
+mod words;
 
-pub use explain::explanations;
+pub use role::Role;
+pub(crate) use role::scalar_name;
 
+use catalog::{After, errors};
 use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar};
-use std::fmt;
-
-/// What a launch or a device can complain about. Codes `E07xx` are about the launch, `E08xx` about the
-/// device.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The source is no model.
-    #[error("the model does not compile: {}", first_message(diagnostics))]
-    Compile {
-        /// What the compiler says, at least one.
-        diagnostics: Vec<Diagnostic>,
-        /// The source text, for drawing the diagnostics.
-        source_text: String,
-    },
-    /// The model has nothing of this name.
-    #[error("the model has no {role} `{name}`")]
-    UnknownName {
-        /// What was asked for.
-        role: Role,
-        /// The name as given.
-        name: String,
-        /// The most similar legal name.
-        nearest: Option<String>,
-        /// Every legal name.
-        known: Vec<String>,
-    },
-    /// A value is of another scalar type than the model's.
-    #[error("{role} `{name}` holds {}, not {}", scalar_name(*expected), scalar_name(*found))]
-    WrongType {
-        /// What it is.
-        role: Role,
-        /// Its name.
-        name: String,
-        /// The model's type.
-        expected: Scalar,
-        /// The type that was given or asked for.
-        found: Scalar,
-    },
-    /// A number that its type cannot hold, such as a negative `u32`.
-    #[error("{role} `{name}` holds {}, and {value} is none", scalar_name(*expected))]
-    NotRepresentable {
-        /// What it is.
-        role: Role,
-        /// Its name.
-        name: String,
-        /// The model's type.
-        expected: Scalar,
-        /// The number.
-        value: f64,
-    },
-    /// Another number of values than the model needs.
-    #[error("{role} `{name}` needs {expected}, but was given {found}")]
-    WrongShape {
-        /// What it is.
-        role: Role,
-        /// Its name.
-        name: String,
-        /// The shape that the model needs, in words.
-        expected: String,
-        /// The shape that was given, in words.
-        found: String,
-    },
-    /// A param outside its declared range.
-    #[error("param `{name}` must lie in {first}..{last}, but is {value}")]
-    OutOfRange {
-        /// Its name.
-        name: String,
-        /// The offending element.
-        value: f64,
-        /// Smallest legal value.
-        first: f64,
-        /// Largest legal value.
-        last: f64,
-    },
-    /// A param that is NaN.
-    #[error("param `{name}` is not a number (NaN)")]
-    NotANumber {
-        /// Its name.
-        name: String,
-    },
-    /// A number that names no variant of an enum.
-    #[error("{role} `{name}` has no variant number {value}")]
-    UnknownVariant {
-        /// What it is.
-        role: Role,
-        /// Its name.
-        name: String,
-        /// The number.
-        value: u32,
-        /// The variants' names; variant `k` is number `k`.
-        variants: Vec<String>,
-    },
-    /// Something without a default was not given.
-    #[error("{role} `{name}` has no default and was not given")]
-    Missing {
-        /// What it is.
-        role: Role,
-        /// Its name.
-        name: String,
-        /// Its type and shape, in words.
-        needs: String,
-    },
-    /// Neither the model nor the launch says how many.
-    #[error("neither the model nor the launch says how many {what}")]
-    MissingCount {
-        /// `agents` or `steps`.
-        what: &'static str,
-    },
-    /// Agents or steps that no run can have.
-    #[error("{what} must lie in {least}..={most}, but are {value}")]
-    CountOutOfRange {
-        /// `agents`, `steps` or `population`.
-        what: &'static str,
-        /// What was asked for.
-        value: u64,
-        /// Smallest legal number.
-        least: u64,
-        /// Largest legal number.
-        most: u64,
-    },
-    /// The model reads rows that a table does not have.
-    #[error("the model reads row {index} of data `{data}`, which has {rows} rows: {why}")]
-    TableTooShort {
-        /// The table's name.
-        data: String,
-        /// Rows that it has.
-        rows: u64,
-        /// The row that is read; negative ones lie before the first.
-        index: i64,
-        /// The number that leads there, in words.
-        why: String,
-    },
-    /// A draw that every agent makes has no distribution, by the values of params.
-    #[error("`{draw}` needs {needs}; here {found}")]
-    NoDistribution {
-        /// The draw's name.
-        draw: &'static str,
-        /// What it needs, in words.
-        needs: &'static str,
-        /// What it was given, in words.
-        found: String,
-        /// The params that this follows from.
-        params: Vec<String>,
-    },
-    /// The run was told to leave the final states on the device.
-    #[error("the final states were not read back, so state `{name}` is not known")]
-    StatesNotKept {
-        /// The state's name.
-        name: String,
-    },
-    /// The run was told to keep statistics only, and not the results of each agent.
-    #[error("the results of each agent were not kept, and {what} is one of them")]
-    OutputsNotKept {
-        /// What was asked for, in words.
-        what: String,
-    },
-    /// The processor lacks the vector instructions that were asked for.
-    #[error("this processor has no {name} instructions")]
-    NoSuchInstructions {
-        /// The instruction set.
-        name: &'static str,
-    },
-    /// The run does not fit into the memory that there is for it.
-    #[error("{}", host_memory(*bytes, *available, parts))]
-    HostMemory {
-        /// Bytes that it needs.
-        bytes: u64,
-        /// Bytes that there are, where that is known.
-        available: Option<u64>,
-        /// What needs how many of them.
-        parts: Vec<(&'static str, u64)>,
-        /// Agents that would fit.
-        most_agents: Option<u32>,
-        /// The outputs of each agent were asked for, and not statistics alone.
-        keeps_outputs: bool,
-    },
-    /// The caller cancelled the run.
-    #[error("the run was cancelled")]
-    Cancelled,
-    /// No GPU was found, or none of the name that was asked for.
-    #[error("{}", no_adapter(wanted.as_deref(), found))]
-    NoAdapter {
-        /// The name that was asked for.
-        wanted: Option<String>,
-        /// Every adapter that there is.
-        found: Vec<String>,
-    },
-    /// A GPU was asked for, but the feature `gpu` was left out of this build.
-    #[error("this build has no GPU support")]
-    NoGpuSupport,
-    /// The driver gives no device.
-    #[error("the driver of {adapter} gives no device: {message}")]
-    DeviceRefused {
-        /// The adapter's name.
-        adapter: String,
-        /// The driver's words.
-        message: String,
-    },
-    /// The model needs more of something than the adapter has.
-    #[error("the model needs {needed} {limit}, but {adapter} allows {available}")]
-    AdapterLimit {
-        /// The adapter's name.
-        adapter: String,
-        /// What is limited, in words.
-        limit: &'static str,
-        /// How much the model needs.
-        needed: u64,
-        /// How much there is.
-        available: u64,
-    },
-    /// The device's memory does not suffice.
-    #[error("{adapter} has no memory left for {what} ({bytes} bytes)")]
-    GpuMemory {
-        /// The adapter's name.
-        adapter: String,
-        /// What did not fit.
-        what: String,
-        /// Its size.
-        bytes: u64,
-    },
-    /// The shader validator or the driver refuses our kernel: our bug.
-    #[error("the kernel was refused while {during}: {message}")]
-    KernelRefused {
-        /// What we were doing.
-        during: &'static str,
-        /// The validator's words.
-        message: String,
-    },
-    /// The device went away in the middle of the run.
-    #[error("{adapter} was lost: {message}")]
-    DeviceLost {
-        /// The adapter's name.
-        adapter: String,
-        /// The driver's words.
-        message: String,
-    },
-    /// An agent did not run all its steps: the driver cut a loop short.
-    #[error("on {adapter}, agent {agent} ran {found} steps instead of {expected}")]
-    WrongStepCount {
-        /// The adapter's name.
-        adapter: String,
-        /// The first such agent's number.
-        agent: u64,
-        /// Steps that it should have run.
-        expected: u32,
-        /// Steps that it ran.
-        found: u32,
-    },
-    /// The kernel noticed that the driver had cut an inner loop short, even with one step a dispatch.
-    #[error("{adapter} cuts the loops of a single step short (first in agent {agent})")]
-    LoopCutShort {
-        /// The adapter's name.
-        adapter: String,
-        /// The first such agent's number.
-        agent: u64,
-    },
-    /// The driver failed in a way that has no name.
-    #[error("{adapter} failed while {during}: {message}")]
-    Device {
-        /// The adapter's name.
-        adapter: String,
-        /// What we were doing.
-        during: &'static str,
-        /// The driver's words.
-        message: String,
-    },
-}
-
-/// The kinds of named things at a model's border.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// A launch parameter.
-    Param,
-    /// A table.
-    Data,
-    /// A per-agent input.
-    Input,
-    /// A per-agent state.
-    State,
-    /// A per-agent result.
-    Output,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Role::Param => "param",
-            Role::Data => "data",
-            Role::Input => "input",
-            Role::State => "state",
-            Role::Output => "output",
-        })
-    }
-}
+use words::{
+    first_message, host_memory, known_names, less_memory, no_adapter, other_arguments, quoted,
+    what_fits,
+};
 
 impl Error {
-    /// May what runs the model be broken?
-    pub(crate) fn is_of_device(&self) -> bool {
-        matches!(
-            self,
-            Error::HostMemory { .. }
-                | Error::NoAdapter { .. }
-                | Error::DeviceRefused { .. }
-                | Error::AdapterLimit { .. }
-                | Error::GpuMemory { .. }
-                | Error::KernelRefused { .. }
-                | Error::DeviceLost { .. }
-                | Error::WrongStepCount { .. }
-                | Error::LoopCutShort { .. }
-                | Error::Device { .. }
-        )
+    /// Whether the backend that returned the error may be broken.
+    pub(crate) fn drops_backend(&self) -> bool {
+        matches!(self.after(), After::DropBackend)
     }
 
-    /// The code under which [`explanations`] has more. For a model that does not compile it is the code of
-    /// the first diagnostic.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Error::Compile { diagnostics, .. } => {
-                diagnostics.first().map_or("E0700", |first| first.code)
-            }
-            Error::UnknownName { .. } => "E0701",
-            Error::WrongType { .. } => "E0702",
-            Error::NotRepresentable { .. } => "E0703",
-            Error::WrongShape { .. } => "E0704",
-            Error::OutOfRange { .. } => "E0705",
-            Error::NotANumber { .. } => "E0706",
-            Error::UnknownVariant { .. } => "E0707",
-            Error::Missing { .. } => "E0708",
-            Error::MissingCount { .. } => "E0709",
-            Error::CountOutOfRange { .. } => "E0710",
-            Error::TableTooShort { .. } => "E0711",
-            Error::StatesNotKept { .. } => "E0712",
-            Error::HostMemory { .. } => "E0713",
-            Error::Cancelled => "E0714",
-            Error::NoSuchInstructions { .. } => "E0715",
-            Error::OutputsNotKept { .. } => "E0716",
-            Error::NoDistribution { .. } => "E0717",
-            Error::NoAdapter { .. } => "E0801",
-            Error::DeviceRefused { .. } => "E0802",
-            Error::AdapterLimit { .. } => "E0803",
-            Error::GpuMemory { .. } => "E0804",
-            Error::KernelRefused { .. } => "E0805",
-            Error::DeviceLost { .. } => "E0806",
-            Error::WrongStepCount { .. } => "E0807",
-            Error::LoopCutShort { .. } => "E0808",
-            Error::Device { .. } => "E0809",
-            Error::NoGpuSupport => "E0810",
-        }
-    }
-
-    /// How to mend it, where that is known.
-    pub fn help(&self) -> Option<String> {
-        Some(match self {
-            Error::Compile { .. } | Error::CountOutOfRange { .. } | Error::Cancelled => {
-                return None;
-            }
-            Error::UnknownName {
-                role,
-                nearest,
-                known,
-                ..
-            } => known_names(*role, nearest.as_deref(), known),
-            Error::WrongType { expected, .. } => {
-                format!("give or ask for {}", scalar_name(*expected))
-            }
-            Error::NotRepresentable { expected, .. } => what_fits(*expected).to_owned(),
-            Error::WrongShape { .. } => {
-                "values lie row by row: the last dimension varies fastest".to_owned()
-            }
-            Error::OutOfRange { name, .. } => {
-                format!("give another value, or widen the range of `{name}` in the model")
-            }
-            Error::NotANumber { name } => format!("give `{name}` a number"),
-            Error::UnknownVariant { variants, .. } => {
-                format!("the variants are {}, numbered from 0", quoted(variants))
-            }
-            Error::Missing { needs, .. } => format!("give it {needs}"),
-            Error::MissingCount { what } => {
-                format!("give a number of {what}, or write `{what} 1_000` into the model")
-            }
-            Error::TableTooShort { .. } => {
-                "give a longer table, or run fewer steps or agents".to_owned()
-            }
-            Error::NoDistribution { params, .. } => other_arguments(params),
-            Error::StatesNotKept { .. } => {
-                "leave out `keep_states(false)`, or make the state an output".to_owned()
-            }
-            Error::OutputsNotKept { .. } => "ask for `statistics`, or keep outputs".to_owned(),
-            Error::NoSuchInstructions { .. } => "leave the choice to the runtime".to_owned(),
-            Error::HostMemory { .. } => self.less_memory(),
-            Error::NoAdapter { .. } => {
-                "run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".to_owned()
-            }
-            Error::NoGpuSupport => "run on the CPU, or build with the feature `gpu`".to_owned(),
-            Error::DeviceRefused { .. } => {
-                "close other programs that use the GPU, or run on the CPU backend".to_owned()
-            }
-            Error::AdapterLimit { .. } => {
-                "run on the CPU backend, which has no such limit".to_owned()
-            }
-            Error::GpuMemory { .. } => {
-                "run fewer agents at a time, smaller tables, or on the CPU backend".to_owned()
-            }
-            Error::KernelRefused { .. } => {
-                "this is a bug of the compiler, not of the model: please report it with the model, \
-                 this message and the adapter's name; the CPU backend runs the model meanwhile"
-                    .to_owned()
-            }
-            Error::DeviceLost { .. } => {
-                "run again; if it happens again, run fewer steps per dispatch or on the CPU backend"
-                    .to_owned()
-            }
-            Error::WrongStepCount { .. } | Error::LoopCutShort { .. } => {
-                "no result of this run is right, so none is given; run on the CPU backend or on \
-                 another adapter"
-                    .to_owned()
-            }
-            Error::Device { .. } => "run on the CPU backend or on another adapter".to_owned(),
-        })
-    }
-
-    /// How to run with less memory.
-    fn less_memory(&self) -> String {
-        let (most, or) = match self {
-            Error::HostMemory {
-                most_agents,
-                keeps_outputs,
-                ..
-            } => (*most_agents, *keeps_outputs),
-            _ => (None, false),
-        };
-        let most = match most {
-            Some(most) => format!("run at most {} agents at a time", grouped(most)),
-            None => "run fewer agents at a time".to_owned(),
-        };
-        let or = match or {
-            true => ", or keep statistics only: `keep_outputs(false)`",
-            false => "",
-        };
-        format!("{most}: `first_agent` continues where a run ended{or}")
-    }
-
-    /// The long text of `simc explain` for this error's code; empty for a diagnostic of the compiler, which
-    /// the compiler's own catalog explains.
+    /// The text of `simc explain` for the error's code. Empty for a diagnostic of the compiler, whose catalog has it.
     pub fn explanation(&self) -> &'static str {
         let code = self.code();
         explanations()
@@ -460,106 +31,393 @@ impl Error {
     }
 }
 
-/// A scalar type as a `.sim` file writes it.
-pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::F32 => "f32",
-        Scalar::I32 => "i32",
-        Scalar::U32 => "u32",
-        Scalar::Bool => "bool",
+errors! {
+    /// A param, data table, input, output or state was given or asked for by a name that the model does not declare.
+    /// Names are case-sensitive. The fields of a struct have names of their own, such as `order.price`.
+    E0701 unknown_border_name UnknownName {
+        /// The kind of name.
+        role: Role,
+        /// The name as given.
+        name: String,
+        /// The most similar legal name.
+        nearest: Option<String>,
+        /// Every legal name.
+        known: Vec<String>,
     }
-}
+        says("the model has no {role} `{name}`")
+        help(Some(known_names(*role, nearest.as_deref(), known)))
+        after(KeepBackend)
 
-/// What the model has in place of a name that it does not have.
-fn known_names(role: Role, nearest: Option<&str>, known: &[String]) -> String {
-    match nearest {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None if known.is_empty() => format!("the model has no {role} at all"),
-        None => format!("the model has {}", quoted(known)),
+    /// Values were given, or results asked for, in another scalar type than the model's. Nothing is converted silently
+    /// where that could lose something: a table of f32 takes no integers that a float cannot hold, and an i32 takes no
+    /// floats. An enum is a u32: the number of its variant, counted from 0.
+    E0702 wrong_scalar_type WrongType {
+        /// The kind of value.
+        role: Role,
+        /// The name.
+        name: String,
+        /// The model's type.
+        expected: Scalar,
+        /// The type that was given or asked for.
+        found: Scalar,
     }
-}
+        says("{role} `{name}` holds {}, not {}", scalar_name(*expected), scalar_name(*found))
+        help(Some(format!("give or ask for {}", scalar_name(*expected))))
+        after(KeepBackend)
 
-/// Which numbers a scalar type holds.
-fn what_fits(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::F32 => {
-            "an f32 holds every integer up to 16,777,216, fewer beyond, and nothing beyond 3.4e38"
-        }
-        Scalar::I32 => "an i32 lies in -2147483648..=2147483647",
-        Scalar::U32 => "a u32 lies in 0..=4294967295",
-        Scalar::Bool => "a bool is true or false",
+    /// A number cannot be held by the declared type: a negative number for a u32, or an integer that no f32 equals.
+    E0703 number_not_representable NotRepresentable {
+        /// The kind of value.
+        role: Role,
+        /// The name.
+        name: String,
+        /// The model's type.
+        expected: Scalar,
+        /// The number.
+        value: f64,
     }
-}
+        says("{role} `{name}` holds {}, and {value} is none", scalar_name(*expected))
+        help(Some(what_fits(*expected).to_owned()))
+        after(KeepBackend)
 
-fn first_message(diagnostics: &[Diagnostic]) -> &str {
-    diagnostics
-        .first()
-        .map_or("no reason given", |first| first.message.as_str())
-}
-
-/// How arguments of a draw that follow from these params can be mended.
-fn other_arguments(params: &[String]) -> String {
-    match params.is_empty() {
-        true => "run another number of agents or steps, or correct the model".to_owned(),
-        false => format!(
-            "it follows from {}; where a param switches a draw off, make the draw conditional on it",
-            quoted(params)
-        ),
+    /// Another number of values was given than the declaration needs. Values lie row by row (the last dimension varies
+    /// fastest). A table whose outermost length is open takes any whole number of rows, at least one. An input takes
+    /// one row per agent of this run.
+    E0704 wrong_shape WrongShape {
+        /// The kind of value.
+        role: Role,
+        /// The name.
+        name: String,
+        /// The shape that the model needs, in words.
+        expected: String,
+        /// The shape that was given, in words.
+        found: String,
     }
-}
+        says("{role} `{name}` needs {expected}, but was given {found}")
+        help(Some("values lie row by row: the last dimension varies fastest".into()))
+        after(KeepBackend)
 
-fn quoted(names: &[String]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-fn no_adapter(wanted: Option<&str>, found: &[String]) -> String {
-    let found = if found.is_empty() {
-        "there is none".to_owned()
-    } else {
-        format!("there is {}", quoted(found))
-    };
-    match wanted {
-        Some(wanted) => format!("no adapter is called `{wanted}`: {found}"),
-        None => format!("no adapter can run the kernel: {found}"),
+    /// The model declares a range, `param rate = 0.05 in 0.0..0.2`, and the value lies outside. Both ends belong to the
+    /// range. Every element of an array must lie within.
+    E0705 param_out_of_range OutOfRange {
+        /// The name.
+        name: String,
+        /// The offending element.
+        value: f64,
+        /// Smallest legal value.
+        first: f64,
+        /// Largest legal value.
+        last: f64,
     }
-}
+        says("param `{name}` must lie in {first}..{last}, but is {value}")
+        help(Some(format!("give another value, or widen the range of `{name}` in the model")))
+        after(KeepBackend)
 
-fn host_memory(bytes: u64, available: Option<u64>, parts: &[(&str, u64)]) -> String {
-    let each: Vec<String> = (parts.iter())
-        .map(|&(what, bytes)| format!("{what} {}", size(bytes)))
-        .collect();
-    let of = match each.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", each.join(", ")),
-    };
-    let there = match available {
-        Some(available) => format!("but {} are available", size(available)),
-        None => "which cannot be had".to_owned(),
-    };
-    format!("the run needs {} of memory{of}, {there}", size(bytes))
-}
-
-/// Bytes in a unit that suits them.
-fn size(bytes: u64) -> String {
-    match bytes as f64 {
-        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
-        bytes => format!("{:.1} MB", bytes / 1e6),
+    /// A param is NaN. Every result that depends on it would be NaN, so the launch refuses. Data tables and inputs may
+    /// hold NaN, for missing values.
+    E0706 param_not_a_number NotANumber {
+        /// The name.
+        name: String,
     }
+        says("param `{name}` is not a number (NaN)")
+        help(Some(format!("give `{name}` a number")))
+        after(KeepBackend)
+
+    /// An enum's values are the numbers of its variants, counted from 0, and this number is none of them.
+    E0707 unknown_variant UnknownVariant {
+        /// The kind of value.
+        role: Role,
+        /// The name.
+        name: String,
+        /// The number.
+        value: u32,
+        /// The variants' names; variant `k` is number `k`.
+        variants: Vec<String>,
+    }
+        says("{role} `{name}` has no variant number {value}")
+        help(Some(format!("the variants are {}, numbered from 0", quoted(variants))))
+        after(KeepBackend)
+
+    /// A data table always comes from the launch, and so does a param or input that the model declares without a
+    /// default or distribution.
+    E0708 value_not_given Missing {
+        /// The kind of value.
+        role: Role,
+        /// The name.
+        name: String,
+        /// Its type and shape, in words.
+        needs: String,
+    }
+        says("{role} `{name}` has no default and was not given")
+        help(Some(format!("give it {needs}")))
+        after(KeepBackend)
+
+    /// The model has no `agents` (or `steps`) line, and the launch gives none either.
+    E0709 count_not_given MissingCount {
+        /// `agents` or `steps`.
+        what: &'static str,
+    }
+        says("neither the model nor the launch says how many {what}")
+        help(Some(format!("give a number of {what}, or write `{what} 1_000` into the model")))
+        after(KeepBackend)
+
+    /// A run has at least one agent. `agent` and `agents` are i32 values in the model, so there are at most
+    /// 2,147,483,647 agents in the whole population; steps are counted in 30 bits, so there are at most 1,073,741,823.
+    /// The population is at least `first_agent` plus the agents of this run.
+    E0710 count_out_of_range CountOutOfRange {
+        /// `agents`, `steps` or `population`.
+        what: &'static str,
+        /// The number that was asked for.
+        value: u64,
+        /// Smallest legal number.
+        least: u64,
+        /// Largest legal number.
+        most: u64,
+    }
+        says("{what} must lie in {least}..={most}, but are {value}")
+        help(None)
+        after(KeepBackend)
+
+    /// The model indexes a data table by the step or the agent, so that the table needs a row for each of them; this
+    /// one has too few. The check is made once, before the run, instead of clamping silently in every step.
+    E0711 table_too_short TableTooShort {
+        /// The table's name.
+        data: String,
+        /// Rows that it has.
+        rows: u64,
+        /// The row that is read; negative ones lie before the first.
+        index: i64,
+        /// The number that leads there, in words.
+        why: String,
+    }
+        says("the model reads row {index} of data `{data}`, which has {rows} rows: {why}")
+        help(Some("give a longer table, or run fewer steps or agents".into()))
+        after(KeepBackend)
+
+    /// The run was set up to leave the final states on the device, which saves the time of reading them back.
+    E0712 states_not_kept StatesNotKept {
+        /// The state's name.
+        name: String,
+    }
+        says("the final states were not read back, so state `{name}` is not known")
+        help(Some("leave out `keep_states(false)`, or make the state an output".into()))
+        after(KeepBackend)
+
+    /// Before a run, the memory that it needs is added up: inputs, outputs and final states of all agents at 4 bytes a
+    /// value, step counts, statistics, staging buffers, and the work space of each thread. The sum is compared with
+    /// what the machine has available and what the limits of control groups (containers) and of `ulimit` leave, where
+    /// the system tells. Without this check the system would kill the process later, without a message. A run of agents
+    /// n to m (`first_agent`) gives these agents the same results as a run of all, and on the CPU statistics alone need
+    /// no memory for outputs.
+    E0713 memory_short HostMemory {
+        /// Bytes that it needs.
+        bytes: u64,
+        /// Bytes that are available, if that is known.
+        available: Option<u64>,
+        /// The parts of the sum: what they are for, and their bytes.
+        parts: Vec<(&'static str, u64)>,
+        /// Agents that would fit.
+        most_agents: Option<u32>,
+        /// Whether the outputs of each agent are kept.
+        keeps_outputs: bool,
+    }
+        says("{}", host_memory(*bytes, *available, parts))
+        help(Some(less_memory(*most_agents, *keeps_outputs)))
+        after(DropBackend)
+
+    /// The program that started the run cancelled it. A cancelled run has no results.
+    E0714 cancelled Cancelled
+        says("the run was cancelled")
+        help(None)
+        after(KeepBackend)
+
+    /// The CPU backend is compiled for several instruction sets (AVX-512, AVX2 with fused multiply-add, and the
+    /// baseline of the target). A caller may ask for one of them, and this processor does not have it. The results are
+    /// the same on all.
+    E0715 no_such_instructions NoSuchInstructions {
+        /// The instruction set.
+        name: &'static str,
+    }
+        says("this processor has no {name} instructions")
+        help(Some("leave the choice to the runtime".into()))
+        after(KeepBackend)
+
+    /// The run was set up to keep statistics of the outputs, and neither the outputs nor the step counts of each agent:
+    /// a GPU then computes the statistics on the device, which saves the time of reading the outputs back. Statistics,
+    /// the total number of steps and the number of agents that stopped are available.
+    E0716 outputs_not_kept OutputsNotKept {
+        /// What was asked for, in words.
+        what: String,
+    }
+        says("the results of each agent were not kept, and {what} is one of them")
+        help(Some("ask for `statistics`, or keep outputs".into()))
+        after(KeepBackend)
+
+    /// A draw that every agent makes has arguments that follow from params and the numbers of agents and steps, and no
+    /// distribution exists for them: a negative mean of `poisson`, a probability above 1, an empty range of `randint`.
+    /// Draws under conditions, in loops and in functions are not checked; docs/random.md has their results for such
+    /// arguments.
+    E0717 no_distribution NoDistribution {
+        /// The draw's name.
+        draw: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// What it was given, in words.
+        found: String,
+        /// The params that this follows from.
+        params: Vec<String>,
+    }
+        says("`{draw}` needs {needs}; here {found}")
+        help(Some(other_arguments(params)))
+        after(KeepBackend)
+
+    /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter needs a
+    /// Vulkan driver (for software, Mesa's llvmpipe). `auto` never takes a software adapter: the CPU backend is what it
+    /// falls back to.
+    E0801 no_adapter NoAdapter {
+        /// The name that was asked for.
+        wanted: Option<String>,
+        /// The names of all adapters.
+        found: Vec<String>,
+    }
+        says("{}", no_adapter(wanted.as_deref(), found))
+        help(Some("run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".into()))
+        after(DropBackend)
+
+    /// The driver lists the adapter but opens no device on it. Often another process holds it, or the driver and its
+    /// kernel module differ in version.
+    E0802 device_refused DeviceRefused {
+        /// The adapter's name.
+        adapter: String,
+        /// The driver's message.
+        message: String,
+    }
+        says("the driver of {adapter} gives no device: {message}")
+        help(Some("close other programs that use the GPU, or run on the CPU backend".into()))
+        after(DropBackend)
+
+    /// The model is too large for this adapter: too many tables, too large a table, or too large a workgroup. The
+    /// number of agents is no matter here: populations too large for one buffer run in chunks.
+    E0803 adapter_limit AdapterLimit {
+        /// The adapter's name.
+        adapter: String,
+        /// The limited quantity, in words.
+        limit: &'static str,
+        /// The amount that the model needs.
+        needed: u64,
+        /// The amount that the adapter allows.
+        available: u64,
+    }
+        says("the model needs {needed} {limit}, but {adapter} allows {available}")
+        help(Some("run on the CPU backend, which has no such limit".into()))
+        after(DropBackend)
+
+    /// The device's memory does not hold the tables and at least a small chunk of agents. Large populations are split
+    /// into smaller chunks first; this is said only when even these do not fit.
+    E0804 gpu_out_of_memory GpuMemory {
+        /// The adapter's name.
+        adapter: String,
+        /// The allocation that failed, in words.
+        what: String,
+        /// Its size.
+        bytes: u64,
+    }
+        says("{adapter} has no memory left for {what} ({bytes} bytes)")
+        help(Some("run fewer agents at a time, smaller tables, or on the CPU backend".into()))
+        after(DropBackend)
+
+    /// The shader validator or the driver refused the kernel that the compiler wrote, or a command that the runtime
+    /// gave. Whatever the compiler accepts must be valid, so this is a bug of ours. Please report it with the model,
+    /// the message and the adapter's name.
+    E0805 kernel_refused KernelRefused {
+        /// The operation that failed, in words.
+        during: &'static str,
+        /// The validator's message.
+        message: String,
+    }
+        says("the kernel was refused while {during}: {message}")
+        help(Some("this is a bug of the compiler, not of the model: please report it with the model, this message and the \
+             adapter's name; the CPU backend runs the model meanwhile".into()))
+        after(DropBackend)
+
+    /// The driver gave up on the device: it hung, was reset or unplugged, or a watchdog found that one command took too
+    /// long. Long runs are split so that no command takes more than a fraction of a second, as far as that can be known
+    /// from the ones before.
+    E0806 device_lost DeviceLost {
+        /// The adapter's name.
+        adapter: String,
+        /// The driver's message.
+        message: String,
+    }
+        says("{adapter} was lost: {message}")
+        help(Some("run again; if it happens again, run fewer steps per dispatch or on the CPU backend".into()))
+        after(DropBackend)
+
+    /// Every agent reports the number of steps that it ran, and one reports too few or too many. Some software drivers
+    /// silently end loops after 65,535 iterations; the runtime splits the time loop to stay below that, and this check
+    /// finds where that did not suffice. The results would be wrong, so none are given.
+    E0807 wrong_step_count WrongStepCount {
+        /// The adapter's name.
+        adapter: String,
+        /// The first such agent's number.
+        agent: u64,
+        /// The number of steps that it should have run.
+        expected: u32,
+        /// The number of steps that it ran.
+        found: u32,
+    }
+        says("on {adapter}, agent {agent} ran {found} steps instead of {expected}")
+        help(Some(
+            "no result of this run is right, so none is given; run on the CPU backend or on another \
+             adapter"
+            .into()
+        ))
+        after(DropBackend)
+
+    /// The kernel detects inner loops that a driver ends silently (software drivers do so after 65,535 iterations
+    /// within a dispatch). It still does with a single step per dispatch: one step of the model has too many iterations
+    /// for this driver.
+    E0808 loop_cut_short LoopCutShort {
+        /// The adapter's name.
+        adapter: String,
+        /// The first such agent's number.
+        agent: u64,
+    }
+        says("{adapter} cuts the loops of a single step short (first in agent {agent})")
+        help(Some(
+            "no result of this run is right, so none is given; run on the CPU backend or on another \
+             adapter"
+            .into()
+        ))
+        after(DropBackend)
+
+    /// The driver reported a failure that has no name of its own; its words are in the message.
+    E0809 device_failed Device {
+        /// The adapter's name.
+        adapter: String,
+        /// The operation that failed, in words.
+        during: &'static str,
+        /// The driver's message.
+        message: String,
+    }
+        says("{adapter} failed while {during}: {message}")
+        help(Some("run on the CPU backend or on another adapter".into()))
+        after(DropBackend)
+
+    /// The GPU backend is the feature `gpu` of the crate `sim-runtime` and of `simc`. It is on by default; this program
+    /// was built without it, and has the CPU backend only.
+    E0810 no_gpu_support NoGpuSupport
+        says("this build has no GPU support")
+        help(Some("run on the CPU, or build with the feature `gpu`".into()))
+        after(KeepBackend)
 }
 
-/// Digits in groups of three, as models may write them.
-fn grouped(number: u32) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_in_the_order_of_their_codes() {
+        assert!(explanations().is_sorted_by(|a, b| a.0 < b.0));
     }
-    text
 }

@@ -1,17 +1,17 @@
-//! The launches of a batch, each made when its run is due: what the caller gave, what a variation changes, and the
-//! inputs that the model computes.
+//! The launches of a batch. Each is made when its run is due: from what the caller gave, the variation of the run, and
+//! the inputs that the model computes.
 
 use crate::{
-    batch::Variation,
+    backend::{reference, vector},
     bind::{Launch, Settings, vary},
-    cpu::vector::{self, Isa, Program},
+    cpu::vector::{Isa, Program, TooLarge, compile},
     error::Error,
-    interpreter, vectors,
+    variation::Variation,
 };
 use sim_compiler::artifact::Artifact;
-use std::{cell::RefCell, sync::Arc};
+use std::{cell::OnceCell, sync::Arc};
 
-/// A model, and the instruction set for what is computed on the CPU.
+/// A model, and the instruction set of its program for the CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct Model<'a> {
     pub(crate) artifact: &'a Arc<Artifact>,
@@ -22,22 +22,39 @@ pub(crate) struct Model<'a> {
 pub(crate) struct Launches<'a> {
     pub(crate) model: Model<'a>,
     pub(crate) settings: &'a Settings,
-    /// What all have in common.
+    /// The launch that all runs vary.
     pub(crate) base: &'a Arc<Launch>,
     pub(crate) variations: &'a [Variation],
-    /// The base with every input there, once it was needed.
-    pub(crate) complete: RefCell<Option<Arc<Launch>>>,
-    /// The first run's launch with inputs of its own, if they were made while the device was opened.
-    pub(crate) first: RefCell<Option<Arc<Launch>>>,
+    /// The base with every input computed, once a run needed it.
+    complete: OnceCell<Arc<Launch>>,
+    /// The launch of the first run with every input computed, if its inputs differ from those of the base.
+    first: Option<Arc<Launch>>,
 }
 
-impl Launches<'_> {
-    /// What the caller gives for a run.
+impl<'a> Launches<'a> {
+    /// The launches of some variations; `complete` is the base with every input computed, if an earlier batch left it.
+    pub(crate) fn new(
+        model: Model<'a>,
+        settings: &'a Settings,
+        base: &'a Arc<Launch>,
+        variations: &'a [Variation],
+        complete: Option<Arc<Launch>>,
+    ) -> Launches<'a> {
+        Launches {
+            model,
+            settings,
+            base,
+            variations,
+            complete: complete.map_or_else(OnceCell::new, OnceCell::from),
+            first: None,
+        }
+    }
+
+    /// The launch of a run, as the caller gave it.
     pub(crate) fn bound(&self, number: usize) -> Result<Arc<Launch>, Error> {
         self.varied(self.base, number)
     }
 
-    /// What a run makes of a launch.
     fn varied(&self, launch: &Arc<Launch>, number: usize) -> Result<Arc<Launch>, Error> {
         let variation = &self.variations[number];
         if variation.is_none() {
@@ -46,22 +63,42 @@ impl Launches<'_> {
         vary(self.model.artifact, self.settings, launch, variation).map(Arc::new)
     }
 
-    /// A run's launch with the inputs that the model computes.
+    /// The launch whose absent inputs the first run needs: the base if the run has the same inputs.
+    pub(crate) fn first_with_absent(&self) -> Result<Arc<Launch>, Error> {
+        match self.keeps_inputs(&self.variations[0]) {
+            true => Ok(Arc::clone(self.base)),
+            false => self.bound(0),
+        }
+    }
+
+    /// Takes [`Launches::first_with_absent`] with every input computed.
+    pub(crate) fn set_first(&mut self, complete: Launch) {
+        let complete = Arc::new(complete);
+        match self.keeps_inputs(&self.variations[0]) {
+            true => self.complete = OnceCell::from(complete),
+            false => self.first = Some(complete),
+        }
+    }
+
+    /// The base with every input computed, if a run needed it.
+    pub(crate) fn into_complete(self) -> Option<Arc<Launch>> {
+        self.complete.into_inner()
+    }
+
+    /// The launch of a run with every input computed.
     pub(crate) fn complete(&self, number: usize) -> Result<Arc<Launch>, Error> {
         if self.base.absent.is_empty() {
             return self.bound(number);
         }
         if self.keeps_inputs(&self.variations[number]) {
-            let known = self.complete.borrow().clone();
-            let base = match known {
-                Some(launch) => launch,
+            let base = match self.complete.get() {
+                Some(launch) => Arc::clone(launch),
                 None => self.model.with_all_inputs(self.base).map(Arc::new)?,
             };
-            *self.complete.borrow_mut() = Some(Arc::clone(&base));
-            return self.varied(&base, number);
+            return self.varied(self.complete.get_or_init(|| base), number);
         }
-        if let Some(first) = self.first.take().filter(|_| number == 0) {
-            return Ok(first);
+        if let Some(first) = self.first.as_ref().filter(|_| number == 0) {
+            return Ok(Arc::clone(first));
         }
         let bound = self.bound(number)?;
         match bound.absent.is_empty() {
@@ -70,30 +107,33 @@ impl Launches<'_> {
         }
     }
 
-    /// Has a run the inputs of the base? Those that the model computes may depend on params, those that it draws on
-    /// the seed, too.
-    pub(crate) fn keeps_inputs(&self, variation: &Variation) -> bool {
+    /// Whether a run has the inputs of the base. Computed inputs may depend on params; drawn inputs depend on the seed
+    /// too.
+    fn keeps_inputs(&self, variation: &Variation) -> bool {
         let absent = !self.base.absent.is_empty();
         variation.inputs.is_empty()
             && (!absent || variation.params.is_empty())
             && (!absent || variation.seed.is_none() || !self.base.draws_inputs)
     }
 
-    /// Do all have the same inputs?
+    /// Whether all runs have the same inputs.
     pub(crate) fn have_same_inputs(&self) -> bool {
         self.variations.iter().all(|it| self.keeps_inputs(it))
     }
 }
 
 impl Model<'_> {
-    /// The program for the CPU, or why there is none.
-    pub(crate) fn vector_program(&self) -> Result<Result<Program, vector::TooLarge>, Error> {
+    /// The program of the vector machine; the inner error if the model is too large for it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchInstructions`]
+    pub(crate) fn vector_program(&self) -> Result<Result<Program, TooLarge>, Error> {
         let isa = self.isa.unwrap_or_else(Isa::best);
         if !isa.is_available() {
             return Err(Error::NoSuchInstructions { name: isa.name() });
         }
         let artifact = self.artifact;
-        Ok(vector::compile(
+        Ok(compile(
             &artifact.program,
             &artifact.manifest,
             artifact.options.generator,
@@ -101,11 +141,11 @@ impl Model<'_> {
         ))
     }
 
-    /// The launch with every row of inputs there.
+    /// The launch with every input computed.
     pub(crate) fn with_all_inputs(&self, launch: &Launch) -> Result<Launch, Error> {
         match self.vector_program()? {
-            Ok(program) => vectors::with_all_inputs(&program, self.artifact, launch),
-            Err(_) => interpreter::with_all_inputs(self.artifact, launch),
+            Ok(program) => vector::with_all_inputs(&program, self.artifact, launch),
+            Err(_) => reference::with_all_inputs(self.artifact, launch),
         }
     }
 }

@@ -15,48 +15,64 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rooms: `simulation` is what a caller holds, `bind` checks and lays out what the caller gave, `launches`
-//! what the runs of a `batch` make of it, `engine` chooses among `gpu`, `vectors` and `interpreter` (both over `cpu`), `run` is what comes out, `error` is everything that
-//! can go wrong.
+//! # Modules
+//!
+//! In the order of their dependencies; a module uses only modules above it.
+//!
+//! * `clock`, `adapter`, `telemetry`, `error`, `field`: time, and plain data with its descriptions.
+//! * `control`, `array`, `variation`: what a caller asks for. `memory`: host memory and its limits.
+//! * `cpu`: the two interpreters of the IR, which use nothing of the above.
+//! * `values`, `statistics`, `results`, `run`: what a run gives, from raw words to typed columns.
+//! * `bind`: checks what the caller gave and lays it out in words. `batch`: the runs that a backend gets.
+//! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
+//! * `backend`: one interface, implemented by `backend::reference`, `backend::vector` and `backend::gpu`.
+//! * `launches`: the launches of a batch. `select`: chooses a backend. `exclusive`: serialises runs.
+//! * `simulation`: the public entry point.
 //!
 //! The feature `gpu`, on by default, brings the GPU backend and wgpu. Without it the crate builds for targets
 //! that have no GPU or no threads, such as `wasm32-unknown-unknown`; [`Backend::Auto`] means the CPU there, and
 //! [`Backend::Gpu`] is an error.
 
 mod adapter;
+mod array;
+mod backend;
 mod batch;
 mod bind;
+mod cancel;
 mod clock;
 mod control;
 pub mod cpu;
-mod engine;
 mod error;
+mod exclusive;
+mod field;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
-mod interpreter;
 mod launches;
 mod memory;
+mod results;
 mod run;
+mod select;
 mod simulation;
 mod statistics;
 mod telemetry;
-mod turn;
-mod vectors;
-mod watch;
+mod values;
+mod variation;
 
 pub use adapter::{AdapterKind, AdapterSummary};
-pub use batch::Variation;
-pub use bind::{Array, Number};
-pub use control::{Control, Tuning};
+pub use array::{Array, Number};
+pub use backend::Backend;
+pub use control::{Control, Timing, Tuning};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
 pub use gpu::{Preload, adapters, preload};
 pub use memory::available as available_memory;
-pub use run::{Column, Device, Element, Report, Run, Values};
+pub use run::{Device, Report, Run};
 pub use sim_compiler::{
     manifest::{MOST_AGENTS, MOST_STEPS},
     schedule::Load,
 };
-pub use simulation::{Backend, Simulation};
+pub use simulation::Simulation;
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};
+pub use values::{Column, Element, Values};
+pub use variation::Variation;

@@ -1,17 +1,18 @@
-//! How much memory a run needs, and whether there is so much. Linux hands out memory that it does not have and ends
-//! the process later, without a word: so the sum is made before anything is computed.
+//! Host memory: what a run needs, and whether it is available. Linux overcommits memory and later kills the process
+//! without a message, so the check is made before a run.
 
 mod available;
 
 pub use available::available;
 
-use crate::{error::Error, run::Keep};
+use crate::{control::Keep, error::Error};
+use rayon::prelude::*;
 use sim_compiler::manifest::{Field, Manifest, Scalar};
 
-/// Less needs no question, which takes as long as a short run on a GPU.
+/// Smaller needs are not checked: a check takes as long as a short run on a GPU.
 const ALWAYS: u64 = 64 << 20;
 
-/// What a run will allocate from now on.
+/// The memory that a run will allocate.
 #[derive(Clone, Debug)]
 pub(crate) struct Need {
     agents: u32,
@@ -22,9 +23,9 @@ pub(crate) struct Need {
 #[derive(Clone, Copy, Debug)]
 struct Part {
     what: &'static str,
-    /// Bytes for each agent.
+    /// Bytes per agent.
     each: u64,
-    /// Bytes however many agents there are.
+    /// Bytes independent of the number of agents.
     fixed: u64,
 }
 
@@ -35,7 +36,7 @@ impl Part {
 }
 
 impl Need {
-    /// Of so many agents, nothing yet.
+    /// No memory yet, for a run of `agents` agents.
     pub(crate) fn new(agents: u32) -> Need {
         Need {
             agents,
@@ -44,7 +45,7 @@ impl Need {
         }
     }
 
-    /// Adds so many words for each agent.
+    /// Adds words per agent.
     pub(crate) fn each(&mut self, what: &'static str, words: u64) {
         let each = 4 * words;
         self.parts.push(Part {
@@ -54,7 +55,7 @@ impl Need {
         });
     }
 
-    /// Adds so many bytes for all of them.
+    /// Adds bytes that do not depend on the number of agents.
     pub(crate) fn fixed(&mut self, what: &'static str, bytes: u64) {
         self.parts.push(Part {
             what,
@@ -63,8 +64,7 @@ impl Need {
         });
     }
 
-    /// Adds the results of `runs` runs by name: outputs and step counts if they have to lie in memory, states if they
-    /// are kept. Only what a caller asked for is kept of more than one.
+    /// Adds the results of `runs` runs. States and outputs that are not kept are counted for one run only.
     pub(crate) fn results(&mut self, manifest: &Manifest, keep: Keep, runs: usize) {
         self.keeps_outputs = keep.outputs;
         let (runs, held) = (runs as u64, if keep.outputs { runs as u64 } else { 1 });
@@ -81,7 +81,7 @@ impl Need {
         parts.fold(0, u64::saturating_add)
     }
 
-    /// Refuses what cannot be had.
+    /// Checks that the memory is available.
     ///
     /// # Errors
     /// [`Error::HostMemory`]
@@ -93,7 +93,7 @@ impl Need {
     }
 
     fn check_against(&self, available: u64) -> Result<(), Error> {
-        // The tables of the memory itself, and what others take meanwhile.
+        // A margin for page tables and other processes.
         let usable = available - available / 20;
         let bytes = self.bytes();
         if bytes <= usable {
@@ -117,7 +117,7 @@ impl Need {
     }
 }
 
-/// Words that fields take in memory; a `bool` a byte more, which is what it becomes.
+/// Words per agent of some fields; a `bool` takes a byte more for its conversion.
 fn words(fields: &[Field]) -> u64 {
     let words = |field: &Field| match field.scalar {
         Scalar::Bool => 5 * u64::from(field.words()).div_ceil(4),
@@ -126,13 +126,13 @@ fn words(fields: &[Field]) -> u64 {
     fields.iter().map(words).sum()
 }
 
-/// The largest number of two digits and zeros that is no larger; none below 1.
+/// Rounds down to two significant digits; `None` for 0.
 fn rounded(number: u32) -> Option<u32> {
     let unit = 10_u32.pow(number.max(1).ilog10().saturating_sub(1));
     Some(number / unit * unit).filter(|&number| number > 0)
 }
 
-/// Refuses an allocation of so many bytes that cannot be had.
+/// Checks that an allocation of `bytes` bytes is possible.
 ///
 /// # Errors
 /// [`Error::HostMemory`]
@@ -146,7 +146,7 @@ pub(crate) fn check(bytes: u64) -> Result<(), Error> {
     }
 }
 
-/// The error for bytes that cannot be had.
+/// The error for memory that is not available.
 pub(crate) fn short(bytes: u64, available: Option<u64>) -> Error {
     Error::HostMemory {
         bytes,
@@ -157,6 +157,29 @@ pub(crate) fn short(bytes: u64, available: Option<u64>) -> Error {
     }
 }
 
+/// The number of words from which parallel copies pay.
+pub(crate) const MANY: usize = 1 << 18;
+
+/// A vector of zeros.
+///
+/// # Errors
+/// [`Error::HostMemory`]
+pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
+    let bytes = len as u64 * 4;
+    check(bytes)?;
+    let mut words = Vec::new();
+    words
+        .try_reserve_exact(len)
+        .map_err(|_| short(bytes, None))?;
+    if len < MANY {
+        words.resize(len, 0);
+    } else {
+        // The system maps pages when they are first written, so all cores write them.
+        words.par_extend(rayon::iter::repeat_n(0, len));
+    }
+    Ok(words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +187,7 @@ mod tests {
     const MODEL: &str = "state x = [for i in 0..10: 0.0]\nstate y = 0\nstep { y += 1 }\n\
                          output a = x[0]\noutput b = vec3(1.0, 2.0, 3.0)\n";
 
-    /// Bytes, what they are for, and the agents that would fit.
+    /// Bytes, the parts, and the agents that would fit.
     type Refused = (u64, Vec<(&'static str, u64)>, Option<u32>);
 
     fn refused(need: &Need, available: u64) -> Option<Refused> {

@@ -1,48 +1,49 @@
-//! What stands in for `gpu` in a build without the feature of that name: there is no adapter, and no session
-//! can be made.
-
-pub(crate) use crate::run::Raw;
+//! Replaces `gpu` in builds without the feature `gpu`: there are no adapters, so no session can be created.
 
 use crate::{
-    adapter::AdapterSummary, batch::Batch, bind::Launch, control::Tuning, error::Error,
-    memory::Need, run::Keep,
+    adapter::AdapterSummary,
+    batch::{Batch, Deliver},
+    bind::Launch,
+    control::{Keep, Tuning},
+    error::Error,
+    memory::Need,
 };
 use sim_compiler::artifact::Artifact;
 use std::{path::Path, sync::Arc};
 
-/// An adapter, of which there is none.
+/// An adapter; uninhabited.
 pub(crate) enum Adapter {}
 
-/// A device with a kernel, of which there is none.
+/// A session; uninhabited.
 pub(crate) enum Session {}
 
-/// Every adapter of this machine, the best first: none in this build, which has no GPU support.
+/// Lists the adapters of this machine: none in this build, which has no GPU support.
 pub fn adapters() -> Vec<AdapterSummary> {
     Vec::new()
 }
 
-/// Begins nothing: this build has no drivers to load.
+/// Does nothing: this build has no drivers to load.
 #[must_use]
 pub fn preload() -> Preload {
     Preload
 }
 
-/// What [`preload`] began: nothing.
+/// The guard of [`preload`].
 #[derive(Debug)]
 pub struct Preload;
 
-/// Why `auto` takes no adapter.
+/// Why there is no adapter for [`Backend::Auto`](crate::Backend::Auto).
 pub(crate) fn best_gpu() -> Result<Adapter, String> {
     Err(Error::NoGpuSupport.to_string())
 }
 
-/// Why there is no adapter at all.
+/// The error for an adapter that was asked for.
 pub(crate) fn best(_wanted: Option<&str>) -> Result<Adapter, Error> {
     Err(Error::NoGpuSupport)
 }
 
 impl Session {
-    /// Cannot be called, since there is no adapter.
+    /// Cannot be called: there are no adapters.
     pub(crate) fn open(
         adapter: &Adapter,
         _artifact: Arc<Artifact>,
@@ -53,21 +54,21 @@ impl Session {
         match *adapter {}
     }
 
-    /// Cannot be called, since there is no session.
+    /// Cannot be called: there are no sessions.
     pub(crate) fn adapter(&self) -> &AdapterSummary {
         match *self {}
     }
 
-    /// Cannot be called, since there is no session.
-    pub(crate) fn need(&self, _launch: &Launch, _held: (Keep, usize), _need: &mut Need) {
+    /// Cannot be called: there are no sessions.
+    pub(crate) fn add_need(&self, _launch: &Launch, _keep: Keep, _held: usize, _need: &mut Need) {
         match *self {}
     }
 
-    /// Cannot be called, since there is no session.
-    pub(crate) fn run(
+    /// Cannot be called: there are no sessions.
+    pub(crate) fn run_batch(
         &mut self,
         _batch: &Batch<'_>,
-        _each: &mut dyn FnMut(usize, Raw),
+        _deliver: Deliver<'_>,
     ) -> Result<(), Error> {
         match *self {}
     }

@@ -1,16 +1,17 @@
-//! What a run gives: the outputs and final states by name and type, the steps that every agent ran, and a
-//! report of how it was done.
+//! The results of a run: outputs and final states by name and type, step counts, and a report.
 
 use crate::{
     adapter::AdapterSummary,
-    bind::{dims, unknown},
     cpu::vector::Isa,
     error::{Error, Role},
+    field::unknown,
+    results::RawResults,
     statistics::{Statistics, Sums},
     telemetry::Telemetry,
+    values::{Column, Element, agent_steps, has_stopped, steps, stopped_agents},
 };
 use sim_compiler::{
-    manifest::{CUT_SHORT, Field, Manifest, STOPPED, Scalar},
+    manifest::{Field, Manifest},
     schedule::Choice,
 };
 
@@ -19,246 +20,82 @@ use sim_compiler::{
 pub struct Run {
     pub(crate) output_fields: Vec<Field>,
     pub(crate) results: Results,
-    /// None if the run was told to leave the states on the device.
+    /// `None` if states are not kept.
     pub(crate) states: Option<Vec<Column>>,
     pub(crate) state_names: Vec<String>,
     pub(crate) report: Report,
 }
 
-/// What is known of outputs and step counts.
+/// Outputs and step counts.
 #[derive(Clone, Debug)]
 pub(crate) enum Results {
-    /// Those of each agent.
+    /// Of each agent.
     Kept {
         outputs: Vec<Column>,
         progress: Vec<u32>,
     },
-    /// Those of all agents together: the run was told not to keep more.
+    /// Of all agents together, if outputs are not kept.
     Summed(Sums),
 }
 
-/// What a run keeps of each agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Keep {
-    /// Outputs and step counts.
-    pub(crate) outputs: bool,
-    pub(crate) states: bool,
-}
-
-impl Keep {
-    /// Everything.
-    pub(crate) const ALL: Keep = Keep {
-        outputs: true,
-        states: true,
-    };
-}
-
-/// What a backend gives back: rows per field, in the manifest's order.
-pub(crate) struct Raw {
-    pub(crate) outputs: Vec<Vec<u32>>,
-    pub(crate) states: Option<Vec<Vec<u32>>>,
-    pub(crate) progress: Vec<u32>,
-    /// In place of outputs and progress, which are then empty.
-    pub(crate) sums: Option<Sums>,
-    pub(crate) passes: u32,
-    pub(crate) dispatches: u64,
-    pub(crate) chunks: u32,
-    pub(crate) telemetry: Telemetry,
-    pub(crate) choices: Vec<Choice>,
-}
-
-impl Raw {
-    /// A run on the CPU without any results yet.
-    pub(crate) fn of_cpu() -> Raw {
-        Raw {
-            outputs: Vec::new(),
-            states: None,
-            progress: Vec::new(),
-            sums: None,
-            passes: 1,
-            dispatches: 0,
-            chunks: 1,
-            telemetry: Telemetry::default(),
-            choices: Vec::new(),
-        }
-    }
-}
-
-/// One output or state of all agents.
-#[derive(Clone, Debug)]
-pub struct Column {
-    /// Its name, documentation, type and dimensions.
-    pub field: Field,
-    /// `(agents, dimensions…)`, and a vector's components as the last.
-    pub shape: Vec<usize>,
-    /// The values, row by row: those of one agent are contiguous.
-    pub values: Values,
-}
-
-/// Values of one scalar type.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// `f32`
-    F32(Vec<f32>),
-    /// `i32`
-    I32(Vec<i32>),
-    /// `u32`, also enums: the number of the variant
-    U32(Vec<u32>),
-    /// `bool`
-    Bool(Vec<bool>),
-}
-
-/// How a run was done.
+/// How a run was executed.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What ran it.
+    /// The device.
     pub backend: Device,
-    /// Why this backend, in words.
+    /// Why this backend was chosen, in words.
     pub reason: String,
-    /// Agents of this run.
+    /// The number of agents.
     pub agents: u32,
-    /// Number of the first of them.
+    /// The number of the first agent.
     pub first_agent: u32,
-    /// What the model calls `agents`.
+    /// The value of `agents` in the model.
     pub population: u32,
-    /// Steps of the run.
+    /// The number of steps.
     pub steps: u32,
     /// The seed of every draw.
     pub seed: u64,
-    /// Seconds from source text to artifact; 0 for an artifact that was given.
+    /// Seconds for compiling the source text; 0 if an artifact was given.
     pub compile_seconds: f64,
-    /// Seconds for binding values, opening the device and building the kernel; nearly 0 when a run is
-    /// repeated.
-    pub prepare_seconds: f64,
-    /// Seconds for the run itself, with the transfers to and from the device.
+    /// Seconds for checking the launch, opening the device and building the kernel; nearly 0 if a run is repeated.
+    pub setup_seconds: f64,
+    /// Seconds for the run, transfers included.
     pub run_seconds: f64,
-    /// How often the kernel was started; 0 on the CPU.
+    /// Dispatches of the kernel; 0 on the CPU.
     pub dispatches: u64,
-    /// Parts that the population was split into to fit the device.
+    /// Chunks that the population was split into to fit the device.
     pub chunks: u32,
-    /// Whether the statistics were computed without outputs and step counts of all agents in this machine's memory:
-    /// by a GPU where they lay, on the CPU block by block.
+    /// Whether the statistics were computed without holding all outputs and step counts in host memory: on the device,
+    /// or on the CPU block by block.
     pub reduced: bool,
-    /// How often all agents were computed: more than once where the CPU reduces outputs, whose quartiles need them
-    /// again.
+    /// How often all agents were computed. More than once if the CPU reduces outputs, whose quartiles take several
+    /// passes.
     pub passes: u32,
-    /// What it cost in detail.
+    /// Counts and times in detail.
     pub telemetry: Telemetry,
-    /// What was chosen for the kernel, and why; empty on the CPU.
+    /// The choices made for the kernel, with reasons; empty on the CPU.
     pub choices: Vec<Choice>,
 }
 
-/// What ran a model.
+/// What a model ran on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Device {
     /// All cores, with this instruction set.
     Cpu(Isa),
     /// The reference interpreter, on all cores.
     Reference,
-    /// An adapter, which may be software.
+    /// A GPU or a software adapter.
     Gpu(AdapterSummary),
 }
 
-/// Scalar types that results can be read as.
-pub trait Element: Sized + Copy {
-    /// The type in the manifest.
-    const SCALAR: Scalar;
-    /// The values if they are of this type.
-    fn slice(values: &Values) -> Option<&[Self]>;
-}
-
-macro_rules! element {
-    ($ty:ty, $variant:ident) => {
-        impl Element for $ty {
-            const SCALAR: Scalar = Scalar::$variant;
-            fn slice(values: &Values) -> Option<&[Self]> {
-                if let Values::$variant(values) = values {
-                    Some(values)
-                } else {
-                    None
-                }
-            }
-        }
-    };
-}
-
-element!(f32, F32);
-element!(i32, I32);
-element!(u32, U32);
-element!(bool, Bool);
-
-impl Values {
-    /// Gives words their type; no copy but for `bool`.
-    pub(crate) fn from_words(scalar: Scalar, words: Vec<u32>) -> Values {
-        match scalar {
-            Scalar::F32 => Values::F32(bytemuck::cast_vec(words)),
-            Scalar::I32 => Values::I32(bytemuck::cast_vec(words)),
-            Scalar::U32 => Values::U32(words),
-            Scalar::Bool => Values::Bool(words.into_iter().map(|word| word != 0).collect()),
-        }
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Values::F32(values) => values.len(),
-            Values::I32(values) => values.len(),
-            Values::U32(values) => values.len(),
-            Values::Bool(values) => values.len(),
-        }
-    }
-
-    /// Are there none?
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The bits of one of them.
-    pub fn word(&self, at: usize) -> u32 {
-        match self {
-            Values::F32(values) => values[at].to_bits(),
-            Values::I32(values) => values[at] as u32,
-            Values::U32(values) => values[at],
-            Values::Bool(values) => values[at].into(),
-        }
-    }
-
-    /// The bits as storage holds them; a `bool` is 0 or 1.
-    pub fn words(&self) -> Vec<u32> {
-        match self {
-            Values::F32(values) => bytemuck::cast_slice(values).to_vec(),
-            Values::I32(values) => bytemuck::cast_slice(values).to_vec(),
-            Values::U32(values) => values.clone(),
-            Values::Bool(values) => values.iter().map(|&value| value.into()).collect(),
-        }
-    }
-}
-
-impl Column {
-    pub(crate) fn new(field: &Field, agents: u32, words: Vec<u32>) -> Column {
-        let mut shape = vec![agents as usize];
-        shape.extend(dims(field).iter().map(|&n| n as usize));
-        Column {
-            field: field.clone(),
-            shape,
-            values: Values::from_words(field.scalar, words),
-        }
-    }
-
-    fn typed<T: Element>(&self, role: Role) -> Result<&[T], Error> {
-        T::slice(&self.values).ok_or_else(|| Error::WrongType {
-            role,
-            name: self.field.name.clone(),
-            expected: self.field.scalar,
-            found: T::SCALAR,
-        })
-    }
-}
-
 impl Run {
-    /// Gives what came from a backend its names and types. Where that is more than is to be kept of each agent, it
-    /// is summed.
-    pub(crate) fn of(manifest: &Manifest, raw: Raw, keep_outputs: bool, report: Report) -> Run {
+    /// Adds names and types to raw results, and reduces outputs that are not kept.
+    pub(crate) fn of(
+        manifest: &Manifest,
+        raw: RawResults,
+        keep_outputs: bool,
+        report: Report,
+    ) -> Run {
         let columns = |fields: &[Field], rows: Vec<Vec<u32>>| -> Vec<Column> {
             (fields.iter().zip(rows))
                 .map(|(field, words)| Column::new(field, report.agents, words))
@@ -286,11 +123,10 @@ impl Run {
         }
     }
 
-    /// An output of all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool` as the model has it.
+    /// The values of an output for all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool`, as declared.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if the run was told to keep
-    /// statistics only.
+    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn output<T: Element>(&self, name: &str) -> Result<&[T], Error> {
         let at = self.output_at(name)?;
         match &self.results {
@@ -299,8 +135,8 @@ impl Run {
         }
     }
 
-    /// Statistics of an output: one for each element, in the order of its row, or one for all of its values if an
-    /// agent has more than 16. They are known whether the outputs were kept or not.
+    /// Statistics of an output: one per element, in row-major order, or one for all values if an agent has more than
+    /// 16. Available whether outputs are kept or not.
     ///
     /// # Errors
     /// [`Error::UnknownName`].
@@ -312,11 +148,10 @@ impl Run {
         })
     }
 
-    /// A state of all agents after the last step, row by row.
+    /// The values of a state after the last step for all agents, row by row.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::StatesNotKept`] if the run was told not to
-    /// read the states back.
+    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::StatesNotKept`] if states are not kept.
     pub fn state<T: Element>(&self, name: &str) -> Result<&[T], Error> {
         match &self.states {
             Some(states) => find(Role::State, states, name)?.typed(Role::State),
@@ -333,7 +168,7 @@ impl Run {
         }
     }
 
-    /// The shape `(agents, dimensions…)` of an output, or else of a state; vectors add a dimension.
+    /// The shape `(agents, dimensions…)` of an output or state; vectors add a dimension.
     ///
     /// # Errors
     /// [`Error::UnknownName`].
@@ -348,7 +183,7 @@ impl Run {
         }
     }
 
-    /// All outputs, in the model's order; none if they were not kept.
+    /// All outputs, in declaration order; empty if they are not kept.
     pub fn outputs(&self) -> &[Column] {
         match &self.results {
             Results::Kept { outputs, .. } => outputs,
@@ -356,30 +191,30 @@ impl Run {
         }
     }
 
-    /// All final states, in the model's order; none if they were not read back.
+    /// All final states, in declaration order; empty if they are not kept.
     pub fn states(&self) -> &[Column] {
         self.states.as_deref().unwrap_or_default()
     }
 
-    /// Steps that each agent really ran: all, or fewer where the model says `stop`.
+    /// The number of steps that each agent ran: all, or fewer if it stopped.
     ///
     /// # Errors
-    /// [`Error::OutputsNotKept`] if the run was told to keep statistics only.
+    /// [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn steps(&self) -> Result<impl ExactSizeIterator<Item = u32>, Error> {
         let progress = self.progress("the number of its steps")?;
         Ok(progress.iter().copied().map(steps))
     }
 
-    /// Whether each agent has stopped by itself.
+    /// Whether each agent executed `stop`.
     ///
     /// # Errors
-    /// [`Error::OutputsNotKept`] if the run was told to keep statistics only.
+    /// [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn stopped(&self) -> Result<impl ExactSizeIterator<Item = bool>, Error> {
         let progress = self.progress("whether it stopped")?;
         Ok(progress.iter().copied().map(has_stopped))
     }
 
-    /// Steps that all agents ran together.
+    /// The sum of the steps of all agents.
     pub fn agent_steps(&self) -> u64 {
         match &self.results {
             Results::Kept { progress, .. } => agent_steps(progress.iter().copied()),
@@ -387,7 +222,7 @@ impl Run {
         }
     }
 
-    /// How many agents have stopped by themselves.
+    /// The number of agents that executed `stop`.
     pub fn stopped_agents(&self) -> u64 {
         match &self.results {
             Results::Kept { progress, .. } => stopped_agents(progress.iter().copied()),
@@ -395,7 +230,7 @@ impl Run {
         }
     }
 
-    /// How the run was done.
+    /// How the run was executed.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -416,24 +251,6 @@ impl Run {
 
 fn not_kept(what: String) -> Error {
     Error::OutputsNotKept { what }
-}
-
-fn steps(word: u32) -> u32 {
-    word & (CUT_SHORT - 1)
-}
-
-fn has_stopped(word: u32) -> bool {
-    word & STOPPED != 0
-}
-
-/// Steps that all agents of these words ran together.
-pub(crate) fn agent_steps(progress: impl Iterator<Item = u32>) -> u64 {
-    progress.map(|word| u64::from(steps(word))).sum()
-}
-
-/// How many agents of these words have stopped.
-pub(crate) fn stopped_agents(progress: impl Iterator<Item = u32>) -> u64 {
-    progress.filter(|&word| has_stopped(word)).count() as u64
 }
 
 fn find<'a>(role: Role, columns: &'a [Column], name: &str) -> Result<&'a Column, Error> {

@@ -1,11 +1,11 @@
-//! What is said about the values of an output: moments, extremes and quartiles.
+//! Statistics of an output: moments, extremes and quartiles.
 //!
-//! NaNs are counted and left out of everything else. Sums are exact (`exact`), so that mean and deviation are rounded
-//! once or twice at the end and do not depend on the order of values. Quartiles are linear interpolations
-//! between order statistics, type 7 of R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages",
-//! The American Statistician 50 (1996): of n sorted values, the quantile p lies at position (n - 1) p,
-//! counted from 0. NumPy's and R's default is the same. The order statistics are found by counting (`select`) in values
-//! that lie in memory or that are computed again for each pass (`stream`).
+//! NaNs are counted and otherwise ignored. Sums are exact (`exact`), so mean and deviation are rounded once or twice at
+//! the end and do not depend on the order of values. Quartiles are linear interpolations between order statistics, type
+//! 7 of R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996): of n
+//! sorted values, the quantile p is at position (n - 1) p, counted from 0. This is the default of NumPy and R. Order
+//! statistics are found by counting (`select`), over values in memory or over values that are recomputed for each pass
+//! (`stream`).
 
 mod exact;
 mod select;
@@ -16,42 +16,42 @@ pub(crate) use exact::EXPONENTS;
 pub(crate) use exact::{Exact, UNIT};
 pub(crate) use stream::{Part, Stream, bytes as stream_bytes};
 
-use crate::run::{Column, Values, agent_steps, stopped_agents};
+use crate::values::{Column, Values, agent_steps, stopped_agents};
 use rayon::prelude::*;
 use select::{Selection, is_nan, key, value};
 use sim_compiler::manifest::{Field, Scalar};
 
-/// Up to so many values per agent have statistics of their own.
+/// Most values per agent that have statistics of their own.
 pub(crate) const MOST_ROWS: u32 = 16;
 
-/// Of some values. Where there is no value, only `count` and `nan` mean anything.
+/// Statistics of some values. Without any number, only `count` and `nan` are meaningful.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics {
-    /// Values that are numbers.
+    /// The number of values that are not NaN.
     pub count: u64,
-    /// Values that are not.
+    /// The number of NaNs.
     pub nan: u64,
-    /// Their mean; none if there is no number.
+    /// The mean; `None` without numbers.
     pub mean: Option<f64>,
-    /// The sample standard deviation, with n - 1 below the sum; none if there are fewer than 2 numbers.
+    /// The sample standard deviation (divisor n - 1); `None` for fewer than 2 numbers.
     pub deviation: Option<f64>,
-    /// Minimum, lower quartile, median, upper quartile, maximum; none if there is no number.
+    /// Minimum, lower quartile, median, upper quartile and maximum; `None` without numbers.
     pub five: Option<[f64; 5]>,
 }
 
-/// What is known of outputs and step counts where those of each agent are not kept.
+/// The statistics of outputs and step counts, if those of each agent are not kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Sums {
-    /// For each output what [`Column::statistics`] would give.
+    /// By output: the result of [`Column::statistics`].
     pub(crate) outputs: Vec<Vec<Statistics>>,
-    /// Steps that all agents ran together.
+    /// The sum of the steps of all agents.
     pub(crate) agent_steps: u64,
-    /// Agents that stopped by themselves.
+    /// The number of agents that stopped.
     pub(crate) stopped: u64,
 }
 
 impl Sums {
-    /// By the host.
+    /// Computes the statistics of columns in memory.
     pub(crate) fn of(outputs: &[Column], progress: &[u32]) -> Sums {
         Sums {
             outputs: outputs.par_iter().map(Column::statistics).collect(),
@@ -61,11 +61,11 @@ impl Sums {
     }
 }
 
-/// What one pass over some values finds: their moments and extremes.
+/// Moments and extremes, from one pass over some values.
 #[derive(Clone, Debug)]
 struct Tally {
     exact: Exact,
-    /// Numbers among them.
+    /// Values that are not NaN.
     count: u64,
     nan: u64,
     /// Smallest and largest key of a number.
@@ -84,7 +84,7 @@ impl Tally {
         }
     }
 
-    /// Adds a number that has a key.
+    /// Adds a number and its key.
     #[inline]
     fn add(&mut self, scalar: Scalar, word: u32, key: u32) {
         self.count += 1;
@@ -119,11 +119,12 @@ impl Tally {
         self.most = self.most.max(other.most);
     }
 
-    /// With the keys on both sides of each quartile.
+    /// The statistics, given the keys on both sides of each quartile.
     fn statistics(&self, scalar: Scalar, keys: [u32; 6]) -> Statistics {
         Statistics::from_keys(
             scalar,
-            (self.count, self.nan),
+            self.count,
+            self.nan,
             &self.exact,
             [
                 self.least, keys[0], keys[1], keys[2], keys[3], keys[4], keys[5], self.most,
@@ -133,7 +134,7 @@ impl Tally {
 }
 
 impl Statistics {
-    /// Of the values at `first`, `first + stride`, …
+    /// The statistics of the values at `first`, `first + stride`, …
     pub fn of(values: &Values, first: usize, stride: usize) -> Statistics {
         let places = |length: usize| (first..length).step_by(stride.max(1));
         match values {
@@ -152,16 +153,18 @@ impl Statistics {
         }
     }
 
-    /// Of so many numbers (and values that are none) with these sums: minimum, the two keys of each quartile, maximum.
+    /// The statistics of `count` numbers and `nan` NaNs, from their sums and keys: minimum, two keys per quartile,
+    /// maximum.
     pub(crate) fn from_keys(
         scalar: Scalar,
-        (count, nan): (u64, u64),
+        count: u64,
+        nan: u64,
         exact: &Exact,
         keys: [u32; 8],
     ) -> Statistics {
         let at = |target: usize| value(scalar, keys[target]);
         let quartile = |quarter: usize| {
-            // The rank in quarters.
+            // The fractional part of the rank.
             let rest = (u128::from(count - 1) * quarter as u128 % 4) as f64 / 4.0;
             between(at(2 * quarter - 1), at(2 * quarter), rest)
         };
@@ -170,7 +173,7 @@ impl Statistics {
         if let Some([least, .., most]) = five
             && !(least.is_finite() && most.is_finite())
         {
-            // Infinities swallow the rest, and those of both signs each other.
+            // Infinities dominate a sum; those of opposite signs give NaN.
             moments.mean = Some(least + most);
             moments.deviation = moments.deviation.map(|_| f64::NAN);
         }
@@ -184,7 +187,7 @@ impl Statistics {
     }
 }
 
-/// Rows of statistics that a field has: one for each value of an agent, or one for all.
+/// The number of statistics of a field: one per value of an agent, or one for all.
 pub(crate) fn rows(field: &Field) -> u32 {
     match field.words() {
         words if words > MOST_ROWS => 1,
@@ -193,8 +196,8 @@ pub(crate) fn rows(field: &Field) -> u32 {
 }
 
 impl Column {
-    /// Statistics of each element, over all agents: of each component of each element of an array, row by row. If
-    /// an agent has more than 16 of them, one of all.
+    /// The statistics of each element over all agents: of each component of each element of an array, in row-major
+    /// order. One for all values if an agent has more than 16.
     pub fn statistics(&self) -> Vec<Statistics> {
         let rows = rows(&self.field) as usize;
         (0..rows)
@@ -203,9 +206,9 @@ impl Column {
     }
 }
 
-/// Of values that lie in memory: seen several times, never copied.
+/// The statistics of values in memory, which are iterated several times and never copied.
 fn summarise<I: Iterator<Item = u32>>(scalar: Scalar, values: impl Fn() -> I) -> Statistics {
-    /// With fewer values the counts of wide digits would take longer than more passes.
+    /// For fewer values, histograms of wide digits take longer than more passes.
     const MANY: usize = 1 << 17;
     let few = values().nth(MANY).is_none();
     let mut selection = Selection::new(if few { 8 } else { 16 });
@@ -221,7 +224,7 @@ fn summarise<I: Iterator<Item = u32>>(scalar: Scalar, values: impl Fn() -> I) ->
     tally.statistics(scalar, selection.keys())
 }
 
-/// Shows values to a selection, and in the first pass to a tally.
+/// Feeds values to a selection, and in the first pass to a tally.
 #[inline]
 fn feed(
     scalar: Scalar,
@@ -248,7 +251,7 @@ fn feed(
     }
 }
 
-/// The value at a fraction of the way from one order statistic to the next.
+/// Interpolates between two order statistics.
 pub(crate) fn between(at: f64, next: f64, fraction: f64) -> f64 {
     // Between equal infinities the difference would be NaN.
     if fraction == 0.0 || next == at {

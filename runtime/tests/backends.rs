@@ -1,7 +1,6 @@
-//! Compiled models on the CPU and, where there is an adapter, on the GPU: the same results, however the run
-//! is cut into parts.
+//! Compiled models give the same results on the CPU and on the GPU, however a run is split.
 //!
-//! Where there is no adapter the GPU's half is skipped, which is said; with `SIM_REQUIRE_GPU=1` it fails.
+//! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
 use sim_compiler::schedule::Choice;
 use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning};
@@ -11,7 +10,7 @@ use sim_tests::{
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Integers and exact arithmetic only, so that every backend must agree to the bit.
+/// Integers and exact arithmetic only, so that every backend must give the same bits.
 const MODEL: &str = "
     agents 300
     steps  40
@@ -271,7 +270,7 @@ fn what_is_prepared_follows_the_launch() {
     check(&cpu, &device);
 }
 
-/// A table of structs is a table per field: each must have the rows that the model reads.
+/// A table of structs is stored as a table per field, each of which must have the rows that the model reads.
 #[test]
 fn rows_of_struct_tables_are_checked() {
     const QUOTES: &str = "

@@ -1,5 +1,5 @@
-//! Every row of the table of builtins, through the whole pipeline: its example holds, its derivative is the
-//! slope, and the adapter's results are as near to the interpreter's as the row promises.
+//! Every row of the table of builtins, through the whole pipeline: its example holds, its derivative is the slope, and
+//! the adapter's results are within its tolerance of the interpreter's.
 
 use sim_compiler::builtin::{Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, table};
 use sim_compiler::ir::Type;
@@ -7,7 +7,7 @@ use sim_runtime::{Backend, Error, Simulation, Values};
 use sim_tests::{compare::layouts, launch::has_gpu};
 use std::fmt::Write;
 
-/// Agents of the comparison: as many arguments does every row see.
+/// Agents of the comparison, each with other arguments.
 const SAMPLES: usize = 20_000;
 
 fn compile(source: &str) -> Simulation {
@@ -119,7 +119,7 @@ fn derivatives_are_slopes() {
     }
 }
 
-/// A cheap sequence of words, well mixed.
+/// A cheap pseudorandom sequence of words.
 struct Words(u32);
 
 impl Words {
@@ -154,7 +154,7 @@ impl Words {
     }
 }
 
-/// The sizes up to which tolerances hold, in the order of the table.
+/// The magnitudes up to which tolerances hold, in the order of the table.
 fn sizes() -> Vec<f32> {
     let mut sizes: Vec<f32> = Vec::new();
     for (_, pure) in pure_rows() {
@@ -201,7 +201,7 @@ fn calls() -> Vec<(String, &'static Builtin, &'static Pure, String)> {
             } else {
                 t == Type::F32
             };
-            // Of functions that only have helpers, vectors are so many calls of the scalar's.
+            // Functions with helpers only are called once per component.
             if fits && !(t == Type::Bool && pure.class != Class::Any) {
                 let args: Vec<String> = (pure.params.iter().enumerate())
                     .map(|(k, &slot)| input(row, pure, slot, t, k))
@@ -261,7 +261,7 @@ fn model() -> Simulation {
     model.input("exponent", exponents).expect("fits")
 }
 
-/// The error of `got` as a multiple of what the tolerance allows; 0 where nothing is promised.
+/// The error of `got` relative to the tolerance; 0 without a tolerance.
 fn excess(tolerance: Tolerance, truth: f32, got: f32) -> f32 {
     let promised = truth == 0.0 || truth.is_normal();
     let flushed = truth.abs() < 2.0 * f32::MIN_POSITIVE && got == 0.0;

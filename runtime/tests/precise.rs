@@ -1,5 +1,5 @@
-//! `--math precise`: on the adapter at hand every precise form is a few units in the last place from the CPU's
-//! function, over all binades, at the corners and around multiples of π/2.
+//! `--math precise`: every precise form on the adapter is within a few units in the last place of the CPU's function,
+//! over all binades, at corner cases and around multiples of π/2.
 #![cfg(feature = "gpu")]
 
 #[path = "../examples/math_cost/samples.rs"]
@@ -64,7 +64,7 @@ output e = pow(vec2(x, 3.0), vec2(2.5, x))
     assert_eq!(outputs(&gpu, &cpu, Tolerance::OfEach(6e-7)), Ok(()));
 }
 
-/// The fast sine may be 5e-7 off whatever the angle; a pendulum that swings by a millionth shows it.
+/// The fast sine may be off by 5e-7 at any angle, which a pendulum with an amplitude of a millionth shows.
 #[test]
 fn a_pendulum_at_tiny_angles_keeps_its_digits() {
     if !has_gpu() {

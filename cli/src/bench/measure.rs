@@ -1,7 +1,7 @@
 //! The timed runs.
 
 use super::{Unmeasured, interval::Interval, verify::words};
-use sim_runtime::{Control, Report, Run, Simulation, Variation};
+use sim_runtime::{Control, Report, Run, Simulation, Timing, Variation};
 use std::{slice, time::Instant};
 
 /// Warm runs, in seconds.
@@ -49,8 +49,7 @@ impl InARow {
         }
         let expected = words(first);
         let repeated_on_device = Control {
-            clock: true,
-            repeats,
+            timing: Some(Timing { repeats }),
             ..*control
         };
         let mut times = Vec::new();
@@ -75,7 +74,7 @@ impl Measured {
     ) -> Result<Measured, Unmeasured> {
         let expected = words(first);
         let clocked = Control {
-            clock: true,
+            timing: Some(Timing::ONCE),
             ..*control
         };
         // One run more, untimed: the first may have learnt how to cut the next ones.
@@ -131,7 +130,7 @@ impl Batched {
             .map(|k| Variation::new().seed(seed.wrapping_add(k)))
             .collect();
         let clocked = Control {
-            clock: true,
+            timing: Some(Timing::ONCE),
             ..*control
         };
         let (mut together, mut gpu, mut one_by_one) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Measures fast and precise mathematics on the GPU at hand and prints the table of `docs/mathematics.md`.
+//! Measures fast and precise mathematics on a GPU and prints the table of `docs/mathematics.md`.
 //!
 //! `math_cost [AGENTS] [STEPS]`: errors against the CPU backend in units in the last place, operations as the
 //! compiler counts them, and the device's time for one call. Times are the median of 9 runs of a model that calls
@@ -14,13 +14,13 @@ use sim_compiler::{
     compile_with,
     ir::cost::cost,
 };
-use sim_runtime::{Backend, Control, Error, adapters};
+use sim_runtime::{Backend, Control, Error, Timing, adapters};
 use std::process::ExitCode;
 
 /// Timed runs.
 const RUNS: usize = 9;
 
-/// How much is timed.
+/// The size of a timed run.
 #[derive(Clone, Copy)]
 struct Size {
     agents: u32,
@@ -83,7 +83,7 @@ fn row(case: &Case, math: Math, arguments: &Arguments, size: Size) -> Result<(Fo
     Ok((found, (with - without) / calls * 1e9))
 }
 
-/// What stands for a call to leave nothing but its arguments, and its operations.
+/// The baseline of a call: its arguments and their operations.
 fn bare(case: &Case) -> (&'static str, u64) {
     match &*case.call {
         call if call.contains("(a") => ("f32(a ^ b)", 2),
@@ -92,7 +92,7 @@ fn bare(case: &Case) -> (&'static str, u64) {
     }
 }
 
-/// A model that calls once a step.
+/// A model with one call per step.
 fn model(case: &Case, call: &str) -> String {
     let (low, high) = case.range;
     format!(
@@ -104,7 +104,7 @@ fn model(case: &Case, call: &str) -> String {
     )
 }
 
-/// The median of the device's times, or of the host's where the device has no clock.
+/// The median of the device's times, or of the host's without timestamps.
 fn seconds(source: &str, math: Math, size: Size) -> Result<f64, Error> {
     let simulation = simulation(source, math)
         .backend(Backend::Gpu)
@@ -112,7 +112,7 @@ fn seconds(source: &str, math: Math, size: Size) -> Result<f64, Error> {
         .steps(size.steps);
     let mut found = Vec::new();
     let clock = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     for _ in 0..=RUNS {
@@ -120,13 +120,13 @@ fn seconds(source: &str, math: Math, size: Size) -> Result<f64, Error> {
         let report = run.report();
         found.push(report.telemetry.gpu_seconds.unwrap_or(report.run_seconds));
     }
-    // The first warms up.
+    // The first run is a warm-up.
     found.remove(0);
     found.sort_by(f64::total_cmp);
     Ok(found[RUNS / 2])
 }
 
-/// The arguments that a model is likely to have.
+/// The typical arguments.
 fn range(case: &Case) -> String {
     match case.range {
         _ if case.call.contains("(a") => "all".to_owned(),
@@ -134,7 +134,8 @@ fn range(case: &Case) -> String {
     }
 }
 
-/// Three cells: the error in the case's range, that anywhere, and where it is. Infinities and NaN that are not the CPU's are counted beside it.
+/// Three cells: the error in the case's range, the error anywhere, and where it is. Infinities and NaNs that differ
+/// from the CPU's are counted separately.
 fn error(case: &Case, found: &Found) -> String {
     let lost = match found.lost {
         0 => String::new(),
@@ -155,7 +156,7 @@ fn error(case: &Case, found: &Found) -> String {
     format!("{usual} | {worst}{lost} | {at}")
 }
 
-/// Of the fast form, as the compiler counts them for the floor of a benchmark.
+/// The operations of the fast form, as the compiler counts them.
 fn fast_operations(case: &Case) -> u64 {
     let count = |call: &str| {
         let artifact = compile_with(&model(case, call), Options::default()).expect("it compiles");
@@ -218,7 +219,7 @@ fn operations(function: &str) -> usize {
     own - fused + called
 }
 
-/// Three digits that matter.
+/// Three significant digits.
 fn significant(number: f64) -> String {
     let digits = 2 - number.abs().max(1e-9).log10().floor() as i32;
     format!("{number:.*}", digits.max(0) as usize)

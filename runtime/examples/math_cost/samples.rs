@@ -1,4 +1,4 @@
-//! What fast and precise mathematics are tried on: functions, arguments, and how far results are apart.
+//! Functions, arguments and error measures for fast and precise mathematics.
 
 use sim_compiler::{
     Math, Options,
@@ -83,7 +83,7 @@ const CASES: [Case; 25] = [
     case("normal_from(a, b)", 4.0, (0.0, 1.0)),
 ];
 
-/// The model's values and where they came from.
+/// Results and their arguments.
 pub struct Arguments {
     x: Vec<f32>,
     y: Vec<f32>,
@@ -91,7 +91,7 @@ pub struct Arguments {
     b: Vec<u32>,
 }
 
-/// A scattered sequence of all words.
+/// A pseudorandom permutation of all words.
 fn scattered(k: u32) -> u32 {
     let k = (k ^ (k >> 16)).wrapping_mul(0x7feb_352d);
     let k = (k ^ (k >> 15)).wrapping_mul(0x846c_a68b);
@@ -186,7 +186,7 @@ fn second(x: f32, k: u32) -> f32 {
     }
 }
 
-/// How far results are from those of the CPU.
+/// The errors of results against the CPU's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
     /// The largest error in units in the last place, where all arguments and the result are 0 or normal.
@@ -195,9 +195,9 @@ pub struct Found {
     pub usual: f64,
     /// The arguments of the worst, as bits.
     pub at: [u32; 2],
-    /// How often an infinity or NaN is not the CPU's.
+    /// The number of infinities and NaNs that differ from the CPU's.
     pub lost: usize,
-    /// How many results were compared.
+    /// The number of results.
     pub count: usize,
 }
 

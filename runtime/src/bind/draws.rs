@@ -1,5 +1,4 @@
-//! The checks of a launch that draws ask for: their arguments are computed by the reference interpreter, as the model
-//! says them.
+//! Checks the arguments of draws before a run. The reference interpreter computes the arguments.
 
 use super::Launch;
 use crate::{cpu::reference, error::Error};
@@ -9,7 +8,7 @@ use sim_compiler::{
     manifest::Manifest,
 };
 
-/// Refuses a launch whose params leave a draw that every agent makes without a distribution.
+/// Rejects a launch whose params give an invalid distribution to a draw that every agent makes.
 pub(super) fn check(artifact: &Artifact, launch: &Launch) -> Result<(), Error> {
     let Some(checks) = &artifact.launch_checks else {
         return Ok(());
@@ -33,7 +32,7 @@ pub(super) fn check(artifact: &Artifact, launch: &Launch) -> Result<(), Error> {
     }
     .prepare();
     let mut outputs = vec![0; words];
-    // No step: only what is computed after the last one.
+    // No steps: only what is computed after the last one.
     let none = launch.steps..launch.steps;
     let progress = Default::default();
     let mut machine = interpreter.machine();

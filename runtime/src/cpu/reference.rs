@@ -1,10 +1,9 @@
-//! The reference interpreter of the IR: one agent at a time, obviously right. It is the meaning of the
-//! language and the oracle of all tests.
+//! The reference interpreter of the IR: one agent at a time, as simple as possible. It defines the meaning of the
+//! language and is the oracle of the tests.
 //!
-//! [`Launch`] says what to run, [`Launch::prepare`] lays its variables out once, and then either a
-//! [`Machine`] runs single agents or [`Interpreter::run`] a population on all cores. A run may be split
-//! into ranges of steps as on a GPU: the states travel in their words and the results are the same to the
-//! bit.
+//! [`Launch`] describes a run, and [`Launch::prepare`] lays out its variables once. Then a [`Machine`] runs single
+//! agents, or [`Interpreter::run`] runs a population on all cores. A run can be split into ranges of steps, as on a
+//! GPU: states are stored in their words in between, and the results keep their bits.
 
 mod drive;
 mod machine;
@@ -17,7 +16,7 @@ use super::{Cancelled, Control, Progress};
 use plan::Plan;
 use sim_compiler::{ir::Program, manifest::Manifest, random::Generator};
 
-/// What to run: a compiled model and the values of one launch.
+/// A run: a compiled model and the values of one launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
     /// The model; `ir::verify` accepts it.
@@ -28,11 +27,11 @@ pub struct Launch<'a> {
     pub generator: Generator,
     /// The seed of all draws.
     pub seed: u64,
-    /// What the model calls `agents`.
+    /// The value of `agents` in the model.
     pub population: u32,
-    /// What the model calls `steps`.
+    /// The value of `steps` in the model.
     pub steps: u32,
-    /// The words of the kernel's uniform block, of which the params are read.
+    /// The words of the kernel's uniform block, which has the params.
     pub uniform: &'a [u32],
     /// The words of each table of `program.data`, in that order; at least one row each.
     pub data: &'a [&'a [u32]],
@@ -45,7 +44,7 @@ pub struct Interpreter<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Lays the variables out, once for all agents.
+    /// Lays out the variables, once for all agents.
     pub fn prepare(self) -> Interpreter<'a> {
         Interpreter {
             plan: Plan::new(&self),
@@ -55,7 +54,7 @@ impl<'a> Launch<'a> {
 }
 
 impl<'a> Interpreter<'a> {
-    /// A machine that runs one agent after another; one per thread.
+    /// A machine, which runs one agent after another; one per thread.
     pub fn machine(&self) -> Machine<'_> {
         Machine::new(&self.launch, &self.plan)
     }

@@ -1,13 +1,13 @@
 //! The vector machine: the CPU backend.
 //!
-//! The program of a model is compiled to flat code whose every instruction is one loop over a block of
-//! agents ([`kernel::LANES`] of them), so that what an instruction costs to start is shared by the block
-//! and the loops run on the processor's vector units. All steps of a block are run before the next block
-//! begins: its registers stay in the processor's caches, and no memory grows with the number of steps.
+//! A model's program is compiled to flat code. Each instruction is a loop over a block of agents ([`kernel::LANES`] of
+//! them), so the block shares the cost of dispatching an instruction and the loops use the processor's vector units.
+//! All steps of a block are run before the next block, so its registers stay in the caches and memory does not grow
+//! with the number of steps.
 //!
-//! [`compile::compile`] makes a [`Program`] from the IR, [`Machine`] runs it on one block, and
-//! [`drive::run`] a population on all cores. The results are those of the reference interpreter to the
-//! bit, on every instruction set: kernels are made of the same scalar functions (`op`).
+//! [`compile::compile`] turns the IR into a [`Program`], [`Machine`] runs it on one block, and [`drive::run`] on a
+//! population, with all cores. The results have the same bits as those of the reference interpreter on every
+//! instruction set, because kernels apply the same scalar functions (`op`).
 
 mod compile;
 pub mod drive;

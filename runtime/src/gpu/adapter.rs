@@ -1,8 +1,8 @@
-//! Which adapters there are, and which one a run takes.
+//! The adapters of the machine, and the choice among them.
 
 use crate::{
     adapter::{AdapterKind, AdapterSummary},
-    clock::Stopwatch,
+    clock::{self, Stopwatch},
     error::Error,
 };
 use std::{
@@ -13,13 +13,13 @@ use std::{
     thread,
 };
 
-/// Every adapter of this machine, the best first.
+/// Lists the adapters of this machine, the best first.
 pub fn adapters() -> Vec<AdapterSummary> {
     all().adapters.iter().map(summary).collect()
 }
 
-/// Loads the drivers on a thread of its own while the caller does something else, such as compiling. The
-/// thread ends before the guard is gone, so that no process ends in the middle of loading a driver.
+/// Starts to load the drivers on another thread, so that a caller can compile meanwhile. Dropping the guard waits for
+/// the thread, so that no process exits while a driver is being loaded.
 #[must_use]
 pub fn preload() -> Preload {
     Preload(Some(thread::spawn(|| {
@@ -27,20 +27,20 @@ pub fn preload() -> Preload {
     })))
 }
 
-/// Waits in its `Drop` for what [`preload`] began.
+/// Waits, when it is dropped, for the thread of [`preload`].
 #[derive(Debug)]
 pub struct Preload(Option<thread::JoinHandle<()>>);
 
 impl Drop for Preload {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // Whoever needs the adapters meets the same panic and reports it.
+            // A panic is reported where the adapters are used: the same one occurs there.
             let _ = thread.join();
         }
     }
 }
 
-/// The adapter that `auto` takes, or in words why there is none.
+/// The adapter for [`Backend::Auto`](crate::Backend::Auto), or why there is none.
 pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
     let found = &all().adapters;
     match found.iter().find(|adapter| summary(adapter).kind.is_gpu()) {
@@ -56,7 +56,7 @@ pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
     }
 }
 
-/// The best adapter whose name contains `wanted` (in any case), software too.
+/// The first adapter whose name contains `wanted` (case-insensitive), including software adapters.
 pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
     let found = &all().adapters;
     let fits = |adapter: &&wgpu::Adapter| {
@@ -74,8 +74,8 @@ pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
     }
 }
 
-/// Seconds that loading the drivers and listing the adapters took; 0 for all but the first who asks, whose
-/// run they belong to.
+/// The seconds for loading the drivers and for listing the adapters. Only the first call gets them, so that one run
+/// counts them; others get 0.
 pub(crate) fn seconds() -> (f64, f64) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if TOLD.swap(true, Ordering::Relaxed) {
@@ -85,13 +85,13 @@ pub(crate) fn seconds() -> (f64, f64) {
     (found.instance_seconds, found.adapter_seconds)
 }
 
-/// May the driver of such an adapter end loops silently after 65,535 rounds? Mesa's llvmpipe does; nothing is
-/// known of adapters of unknown kind, so they are trusted as little.
+/// Whether the driver may silently end loops after 65,535 iterations. Mesa's llvmpipe does; adapters of unknown kind
+/// are assumed to.
 pub(crate) fn cuts_long_loops(kind: AdapterKind) -> bool {
     !kind.is_gpu()
 }
 
-/// What we tell about an adapter.
+/// The public description of an adapter.
 pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     let info = adapter.get_info();
     AdapterSummary {
@@ -110,15 +110,15 @@ pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     }
 }
 
-/// The adapters, and how long it took to find them.
+/// The adapters, and the seconds for finding them.
 struct Found {
     adapters: Vec<wgpu::Adapter>,
     instance_seconds: f64,
     adapter_seconds: f64,
 }
 
-/// Every adapter that can compute, the best first. Loading the drivers takes up to a tenth of a second and
-/// listing the adapters more, so both are done once a process.
+/// Every adapter with compute shaders, the best first. Found once per process: loading the drivers takes up to a tenth
+/// of a second, and listing the adapters longer.
 fn all() -> &'static Found {
     static FOUND: OnceLock<Found> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -131,13 +131,13 @@ fn all() -> &'static Found {
             return found;
         }
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        // Validation layers would make debug builds of callers differ from release builds.
+        // With validation layers, debug builds of callers would differ from release builds.
         descriptor.flags = wgpu::InstanceFlags::empty();
         let started = Stopwatch::start();
         let instance = wgpu::Instance::new(descriptor);
         found.instance_seconds = started.seconds();
         let started = Stopwatch::start();
-        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        let mut adapters = clock::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
         adapters.retain(|adapter| {
             let capabilities = adapter.get_downlevel_capabilities();
             capabilities

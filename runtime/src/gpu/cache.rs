@@ -1,9 +1,9 @@
-//! Compiled pipelines on disk, so that the driver compiles a kernel once and not in every process.
+//! A cache of compiled pipelines on disk, so that a driver compiles a kernel once and not in every process.
 //!
-//! One file per adapter and version of this crate. It holds what the driver gave, opaque to us, after a head of
-//! our own: the driver's version, the kernels that are in it, and a checksum. A file that is broken, of another
-//! driver, too large or not the user's alone is as good as none, and nothing that goes wrong here is an error: the
-//! kernel is compiled as if there were no cache.
+//! There is one file per adapter and version of this crate. It holds the driver's data, opaque to this crate, after a
+//! header: the driver's version, the kernels in it, and a checksum. A file that is damaged, of another driver, too
+//! large or writable by other users is ignored. No failure here is an error: the kernel is then compiled without a
+//! cache.
 
 mod file;
 
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// The first bytes of every file.
 const MAGIC: &[u8; 8] = b"simpipe2";
-/// Larger files are not read, and larger caches begin anew: drivers never forget a pipeline.
+/// Larger files are ignored, and larger caches are started again: drivers never evict a pipeline.
 const MOST_BYTES: usize = 64 << 20;
-/// With more kernels than this a cache begins anew.
+/// A cache with more kernels is started again.
 const MOST_KERNELS: usize = 512;
 
 /// Bytes of the checksum.
@@ -26,7 +26,7 @@ const CHECKSUM_BYTES: usize = 32;
 /// Bytes before the kernels: magic, checksum, driver, number of kernels.
 const HEAD_BYTES: usize = MAGIC.len() + CHECKSUM_BYTES + 16;
 
-/// The cache of the kernel that is being built.
+/// The cache of a kernel that is being built.
 pub(crate) struct Cache {
     handle: wgpu::PipelineCache,
     path: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) struct Cache {
     known: bool,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default, PartialEq)]
 struct Content {
     kernels: Vec<u64>,
@@ -44,8 +44,8 @@ struct Content {
 }
 
 impl Cache {
-    /// For a kernel on a device; none if the driver has no caches. `key` names the adapter. With
-    /// `checks` the same text is another kernel.
+    /// Opens the cache for a kernel. `None` if the driver has no caches. `key` names the adapter. With `checks`, the
+    /// same text is another kernel.
     pub(crate) fn open(
         open: &OpenDevice,
         directory: &Path,
@@ -68,12 +68,11 @@ impl Cache {
             content = Content::default();
         }
         let handle = open.guarded(Task::new("opening the pipeline cache"), || {
-            // SAFETY: the bytes must come from `PipelineCache::get_data`. Those of this file do: its name
-            // has the adapter and our version, its head the driver, a cryptographic checksum over all of it
-            // holds, and it is a plain file of this user's that nobody else can write to: so it is whole, and
-            // only this user's processes can have written it, who could replace this program as well. With
-            // `fallback`, wgpu checks its own head over the driver's bytes, and the driver its own, and
-            // both begin with an empty cache where they do not fit.
+            // SAFETY: the data must come from `PipelineCache::get_data`. The data of this file does: the file name has
+            // the adapter and the version of this crate, the header has the driver, a cryptographic checksum covers
+            // everything, and the file is a regular file of this user that nobody else can write. So it is complete,
+            // and was written by a process of this user, who could also replace this program. With `fallback`, wgpu
+            // checks its own header and the driver its own, and both start with an empty cache on a mismatch.
             unsafe {
                 open.device
                     .create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
@@ -101,12 +100,12 @@ impl Cache {
         })
     }
 
-    /// For the pipeline's descriptor.
+    /// The handle for the pipeline's descriptor.
     pub(crate) fn handle(&self) -> &wgpu::PipelineCache {
         &self.handle
     }
 
-    /// Writes it, if this kernel was not in it.
+    /// Writes the file, if the kernel was not in it.
     pub(crate) fn save(&self, open: &OpenDevice) {
         if self.known {
             return;
@@ -118,14 +117,14 @@ impl Cache {
         if let Ok(Some(blob)) = data
             && blob.len() <= MOST_BYTES
         {
-            // The next process compiles the kernel again: that is all that can happen.
+            // On failure, the next process compiles the kernel again.
             let _ = file::write(&self.path, &encode(self.driver, &self.kernels, &blob));
         }
         open.meter(|telemetry| telemetry.cache_seconds += started.seconds());
     }
 }
 
-/// What a file holds, if it is whole, of this driver and the user's own.
+/// The content of a file, if it is complete, of this driver and of this user.
 fn read(path: &Path, driver: u64) -> Option<Content> {
     let most = MOST_BYTES + HEAD_BYTES + 8 * MOST_KERNELS;
     decode(driver, &file::read(path, most as u64)?)
@@ -170,12 +169,12 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*head))
 }
 
-/// BLAKE3, for this use alone.
+/// BLAKE3 in its own key derivation context.
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     blake3::derive_key("sim-runtime 2026 compiled pipelines", bytes)
 }
 
-/// A number that stands for a text.
+/// A hash of a text.
 fn number_of(text: &[u8]) -> u64 {
     number(&mut &checksum(text)[..]).unwrap_or_default()
 }

@@ -1,124 +1,148 @@
-//! The commands of a submission. The host takes longer to record them than to submit them, so those of a run that is
-//! over in one submission are recorded once more while the device computes it, for the next run like it.
+//! The commands of a submission. Recording takes the host longer than submitting, so the commands of a run that fits
+//! one submission are recorded once more while the device computes it, for the next run like it.
 
 use super::{
-    Built,
-    buffers::{Buffers, Dispatch},
+    buffer_set::{BufferSet, RunBuffers},
+    cached_kernel::CachedKernel,
+    chunk::workgroups,
     device::{OpenDevice, Task},
-    reduce::{Reducer, Reduction},
+    reduce::Reduction,
     staging::Mapping,
+    timing::{SubmissionTiming, Timestamps},
+    uniforms::Uniforms,
 };
 use crate::error::Error;
 
-/// What the device does with them.
+/// Recording, submitting and waiting, in errors.
 pub(super) const RUNNING: Task = Task::new("running the kernel");
 
-/// What commands depend on, beside the kernel and the buffers.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Plan {
-    /// The place of each dispatch, and its agents.
-    dispatches: Vec<(usize, u32)>,
-    /// How often they are computed.
-    pub(super) repeats: u32,
-    /// What comes back of each of so many places.
-    pub(super) places: usize,
-    bytes: u64,
-    /// Does the device's clock time them?
-    clocked: bool,
+/// Everything that commands depend on beside the kernel and the buffers. Commands with equal keys are interchangeable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct CommandKey {
+    /// Runs of the submission.
+    pub(super) runs: usize,
+    /// Agents of each run.
+    pub(super) agents: u32,
+    /// Dispatches of each run, one after the other.
+    pub(super) dispatches: usize,
+    /// Bytes that are read back of each run's results.
+    pub(super) bytes_back: u64,
+    pub(super) timing: SubmissionTiming,
 }
 
-/// What goes into the commands of one submission only.
+/// Work of one submission that commands recorded for later submissions do not have.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Once<'a> {
-    /// Dispatches whose tables of steps are filled if they are not yet.
-    pub(super) prepared: &'a [Dispatch<'a>],
-    /// What the results are reduced to.
-    pub(super) reduced: Option<(&'a Reducer, &'a [Reduction])>,
+pub(super) struct OneOffWork<'a> {
+    /// The number of steps for which step tables are filled, unless they are.
+    pub(super) step_tables: Option<u32>,
+    pub(super) reductions: &'a [Reduction],
 }
 
-/// Commands that are ready to be submitted, once.
+/// Recorded commands, which can be submitted once.
 pub(super) struct Commands {
-    plan: Plan,
+    pub(super) key: CommandKey,
     buffer: wgpu::CommandBuffer,
     mapping: Mapping,
 }
 
-impl Plan {
-    /// For the dispatches of a submission, with so many bytes to come back of each of so many places.
-    pub(super) fn new(
-        dispatches: &[Dispatch<'_>],
-        repeats: u32,
-        (places, bytes): (usize, u64),
-        clocked: bool,
-    ) -> Plan {
-        let dispatches = dispatches.iter();
-        Plan {
-            dispatches: dispatches.map(|it| (it.place, it.chunk.1)).collect(),
-            repeats,
-            places,
-            bytes,
-            clocked,
-        }
-    }
+/// A submission on the device.
+pub(super) struct Submitted {
+    pub(super) index: wgpu::SubmissionIndex,
+    pub(super) mapping: Mapping,
 }
 
 impl Commands {
-    /// Records the dispatches and the way back of their results.
+    /// Records the dispatches and the copies of the results to the staging buffer.
     pub(super) fn record(
         open: &OpenDevice,
-        built: &Built,
-        buffers: &Buffers,
-        plan: Plan,
-        once: Once<'_>,
+        kernel: &CachedKernel,
+        buffers: &BufferSet,
+        key: CommandKey,
+        one_off: OneOffWork<'_>,
     ) -> Result<Commands, Error> {
         open.guarded(RUNNING, || {
             let mut encoder = open
                 .device
                 .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sim") });
+            let staging = &buffers.staging;
+            let timestamps = staging.timestamps_if(key.timing.timestamps);
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: Some("sim"),
-                timestamp_writes: buffers.staging.timestamps(plan.clocked),
+                timestamp_writes: timestamps.map(Timestamps::pass_writes),
             });
-            buffers.staging.start(&mut pass, plan.clocked);
-            buffers.prepare(&mut pass, open, &built.kernel, once.prepared);
-            for _ in 0..plan.repeats {
-                let kernel = (&built.kernel, built.agents);
-                buffers.record(&mut pass, open, kernel, &plan.dispatches);
+            if let Some(timestamps) = timestamps {
+                timestamps.begin(&mut pass);
+            }
+            if let Some(steps) = one_off.step_tables {
+                fill_step_tables(
+                    &mut pass,
+                    open,
+                    kernel,
+                    &buffers.runs[..key.runs],
+                    &buffers.uniforms,
+                    steps,
+                );
+            }
+            for _ in 0..key.timing.repeats {
+                dispatch(&mut pass, open, kernel, buffers, &key);
             }
             drop(pass);
-            let reductions = once.reduced.map_or(&[][..], |(reducer, reductions)| {
-                reducer.record(&mut encoder, reductions);
-                reductions
-            });
-            let results = buffers.places[..plan.places].iter();
-            let results = results.map(|it| (&it.results.device, plan.bytes));
-            let parts = results.chain(reductions.iter().map(Reduction::report));
-            let mapping = buffers.staging.fill(&mut encoder, parts, plan.clocked);
+            Reduction::record_all(&mut encoder, one_off.reductions);
+            let results = buffers.runs[..key.runs].iter();
+            let results = results.map(|run| (&run.results.buffer, key.bytes_back));
+            let reports = one_off.reductions.iter().map(Reduction::report);
+            let timed = key.timing.timestamps;
+            let mapping = staging.fill(&mut encoder, results.chain(reports), timed);
             Commands {
-                plan,
+                key,
                 buffer: encoder.finish(),
                 mapping,
             }
         })
     }
 
-    /// Are they what a plan asks for?
-    pub(super) fn are_for(&self, plan: &Plan) -> bool {
-        self.plan == *plan
-    }
-
-    /// Are they kept in the place of those: does the device's clock time both, or neither?
-    pub(super) fn replace(&self, others: &Commands) -> bool {
-        self.plan.clocked == others.plan.clocked
-    }
-
-    /// Sends them to the device.
-    pub(super) fn submit(
-        self,
-        open: &OpenDevice,
-    ) -> Result<(wgpu::SubmissionIndex, Mapping), Error> {
-        let submission = open.guarded(RUNNING, || open.queue.submit([self.buffer]))?;
+    /// Hands the commands to the device.
+    pub(super) fn submit(self, open: &OpenDevice) -> Result<Submitted, Error> {
+        let index = open.guarded(RUNNING, || open.queue.submit([self.buffer]))?;
         open.meter(|telemetry| telemetry.submissions += 1);
-        Ok((submission, self.mapping))
+        Ok(Submitted {
+            index,
+            mapping: self.mapping,
+        })
+    }
+}
+
+/// Records what fills the step tables that do not hold the values of their launches.
+fn fill_step_tables(
+    pass: &mut wgpu::ComputePass<'_>,
+    open: &OpenDevice,
+    kernel: &CachedKernel,
+    runs: &[RunBuffers],
+    uniforms: &Uniforms,
+    steps: u32,
+) {
+    for (number, run) in runs.iter().enumerate() {
+        if let (Some(table), Some(kernel)) = (&run.step_table, &kernel.kernel.step_table) {
+            let offset = uniforms.offset(number);
+            table.fill(pass, kernel, &open.limits, steps, offset);
+        }
+    }
+}
+
+/// Records the dispatches of the time loop: all runs side by side, one range of steps after the other.
+fn dispatch(
+    pass: &mut wgpu::ComputePass<'_>,
+    open: &OpenDevice,
+    kernel: &CachedKernel,
+    buffers: &BufferSet,
+    key: &CommandKey,
+) {
+    let most = open.limits.max_compute_workgroups_per_dimension;
+    let (x, y) = workgroups(key.agents, kernel.workgroup_agents, most);
+    pass.set_pipeline(&kernel.kernel.pipeline);
+    for block in 0..key.dispatches * key.runs {
+        let bind_group = &buffers.runs[block % key.runs].bind_group;
+        pass.set_bind_group(0, bind_group, &[buffers.uniforms.offset(block)]);
+        pass.dispatch_workgroups(x, y, 1);
     }
 }

@@ -1,9 +1,9 @@
-//! An open device: every call that may fail goes through [`OpenDevice::guarded`] or [`OpenDevice::wait`],
-//! which turn wgpu's errors and panics into ours.
+//! An open device. Every call that can fail goes through [`OpenDevice::guarded`], which turns the errors and panics of
+//! wgpu into errors of this crate.
 
 use crate::{
     adapter::AdapterSummary,
-    clock::Stopwatch,
+    clock::{self, Stopwatch},
     error::Error,
     gpu::{
         adapter::{seconds, summary},
@@ -16,56 +16,53 @@ use std::{
     mem::ManuallyDrop,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-/// How long a wait spins before it blocks: blocking adds 50 to 400 microseconds, which short runs on a GPU
-/// would feel, and spinning 35.
+/// How long a wait spins before it blocks. Blocking adds 50 to 400 microseconds of latency to a run, spinning 35.
 const SPIN: Duration = Duration::from_millis(2);
 
-/// How long a wait sleeps at a time.
+/// Longest sleep of a wait between two polls.
 const NAP: Duration = Duration::from_millis(5);
 
-/// Invocations of a workgroup: the kernels of the compiler all have so many.
+/// Invocations of a workgroup of the compiler's kernels that use subgroups.
 const WORKGROUP: u32 = 64;
 
-/// Held by the thread that opens or closes a device or has a kernel compiled.
+/// Held while a device is opened or closed or a kernel is compiled.
 static DRIVER: Mutex<()> = Mutex::new(());
 
-/// Waits until no other thread opens or closes a device or has a kernel compiled. A driver of NVIDIA (580.159) was seen
-/// to stand still when several did at once: one in the loader of libraries, the other in the driver, each waiting for
-/// what the other held.
+/// Waits until no other thread opens or closes a device or compiles a kernel. NVIDIA's driver 580.159 was seen to
+/// deadlock when two threads did so at once: one held the lock of the dynamic loader, the other the driver's.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A device, its queue and what went wrong with it.
+/// A device, its queue and its asynchronous errors.
 pub(crate) struct OpenDevice {
     pub(crate) device: ManuallyDrop<wgpu::Device>,
     pub(crate) queue: ManuallyDrop<wgpu::Queue>,
     pub(crate) limits: wgpu::Limits,
     pub(crate) adapter: AdapterSummary,
-    /// The smallest subgroup that it may form; 1 if it has none.
+    /// The smallest size of a subgroup; 1 without subgroups.
     pub(crate) subgroup: u32,
-    /// Processors that run workgroups of their own, where the driver tells.
+    /// The number of processors (SMs) if the driver reports it.
     pub(crate) processors: Option<u32>,
     faults: Arc<Mutex<Faults>>,
     telemetry: Cell<Telemetry>,
 }
 
-/// What the driver told us outside of any call.
+/// Errors that the driver reported outside of any call.
 #[derive(Default)]
 struct Faults {
     lost: Option<String>,
     stray: Option<wgpu::Error>,
 }
 
-/// What is being done, for the error.
+/// The operation that an error is about.
 #[derive(Clone, Copy)]
 pub(crate) struct Task {
     pub(crate) during: &'static str,
-    /// Bytes that it allocates.
+    /// Bytes that it allocates; 0 if none.
     pub(crate) bytes: u64,
 }
 
@@ -76,13 +73,16 @@ impl Task {
 }
 
 impl OpenDevice {
-    /// Opens a device with everything that the adapter allows.
+    /// Opens a device with all of the adapter's limits.
+    ///
+    /// # Errors
+    /// [`Error::DeviceRefused`]
     pub(crate) fn open(adapter: &wgpu::Adapter) -> Result<OpenDevice, Error> {
         let limits = adapter.limits();
         let summary = summary(adapter);
         let _alone = alone();
         let started = Stopwatch::start();
-        // What the driver may have: a clock for the report, and a cache for its own compiler.
+        // All optional: timestamps for telemetry, a cache for the driver's compiler, subgroups for shuffles.
         let wanted = wgpu::Features::TIMESTAMP_QUERY
             | wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES
             | wgpu::Features::PIPELINE_CACHE
@@ -95,11 +95,10 @@ impl OpenDevice {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         });
-        let (device, queue) =
-            pollster::block_on(request).map_err(|error| Error::DeviceRefused {
-                adapter: summary.name.clone(),
-                message: error.to_string(),
-            })?;
+        let (device, queue) = clock::block_on(request).map_err(|error| Error::DeviceRefused {
+            adapter: summary.name.clone(),
+            message: error.to_string(),
+        })?;
         let faults = Arc::new(Mutex::new(Faults::default()));
         let at_loss = Arc::clone(&faults);
         device.set_device_lost_callback(move |reason, message| {
@@ -131,30 +130,30 @@ impl OpenDevice {
         })
     }
 
-    /// Takes note of something that was done.
+    /// Adds to the telemetry.
     pub(crate) fn meter(&self, note: impl FnOnce(&mut Telemetry)) {
         let mut telemetry = self.telemetry.get();
         note(&mut telemetry);
         self.telemetry.set(telemetry);
     }
 
-    /// What was done since the device was opened, or since the last such call.
-    pub(crate) fn taken_telemetry(&self) -> Telemetry {
+    /// The telemetry since the device was opened or since the last call.
+    pub(crate) fn take_telemetry(&self) -> Telemetry {
         self.telemetry.take()
     }
 
-    /// Does something with the device and gives what went wrong in it as an error.
+    /// Calls `act`, which uses the device, and returns the first error that the device reports.
     pub(crate) fn guarded<T>(&self, task: Task, act: impl FnOnce() -> T) -> Result<T, Error> {
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        // wgpu panics where it cannot go on, above all when the device is lost. The session that owns this
-        // device is dropped after any error, so nobody sees what a panic left behind.
+        // wgpu panics where it cannot continue, above all if the device is lost. The session that owns the device is
+        // dropped after any error, so nothing observes the state that a panic leaves.
         let result = catch_unwind(AssertUnwindSafe(act));
         let errors = [
-            pollster::block_on(validation.pop()),
-            pollster::block_on(memory.pop()),
-            pollster::block_on(internal.pop()),
+            clock::block_on(validation.pop()),
+            clock::block_on(memory.pop()),
+            clock::block_on(internal.pop()),
         ];
         let result = result.map_err(|panic| self.panicked(task, panic.as_ref()));
         self.check_faults(task)?;
@@ -164,30 +163,140 @@ impl OpenDevice {
         result
     }
 
-    /// Waits until a submission `is_done`, which should be the case when it is `due`: sleeps for most of that time,
-    /// then spins, and blocks if it takes longer.
+    /// Allocates a buffer.
+    ///
+    /// # Errors
+    /// [`Error::GpuMemory`]
+    pub(crate) fn buffer(
+        &self,
+        during: &'static str,
+        bytes: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, Error> {
+        self.guarded(Task { during, bytes }, || {
+            self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("sim"),
+                size: bytes,
+                usage,
+                mapped_at_creation: false,
+            })
+        })
+    }
+
+    /// Writes words to the beginning of a buffer, and counts them in the telemetry.
+    pub(crate) fn upload(
+        &self,
+        during: &'static str,
+        buffer: &wgpu::Buffer,
+        words: &[u32],
+    ) -> Result<(), Error> {
+        self.meter(|telemetry| telemetry.bytes_up += words.len() as u64 * 4);
+        self.write(during, buffer, 0, words)
+    }
+
+    /// Writes words to a buffer from the byte `offset` on.
+    pub(crate) fn write(
+        &self,
+        during: &'static str,
+        buffer: &wgpu::Buffer,
+        offset: u64,
+        words: &[u32],
+    ) -> Result<(), Error> {
+        let bytes = words.len() as u64 * 4;
+        self.guarded(Task { during, bytes }, || {
+            self.queue
+                .write_buffer(buffer, offset, bytemuck::cast_slice(words));
+        })
+    }
+
+    /// Binds buffers.
+    pub(crate) fn bind_group(
+        &self,
+        layout: &wgpu::BindGroupLayout,
+        entries: &[wgpu::BindGroupEntry<'_>],
+    ) -> Result<wgpu::BindGroup, Error> {
+        self.guarded(Task::new("binding the buffers"), || {
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("sim"),
+                layout,
+                entries,
+            })
+        })
+    }
+
+    /// Lays out bindings.
+    pub(crate) fn bind_group_layout(
+        &self,
+        entries: &[wgpu::BindGroupLayoutEntry],
+    ) -> Result<wgpu::BindGroupLayout, Error> {
+        self.guarded(Task::new("laying out the buffers"), || {
+            self.device
+                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                    label: Some("sim"),
+                    entries,
+                })
+        })
+    }
+
+    /// Compiles an entry point of a module.
+    pub(crate) fn pipeline(
+        &self,
+        module: &wgpu::ShaderModule,
+        entry_point: &'static str,
+        layout: &wgpu::BindGroupLayout,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Result<wgpu::ComputePipeline, Error> {
+        self.guarded(Task::new("compiling the kernel"), || {
+            let layout = (self.device).create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("sim"),
+                bind_group_layouts: &[Some(layout)],
+                immediate_size: 0,
+            });
+            (self.device).create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(entry_point),
+                layout: Some(&layout),
+                module,
+                entry_point: Some(entry_point),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    // Kernels write workgroup memory before they read it.
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache,
+            })
+        })
+    }
+
+    /// Lets callbacks of completed submissions run. Never blocks.
+    pub(crate) fn poll(&self, task: Task) -> Result<(), Error> {
+        let polled = self.guarded(task, || self.device.poll(wgpu::PollType::Poll))?;
+        polled
+            .map(|_| ())
+            .map_err(|error| self.poll_failed(task, &error))
+    }
+
+    /// Blocks until a submission `is_done`, which is expected at the time `due`: sleeps for most of the time until
+    /// then, spins around `due`, and waits for the driver if the submission takes longer.
     pub(crate) fn wait(
         &self,
         task: Task,
         submission: wgpu::SubmissionIndex,
-        due: Instant,
+        due: Duration,
         mut is_done: impl FnMut() -> bool,
     ) -> Result<(), Error> {
-        let started = Instant::now();
+        let started = clock::now();
+        let elapsed = || clock::now() - started;
         // A software adapter needs the cores for itself.
-        let spin = self.adapter.kind.is_gpu();
-        let expected = due.saturating_duration_since(started);
-        let nap = (expected * 9 / 10).saturating_sub(SPIN / 2);
+        let spins = self.adapter.kind.is_gpu() && clock::HAS_CLOCK;
+        let expected = due.saturating_sub(started);
+        let sleep = (expected * 9 / 10).saturating_sub(SPIN / 2);
         let poll = || -> Result<(), wgpu::PollError> {
-            // In short naps: what is expected may be wrong.
-            while spin && nap >= SPIN / 2 && started.elapsed() < nap {
-                thread::sleep(NAP.min(nap.saturating_sub(started.elapsed())));
-                self.device.poll(wgpu::PollType::Poll)?;
-                if is_done() {
-                    return Ok(());
+            while spins && elapsed() < expected + SPIN {
+                let left = sleep.saturating_sub(elapsed());
+                // In short naps, since the estimate may be wrong.
+                if sleep >= SPIN / 2 && !left.is_zero() {
+                    clock::sleep(NAP.min(left));
                 }
-            }
-            while spin && started.elapsed() < expected + SPIN {
                 self.device.poll(wgpu::PollType::Poll)?;
                 if is_done() {
                     return Ok(());
@@ -201,15 +310,19 @@ impl OpenDevice {
             Ok(())
         };
         let result = self.guarded(task, poll)?;
-        self.meter(|telemetry| telemetry.wait_seconds += started.elapsed().as_secs_f64());
-        result.map_err(|error| Error::Device {
+        self.meter(|telemetry| telemetry.wait_seconds += elapsed().as_secs_f64());
+        result.map_err(|error| self.poll_failed(task, &error))
+    }
+
+    fn poll_failed(&self, task: Task, error: &wgpu::PollError) -> Error {
+        Error::Device {
             adapter: self.adapter.name.clone(),
             during: task.during,
             message: error.to_string(),
-        })
+        }
     }
 
-    /// An error if the driver complained outside of any call.
+    /// The error that the driver reported outside of any call, if any.
     fn check_faults(&self, task: Task) -> Result<(), Error> {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(message) = &faults.lost {
@@ -273,7 +386,7 @@ impl Drop for OpenDevice {
     }
 }
 
-/// The smallest subgroup, if workgroups consist of whole ones; else 1.
+/// The smallest size of a subgroup if a workgroup always consists of whole subgroups, otherwise 1.
 fn subgroup(adapter: &wgpu::Adapter, device: &wgpu::Device) -> u32 {
     let info = adapter.get_info();
     let whole = info.subgroup_max_size <= WORKGROUP;
@@ -281,5 +394,19 @@ fn subgroup(adapter: &wgpu::Adapter, device: &wgpu::Device) -> u32 {
         info.subgroup_min_size
     } else {
         1
+    }
+}
+
+/// The layout of a storage buffer.
+pub(crate) fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
     }
 }

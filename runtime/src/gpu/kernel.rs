@@ -1,16 +1,16 @@
-//! The kernel on a device: layout of the bindings, shader module and pipelines.
+//! The kernel on a device: its bindings, shader module and pipelines.
 
 use crate::{
     clock::Stopwatch,
     error::Error,
-    gpu::device::{OpenDevice, Task, alone},
+    gpu::device::{OpenDevice, Task, alone, storage},
 };
 use sim_compiler::{
     manifest::Manifest,
     schedule::{self, Prepared},
 };
 
-/// Binding numbers of the manifest's contract; the tables follow.
+/// Binding numbers that the manifest promises; the data tables follow.
 pub(crate) mod binding {
     pub(crate) const RUN: u32 = 0;
     pub(crate) const INPUTS: u32 = 1;
@@ -19,26 +19,30 @@ pub(crate) mod binding {
     pub(crate) const PROGRESS: u32 = 4;
 }
 
-/// Stack that parsing and compiling a deeply nested kernel may take: naga and the drivers recurse.
+/// Stack for parsing and compiling a deeply nested kernel, over which naga and the drivers recurse.
 const STACK: usize = 64 << 20;
 
 /// A pipeline that is ready to run.
 pub(crate) struct Kernel {
     pub(crate) pipeline: wgpu::ComputePipeline,
-    pub(crate) layout: wgpu::BindGroupLayout,
-    /// The entry point that computes what agents share, if the kernel has one.
-    pub(crate) preparing: Option<Preparing>,
+    pub(crate) bind_group_layout: wgpu::BindGroupLayout,
+    /// What fills the step table, if the kernel has one.
+    pub(crate) step_table: Option<StepTableKernel>,
 }
 
-/// The pipeline of `prepare`.
-pub(crate) struct Preparing {
+/// The pipeline of the entry point `prepare`, which fills the step table.
+pub(crate) struct StepTableKernel {
     pub(crate) pipeline: wgpu::ComputePipeline,
-    pub(crate) layout: wgpu::BindGroupLayout,
-    pub(crate) prepared: Prepared,
+    pub(crate) bind_group_layout: wgpu::BindGroupLayout,
+    /// The binding and the size of the table.
+    pub(crate) layout: Prepared,
 }
 
 impl Kernel {
-    /// Validates and compiles one of a model's kernels for the device, with the shader compiler's checks if `checks`.
+    /// Validates and compiles a kernel. With `checks` the shader compiler adds its runtime checks.
+    ///
+    /// # Errors
+    /// [`Error::AdapterLimit`], [`Error::KernelRefused`]
     pub(crate) fn build(
         open: &OpenDevice,
         manifest: &Manifest,
@@ -61,64 +65,41 @@ impl Kernel {
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
-        let (pipeline, layout) = pipeline(open, &module, "main", &entries, cache)?;
-        let preparing = kernel.prepared.map(|prepared| -> Result<_, Error> {
+        let (pipeline, bind_group_layout) = pipeline(open, &module, "main", &entries, cache)?;
+        let step_table = kernel.prepared.map(|layout| -> Result<_, Error> {
             let mut entries = vec![uniform(manifest)];
             entries.extend(tables(manifest));
-            entries.push(storage(prepared.binding, false));
-            let (pipeline, layout) = self::pipeline(open, &module, "prepare", &entries, cache)?;
-            Ok(Preparing {
+            entries.push(storage(layout.binding, false));
+            let (pipeline, bind_group_layout) =
+                self::pipeline(open, &module, "prepare", &entries, cache)?;
+            Ok(StepTableKernel {
                 pipeline,
+                bind_group_layout,
                 layout,
-                prepared,
             })
         });
-        let preparing = preparing.transpose()?;
+        let step_table = step_table.transpose()?;
         open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
         Ok(Kernel {
             pipeline,
-            layout,
-            preparing,
+            bind_group_layout,
+            step_table,
         })
     }
 }
 
-/// Compiles an entry point whose bindings are these.
+/// Compiles an entry point with these bindings.
 fn pipeline(
     open: &OpenDevice,
     module: &wgpu::ShaderModule,
-    entry_point: &str,
+    entry_point: &'static str,
     entries: &[wgpu::BindGroupLayoutEntry],
     cache: Option<&wgpu::PipelineCache>,
 ) -> Result<(wgpu::ComputePipeline, wgpu::BindGroupLayout), Error> {
-    let device = &open.device;
-    let layout = open.guarded(Task::new("laying out the buffers"), || {
-        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("sim"),
-            entries,
-        })
-    })?;
+    let layout = open.bind_group_layout(entries)?;
     let _alone = alone();
-    let pipeline = open.guarded(Task::new("compiling the kernel"), || {
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("sim"),
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
-        stacker::maybe_grow(STACK / 2, STACK, || {
-            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some("sim"),
-                layout: Some(&pipeline_layout),
-                module,
-                entry_point: Some(entry_point),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    // Kernels read none of it before they have written it.
-                    zero_initialize_workgroup_memory: false,
-                    ..Default::default()
-                },
-                cache,
-            })
-        })
+    let pipeline = stacker::maybe_grow(STACK / 2, STACK, || {
+        open.pipeline(module, entry_point, &layout, cache)
     })?;
     Ok((pipeline, layout))
 }
@@ -131,26 +112,12 @@ fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule
     if checks {
         return device.create_shader_module(descriptor);
     }
-    // SAFETY: the compiler writes kernels whose loops are bounded, whose indices are clamped or proved to
-    // be in range, and whose integer divisors are guarded in the text, so that the checks would find
-    // nothing. They cost: forced loop bounding keeps drivers from unrolling loops over local arrays, which
-    // was measured to make kernels up to 31 times slower. The length of every buffer follows from the same
-    // manifest that the kernel was written for.
+    // SAFETY: in every kernel that the compiler writes, loops are bounded, indices are clamped or proved to be in
+    // range, and integer divisors are guarded, so the checks never fire. The length of every buffer follows from the
+    // manifest that the kernel was compiled with. The checks are expensive: forced loop bounding prevents drivers from
+    // unrolling loops over local arrays, which made kernels up to 31 times slower.
     unsafe {
         device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
-    }
-}
-
-fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage { read_only },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
     }
 }
 
@@ -172,7 +139,7 @@ fn tables(manifest: &Manifest) -> impl Iterator<Item = wgpu::BindGroupLayoutEntr
     tables.map(|table| storage(table.binding, true))
 }
 
-/// The layout that the manifest's contract prescribes.
+/// The bindings that the manifest promises.
 fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
     let mut entries = vec![uniform(manifest)];
     if manifest.input_words > 0 {
@@ -189,7 +156,7 @@ fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
     entries
 }
 
-/// What the validator would refuse with words about our internals, said in the user's.
+/// Checks the limits that the validator would report in terms of the kernel rather than the model.
 fn check_limits(
     open: &OpenDevice,
     manifest: &Manifest,

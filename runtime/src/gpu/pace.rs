@@ -1,132 +1,146 @@
-//! How many steps a dispatch and a submission take.
+//! How many steps a dispatch and a submission compute.
 //!
-//! Two things bound them. A software adapter may end loops silently after 65,535 rounds per dispatch, all
-//! loops taken together, so that its dispatches stay below. And no submission should take long: a watchdog
-//! kills the device after a second or two, and a run can be cancelled only between submissions. The first
-//! submission of a kernel is a guess; later ones are sized by the time that the last one took.
+//! There are two bounds. A software adapter may silently end loops after 65,535 iterations per dispatch, counted over
+//! all loops, so its dispatches stay below that. And no submission should take long: a watchdog resets the device
+//! after a second or two, and a run can be cancelled only between submissions. The size of the first submission of a
+//! kernel is a guess; later ones follow from the time of the one before.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
-/// Rounds of loops that a dispatch on a software adapter may have: 65,535 less a margin.
-const SOFTWARE_ROUNDS: u64 = 60_000;
-/// Steps per dispatch on a software adapter if the model's inner loops depend on values of the run.
+/// Loop iterations of a dispatch on a software adapter: 65,535 less a margin.
+const SOFTWARE_ITERATIONS: u64 = 60_000;
+/// Steps per dispatch on a software adapter if the iterations of inner loops are not known statically.
 const SOFTWARE_GUESS: u32 = 64;
-/// What a submission should take.
+/// The intended time of a submission.
 const TARGET: Duration = Duration::from_millis(150);
-/// What is not short: beside it, what reading the device's clock takes is nothing.
+/// The time from which on timestamps cost nothing in comparison.
 const LONG: Duration = Duration::from_millis(1);
-/// Rounds (of any loop, of all agents) in the first submission: 40 microseconds on a large GPU, a
-/// fraction of a second on the slowest.
-const FIRST_ROUNDS_GPU: u64 = 1 << 28;
-/// The same for software.
-const FIRST_ROUNDS_SOFTWARE: u64 = 1 << 23;
-/// Fewer agents than this take as long as this many: a GPU is not full.
+/// Iterations (of any loop, of all agents) in the first submission: 40 microseconds on a large GPU, a fraction of a
+/// second on the slowest.
+const FIRST_ITERATIONS_GPU: u64 = 1 << 28;
+/// The same for software adapters.
+const FIRST_ITERATIONS_SOFTWARE: u64 = 1 << 23;
+/// The occupancy below which a GPU takes as long as for this number of agents.
 const FULL_GPU: u64 = 16_384;
-/// Assumed rounds of inner loops where the manifest knows none.
+/// Assumed iterations of inner loops where the manifest has none.
 const UNKNOWN_INNER: u64 = 64;
-/// A submission is at most so many times as large as the last: a measured time is no promise.
+/// Largest ratio of the sizes of two submissions in a row, since a measured time may not scale.
 const GROWTH: u64 = 8;
 
-/// The pace of one kernel on one device; outlives a run, so that the next run begins where it ended.
+/// The pace of one kernel on one device. Outlives a run, so that the next run starts with what this one measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
-    /// Most steps of a dispatch.
+    /// The most steps of a dispatch.
     cap: u32,
-    /// Steps times agents of the last submission, and its seconds.
-    last: Option<(u64, f64)>,
-    first_rounds: u64,
+    last: Option<Measured>,
+    first_iterations: u64,
     least_agents: u64,
-    rounds_per_step: u64,
+    iterations_per_step: u64,
+}
+
+/// The time of a submission.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    agent_steps: u64,
+    seconds: f64,
 }
 
 impl Pace {
-    /// For a kernel with so many rounds of inner loops per step, and the caller's own bound.
-    pub(crate) fn new(software: bool, inner_rounds: Option<u64>, tuned: Option<u32>) -> Pace {
-        let rounds_per_step = inner_rounds.unwrap_or(UNKNOWN_INNER).saturating_add(1);
-        let cap = match (software, inner_rounds) {
+    /// The pace of a kernel whose inner loops have this number of iterations per step, if it is known. `most_steps` is
+    /// the caller's bound of the steps of a dispatch.
+    pub(crate) fn new(software: bool, inner: Option<u64>, most_steps: Option<u32>) -> Pace {
+        let iterations_per_step = inner.unwrap_or(UNKNOWN_INNER).saturating_add(1);
+        let cap = match (software, inner) {
             (false, _) => u32::MAX,
             (true, None) => SOFTWARE_GUESS,
-            // `init` and `finish` may have as many rounds as a step, in the same dispatch as the steps.
-            (true, Some(_)) => (SOFTWARE_ROUNDS / rounds_per_step).saturating_sub(2).max(1) as u32,
+            // `init` and `finish` may have as many iterations as a step, in the same dispatch as the steps.
+            (true, Some(_)) => (SOFTWARE_ITERATIONS / iterations_per_step)
+                .saturating_sub(2)
+                .max(1) as u32,
         };
         Pace {
-            cap: cap.min(tuned.unwrap_or(u32::MAX)).max(1),
+            cap: cap.min(most_steps.unwrap_or(u32::MAX)).max(1),
             last: None,
-            first_rounds: if software {
-                FIRST_ROUNDS_SOFTWARE
+            first_iterations: if software {
+                FIRST_ITERATIONS_SOFTWARE
             } else {
-                FIRST_ROUNDS_GPU
+                FIRST_ITERATIONS_GPU
             },
             least_agents: if software { 1 } else { FULL_GPU },
-            rounds_per_step,
+            iterations_per_step,
         }
     }
 
-    /// A loop was cut short in a dispatch of so many steps: use a quarter. False if a dispatch cannot be shorter.
+    /// Makes dispatches a quarter as long, after a loop was cut short in one of `steps` steps. `false` if a dispatch
+    /// cannot be shorter.
     pub(crate) fn shorten(&mut self, steps: u32) -> bool {
         self.cap = self.cap.min((steps / 4).max(1));
         steps > 1
     }
 
-    /// Steps of the next submission, at least 1, at most `remaining`.
+    /// The steps of the next submission: at least 1, at most `remaining`.
     pub(crate) fn steps(&self, agents: u32, remaining: u32) -> u32 {
         let agents = u64::from(agents).max(self.least_agents);
         let work = match self.last {
-            None => self.first_rounds / self.rounds_per_step,
-            Some((work, seconds)) => {
-                let scale = TARGET.as_secs_f64() / seconds.max(1e-6);
-                (work as f64 * scale.min(GROWTH as f64)) as u64
+            None => self.first_iterations / self.iterations_per_step,
+            Some(last) => {
+                let scale = TARGET.as_secs_f64() / last.seconds.max(1e-6);
+                (last.agent_steps as f64 * scale.min(GROWTH as f64)) as u64
             }
         };
         (work / agents).clamp(1, u64::from(remaining).max(1)) as u32
     }
 
-    /// The ranges of steps of the next dispatches, of the steps from the first of `steps` to the second: at least one
-    /// dispatch, at most `most`.
-    pub(crate) fn ranges(&self, agents: u32, steps: (u32, u32), most: usize) -> Vec<(u32, u32)> {
-        let (step, steps) = steps;
-        let mut span = self.steps(agents, steps - step).min(steps - step);
-        if span > self.cap && span < steps - step {
-            // Whole dispatches only: a short one at the end of each submission is a wasted start.
+    /// The steps of each dispatch of the next submission, at least one dispatch and at most `most`, which start with
+    /// the first of `steps`.
+    pub(crate) fn ranges(&self, agents: u32, steps: Range<u32>, most: usize) -> Vec<Range<u32>> {
+        let remaining = steps.end - steps.start;
+        let mut span = self.steps(agents, remaining).min(remaining);
+        if span > self.cap && span < remaining {
+            // Whole dispatches only: a short one at the end of each submission would waste a start.
             span -= span % self.cap;
         }
-        let end = step + span;
+        let end = steps.start + span;
         let mut ranges = Vec::new();
-        let mut first = step;
+        let mut first = steps.start;
         while ranges.is_empty() || (first < end && ranges.len() < most) {
             let last = end.min(first.saturating_add(self.cap));
-            ranges.push((first, last));
+            ranges.push(first..last);
             first = last;
         }
         ranges
     }
 
-    /// What so many steps should take, by the last submission.
+    /// The estimated time of `steps` steps, from the last submission; 0 before the first.
     pub(crate) fn expected(&self, agents: u32, steps: u32) -> Duration {
         let agents = u64::from(agents).max(self.least_agents);
         let work = agents.saturating_mul(u64::from(steps.max(1))) as f64;
-        self.last.map_or(Duration::ZERO, |(known, seconds)| {
-            Duration::try_from_secs_f64(seconds * work / known as f64).unwrap_or(TARGET)
+        self.last.map_or(Duration::ZERO, |last| {
+            let seconds = last.seconds * work / last.agent_steps as f64;
+            Duration::try_from_secs_f64(seconds).unwrap_or(TARGET)
         })
     }
 
-    /// Must the device's clock time so many steps, for the next submissions to be sized by? Reading it takes time,
-    /// which short submissions feel; those change nothing about the next.
-    pub(crate) fn needs_clock(&self, agents: u32, steps: u32) -> bool {
+    /// Whether a submission of `steps` steps needs timestamps, to size the next ones. Timestamps add latency to short
+    /// submissions, whose time says nothing new.
+    pub(crate) fn needs_timestamps(&self, agents: u32, steps: u32) -> bool {
         self.last.is_none() || self.expected(agents, steps) >= LONG
     }
 
-    /// Takes note of a submission's time.
+    /// Learns from the time of a submission.
     pub(crate) fn learn(&mut self, agents: u32, steps: u32, seconds: f64) {
         let agents = u64::from(agents).max(self.least_agents);
-        // Birth and end count as a step where there is none.
-        let work = agents.saturating_mul(u64::from(steps.max(1)));
-        // A short remainder says little about the rate: fixed costs rule it.
-        let informative = self
-            .last
-            .is_none_or(|(known, _)| work >= known / 4 || seconds > TARGET.as_secs_f64() / 4.0);
-        if informative && work > 0 {
-            self.last = Some((work, seconds));
+        // Without steps, `init` and `finish` count as one.
+        let agent_steps = agents.saturating_mul(u64::from(steps.max(1)));
+        // A short remainder says little about the rate: its fixed costs dominate.
+        let informative = self.last.is_none_or(|last| {
+            agent_steps >= last.agent_steps / 4 || seconds > TARGET.as_secs_f64() / 4.0
+        });
+        if informative && agent_steps > 0 {
+            self.last = Some(Measured {
+                agent_steps,
+                seconds,
+            });
         }
     }
 }
@@ -139,7 +153,7 @@ mod tests {
     fn software_dispatches_stay_below_the_loop_limit() {
         for inner in [0, 1, 43, 1000, 59_999, 1 << 40] {
             let cap = u64::from(Pace::new(true, Some(inner), None).cap);
-            assert!(cap == 1 || (cap + 2) * (1 + inner) <= SOFTWARE_ROUNDS);
+            assert!(cap == 1 || (cap + 2) * (1 + inner) <= SOFTWARE_ITERATIONS);
         }
         assert_eq!(Pace::new(true, Some(43), None).cap, 1361);
         assert_eq!(Pace::new(true, None, None).cap, 64);
@@ -173,12 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn short_submissions_need_no_clock_once_one_was_timed() {
+    fn short_submissions_need_no_timestamps_once_one_was_timed() {
         let mut pace = Pace::new(false, Some(0), None);
-        assert!(pace.needs_clock(1000, 10));
+        assert!(pace.needs_timestamps(1000, 10));
         pace.learn(1 << 20, 100, 1e-4);
-        assert!(!pace.needs_clock(1 << 20, 900));
-        assert!(pace.needs_clock(1 << 20, 1001));
+        assert!(!pace.needs_timestamps(1 << 20, 900));
+        assert!(pace.needs_timestamps(1 << 20, 1001));
     }
 
     #[test]

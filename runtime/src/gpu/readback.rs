@@ -1,14 +1,14 @@
-//! From the device's layout to the caller's: word `w` of agent `i` lies at `w * agents + i` on the device,
-//! the values of one agent lie together in the results.
+//! Converts results from the device's layout to the caller's. On the device, word `w` of agent `i` is at index
+//! `w * agents + i`; for the caller, the words of one agent are contiguous.
 
-use crate::bind::MANY;
+use crate::memory::MANY;
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
 
-/// Agents that one task of the transposition handles: some pages of each column.
+/// Agents per parallel task of the transposition: some pages of each column.
 const BLOCK: usize = 4096;
 
-/// Copies words, with all cores where there are many.
+/// Copies words; large copies use all cores.
 pub(crate) fn copy(from: &[u32], to: &mut [u32]) {
     if from.len() < MANY {
         to.copy_from_slice(from);
@@ -18,7 +18,7 @@ pub(crate) fn copy(from: &[u32], to: &mut [u32]) {
     parts.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// Copies a field of a chunk of `count` agents from the device's words to its rows in `rows`.
+/// Copies a field of `count` agents from the device's words to rows of the field's words.
 pub(crate) fn transpose(field: &Field, words: &[u32], count: usize, rows: &mut [u32]) {
     let width = field.words() as usize;
     let first = field.word as usize;
@@ -48,7 +48,7 @@ mod tests {
     fn many_words_are_copied_as_few_are() {
         for len in [0, 1, MANY - 1, MANY, 3 * MANY + 7] {
             let from: Vec<u32> = (0..len as u32).collect();
-            let mut to = crate::bind::zeroed(len).expect("there is memory");
+            let mut to = crate::memory::zeroed(len).expect("there is memory");
             assert!(to.len() == len && to.iter().all(|&word| word == 0));
             copy(&from, &mut to);
             assert_eq!(to, from);

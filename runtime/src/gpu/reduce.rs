@@ -1,6 +1,6 @@
-//! Summaries of results without fetching them: the device reduces its outputs and step counts to some kilobytes a
-//! column, and the host makes [`Statistics`] of those. Counts, extremes and quartiles are exact, mean and deviation
-//! but for the last rounding; all are the same in every run, since only integers are added (`reduce/reduce.wgsl`).
+//! Statistics of results that are not read back. The device reduces outputs and step counts to some kilobytes per
+//! column, from which the host computes [`Statistics`]. Counts, extremes and quartiles are exact, mean and deviation
+//! exact up to the last rounding. All are deterministic, since only integers are added (`reduce/reduce.wgsl`).
 
 #[cfg(test)]
 mod tests;
@@ -9,83 +9,84 @@ use crate::{
     clock::Stopwatch,
     error::Error,
     gpu::{
-        device::{OpenDevice, Task, alone},
+        device::{OpenDevice, Task, alone, storage},
         results::Fault,
-        upload::{buffer, write},
     },
     statistics::{EXPONENTS, Exact, Statistics, Sums, rows},
 };
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+use std::sync::Arc;
 
 const TEXT: &str = include_str!("reduce/reduce.wgsl");
 /// Invocations of a workgroup.
 const LANES: u32 = 256;
-/// Words of workgroup memory: the sums, and one for each target.
+/// Words of workgroup memory: the sums, and one per target.
 const WORKGROUP_WORDS: u32 = 2048 + TARGETS as u32;
-/// Ranks that are looked for: the extremes, and two for each quartile.
+/// Order statistics to find: the extremes, and two for each quartile.
 const TARGETS: usize = 8;
 /// Digits of 8 bits.
 const DIGITS: usize = 4;
-/// Words that the report begins with.
+/// Words of the report's header.
 const REPORT_HEAD: usize = 7;
-/// Words of a column in the report: the keys, and two for each sum.
+/// Words of a column in the report: the keys, and two per sum.
 const REPORT_WORDS: usize = TARGETS + 2 * SUMS;
 /// Sums of a column: two pieces of 16 bits for each sign and exponent, four of squares for each exponent.
 const SUMS: usize = SQUARES + 4 * EXPONENTS;
-/// Where the squares begin among them.
+/// Index of the first square among the sums.
 const SQUARES: usize = 2 * 2 * EXPONENTS;
-/// Where the sum for NaNs of either sign lies, each of which counts 1.
+/// Indices of the sums that count NaNs, one per sign.
 const NANS: [usize; 2] = [2 * (EXPONENTS - 1), 2 * (2 * EXPONENTS - 1)];
-/// Words of a column's search: its digits, three for each target, and the counts.
+/// Words of a column's search: the digit, three per target, and the histogram.
 const SEARCH_WORDS: usize = 1 + 3 * TARGETS + 2048;
-/// Words that the task begins with, and those of a column.
+/// Words of the task's header, and of a column in the task.
 const TASK_HEAD: usize = 3;
 const TASK_WORDS: usize = 4;
-/// Bindings of all kernels, each a storage buffer; the first three are only read.
+/// Storage buffers of all kernels; the first three are read-only.
 const BINDINGS: u32 = 5;
 const READ: u32 = 3;
-/// Values of a workgroup: at most what its sums have room for, and enough to be worth adding them up.
+/// Values per workgroup: at most what its sums can hold, and at least what makes merging them worthwhile.
 const MOST_SHARE: u32 = 1 << 16;
 const LEAST_SHARE: u32 = 1 << 12;
-/// Workgroups that keep a large device busy.
+/// Workgroups that fill a large device.
 const GROUPS: u32 = 2048;
-/// Most values of all columns.
+/// Most values of all columns together.
 const MOST_VALUES: u32 = 1 << 31;
 
-/// The results of a run that lie on the device.
+/// The results of a run on the device.
 pub(crate) struct Source<'a> {
-    /// Word `w` of agent `i` at `w * agents + i`.
+    /// Word `w` of agent `i` is at index `w * agents + i`.
     pub(crate) outputs: wgpu::BindingResource<'a>,
-    /// One word for each agent.
+    /// One word per agent.
     pub(crate) progress: wgpu::BindingResource<'a>,
-    /// What the outputs are.
+    /// The fields of the outputs.
     pub(crate) fields: &'a [Field],
-    /// How many agents there are.
+    /// The number of agents.
     pub(crate) agents: u32,
-    /// The steps that an agent runs which does not stop.
+    /// The steps of an agent that does not stop.
     pub(crate) steps: u32,
 }
 
-/// What the host learns of them.
+/// What the host reads back.
 #[derive(Debug)]
 pub(crate) struct Reduced {
-    /// The same as the host would find.
+    /// Equal to what the host would compute.
     pub(crate) sums: Sums,
-    /// The first agent whose step count is wrong.
+    /// The first agent with a wrong step count.
     pub(crate) wrong: Option<Fault>,
 }
 
-/// A reduction that a submission is to do.
+/// A reduction of one run's results, as part of a submission.
 pub(crate) struct Reduction {
+    reducer: Arc<Reducer>,
     columns: Vec<Column>,
-    /// How many columns each output has.
+    /// The number of columns of each output.
     rows: Vec<u32>,
     agents: u32,
     group: wgpu::BindGroup,
     report: wgpu::Buffer,
 }
 
-/// The kernels.
+/// The compiled kernels of the reduction.
 pub(crate) struct Reducer {
     layout: wgpu::BindGroupLayout,
     ran: wgpu::ComputePipeline,
@@ -94,20 +95,20 @@ pub(crate) struct Reducer {
     narrow: wgpu::ComputePipeline,
 }
 
-/// A range of the outputs that has statistics of its own.
+/// A range of the outputs with statistics of its own.
 struct Column {
     scalar: Scalar,
     first: u32,
     count: u32,
 }
 
-/// Bytes that come back in place of such outputs.
-pub(crate) fn bytes(fields: &[Field]) -> u64 {
+/// Bytes that are read back instead of these outputs.
+pub(crate) fn report_bytes(fields: &[Field]) -> u64 {
     let columns: u32 = fields.iter().map(rows).sum();
     4 * (REPORT_HEAD as u64 + u64::from(columns) * REPORT_WORDS as u64)
 }
 
-/// Can a device with these limits reduce such outputs, if they lie there all at once?
+/// Whether a device with these limits can reduce these outputs, if it holds all of them at once.
 pub(crate) fn is_possible(limits: &wgpu::Limits, fields: &[Field], agents: u32) -> bool {
     let words: u64 = fields.iter().map(|field| u64::from(field.words())).sum();
     let groups = MOST_VALUES.div_ceil(MOST_SHARE);
@@ -119,7 +120,7 @@ pub(crate) fn is_possible(limits: &wgpu::Limits, fields: &[Field], agents: u32) 
         && LANES <= limits.max_compute_workgroup_size_x
         && 4 * WORKGROUP_WORDS <= limits.max_compute_workgroup_storage_size
         && BINDINGS <= limits.max_storage_buffers_per_shader_stage
-        && bytes(fields) <= limits.max_storage_buffer_binding_size
+        && report_bytes(fields) <= limits.max_storage_buffer_binding_size
 }
 
 impl Reducer {
@@ -127,64 +128,46 @@ impl Reducer {
     pub(crate) fn create(open: &OpenDevice) -> Result<Reducer, Error> {
         let _alone = alone();
         let started = Stopwatch::start();
-        let device = &open.device;
-        let layout = open.guarded(Task::new("laying out the summary"), || {
-            let entries: Vec<_> = (0..BINDINGS).map(storage).collect();
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        let entries: Vec<_> = (0..BINDINGS)
+            .map(|binding| storage(binding, binding < READ))
+            .collect();
+        let layout = open.bind_group_layout(&entries)?;
+        let module = open.guarded(Task::new("compiling the summary"), || {
+            (open.device).create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("summary"),
-                entries: &entries,
+                source: wgpu::ShaderSource::Wgsl(text().into()),
             })
         })?;
-        let [ran, moments, tally, narrow] =
-            open.guarded(Task::new("compiling the summary"), || {
-                let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some("summary"),
-                    source: wgpu::ShaderSource::Wgsl(text().into()),
-                });
-                let pipeline_layout =
-                    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                        label: Some("summary"),
-                        bind_group_layouts: &[Some(&layout)],
-                        immediate_size: 0,
-                    });
-                ["ran", "moments", "tally", "narrow"].map(|entry_point| {
-                    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                        label: Some(entry_point),
-                        layout: Some(&pipeline_layout),
-                        module: &module,
-                        entry_point: Some(entry_point),
-                        compilation_options: wgpu::PipelineCompilationOptions {
-                            // The kernels clear it, all lanes together.
-                            zero_initialize_workgroup_memory: false,
-                            ..Default::default()
-                        },
-                        cache: None,
-                    })
-                })
-            })?;
-        open.meter(|telemetry| telemetry.pipeline_seconds += started.seconds());
-        Ok(Reducer {
+        let pipeline = |entry_point| open.pipeline(&module, entry_point, &layout, None);
+        let reducer = Reducer {
+            ran: pipeline("ran")?,
+            moments: pipeline("moments")?,
+            tally: pipeline("tally")?,
+            narrow: pipeline("narrow")?,
             layout,
-            ran,
-            moments,
-            tally,
-            narrow,
-        })
+        };
+        open.meter(|telemetry| telemetry.pipeline_seconds += started.seconds());
+        Ok(reducer)
     }
+}
 
-    /// Makes a reduction of results ready.
-    pub(crate) fn prepare(
-        &self,
+impl Reduction {
+    /// Allocates the buffers of a reduction.
+    ///
+    /// # Errors
+    /// [`Error::GpuMemory`]
+    pub(crate) fn create(
         open: &OpenDevice,
+        reducer: &Arc<Reducer>,
         source: &Source<'_>,
     ) -> Result<Reduction, Error> {
         let columns = columns(source.fields, source.agents);
         let task = task(source, &columns);
         let during = "allocating the summary";
         let usage = wgpu::BufferUsages::STORAGE;
-        let create = |words: usize, usage| buffer(open, during, 4 * words as u64, usage);
+        let create = |words: usize, usage| open.buffer(during, 4 * words as u64, usage);
         let task_buffer = create(task.len(), usage | wgpu::BufferUsages::COPY_DST)?;
-        write(open, during, &task_buffer, 0, &task)?;
+        open.write(during, &task_buffer, 0, &task)?;
         let report_words = REPORT_HEAD + REPORT_WORDS * columns.len();
         let report = create(report_words, usage | wgpu::BufferUsages::COPY_SRC)?;
         let searches = create(SEARCH_WORDS * columns.len(), usage)?;
@@ -199,24 +182,18 @@ impl Reducer {
             .zip(resources)
             .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
             .collect();
-        let group = open.guarded(Task::new("binding the summary"), || {
-            open.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("summary"),
-                layout: &self.layout,
-                entries: &entries,
-            })
-        })?;
         Ok(Reduction {
+            reducer: Arc::clone(reducer),
             columns,
             rows: source.fields.iter().map(rows).collect(),
             agents: source.agents,
-            group,
+            group: open.bind_group(&reducer.layout, &entries)?,
             report,
         })
     }
 
-    /// Records reductions of what was computed before.
-    pub(crate) fn record(&self, encoder: &mut wgpu::CommandEncoder, reductions: &[Reduction]) {
+    /// Records the dispatches of reductions.
+    pub(crate) fn record_all(encoder: &mut wgpu::CommandEncoder, reductions: &[Reduction]) {
         if reductions.is_empty() {
             return;
         }
@@ -225,32 +202,34 @@ impl Reducer {
             timestamp_writes: None,
         });
         for reduction in reductions {
-            let groups = |count: u32| count.div_ceil(share(count));
-            let counts = reduction.columns.iter().map(|column| column.count);
-            let x = counts.map(groups).max().unwrap_or(0);
-            let y = reduction.columns.len() as u32;
-            pass.set_bind_group(0, &reduction.group, &[]);
-            pass.set_pipeline(&self.ran);
-            pass.dispatch_workgroups(groups(reduction.agents), 1, 1);
-            pass.set_pipeline(&self.moments);
-            pass.dispatch_workgroups(x, y, 1);
-            for _ in 0..DIGITS {
-                pass.set_pipeline(&self.tally);
-                pass.dispatch_workgroups(x, y, 1);
-                pass.set_pipeline(&self.narrow);
-                pass.dispatch_workgroups(y, 1, 1);
-            }
+            reduction.record(&mut pass);
         }
     }
-}
 
-impl Reduction {
-    /// What the device finds, and its bytes.
+    fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
+        let groups = |count: u32| count.div_ceil(share(count));
+        let counts = self.columns.iter().map(|column| column.count);
+        let x = counts.map(groups).max().unwrap_or(0);
+        let y = self.columns.len() as u32;
+        pass.set_bind_group(0, &self.group, &[]);
+        pass.set_pipeline(&self.reducer.ran);
+        pass.dispatch_workgroups(groups(self.agents), 1, 1);
+        pass.set_pipeline(&self.reducer.moments);
+        pass.dispatch_workgroups(x, y, 1);
+        for _ in 0..DIGITS {
+            pass.set_pipeline(&self.reducer.tally);
+            pass.dispatch_workgroups(x, y, 1);
+            pass.set_pipeline(&self.reducer.narrow);
+            pass.dispatch_workgroups(y, 1, 1);
+        }
+    }
+
+    /// The buffer that is read back, and its bytes.
     pub(crate) fn report(&self) -> (&wgpu::Buffer, u64) {
         (&self.report, self.report.size())
     }
 
-    /// Takes what the report holds from the front of the words that came back.
+    /// Reads the report at the front of `words`, and removes it from them.
     pub(crate) fn read(&self, words: &mut &[u32]) -> Reduced {
         let (own, others) = words.split_at(REPORT_HEAD + REPORT_WORDS * self.columns.len());
         *words = others;
@@ -276,7 +255,7 @@ impl Reduction {
     }
 }
 
-/// The kernels' text, with the constants that it shares with the host.
+/// The kernels' text, after the constants that host and device share.
 fn text() -> String {
     let constants = [
         ("KIND_F32", kind(Scalar::F32)),
@@ -298,21 +277,6 @@ fn kind(scalar: Scalar) -> u32 {
     }
 }
 
-fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage {
-                read_only: binding < READ,
-            },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
-    }
-}
-
 fn columns(fields: &[Field], agents: u32) -> Vec<Column> {
     let mut columns = Vec::new();
     for field in fields {
@@ -327,14 +291,14 @@ fn columns(fields: &[Field], agents: u32) -> Vec<Column> {
     columns
 }
 
-/// Values of one workgroup of a column's.
+/// The values of a column that one workgroup reduces.
 fn share(count: u32) -> u32 {
     (count / GROUPS)
         .next_multiple_of(LANES)
         .clamp(LEAST_SHARE, MOST_SHARE)
 }
 
-/// What the kernels are told.
+/// The parameters of the kernels.
 fn task(source: &Source<'_>, columns: &[Column]) -> Vec<u32> {
     let mut words = Vec::with_capacity(TASK_HEAD + TASK_WORDS * columns.len());
     words.extend([source.agents, source.steps, share(source.agents)]);
@@ -349,7 +313,7 @@ fn task(source: &Source<'_>, columns: &[Column]) -> Vec<u32> {
     words
 }
 
-/// What a column's part of the report says.
+/// The statistics of a column, from its part of the report.
 fn statistics(column: &Column, words: &[u32]) -> Statistics {
     let (keys, sums) = words.split_at(TARGETS);
     let sums: Vec<u64> = sums
@@ -359,10 +323,10 @@ fn statistics(column: &Column, words: &[u32]) -> Statistics {
     let nan = NANS.iter().map(|&at| sums[at]).sum();
     let count = u64::from(column.count) - nan;
     let keys = std::array::from_fn(|target| keys[target]);
-    Statistics::from_keys(column.scalar, (count, nan), &exact(&sums), keys)
+    Statistics::from_keys(column.scalar, count, nan, &exact(&sums), keys)
 }
 
-/// The sums of a column out of their pieces.
+/// The sums of a column, assembled from pieces of 16 bits.
 fn exact(pieces: &[u64]) -> Exact {
     let whole = |pieces: &[u64]| -> u128 {
         let shifted = pieces.iter().zip([0, 16, 32, 48]);

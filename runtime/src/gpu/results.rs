@@ -1,33 +1,28 @@
-//! The results of a chunk: all in one buffer, so that one copy brings them back to the host.
+//! The results of a chunk, all in one buffer, so that one copy reads them back.
 //!
-//! It begins with a head for the device's clock, then come the step counts, the outputs and the states, each a binding
-//! of its own. Word `w` of agent `i` lies at `w * agents + i` of its part.
+//! The buffer begins with a header for timestamps. Step counts, outputs and states follow, each with a binding of its
+//! own. Word `w` of agent `i` is at index `w * agents + i` of its part.
 
 use crate::{
+    control::Keep,
     error::Error,
-    gpu::{
-        device::OpenDevice,
-        kernel::binding,
-        readback,
-        upload::{buffer, write},
-    },
-    run::{Keep, Raw},
+    gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback, timing::Timestamps},
+    results::RawResults,
 };
 use rayon::prelude::*;
 use sim_compiler::manifest::{CUT_SHORT, Field, Manifest, STOPPED};
 
-/// Words of the head: two timestamps of 64 bits each.
-pub(crate) const HEAD_WORDS: usize = 4;
-/// Their bytes.
-pub(crate) const HEAD_BYTES: u64 = HEAD_WORDS as u64 * 4;
-/// Where bindings may begin on every device: WebGPU's `minStorageBufferOffsetAlignment` is no more than that.
+/// Bytes of the header.
+pub(crate) const HEADER_BYTES: u64 = Timestamps::BYTES;
+/// Offset alignment of bindings that every device accepts: the upper bound of `minStorageBufferOffsetAlignment` in
+/// WebGPU.
 const ALIGNMENT: u64 = 256;
-/// Agents whose step counts one task checks.
+/// Agents per parallel task when step counts are checked.
 const CHECKED: usize = 1 << 16;
-/// What debug builds fill results with: a NaN that says where it comes from.
+/// The value that debug builds fill results with: a NaN with a recognisable payload.
 pub(crate) const POISON: u32 = 0x7fc0_dead;
 
-/// Where the parts of the buffer begin, in bytes, for a number of agents.
+/// The offsets of the parts in bytes, for a number of agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     agents: u64,
@@ -37,11 +32,10 @@ pub(crate) struct Layout {
     states: u64,
 }
 
-/// Where the step counts begin.
+/// The offset of the step counts.
 const PROGRESS: u64 = ALIGNMENT;
 
 impl Layout {
-    /// For so many agents.
     pub(crate) fn new(manifest: &Manifest, agents: u32) -> Layout {
         let agents = u64::from(agents);
         let output_words = u64::from(manifest.output_words);
@@ -57,10 +51,10 @@ impl Layout {
         }
     }
 
-    /// Agents for which a buffer of so many bytes has room.
+    /// The agents for which a buffer of `bytes` bytes has room.
     pub(crate) fn most_agents(manifest: &Manifest, bytes: u64) -> u64 {
         let words = 1 + u64::from(manifest.output_words) + u64::from(manifest.state_words);
-        // The head, and the ends of two parts up to where the next begins.
+        // The header, and the padding after two parts.
         bytes.saturating_sub(3 * ALIGNMENT) / (words * 4)
     }
 
@@ -69,12 +63,12 @@ impl Layout {
         self.states + self.agents * self.state_words * 4
     }
 
-    /// Bytes from its beginning on that the host reads.
-    pub(crate) fn read(&self, keep: Keep) -> u64 {
+    /// Bytes from the beginning of the buffer that are read back.
+    pub(crate) fn bytes_back(&self, keep: Keep) -> u64 {
         match (keep.outputs, keep.states) {
             (_, true) => self.bytes(),
             (true, false) => self.outputs_end(),
-            (false, false) => HEAD_BYTES,
+            (false, false) => HEADER_BYTES,
         }
     }
 
@@ -82,51 +76,70 @@ impl Layout {
         self.outputs + self.agents * self.output_words * 4
     }
 
-    /// The parts with a binding each: its number, where they begin, and their bytes.
-    fn parts(&self) -> impl Iterator<Item = (u32, u64, u64)> {
-        let part = |binding, first, words| (binding, first, self.agents * words * 4);
+    /// The parts that are not empty.
+    fn parts(&self) -> impl Iterator<Item = Part> {
+        let part = |binding, offset, words| Part {
+            binding,
+            offset,
+            bytes: self.agents * words * 4,
+        };
         [
             part(binding::PROGRESS, PROGRESS, 1),
             part(binding::OUTPUTS, self.outputs, self.output_words),
             part(binding::STATES, self.states, self.state_words),
         ]
         .into_iter()
-        .filter(|&(_, _, bytes)| bytes > 0)
+        .filter(|part| part.bytes > 0)
     }
 }
 
+/// A part of the buffer with a binding of its own.
+struct Part {
+    binding: u32,
+    offset: u64,
+    bytes: u64,
+}
+
 /// The buffer.
-pub(crate) struct Results {
-    pub(crate) device: wgpu::Buffer,
+pub(crate) struct ResultsBuffer {
+    pub(crate) buffer: wgpu::Buffer,
     pub(crate) layout: Layout,
 }
 
-impl Results {
-    /// Allocates it.
-    pub(crate) fn create(open: &OpenDevice, layout: Layout) -> Result<Results, Error> {
+impl ResultsBuffer {
+    pub(crate) fn create(open: &OpenDevice, layout: Layout) -> Result<ResultsBuffer, Error> {
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST
             | wgpu::BufferUsages::QUERY_RESOLVE;
-        let device = buffer(open, "allocating the results", layout.bytes(), usage)?;
-        Ok(Results { device, layout })
+        let buffer = open.buffer("allocating the results", layout.bytes(), usage)?;
+        Ok(ResultsBuffer { buffer, layout })
     }
 
-    /// Its bindings.
+    /// The bindings of its parts.
     pub(crate) fn entries(&self) -> impl Iterator<Item = wgpu::BindGroupEntry<'_>> {
-        let entry = |(binding, offset, bytes)| wgpu::BindGroupEntry {
-            binding,
+        let entry = |part: Part| wgpu::BindGroupEntry {
+            binding: part.binding,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &self.device,
-                offset,
-                size: wgpu::BufferSize::new(bytes),
+                buffer: &self.buffer,
+                offset: part.offset,
+                size: wgpu::BufferSize::new(part.bytes),
             }),
         };
         self.layout.parts().map(entry)
     }
 
-    /// One of them.
-    pub(crate) fn resource(&self, binding: u32) -> Option<wgpu::BindingResource<'_>> {
+    /// The outputs, if the model has any.
+    pub(crate) fn outputs(&self) -> Option<wgpu::BindingResource<'_>> {
+        self.resource(binding::OUTPUTS)
+    }
+
+    /// The step counts.
+    pub(crate) fn progress(&self) -> Option<wgpu::BindingResource<'_>> {
+        self.resource(binding::PROGRESS)
+    }
+
+    fn resource(&self, binding: u32) -> Option<wgpu::BindingResource<'_>> {
         let mut entries = self.entries();
         entries
             .find(|entry| entry.binding == binding)
@@ -137,36 +150,24 @@ impl Results {
     pub(crate) fn poison(&self, open: &OpenDevice) -> Result<(), Error> {
         let bytes = self.layout.outputs_end() - PROGRESS;
         let poison = vec![POISON; bytes as usize / 4];
-        write(
-            open,
-            "poisoning the results",
-            &self.device,
-            PROGRESS,
-            &poison,
-        )
+        open.write("poisoning the results", &self.buffer, PROGRESS, &poison)
     }
 }
 
-/// One chunk of a run, and what is wrong with its step counts.
-pub(crate) struct Chunk {
-    /// First agent, counted within the run.
-    pub(crate) first: u32,
-    /// Agents.
-    pub(crate) count: u32,
-}
-
-impl Chunk {
-    /// Checks the step counts and, if they are right, takes the results from the words that were read; as `Err`, what
-    /// is wrong with the first agent for which something is.
-    pub(crate) fn take(
+impl Layout {
+    /// Checks the step counts of a chunk and, if they are right, copies its results to `raw`.
+    ///
+    /// # Errors
+    /// The first agent with a wrong step count.
+    pub(crate) fn copy_results(
         &self,
         manifest: &Manifest,
-        layout: &Layout,
         words: &[u32],
+        chunk: Chunk,
         steps: u32,
-        raw: &mut Raw,
+        raw: &mut RawResults,
     ) -> Result<(), Fault> {
-        let (first, count) = (self.first as usize, self.count as usize);
+        let (first, count) = (chunk.first as usize, chunk.count as usize);
         let progress = &mut raw.progress[first..first + count];
         readback::copy(&words[PROGRESS as usize / 4..][..count], progress);
         if let Some(fault) = fault(progress, steps) {
@@ -185,13 +186,13 @@ impl Chunk {
         };
         let (outputs, states) = (&manifest.outputs, &manifest.states);
         take(
-            layout.outputs,
+            self.outputs,
             manifest.output_words,
             outputs,
             &mut raw.outputs,
         );
         if let Some(rows) = &mut raw.states {
-            take(layout.states, manifest.state_words, states, rows);
+            take(self.states, manifest.state_words, states, rows);
         }
         Ok(())
     }
@@ -201,12 +202,12 @@ impl Chunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) agent: u32,
-    /// Its word of progress.
+    /// Its progress word.
     pub(crate) word: u32,
 }
 
 impl Fault {
-    /// As an error, for a run whose chunk begins at the agent `first`.
+    /// The error, for a chunk whose first agent has this number in the population.
     pub(crate) fn error(self, adapter: &str, first: u64, expected: u32) -> Error {
         let adapter = adapter.to_owned();
         let agent = first + u64::from(self.agent);
@@ -226,7 +227,7 @@ fn fault(progress: &[u32], steps: u32) -> Option<Fault> {
     let wrong = |&word: &u32| {
         let ran = word & (CUT_SHORT - 1);
         let stopped = word & STOPPED != 0;
-        // No `||`: without branches the loop over all agents is one of vector instructions.
+        // Without branches (`||`) the loop over all agents is vectorised.
         (word & CUT_SHORT != 0) | (ran > steps) | (!stopped & (ran != steps))
     };
     let any = |words: &[u32]| words.iter().fold(false, |any, word| any | wrong(word));
@@ -254,15 +255,15 @@ mod tests {
         let manifest = sim_compiler::compile(source).expect("compiles").manifest;
         for agents in [1, 63, 64, 65, 100_000] {
             let layout = Layout::new(&manifest, agents);
-            let mut end = HEAD_BYTES;
-            for (_, first, bytes) in layout.parts() {
-                assert!(first >= end && first % ALIGNMENT == 0 && bytes >= u64::from(agents) * 4);
-                end = first + bytes;
+            let mut end = HEADER_BYTES;
+            for Part { offset, bytes, .. } in layout.parts() {
+                assert!(offset >= end && offset % ALIGNMENT == 0 && bytes >= u64::from(agents) * 4);
+                end = offset + bytes;
             }
             assert_eq!(layout.parts().count(), 3);
             assert_eq!(end, layout.bytes());
-            assert!(layout.outputs_end() < layout.read(Keep::ALL));
-            assert_eq!(layout.read(Keep::ALL), layout.bytes());
+            assert!(layout.outputs_end() < layout.bytes_back(Keep::ALL));
+            assert_eq!(layout.bytes_back(Keep::ALL), layout.bytes());
             let most = Layout::most_agents(&manifest, layout.bytes()) as u32;
             assert!(Layout::new(&manifest, most).bytes() <= layout.bytes());
         }

@@ -1,18 +1,17 @@
-//! How much memory there is for this process: what the machine has left, and what the groups and limits that the
-//! process runs under leave of it. Known on Linux.
+//! The memory that this process can still allocate, given the machine, control groups and limits. Known on Linux only.
 
 use std::{
     fs,
     path::{Component, Path, PathBuf},
 };
 
-/// Bytes that this process can still have, where the system says so: the least of what the machine has available, of
-/// what its control groups (version 1 and 2) may still use, and of its limits of address space and data.
+/// The bytes that this process can still allocate, if the system tells: the least of the machine's available memory,
+/// what its control groups (versions 1 and 2) leave, and what its limits of address space and data leave.
 pub fn available() -> Option<u64> {
     below(Path::new("/"))
 }
 
-/// The same, for the files below a root.
+/// The same, with files below a root directory.
 fn below(root: &Path) -> Option<u64> {
     let groups = groups(root);
     let limits = limits(root);
@@ -28,7 +27,7 @@ fn machine(root: &Path) -> Option<u64> {
     kibibytes(&text(&root.join("proc/meminfo"))?, "MemAvailable:")
 }
 
-/// What the least of the groups above and around this process leaves.
+/// What the tightest of the control groups of this process leaves.
 fn groups(root: &Path) -> Option<u64> {
     let own = text(&root.join("proc/self/cgroup"))?;
     let left = own.lines().filter_map(|line| {
@@ -47,11 +46,11 @@ fn groups(root: &Path) -> Option<u64> {
     left.min()
 }
 
-/// The names that a version has for the same things.
+/// The file names of a version of control groups.
 struct Names {
     limit: &'static str,
     usage: &'static str,
-    /// Of the files in memory that the system gives up first.
+    /// The page cache that the system reclaims first.
     files: [&'static str; 2],
 }
 
@@ -67,7 +66,7 @@ const VERSION_2: Names = Names {
     files: ["inactive_file ", "active_file "],
 };
 
-/// A group's limit holds for all groups below it. In a container the path may be one that is not to be seen there.
+/// A limit applies to all groups below it. In a container the path may not be visible.
 fn least_of(all: &Path, path: &str, names: &Names) -> Option<u64> {
     let inside = Path::new(path).components();
     let inside: PathBuf = inside
@@ -78,7 +77,7 @@ fn least_of(all: &Path, path: &str, names: &Names) -> Option<u64> {
 }
 
 fn left(group: &Path, names: &Names) -> Option<u64> {
-    // `max` is no number, and no limit.
+    // `max` does not parse as a number: there is no limit.
     let limit: u64 = number(&group.join(names.limit))?;
     let usage = number(&group.join(names.usage))?;
     let statistics = text(&group.join("memory.stat")).unwrap_or_default();
@@ -98,7 +97,7 @@ fn limits(root: &Path) -> [Option<u64>; 2] {
     let left = |limit: &str, usage: &str| {
         let mut lines = limits.lines();
         let soft = lines.find_map(|line| line.strip_prefix(limit)?.split_whitespace().next())?;
-        // `unlimited` is no number.
+        // `unlimited` does not parse as a number.
         Some(
             soft.parse::<u64>()
                 .ok()?
@@ -111,7 +110,7 @@ fn limits(root: &Path) -> [Option<u64>; 2] {
     ]
 }
 
-/// The number behind a name in lines such as `MemAvailable:   1234 kB`, in bytes.
+/// The number after a name in lines such as `MemAvailable:   1234 kB`, in bytes.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
     use std::{env, process};
 
-    /// What is available where these files are there.
+    /// The available memory, given these files.
     fn with(name: &str, files: &[(&str, &str)]) -> Option<u64> {
         let root = env::temp_dir().join(format!("sim-memory-{}-{name}", process::id()));
         for (path, content) in files {
@@ -175,7 +174,7 @@ mod tests {
             ),
         ];
         assert_eq!(with("v2", &group), Some(250_000));
-        // A container sees its own group as the root, whatever it is called outside.
+        // A container sees its own group as the root, whatever its name outside.
         let container = [
             MACHINE,
             ("proc/self/cgroup", "0::/../../docker/1234\n"),

@@ -1,17 +1,17 @@
-//! Sums without rounding: magnitudes are summed by sign and exponent and their squares by exponent, as integers, which
-//! become one integer for the sum of the values and one for the sum of their squares, from which mean and variance
-//! follow with a rounding or two. So they do not depend on the order in which values come.
+//! Exact sums. Magnitudes are summed by sign and exponent and their squares by exponent, as integers. These give one
+//! integer for the sum of the values and one for the sum of the squares, from which mean and variance follow with one
+//! or two roundings. So the result does not depend on the order of values.
 //!
-//! The idea of the long accumulator is U. W. Kulisch's ("Computer Arithmetic and Validity", 2013): a fixed-point
-//! number wide enough for every product of floats takes sums of them exactly.
+//! The long accumulator is due to U. W. Kulisch ("Computer Arithmetic and Validity", 2013): a fixed-point number that
+//! is wide enough for every product of floats sums them exactly.
 
 /// Limbs of 64 bits. The largest integer is n times the sum of n squares: below 2 ^ 55 times 2 ^ 55 times
 /// 2 ^ (2 · (253 + 24)), so 664 bits.
 const LIMBS: usize = 11;
 
-/// Exponents that a float's bits can have; infinities and NaNs have the last.
+/// The number of biased exponents of a float; infinities and NaNs have the last one.
 pub(crate) const EXPONENTS: usize = 256;
-/// The exponent whose unit is 1: a float is its 24-bit magnitude times 2 ^ (exponent - 150).
+/// The exponent at which the unit is 1: a float is its 24-bit magnitude times 2 ^ (exponent - 150).
 pub(crate) const UNIT: usize = 150;
 
 /// A natural number, the lowest limb first.
@@ -40,7 +40,7 @@ impl Wide {
         }
     }
 
-    /// Less a number that is no larger.
+    /// Subtracts a number that is not larger.
     fn minus(mut self, other: Wide) -> Wide {
         let mut borrow = false;
         for (limb, other) in self.0.iter_mut().zip(other.0) {
@@ -75,7 +75,7 @@ impl Wide {
         let top = (self.0.iter().rposition(|&limb| limb != 0)).map_or(1, |top| top.max(1));
         let low = top - 1;
         let two = u128::from(self.0[top]) << 64 | u128::from(self.0[low]);
-        // What lies below decides only where the upper bits are half-way between two floats.
+        // The lower bits matter only if the upper ones are half-way between two floats.
         let rest = self.0[..low].iter().any(|&limb| limb != 0);
         (two | u128::from(rest)) as f64 * 2.0_f64.powi(64 * low as i32 + power)
     }
@@ -84,14 +84,14 @@ impl Wide {
 /// The first two moments of finite values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Moments {
-    /// None if there is no number.
+    /// `None` without numbers.
     pub(crate) mean: Option<f64>,
-    /// The sample standard deviation; none if there are fewer than 2 numbers.
+    /// The sample standard deviation; `None` for fewer than 2 numbers.
     pub(crate) deviation: Option<f64>,
 }
 
-/// Sums of magnitudes by sign and exponent, and of their squares by exponent. A magnitude has up to 32 bits, so that
-/// 2 ^ 64 of them have room.
+/// Sums of magnitudes by sign and exponent, and of their squares by exponent. A magnitude has up to 32 bits, so the
+/// sums hold 2 ^ 64 of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Exact {
     /// Positive ones, then negative ones.
@@ -100,10 +100,10 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
-    /// What one takes in memory.
+    /// Bytes of one.
     pub(crate) const BYTES: u64 = 16 * 3 * EXPONENTS as u64;
 
-    /// Of no value.
+    /// Sums of no values.
     pub(crate) fn new() -> Exact {
         Exact {
             sums: Box::new([0; 2 * EXPONENTS]),
@@ -127,7 +127,7 @@ impl Exact {
         }
     }
 
-    /// Of `count` values whose sums these are. What has the last exponent does not count.
+    /// The moments of `count` values. Values with the last exponent are ignored.
     pub(crate) fn moments(&self, count: u64) -> Moments {
         // In units of 2 ^ -149 and its square.
         let mut signed = [Wide::ZERO; 2];

@@ -1,23 +1,22 @@
-//! Order statistics without sorting and without keeping a value: radix selection. Values are counted by the leading
-//! digits of their keys, the digit of each rank that is looked for is read off, and the values are seen again for the
-//! next digits, until all 32 bits are known.
+//! Order statistics by radix selection, without sorting or storing values. A pass counts values by the next digit of
+//! their keys and reads off that digit for each rank; passes are repeated until all 32 bits are known.
 
 use sim_compiler::manifest::Scalar;
 
-/// Ranks that are looked for: two for each quartile, between which it is interpolated.
+/// Ranks to find: two for each quartile, between which is interpolated.
 const RANKS: usize = 6;
 /// Bits of a key.
 const BITS: u32 = 32;
 /// The sign of a float or an `i32`.
 const SIGN: u32 = 1 << 31;
 
-/// Is a word no number?
+/// Whether a word is NaN.
 #[inline]
 pub(crate) fn is_nan(word: u32) -> bool {
     word & !SIGN > 0x7f80_0000
 }
 
-/// Grows as the value does, -0 below 0. NaNs have none that means anything.
+/// A key that is ordered like the values, -0 before 0. Meaningless for NaNs.
 #[inline]
 pub(crate) fn key(scalar: Scalar, word: u32) -> u32 {
     match scalar {
@@ -29,7 +28,7 @@ pub(crate) fn key(scalar: Scalar, word: u32) -> u32 {
     }
 }
 
-/// The value that has a key.
+/// The value of a key.
 pub(crate) fn value(scalar: Scalar, key: u32) -> f64 {
     match scalar {
         Scalar::F32 if key & SIGN != 0 => f32::from_bits(key ^ SIGN).into(),
@@ -39,33 +38,33 @@ pub(crate) fn value(scalar: Scalar, key: u32) -> f64 {
     }
 }
 
-/// Passes over the values that digits of so many bits take.
+/// The number of passes for digits of `bits` bits.
 pub(crate) const fn passes(digit: u32) -> u32 {
     BITS.div_ceil(digit)
 }
 
-/// Bytes of the counts of a selection.
+/// Bytes of the histograms of a selection.
 pub(crate) const fn bytes(digit: u32) -> u64 {
     (RANKS as u64 * 8) << digit
 }
 
-/// The keys of some ranks among values that are seen several times.
+/// The keys of some ranks among values that are iterated several times.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     /// Bits of a digit.
     digit: u32,
     /// Low bits of the keys that are not known yet.
     open: u32,
-    /// What is known of the key of each rank.
+    /// The known prefix of the key of each rank.
     prefixes: [u32; RANKS],
     /// The ranks among the keys with that prefix.
     ranks: [u64; RANKS],
-    /// The prefixes, each once.
+    /// The distinct prefixes.
     wanted: Vec<u32>,
 }
 
 impl Selection {
-    /// Digits of so many bits, 1 to 31.
+    /// A selection with digits of `bits` bits, 1 to 31.
     pub(crate) fn new(digit: u32) -> Selection {
         Selection {
             digit,
@@ -76,7 +75,7 @@ impl Selection {
         }
     }
 
-    /// Are the keys known?
+    /// Whether the keys are known.
     pub(crate) fn is_done(&self) -> bool {
         self.open == 0
     }
@@ -87,7 +86,7 @@ impl Selection {
         (width, self.open - width)
     }
 
-    /// Counts for a pass over the values, or over some of them: those of several threads are added up.
+    /// A histogram for a pass over some values; histograms of several threads are summed.
     pub(crate) fn counts(&self) -> Vec<u64> {
         vec![0; self.wanted.len() << self.next().0]
     }
@@ -103,7 +102,7 @@ impl Selection {
         }
     }
 
-    /// Takes the counts of all values, of which there are `count`.
+    /// Takes the histogram of all values, `count` in number.
     pub(crate) fn narrow(&mut self, counts: &[u64], count: u64) {
         let (width, below) = self.next();
         if self.open == BITS {
@@ -131,7 +130,7 @@ impl Selection {
     }
 }
 
-/// The ranks on both sides of each quartile of so many values.
+/// The ranks on both sides of each quartile of `count` values.
 fn ranks(count: u64) -> [u64; RANKS] {
     let last = count.saturating_sub(1);
     std::array::from_fn(|at| {

@@ -1,21 +1,21 @@
-//! Statistics of outputs that nobody keeps: values come in any order and on any thread, are computed again for every
-//! pass, and only counts and sums of them are held.
+//! Statistics of outputs that are not kept. Values arrive in any order and on any thread, are recomputed for every
+//! pass, and only histograms and sums are held.
 
 use super::{Exact, MOST_ROWS, Statistics, Sums, Tally, feed, rows, select};
-use crate::run::{agent_steps, stopped_agents};
+use crate::values::{agent_steps, stopped_agents};
 use select::Selection;
 use sim_compiler::manifest::{Field, Scalar};
 
-/// Bits of a digit, the fewest passes first.
+/// Candidates for the bits of a digit, those with the fewest passes first.
 const DIGITS: [u32; 3] = [16, 11, 8];
-/// Counts of all threads together take no more bytes than this, if narrower digits help.
+/// Upper bound of the bytes of all histograms, if narrower digits help.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// The statistics of a model's outputs, pass by pass.
 #[derive(Debug)]
 pub(crate) struct Stream {
     rows: Vec<Row>,
-    /// How many rows each output has.
+    /// The number of rows of each output.
     per_output: Vec<u32>,
     /// By word of an agent's outputs: its row.
     of_word: Vec<u32>,
@@ -32,17 +32,17 @@ struct Row {
     selection: Selection,
 }
 
-/// What one thread has seen in a pass.
+/// What one thread has collected in a pass.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// For each row the sums, in the first pass, and the counts.
+    /// By row: the sums (in the first pass) and the histogram.
     rows: Vec<(Option<Tally>, Vec<u64>)>,
     agent_steps: u64,
     stopped: u64,
 }
 
 impl Stream {
-    /// Of these outputs, seen by so many threads.
+    /// The statistics of these outputs, collected by `threads` threads.
     pub(crate) fn new(fields: &[Field], threads: usize) -> Stream {
         let digit = digit(fields, threads);
         let mut all = Vec::new();
@@ -71,7 +71,7 @@ impl Stream {
         }
     }
 
-    /// How often all values must be seen.
+    /// The number of passes over all values.
     pub(crate) fn passes(&self) -> u32 {
         match self.rows.is_empty() {
             true => 1,
@@ -79,7 +79,7 @@ impl Stream {
         }
     }
 
-    /// For a thread and a pass.
+    /// An empty part for one thread and one pass.
     pub(crate) fn part(&self) -> Part {
         let rows = self.rows.iter().map(|row| {
             let tally = self.is_first.then(Tally::new);
@@ -92,7 +92,7 @@ impl Stream {
         }
     }
 
-    /// Takes a word of some agents' outputs.
+    /// Adds one word of the outputs of some agents.
     pub(crate) fn see(&self, part: &mut Part, word: u32, values: &[u32]) {
         let at = self.of_word[word as usize] as usize;
         let Row {
@@ -108,7 +108,7 @@ impl Stream {
         );
     }
 
-    /// Takes the step counts of some agents.
+    /// Adds the step counts of some agents.
     pub(crate) fn see_progress(
         &self,
         part: &mut Part,
@@ -118,7 +118,7 @@ impl Stream {
         part.stopped += stopped_agents(progress);
     }
 
-    /// Ends a pass in which the threads have seen every value.
+    /// Ends a pass, with the parts of all threads.
     pub(crate) fn end_pass(&mut self, parts: Vec<Part>) {
         let mut parts = parts.into_iter();
         let Some(mut all) = parts.next() else { return };
@@ -146,7 +146,7 @@ impl Stream {
         }
     }
 
-    /// What is known after the last pass.
+    /// The statistics, after the last pass.
     pub(crate) fn sums(&self) -> Sums {
         let mut rows = self.rows.iter();
         let mut statistics = |row: &Row| row.tally.statistics(row.scalar, row.selection.keys());
@@ -164,13 +164,13 @@ impl Stream {
     }
 }
 
-/// The digit with the fewest passes whose counts find room.
+/// The digit with the fewest passes whose histograms are within the bound.
 fn digit(fields: &[Field], threads: usize) -> u32 {
     let fits = |&digit: &u32| bytes_with(fields, threads, digit) <= MOST_BYTES;
     DIGITS.into_iter().find(fits).unwrap_or(8)
 }
 
-/// Bytes that the statistics of such outputs take.
+/// Bytes of the statistics of these outputs.
 pub(crate) fn bytes(fields: &[Field], threads: usize) -> u64 {
     bytes_with(fields, threads, digit(fields, threads))
 }
@@ -183,7 +183,7 @@ fn bytes_with(fields: &[Field], threads: usize, digit: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Column;
+    use crate::values::Column;
 
     fn field(scalar: Scalar, word: u32, words: u32) -> Field {
         Field {

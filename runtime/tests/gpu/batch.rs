@@ -1,7 +1,7 @@
-//! Batches: each run gives what it gives alone, whatever goes on beside it.
+//! Batches: each run gives the same results as alone.
 
 use crate::walk::same;
-use sim_runtime::{Array, Backend, Control, Error, Run, Simulation, Tuning, Variation};
+use sim_runtime::{Array, Backend, Control, Error, Run, Simulation, Timing, Tuning, Variation};
 use sim_tests::{
     compare::{Tolerance, compare},
     launch::has_gpu,
@@ -27,7 +27,7 @@ step t {
 }
 ";
 
-/// With inputs that are drawn, or computed only.
+/// The same model with inputs that are drawn or computed.
 fn simulation_with(backend: Backend, drawn: bool) -> Simulation {
     let start = match drawn {
         true => "input start ~ uniform(0.0, drift)",
@@ -57,7 +57,7 @@ fn starts(k: u32) -> Array {
     starts.into()
 }
 
-/// All kinds of differences, none among them.
+/// Variations of every kind, including none.
 fn variations() -> Vec<Variation> {
     (0..25)
         .map(|k| {
@@ -131,7 +131,7 @@ fn each_run_of_a_batch_gives_what_it_gives_alone() {
                     batch = batch.input("start", starts(99)).expect("it fits");
                 }
                 let variations = variations();
-                // A second time all is warm, and runs share submissions from the first on.
+                // The second time everything is allocated, and runs share submissions from the start.
                 for round in 0..2 {
                     let runs = batch.run_batch(&variations).expect("the batch runs");
                     assert_eq!(runs.len(), variations.len());
@@ -144,7 +144,7 @@ fn each_run_of_a_batch_gives_what_it_gives_alone() {
                         assert_eq!(run.report().chunks, alone.report().chunks, "{what}");
                     }
                 }
-                // A run after a batch is that of the simulation itself.
+                // A run after a batch is not affected by its variations.
                 same(
                     &alone(backend, tuning, 0, start),
                     &batch.run().expect("it runs"),
@@ -165,7 +165,7 @@ fn runs_of_a_batch_share_submissions_once_their_time_is_known() {
     simulation.run().expect("it runs");
     let seeds: Vec<Variation> = (0..32).map(|k| Variation::new().seed(k)).collect();
     let clock = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     let mut runs = Vec::new();
@@ -173,7 +173,7 @@ fn runs_of_a_batch_share_submissions_once_their_time_is_known() {
     result.expect("the batch runs");
     let told = |of: fn(&Run) -> u64| runs.iter().map(of).sum::<u64>();
     assert!(told(|run| run.report().telemetry.submissions) < 32);
-    // Seeds are all that goes up: the inputs and the table are there.
+    // Only seeds are uploaded: the inputs and the table are on the device.
     assert!(told(|run| run.report().telemetry.bytes_up) < 32 * 4096);
     assert!(told(|run| run.report().telemetry.bytes_down) >= 32 * 700 * 3 * 4);
     let seconds = |run: &Run| run.report().telemetry.gpu_seconds;
@@ -263,14 +263,14 @@ fn runs_may_be_started_from_anywhere() {
         }
         let simulation = std::sync::Arc::new(simulation(backend));
         let expected = simulation.run().expect("it runs");
-        // While another run of the same simulation hands over its results.
+        // In a callback of another run of the same simulation.
         let mut inner = None;
         let outer = simulation.run_each(&[Variation::new()], &Control::default(), |_, _| {
             inner = Some(simulation.run().expect("it runs within"));
         });
         outer.expect("it runs");
         same(&expected, &inner.expect("it ran"));
-        // On threads of rayon's, which take up other work while they wait, and on threads of one's own.
+        // On threads of rayon's pool, which run other work while they wait, and on other threads.
         let count = if backend == Backend::Cpu { 64 } else { 4 };
         let (sender, receiver) = std::sync::mpsc::channel();
         for number in 0..2 * count {
@@ -311,7 +311,7 @@ fn runs_are_handed_over_in_order_though_some_take_longer() {
     if !has_gpu() {
         return;
     }
-    // A software adapter cuts the loops of the slow runs short, so that they begin again while others go on.
+    // A software adapter cuts the loops of the slow runs short, so that they start again while others continue.
     let simulation = Simulation::compile(
         "agents 10\nsteps 64\nparam rounds = 1\nstate n = 0\n\
          step {\n    for i in 0..rounds { n += 1 + i % 2 * (n % 2) }\n}\noutput n\n",

@@ -1,10 +1,10 @@
-//! Launches that are refused before any device is asked.
+//! Launches that are rejected before a device is opened.
 
 use crate::walk::{artifact, starts, table, walk};
 use sim_compiler::manifest::Scalar;
 use sim_runtime::{Array, Backend, Error, Role, Simulation};
 
-/// Launch errors need no adapter: they come before the device.
+/// Launch errors need no adapter: they are found before the device is opened.
 fn refused(change: impl FnOnce(Simulation) -> Result<Simulation, Error>) -> Error {
     let simulation = Simulation::from_artifact(artifact(None))
         .backend(Backend::Gpu)

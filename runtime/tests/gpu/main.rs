@@ -1,6 +1,6 @@
 //! The GPU backend, driven through the public interface with a hand-written kernel.
 //!
-//! Where there is no adapter these tests say so and pass; with `SIM_REQUIRE_GPU=1` they fail.
+//! Without an adapter these tests print a message and pass; with `SIM_REQUIRE_GPU=1` they fail.
 
 mod batch;
 mod launch;

@@ -1,9 +1,9 @@
-//! Runs that keep statistics only, beside runs that keep everything.
+//! Runs that keep statistics only give the statistics of runs that keep everything.
 
 use crate::walk::{KERNEL, artifact, walk, walk_with};
 use sim_runtime::{Error, Run, Simulation, Statistics, Tuning, Variation};
 
-/// What the walk puts out.
+/// The outputs of the walk.
 const OUTPUTS: [&str; 5] = ["end", "trail", "who", "high", "wheel"];
 
 /// The device computes the statistics, whatever their size.
@@ -23,7 +23,7 @@ fn near(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// Holds what is known of all agents together.
+/// Compares the statistics of all agents.
 fn same(few: &Run, all: &Run) {
     assert_eq!(few.agent_steps(), all.agent_steps());
     assert_eq!(few.stopped_agents(), all.stopped_agents());
@@ -58,7 +58,7 @@ fn statistics_are_the_same_wherever_they_are_computed() {
         assert!(few.report().reduced);
         same(&few, &all);
     }
-    // The same device then keeps everything, or the states, and nothing again.
+    // Then the same device keeps everything, or only states, or nothing again.
     let kept = few.keep_outputs(true).keep_states(true);
     crate::walk::same(&kept.run().expect("it runs"), &all);
     let kept = kept.keep_outputs(false);
@@ -188,7 +188,7 @@ fn loops_that_are_cut_short_are_run_again() {
         let simulation = walk_with(100, artifact)?;
         Some(simulation.param("turns", 1500).expect("legal"))
     };
-    // One does not know how many rounds a step has, and has to try.
+    // The iterations per step of one model are unknown, so its dispatches are found by trial.
     let (Some(all), Some(few)) = (cut(artifact(Some(1500))), cut(artifact(None))) else {
         return;
     };

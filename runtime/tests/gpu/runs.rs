@@ -1,7 +1,9 @@
-//! Runs: results, splits, cancelling, and kernels and drivers that go wrong.
+//! Runs: results, splits, cancellation, and faulty kernels and drivers.
 
 use crate::walk::{KERNEL, ROWS, artifact, expected, same, starts, walk, walk_with};
-use sim_runtime::{AdapterKind, Control, Device, Error, Simulation, Tuning, Values, adapters};
+use sim_runtime::{
+    AdapterKind, Control, Device, Error, Simulation, Timing, Tuning, Values, adapters,
+};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn tuned(simulation: Simulation, chunk: Option<u32>, steps: Option<u32>) -> Simulation {
@@ -31,7 +33,7 @@ fn results_come_back_by_name_type_and_shape() {
         let i = agent as usize;
         let start = agent as f32 * 0.125;
         let (value, count, stop) = expected(agent, start, 100);
-        // The compiler of the driver may contract a * b + c, which the host does not.
+        // The driver's compiler may contract a * b + c, unlike the host.
         assert!((end[i] - value).abs() < 1e-3, "{agent}: {} {value}", end[i]);
         assert_eq!(trail[3 * i..3 * i + 3], [end[i], -end[i], start]);
         assert_eq!(
@@ -115,15 +117,15 @@ fn values_can_change_between_runs() {
     assert_eq!(flat.output::<f32>("end").expect("known"), [6.0; 10]);
 }
 
-/// Commands are recorded for the next run while one is computed: whatever the next one asks for instead, it gives what
-/// it gives in a session of its own.
+/// Commands are recorded for the next run while one is computed. Whatever the next one asks for, its results are those
+/// of a new session.
 #[test]
 fn a_run_gives_what_it_asks_for_whatever_ran_before() {
     let Some(mut simulation) = walk(100).map(|it| it.steps(50)) else {
         return;
     };
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     type Change = fn(Simulation) -> Simulation;
@@ -143,7 +145,7 @@ fn a_run_gives_what_it_asks_for_whatever_ran_before() {
         let fresh = walk(100).expect("there was an adapter").steps(50);
         let fresh = changes[..done].iter().fold(fresh, |it, change| change(it));
         let alone = fresh.run().expect("the walk runs");
-        // Twice each way, so that the second run finds what was recorded during the first.
+        // Each twice, so that the second run finds the commands that were recorded during the first.
         for control in [&Control::default(), &clocked, &Control::default(), &clocked] {
             same(
                 &alone,
@@ -155,7 +157,7 @@ fn a_run_gives_what_it_asks_for_whatever_ran_before() {
 
 #[test]
 fn drivers_that_cut_loops_short_are_outrun() {
-    // 64 steps of 1,500 rounds are more than a software driver runs in the dispatch that is tried first.
+    // 64 steps of 1,500 iterations exceed what a software driver runs in the first dispatch.
     let Some(unknown) = walk(100) else { return };
     let unknown = unknown.param("turns", 1500).expect("legal");
     let run = unknown.run().expect("shorter dispatches were found");
@@ -186,7 +188,7 @@ fn drivers_that_cut_loops_short_are_outrun() {
 
 #[test]
 fn two_dispatches_that_were_cut_short_are_shortened_once() {
-    // One step in one dispatch is all that a software driver runs of this, and two chunks are on their way at once.
+    // A software driver can run only one step per dispatch, and two chunks are in flight.
     let source = "agents 64 steps 12 input n = 30000 state x = 0u
         step { let most = n for i in 0..most { x = x * 3u + 1u } }
         output z = x";
@@ -283,7 +285,7 @@ fn the_shader_compilers_checks_reach_the_device() {
     let Some(simulation) = walk_with(4, unguarded) else {
         return;
     };
-    // The offsets are 0. Only ever run with checks: without, what a division by 0 does is up to the device.
+    // The offsets are 0. Only run with checks: without them, a division by 0 depends on the device.
     let run = simulation.tuning(Tuning {
         checks: true,
         ..Tuning::default()

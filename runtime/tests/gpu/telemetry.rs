@@ -1,7 +1,7 @@
-//! What a run says that it cost, and the cache of pipelines.
+//! The telemetry of runs, and the pipeline cache.
 
 use crate::walk::{same, walk};
-use sim_runtime::{CacheUse, Control, Simulation, Telemetry, Tuning};
+use sim_runtime::{CacheUse, Control, Simulation, Telemetry, Timing, Tuning};
 use std::{
     fs,
     path::PathBuf,
@@ -27,7 +27,7 @@ fn bytes_and_submissions_are_counted() {
     assert!(first.submissions >= 1);
     assert!(first.device_seconds > 0.0 && first.pipeline_seconds > 0.0);
     assert!(first.wait_seconds > 0.0 && first.wait_seconds < first.total_seconds);
-    // The first run learnt that the steps fit one submission.
+    // The first run has measured that the steps fit one submission.
     let warm = run(&simulation);
     assert_eq!(warm.submissions, 1);
     assert!(warm.bytes_up <= 4096, "params at most: {warm:?}");
@@ -35,7 +35,7 @@ fn bytes_and_submissions_are_counted() {
     let again = run(&simulation);
     assert_eq!(again.bytes_up, 0, "all is there: {again:?}");
     assert_eq!(again.bytes_down, warm.bytes_down);
-    // Another seed changes the params and nothing else: the inputs are given, not drawn.
+    // Another seed changes only params: the inputs are given, not drawn.
     let reseeded = run(&simulation.seed(5));
     assert!((1..=4096).contains(&reseeded.bytes_up), "{reseeded:?}");
 }
@@ -43,9 +43,9 @@ fn bytes_and_submissions_are_counted() {
 #[test]
 fn commands_are_recorded_during_the_run_before() {
     let Some(simulation) = walk(1000) else { return };
-    // Whether an adapter's clock is read without being asked for depends on the time that runs take.
+    // Without being asked for, timestamps depend on the time of the runs.
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     let run = || simulation.run_with(&clocked).expect("the walk runs");
@@ -62,7 +62,7 @@ fn states_are_read_only_where_they_are_kept() {
         return;
     };
     let (with, without) = (run(&with), run(&without.keep_states(false)));
-    // Bindings begin at multiples of 256 bytes, so that there may be up to as many between outputs and states.
+    // Bindings are aligned to 256 bytes, so there can be padding between outputs and states.
     let states = with.bytes_down - without.bytes_down;
     assert!(
         (4 * 2 * 100..4 * 2 * 100 + 256).contains(&states),
@@ -79,7 +79,7 @@ fn the_clock_of_the_device_counts_every_submission() {
         ..Tuning::default()
     });
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
     let told = simulation.run_with(&clocked).expect("the walk runs");
@@ -97,10 +97,10 @@ fn a_run_can_be_repeated_on_the_device() {
         return;
     };
     let clocked = Control {
-        clock: true,
+        timing: Some(Timing::ONCE),
         ..Control::default()
     };
-    // The first runs are cut in pieces, until it is known how long one takes.
+    // The first runs are split, until their time is known.
     for _ in 0..4 {
         run(&simulation);
     }
@@ -109,7 +109,7 @@ fn a_run_can_be_repeated_on_the_device() {
         return;
     }
     let often = Control {
-        repeats: 7,
+        timing: Some(Timing { repeats: 7 }),
         ..clocked
     };
     let often = simulation.run_with(&often).expect("the walk runs");
@@ -124,7 +124,7 @@ fn a_run_can_be_repeated_on_the_device() {
     );
 }
 
-/// A directory that is gone after the test.
+/// A directory that is removed after the test.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -145,7 +145,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // It may never have been made.
+        // It may not exist.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -158,7 +158,7 @@ fn pipelines_are_kept_on_disk() {
     let first = simulation.run().expect("the walk runs");
     let below = directory.0.join("below");
     match first.report().telemetry.pipeline_cache {
-        // This driver has no caches.
+        // This driver has no pipeline cache.
         None => assert!(directory.files().is_empty()),
         Some(found) => {
             assert_eq!(found, CacheUse::Miss);

@@ -1,4 +1,4 @@
-//! The walk: a kernel written by hand, its manifest, its values, and the same walk on the host.
+//! A random walk: a hand-written kernel with its manifest and values, and the same walk on the host.
 
 use sim_compiler::{
     artifact::Artifact,
@@ -118,7 +118,7 @@ pub fn starts(agents: u32, first: u32) -> Vec<f32> {
         .collect()
 }
 
-/// A walk of `agents` on the best adapter, or none where a machine has no adapter.
+/// A walk of `agents` agents on the best adapter; `None` without an adapter.
 pub fn walk(agents: u32) -> Option<Simulation> {
     walk_with(agents, artifact(None))
 }

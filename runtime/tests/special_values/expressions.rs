@@ -1,9 +1,9 @@
-//! The special values, and the expressions that they are tried on.
+//! Special values, and the expressions that they are tested with.
 
 use sim_compiler::builtin::{Class, Meaning, Slot, table};
 use sim_compiler::ir::Type;
 
-/// Where rounding, signs, ranges and reductions have their edges.
+/// The edge cases of rounding, signs, ranges and reductions.
 pub const FLOATS: [f32; 36] = [
     0.0,
     -0.0,
@@ -101,7 +101,7 @@ pub fn expressions() -> Vec<String> {
         for pair in ["f0 {} f1", "i0 {} i1", "u0 {} u1"] {
             all.push(pair.replace("{}", op));
         }
-        // The same with one side known, which other kernels do.
+        // The same with one constant operand, which uses other kernels.
         all.push(format!("f0 {op} 3.0"));
         all.push(format!("3.0 {op} f0"));
         all.push(format!("i0 {op} 7"));
@@ -112,7 +112,7 @@ pub fn expressions() -> Vec<String> {
         for pair in ["f0 {} f1", "i0 {} i1", "u0 {} u1", "f0 {} 1.0", "1.0 {} f0"] {
             all.push(pair.replace("{}", op));
         }
-        // A comparison in one instruction with the choice that it makes.
+        // A comparison fused with a selection.
         all.push(format!("if f0 {op} f1 {{ f1 }} else {{ f2 }}"));
         all.push(format!("if i0 {op} i1 {{ f1 }} else {{ 0.5 }}"));
     }

@@ -1,5 +1,5 @@
-//! On a GPU: what is NaN on the CPU is NaN there, and what is a number is one; under `--math precise` infinities and
-//! zeros are the CPU's, too.
+//! On a GPU, results are NaN exactly where they are on the CPU. With `--math precise`, infinities and signed zeros are
+//! equal, too.
 
 use super::{
     expressions::{expressions, float, integer},
@@ -13,7 +13,7 @@ use sim_compiler::{
 use sim_runtime::Backend;
 use sim_tests::{compare::layouts, launch::has_gpu};
 
-/// Outputs of a kernel: drivers take long for a text of all expressions.
+/// Outputs per kernel: drivers take long to compile all expressions at once.
 const OUTPUTS: usize = 16;
 /// Products of four larger arguments are infinite, and reciprocals of much larger ones flushed to 0.
 const LARGEST: f32 = 1e9;
@@ -55,14 +55,14 @@ fn difference(expected: f32, got: f32) -> Option<Difference> {
     }
 }
 
-/// Is it a call of a function that has a precise form, and nothing else?
+/// Whether it is a call of a function with a precise form, and nothing else.
 fn has_form(expression: &str) -> bool {
     let name = expression.split('(').next().unwrap_or_default();
     BuiltinId::find(name).is_some_and(|id| precise::form(id).is_some())
         && !expression.contains(['*', '+', '-', '/'])
 }
 
-/// Does an output differ in a way that it must not? Says how, and where first.
+/// The first inadmissible difference of an output, in words.
 fn complaint(math: Math, expression: &str, agent: usize, a: f32, b: f32) -> Option<String> {
     let f = [0, 1, 2].map(|which| float(agent, which));
     if f.iter().any(|x| x.is_subnormal()) {

@@ -1,6 +1,6 @@
-//! NaN, infinities, zeros of both signs, denormals, the largest values and halfway cases through every
-//! builtin, operator and conversion, on the vector machine with every instruction set that is here: the same
-//! bits as the reference interpreter's. And on a GPU, see `gpu`.
+//! Special values (NaN, infinities, signed zeros, denormals, the largest values, halfway cases) through every builtin,
+//! operator and conversion. The vector machine gives the reference interpreter's bits with every available instruction
+//! set. For the GPU, see `gpu`.
 
 mod expressions;
 #[cfg(feature = "gpu")]

@@ -5,23 +5,23 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// How many agents a thread takes at a time.
+/// Agents per parallel task.
 const BLOCK: usize = 64;
 
 /// The agents of a run: rows of words, one agent after another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agents {
-    /// The number of the first agent within the population.
+    /// The number of the first agent in the population.
     pub first: u32,
-    /// How many they are.
+    /// The number of agents.
     pub count: u32,
-    /// `input_words` of the manifest for each.
+    /// `input_words` words of the manifest per agent.
     pub inputs: Vec<u32>,
-    /// `state_words` for each.
+    /// `state_words` words per agent.
     pub states: Vec<u32>,
-    /// `output_words` for each.
+    /// `output_words` words per agent.
     pub outputs: Vec<u32>,
-    /// One for each, see [`Progress::word`].
+    /// One word per agent, see [`Progress::word`].
     pub progress: Vec<u32>,
 }
 
@@ -114,7 +114,7 @@ impl Interpreter<'_> {
         ]
     }
 
-    /// The agents' rows, cut into blocks. By hand, because a stride may be 0.
+    /// The agents' rows, split into blocks. `chunks` cannot do this, because a stride may be 0.
     fn blocks<'b>(&self, agents: &'b mut Agents) -> Vec<Rows<'b>> {
         let [input_words, state_words, output_words] = self.strides();
         let mut inputs = &agents.inputs[..];

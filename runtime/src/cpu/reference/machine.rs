@@ -20,7 +20,7 @@ enum Flow {
     Cancelled,
 }
 
-/// How many rounds of loops pass between two looks at the caller's wish to cancel.
+/// Loop iterations between two checks for cancellation.
 const ROUNDS: u32 = 1024;
 
 /// Runs agents of one launch, one after another.
@@ -29,7 +29,7 @@ pub struct Machine<'a> {
     plan: &'a Plan,
     /// The values of all variables.
     values: Vec<Value>,
-    /// Operands that wait for their operator.
+    /// The operand stack.
     stack: Vec<Value>,
     agent: u32,
     step: u32,
@@ -60,16 +60,16 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// The same, which now and then looks whether to go on.
+    /// The same, with checks for cancellation.
     pub(super) fn under(mut self, control: &'a Control) -> Self {
         self.control = Some(control);
         self
     }
 
-    /// Runs one agent over a range of steps: from birth if the range begins at 0, else from `states` and
-    /// `progress`; up to its outputs if the range ends with the run. `inputs` is the agent's row of
-    /// inputs, `states` and `outputs` are the words of its states and outputs; `outputs` stay as they are
-    /// before the end of the run. Gives the new progress, or none if the run was cancelled.
+    /// Runs one agent over a range of steps: from `init` if the range starts at 0, otherwise from `states` and
+    /// `progress`; up to `finish` if the range ends with the run. `inputs`, `states` and `outputs` are the agent's
+    /// rows; `outputs` are written at the end of the run only. Returns the new progress, or `None` if the run was
+    /// cancelled.
     pub fn run(
         &mut self,
         agent: u32,
@@ -111,8 +111,8 @@ impl<'a> Machine<'a> {
         Some(progress)
     }
 
-    /// Computes input number `input` of `program.input_defaults` of an agent and writes its words into the
-    /// agent's row of inputs.
+    /// Computes input number `input` of `program.input_defaults` for an agent and writes its words to the agent's row
+    /// of inputs.
     pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [u32]) {
         let program = self.launch.program;
         let default = &program.input_defaults[input];
@@ -126,15 +126,15 @@ impl<'a> Machine<'a> {
             .filter(|&var| belongs(&program[var].name))
             .collect();
         self.clear(&vars);
-        // Nothing of a default is long enough to be cancelled.
+        // Defaults of inputs are short: no need to cancel them.
         let control = self.control.take();
         self.phase(&default.body, default.random_step);
         self.control = control;
         self.store(&vars, row);
     }
 
-    /// Runs a block of the program with the draws of that step. True if the agent stopped; none if the
-    /// run was cancelled.
+    /// Runs a block of the program with the draws of that step. Returns whether the agent stopped, or `None` if the run
+    /// was cancelled.
     fn phase(&mut self, block: &'a Block, random_step: u32) -> Option<bool> {
         self.step_key = self.launch.generator.step_key(self.agent_key, random_step);
         match self.block(block) {
@@ -147,7 +147,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// None if the run was cancelled.
+    /// `None` if the run was cancelled.
     fn look(&mut self) -> Option<()> {
         self.rounds = self.rounds.wrapping_add(1);
         let due = self.rounds.is_multiple_of(ROUNDS);
@@ -229,7 +229,7 @@ impl<'a> Machine<'a> {
         Flow::Next
     }
 
-    /// A block within a block; a model may nest them deeper than a thread's stack.
+    /// Runs a nested block; a model may nest blocks deeper than a thread's stack allows.
     fn nested(&mut self, block: &'a Block) -> Flow {
         stacker::maybe_grow(32 * 1024, 1024 * 1024, || self.block(block))
     }
@@ -247,7 +247,7 @@ impl<'a> Machine<'a> {
         as_int(self.eval(root))
     }
 
-    /// Replaces the operands of a node, which lie on the stack, by its value.
+    /// Replaces the operands of a node on the stack by its value.
     fn node(&mut self, node: &'a Expr) {
         match node {
             Expr::Literal(value) => self.stack.push(*value),
@@ -294,7 +294,7 @@ impl<'a> Machine<'a> {
         }
         match self.nested(&function.body) {
             Flow::Return(value) => value,
-            // The value is never seen: the loop that called looks next.
+            // The value is not used: the calling loop checks for cancellation next.
             Flow::Cancelled => Value::zero(function.result),
             Flow::Next | Flow::Break | Flow::Continue | Flow::Stop => {
                 panic!("internal error: `{}` returns nothing", function.name)
@@ -308,7 +308,7 @@ impl<'a> Machine<'a> {
             .expect("internal error: an operator lacks its operand")
     }
 
-    /// Replaces the last values on the stack by one.
+    /// Replaces the top values of the stack by one.
     fn apply(&mut self, count: usize, f: impl FnOnce(&[Value]) -> Value) {
         let first = self.stack.len() - count;
         let value = f(&self.stack[first..]);
@@ -416,7 +416,7 @@ fn ill_typed(value: Value) -> ! {
     panic!("internal error: the program has an ill-typed {value:?}")
 }
 
-/// Only kernels are shared among lanes.
+/// Only GPU kernels split an agent over several invocations.
 fn lanes() -> ! {
     panic!("internal error: the interpreter got a program that is shared among lanes")
 }

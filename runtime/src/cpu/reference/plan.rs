@@ -1,16 +1,16 @@
-//! What is the same for all agents: where each variable lies, and in which order the nodes of each
-//! expression are evaluated.
+//! The layout that all agents share: where each variable is stored, and the order in which the nodes of each expression
+//! are evaluated.
 
 use super::Launch;
 use sim_compiler::ir::{Block, ExprId, Len, Program, Stmt, VarKind};
 use std::ops::Range;
 
-/// Where a variable's values are.
+/// Where the values of a variable are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
-    /// So many values of the machine, from `first` on.
+    /// Values of the machine: the first one and their number.
     Slots { first: usize, count: usize },
-    /// Elements of the launch's table of that number.
+    /// Elements of a table of the launch.
     Table(usize),
 }
 
@@ -19,9 +19,9 @@ pub(super) enum Place {
 pub(super) struct Plan {
     /// By `VarId`.
     pub(super) places: Vec<Place>,
-    /// How many values a machine holds.
+    /// The number of values of a machine.
     pub(super) slots: usize,
-    /// The rows of each table.
+    /// The number of rows of each table.
     pub(super) rows: Vec<i32>,
     /// The nodes of all expressions, operands before users.
     order: Vec<ExprId>,
@@ -76,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// Blocks wait in a list rather than on the stack, because a model may nest them deeply.
+    /// Uses a work list rather than recursion, because a model may nest blocks deeply.
     fn order_block(&mut self, program: &Program, block: &Block) {
         let mut blocks = vec![block];
         while let Some(block) = blocks.pop() {
@@ -114,8 +114,8 @@ impl Plan {
         }
     }
 
-    /// Node before operands, last operand first, and then all of it reversed: that is operands, first to
-    /// last, before node.
+    /// Visits a node before its operands, last operand first, and reverses the order: operands, first to last, before
+    /// their node.
     fn order_tree(&mut self, program: &Program, root: ExprId) {
         let start = self.order.len();
         let mut waiting = vec![root];

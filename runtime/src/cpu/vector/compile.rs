@@ -1,9 +1,8 @@
-//! From the IR to a program of the vector machine.
+//! Compiles the IR to a program of the vector machine.
 //!
-//! A value is a scalar if all agents of a block share it, else a register of lanes; vectors are taken apart
-//! into their components. Expressions are evaluated for all lanes, since they are pure and total; only
-//! assignments look at which lanes are meant. Calls are inlined. See [`stmt`] for control flow and
-//! [`expr`] for what becomes of expressions.
+//! A uniform value, which all agents of a block share, is a scalar; a varying value is a register of lanes. Vectors are
+//! split into their components. Expressions are evaluated for all lanes, since they are pure and total; only
+//! assignments are masked. Calls are inlined. See [`stmt`] for control flow and [`expr`] for expressions.
 
 mod allocate;
 mod analysis;
@@ -14,6 +13,7 @@ mod expr;
 mod flow;
 mod fuse;
 mod stmt;
+mod variable;
 
 use super::{
     isa::Isa,
@@ -21,16 +21,16 @@ use super::{
 };
 use analysis::Analysis;
 use sim_compiler::{
-    ir::{self, Block, Len, Type, Value, VarId, VarKind},
+    ir::{self, Block, VarId},
     manifest::Manifest,
     random::Generator,
 };
 use std::collections::{HashMap, HashSet};
 use stmt::Frame;
 
-/// Programs that would grow beyond this, by calls within calls, are left to the reference interpreter.
+/// The most instructions; larger programs, by inlining nested calls, run on the reference interpreter.
 const MOST_INSTRUCTIONS: usize = 1 << 18;
-/// Registers that a block may have: 256 MiB of them.
+/// The most registers of a block: 256 MiB.
 const MOST_REGISTERS: u32 = 1 << 17;
 
 /// Why there is no vector program.
@@ -38,7 +38,7 @@ const MOST_REGISTERS: u32 = 1 << 17;
 #[error("the model is too large for the vector machine")]
 pub struct TooLarge;
 
-/// A word of a value: shared or one per lane.
+/// A word of a value: a scalar or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operand {
     Lanes(Register),
@@ -52,20 +52,20 @@ struct Parts {
     count: usize,
 }
 
-/// Where a variable is.
+/// The location of a variable.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// Not yet declared.
     Nowhere,
     /// A value that does not change.
     Value(Parts),
-    /// Registers that are assigned; `frame` counts the frames around the declaration.
+    /// Registers that are assigned; `frame` is the depth of frames at the declaration.
     Registers { first: Register, frame: usize },
     /// Scalars that are assigned.
     Scalars(Slot),
-    /// The agents' own array, one register per word.
+    /// An array of the agents, one register per word.
     Array { first: Register, frame: usize },
-    /// A table that all agents share.
+    /// A uniform table.
     Table(u32),
 }
 
@@ -84,16 +84,16 @@ struct Compiler<'p> {
     generator: Generator,
     uniform_words: u32,
     code: Vec<Instruction>,
-    /// By label: where it stands.
+    /// By label: its position in the code.
     labels: Vec<Target>,
-    /// The first instruction of each part, in order; allocation treats the parts one by one.
+    /// The first instruction of each part, in order; registers are allocated part by part.
     parts: Vec<usize>,
     loops: Vec<Span>,
     places: Vec<Place>,
     frames: Vec<Frame>,
-    /// The outermost frame whose mask may have lost lanes since that was last looked at.
+    /// The outermost frame whose mask may have lost lanes since it was last tested.
     dropped_from: usize,
-    /// Arguments that wait for their call.
+    /// The arguments of the calls being compiled.
     bound: Vec<(VarId, Parts)>,
     scalars: Vec<u32>,
     /// Constants by their word.
@@ -102,19 +102,19 @@ struct Compiler<'p> {
     rows: Vec<Rows>,
     /// Params that are `bool`.
     bools: Vec<Slot>,
-    /// By register: it keeps its place through the whole run.
+    /// By register: whether it is pinned for the whole run.
     pinned: Vec<bool>,
-    /// By register: it is assigned after it was first written.
+    /// By register: whether it is assigned after its first write.
     mutable: Vec<bool>,
-    /// By register: a name stands for it.
+    /// By register: whether a name refers to it.
     named: Vec<bool>,
-    /// Angles whose sine or cosine this stretch of straight code has: where, by their register.
+    /// Sines and cosines in the current basic block, by the register of the angle.
     angles: HashMap<Register, usize>,
     /// Scalars that are assigned after they were first written.
     changing_scalars: HashSet<Slot>,
     agent: Register,
     keys: [Register; 2],
-    /// The key of the step, while a part that draws is compiled.
+    /// The key of the step, while a part with draws is compiled.
     step_key: Option<[Register; 2]>,
     draws: bool,
     alive: Option<Register>,
@@ -124,7 +124,7 @@ struct Compiler<'p> {
 /// Compiles a program that `ir::verify` accepts.
 ///
 /// # Errors
-/// If the code or a block's registers would grow too large.
+/// If the code or the registers of a block are too large.
 pub fn compile(
     program: &ir::Program,
     manifest: &Manifest,
@@ -174,7 +174,7 @@ impl<'p> Compiler<'p> {
             tables: Vec::new(),
             rows: Vec::new(),
             bools: Vec::new(),
-            // Register 0 is nobody's.
+            // Register 0 is never allocated.
             pinned: vec![true],
             mutable: vec![false],
             named: vec![false],
@@ -192,124 +192,12 @@ impl<'p> Compiler<'p> {
         compiler
     }
 
-    /// Gives every variable that is there from the beginning its place.
-    fn declare(&mut self) -> Result<(), TooLarge> {
-        let program = self.program;
-        for (var, elements) in &program.constants {
-            let words = elements.iter().flat_map(Value::words).collect();
-            self.places[var.0 as usize] = self.table(Table::Constant(words));
-        }
-        for &var in &program.params {
-            let first = program[var].word;
-            self.places[var.0 as usize] = match program[var].len {
-                Len::One => self.param(first, program[var].ty),
-                Len::Fixed(count) => {
-                    let count = count * program[var].ty.components() as u32;
-                    self.table(Table::Uniform { first, count })
-                }
-                Len::Open { .. } => panic!("internal error: a param of open length"),
-            };
-        }
-        for (number, &var) in program.data.iter().enumerate() {
-            self.places[var.0 as usize] = self.table(Table::Data(number));
-        }
-        let own = program.inputs.iter().chain(&program.states);
-        let own: Vec<VarId> = own.chain(&program.outputs).copied().collect();
-        let words: u64 = own.iter().map(|&var| u64::from(self.words(var))).sum();
-        if words > u64::from(MOST_REGISTERS) {
-            return Err(TooLarge);
-        }
-        for var in own {
-            self.own(var, 0);
-        }
-        Ok(())
-    }
-
-    fn table(&mut self, table: Table) -> Place {
-        self.tables.push(table);
-        Place::Table(self.tables.len() as u32 - 1)
-    }
-
-    /// A param is the words of the uniform block themselves.
-    fn param(&mut self, first: u32, ty: Type) -> Place {
-        if ty == Type::Bool {
-            self.bools.push(first);
-        }
-        Place::Value(Parts::from_slots(first, ty.components()))
-    }
-
-    /// How many words of each agent a variable takes.
-    fn words(&self, var: VarId) -> u32 {
-        let var = &self.program[var];
-        let count = match var.len {
-            Len::One => 1,
-            Len::Fixed(count) => count,
-            Len::Open { .. } => panic!("internal error: `{}` is no table", var.name),
-        };
-        count * var.ty.components() as u32
-    }
-
-    /// Registers for a variable that has one per word.
-    fn own(&mut self, var: VarId, frame: usize) {
-        let words = self.words(var);
-        if self.pinned.len() as u64 + u64::from(words) > u64::from(MOST_REGISTERS) {
-            self.too_large = true;
-            return;
-        }
-        let first = self.pinned.len() as Register;
-        let is_array = self.program[var].len != Len::One;
-        let changes = self.program[var].kind != VarKind::Input;
-        for _ in 0..words {
-            // A local that is no array is given back after its last use.
-            let stays = is_array || self.program[var].kind != VarKind::Local;
-            self.pinned.push(stays);
-            self.mutable.push(changes);
-            self.named.push(true);
-        }
-        self.places[var.0 as usize] = match is_array {
-            true => Place::Array { first, frame },
-            false => Place::Registers { first, frame },
-        };
-    }
-
-    /// A register that keeps its place.
-    fn pin(&mut self) -> Register {
-        self.pinned.push(true);
-        self.mutable.push(true);
-        self.named.push(true);
-        self.pinned.len() as Register - 1
-    }
-
-    /// A register for a value.
-    fn temporary(&mut self) -> Register {
-        self.pinned.push(false);
-        self.mutable.push(false);
-        self.named.push(false);
-        self.pinned.len() as Register - 1
-    }
-
-    /// Keeps the registers of what the prologue named: every step reads them.
-    fn keep(&mut self, prologue: &Block) {
-        for stmt in prologue {
-            let ir::Stmt::Let { var, .. } = stmt else {
-                continue;
-            };
-            if let Place::Value(parts) = self.places[var.0 as usize] {
-                for word in parts.as_slice() {
-                    if let Operand::Lanes(register) = word {
-                        self.pinned[*register as usize] = true;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Compiles a part of the program whose lanes all run to its end.
+    /// Compiles a part of the program that all lanes execute to its end.
     fn part(&mut self, block: &'p Block) -> Target {
         self.part_under(None, block)
     }
 
-    /// Compiles a part of the program that lanes may leave for good: then they leave `alive`.
+    /// Compiles a part of the program in which lanes can stop: they are removed from `alive`.
     fn part_under(&mut self, alive: Option<Register>, block: &'p Block) -> Target {
         let entry = self.code.len();
         self.parts.push(entry);
@@ -338,26 +226,6 @@ impl<'p> Compiler<'p> {
             random_step: default.random_step,
             inputs: self.stored(&vars),
         }
-    }
-
-    /// The registers of variables and their words in storage.
-    fn stored(&self, vars: &[VarId]) -> Vec<Stored> {
-        let mut stored = Vec::new();
-        for &var in vars {
-            let (Place::Registers { first, .. } | Place::Array { first, .. }) =
-                self.places[var.0 as usize]
-            else {
-                continue;
-            };
-            for k in 0..self.words(var) {
-                stored.push(Stored {
-                    word: self.program[var].word + k,
-                    register: first + k,
-                    is_bool: self.program[var].ty == Type::Bool,
-                });
-            }
-        }
-        stored
     }
 
     fn finish(
@@ -443,7 +311,7 @@ impl Parts {
     }
 }
 
-/// Does any path of a block end the agent's run?
+/// Whether any path of a block executes `stop`.
 fn contains_stop(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         ir::Stmt::Stop => true,

@@ -1,5 +1,5 @@
-//! Runs a population on all cores: tasks of some blocks each. Results are either kept, every task with its own part of
-//! them, or seen once, block by block.
+//! Runs a population on all cores, in tasks of several blocks. Results are kept, each task in its own part of them, or
+//! passed to a callback block by block.
 
 use super::{LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
 use crate::cpu::{Cancelled, Control};
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use sim_compiler::manifest::Field;
 use std::sync::{Mutex, PoisonError, atomic::Ordering};
 
-/// Tasks per thread, so that threads end at about the same time.
+/// Tasks per thread, for load balancing.
 const TASKS: usize = 16;
 
 /// What to run.
@@ -17,22 +17,22 @@ pub struct Job<'a> {
     pub program: &'a Program,
     /// The values of the launch.
     pub values: Values<'a>,
-    /// The number of the first agent within the population.
+    /// The number of the first agent in the population.
     pub first: u32,
-    /// How many agents, at least one.
+    /// The number of agents, at least one.
     pub agents: u32,
-    /// Rows of the inputs that the launch gives, one agent after another; may be empty if none are given.
+    /// Rows of inputs, one agent after another; empty if the launch gives none.
     pub inputs: &'a [u32],
     /// Words per row.
     pub input_words: usize,
-    /// By word of a row: is it given?
+    /// By word of a row: whether the launch gives it.
     pub given: &'a [bool],
-    /// The numbers of the inputs that the model computes.
+    /// The numbers of the inputs that the program computes.
     pub absent: &'a [usize],
 }
 
 impl Job<'_> {
-    /// Where the inputs go that the launch gives.
+    /// The registers of the inputs that the launch gives.
     fn given(&self) -> Vec<Stored> {
         let inputs = self.program.inputs.iter().copied();
         inputs
@@ -46,7 +46,7 @@ impl Job<'_> {
 pub struct Column<'a> {
     /// The field's first word in an agent's row.
     pub word: u32,
-    /// Its words.
+    /// Words per agent.
     pub width: usize,
     /// All agents' words.
     pub words: &'a mut [u32],
@@ -74,25 +74,25 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Where the results go.
+/// The destination of results.
 #[derive(Debug)]
 pub struct Results<'a> {
     /// The outputs.
     pub outputs: Vec<Column<'a>>,
-    /// The final states, if they are wanted.
+    /// The final states; empty if they are not kept.
     pub states: Vec<Column<'a>>,
-    /// How far each agent came, see [`crate::cpu::Progress::word`].
+    /// The progress words, see [`crate::cpu::Progress::word`].
     pub progress: &'a mut [u32],
 }
 
-/// Some blocks of the population.
+/// Several blocks of the population.
 struct Task<'a> {
     first: u32,
     inputs: &'a [u32],
     results: Results<'a>,
 }
 
-/// Runs all agents through all steps.
+/// Runs all steps of all agents.
 ///
 /// # Errors
 /// If the run was cancelled; the results are then incomplete.
@@ -105,7 +105,7 @@ pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(),
     )
 }
 
-/// Writes the rows of inputs that the launch leaves to the model: `input_words` for each agent.
+/// Computes the absent inputs and writes them to rows of `input_words` words.
 ///
 /// # Errors
 /// If the run was cancelled.
@@ -127,11 +127,11 @@ pub fn fill_inputs(job: &Job<'_>, rows: &mut [u32], control: &Control) -> Result
     )
 }
 
-/// Agents per block: as many as fit, but enough blocks for all threads.
+/// Agents per block: as many as fit, with enough blocks for all threads.
 fn block_size(agents: usize) -> usize {
     let threads = rayon::current_num_threads();
     let blocks = agents.div_ceil(LANES);
-    // With few blocks, the last ones would leave threads idle.
+    // With few blocks, a partial last round would leave threads idle.
     let blocks = match blocks < 4 * threads {
         true => blocks.next_multiple_of(threads),
         false => blocks,
@@ -139,7 +139,7 @@ fn block_size(agents: usize) -> usize {
     agents.div_ceil(blocks).next_multiple_of(GROUP).min(LANES)
 }
 
-/// Agents of a task, in whole blocks.
+/// Agents per task, in whole blocks.
 fn agents_of_task(agents: usize, block: usize) -> usize {
     let blocks = agents.div_ceil(block);
     blocks.div_ceil(TASKS * rayon::current_num_threads()).max(1) * block
@@ -194,7 +194,8 @@ fn run_task(
     while !results.progress.is_empty() {
         let count = block.min(results.progress.len());
         let inputs = inputs.next().unwrap_or_default();
-        run_block(job, machine, &given, (first + done, count), inputs)?;
+        machine.begin(first + done, count);
+        run_block(job, machine, &given, inputs)?;
         for column in &mut results.outputs {
             store(machine, &program.outputs, column.split_off(count), count);
         }
@@ -215,16 +216,14 @@ fn run_task(
     Ok(())
 }
 
-/// Runs a block of agents, from their number `first` on, whose rows of inputs are empty if none are given.
+/// Runs the block of agents with which the machine has started. `inputs` is empty if the launch gives none.
 fn run_block(
     job: &Job<'_>,
     machine: &mut Machine<'_>,
     given: &[Stored],
-    (first, count): (u32, usize),
     inputs: &[u32],
 ) -> Result<(), Cancelled> {
     machine.check_cancelled()?;
-    machine.begin(first, count);
     for &number in job.absent {
         machine.default_input(number)?;
     }
@@ -234,7 +233,7 @@ fn run_block(
     machine.run(0..job.values.steps)
 }
 
-/// A block of agents that has just been run.
+/// A block of agents that has been run.
 pub struct Shown<'a> {
     machine: &'a Machine<'a>,
     outputs: &'a [Stored],
@@ -242,7 +241,7 @@ pub struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Calls `each` with every word of the agents' outputs, and its values.
+    /// Calls `each` with the number of each word of the outputs, and its values.
     pub fn outputs(&self, mut each: impl FnMut(u32, &[u32])) {
         let mut values = [0; LANES];
         for stored in self.outputs {
@@ -252,15 +251,15 @@ impl Shown<'_> {
         }
     }
 
-    /// How far each agent came, see [`crate::cpu::Progress::word`].
+    /// The progress words, see [`crate::cpu::Progress::word`].
     pub fn progress(&self) -> impl Iterator<Item = u32> + Clone {
         let progress = &self.machine.progress()[..self.count];
         progress.iter().map(|progress| progress.word())
     }
 }
 
-/// Runs all agents through all steps and shows each block to what its thread has made, in any order; gives what all
-/// threads have made. Memory holds no more than a block per thread.
+/// Runs all steps of all agents and passes each block to `see`, in any order, with a value that `make` creates once per
+/// thread. Returns these values. Holds no more than one block per thread in memory.
 ///
 /// # Errors
 /// If the run was cancelled.
@@ -275,7 +274,7 @@ pub fn show<T: Send>(
     let each = agents_of_task(agents, block);
     let given = job.given();
     let words = job.input_words;
-    // A task takes what an earlier one has left: so there are no more of them than threads.
+    // A task reuses the machine of a finished task, so there are at most as many as threads.
     let idle = Mutex::new(Vec::new());
     let locked = || idle.lock().unwrap_or_else(PoisonError::into_inner);
     (0..agents.div_ceil(each))
@@ -291,8 +290,8 @@ pub fn show<T: Send>(
                     [] => job.inputs,
                     rows => &rows[first * words..][..count * words],
                 };
-                let at = (job.first + first as u32, count);
-                run_block(job, &mut machine, &given, at, inputs)?;
+                machine.begin(job.first + first as u32, count);
+                run_block(job, &mut machine, &given, inputs)?;
                 see(
                     &mut made,
                     &Shown {

@@ -1,4 +1,4 @@
-//! The instruction sets that the lane loops are compiled for.
+//! The instruction sets that the kernels are compiled for.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ pub enum Isa {
     /// 256-bit vectors and fused multiply–add.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// What every processor of the target has: SSE2, NEON, or plain code.
+    /// The baseline of the target: SSE2, NEON, or scalar code.
     Portable,
 }
 
 impl Isa {
-    /// Those that this processor has, the fastest first.
+    /// The instruction sets of this processor, the fastest first.
     pub fn available() -> Vec<Isa> {
         let mut found = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -43,12 +43,12 @@ impl Isa {
         found
     }
 
-    /// Does this processor have it?
+    /// Whether this processor has it.
     pub fn is_available(self) -> bool {
         Isa::available().contains(&self)
     }
 
-    /// The fastest that this processor has.
+    /// The fastest instruction set of this processor.
     pub fn best() -> Isa {
         Isa::available()[0]
     }

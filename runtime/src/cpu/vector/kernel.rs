@@ -1,21 +1,17 @@
-//! How one instruction runs over a block of agents: a loop over lanes around an operation's meaning for one
-//! agent, compiled once for each instruction set.
+//! The loop of one instruction over a block of agents: a loop over lanes around a scalar operation, compiled once for
+//! each instruction set.
 //!
 //! The loops are plain Rust that LLVM vectorises; no operation is written twice. Rust never contracts or
 //! reassociates floating-point arithmetic, so every instruction set gives the same bits.
 
-use super::{
-    isa::Isa,
-    op::{Cos, Op, Sin},
-};
+use super::isa::Isa;
 
-/// Agents of a full block. Measured against 64, 128, 256 and 1,024: below, the cost of starting an instruction
-/// shows; above, nothing more is won, and small populations keep fewer cores busy.
+/// Agents of a full block. Measured against 64, 128, 256 and 1,024: smaller blocks pay for dispatching instructions;
+/// larger ones are no faster, and small populations then use fewer cores.
 pub const LANES: usize = 512;
 
-/// The number of lanes that are run is a multiple of this: two vectors of the widest instruction set, so
-/// that no loop has a remainder. The loops stay small: unrolled ones are no faster by themselves, and all
-/// together they no longer fit into the processor's cache for instructions.
+/// Divides the number of lanes of every loop, which so has no remainder: two vectors of the widest instruction set.
+/// Larger groups unroll the loops, which makes none of them faster and together exceeds the instruction cache.
 pub const GROUP: usize = 32;
 
 /// A register: 32 bits of each agent of a block.
@@ -33,19 +29,38 @@ impl Lanes {
         &self.0
     }
 
-    /// The same, to be changed.
+    /// The lanes one after another, mutable.
     #[inline(always)]
     pub fn all_mut(&mut self) -> &mut [u32] {
         &mut self.0
     }
 }
 
-/// What an instruction knows beside its registers.
+/// An operation on words: the function that a kernel applies to each lane. Operands that it does not take are ignored.
+pub trait Op {
+    /// Whether [`Op::apply`] is wrong for some rare first operands. Only for operations with one operand.
+    const HAS_RARE: bool = false;
+
+    /// The new value of the destination, whose old value is `d`. Branch-free, so that LLVM can vectorise it.
+    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32;
+
+    /// Whether only [`Op::apply_rare`] is right for this operand.
+    fn is_rare(_a: u32) -> bool {
+        false
+    }
+
+    /// The value for a rare operand.
+    fn apply_rare(a: u32) -> u32 {
+        a
+    }
+}
+
+/// The arguments of a kernel beside its registers.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// The values that all agents of the block share.
     pub scalars: &'a [u32],
-    /// By operand: which scalar it is, where the kernel takes a scalar.
+    /// By operand: the index of its scalar, if the kernel takes a scalar.
     pub slots: &'a [u32; 4],
     /// Lanes to run, a multiple of [`GROUP`], at most [`LANES`].
     pub count: usize,
@@ -58,25 +73,24 @@ pub struct Call<'a> {
 /// The processor must have the instruction set for which the kernel was chosen.
 pub type Kernel = unsafe fn(&mut Lanes, &Lanes, &Lanes, &Lanes, &Lanes, &Call<'_>);
 
-/// Runs the instruction with two destinations: the sine and the cosine of an angle, which share most of their
-/// work.
+/// Runs two operations of one operand, which share most of their work: sine and cosine.
 ///
 /// # Safety
-/// As of a [`Kernel`].
+/// The processor must have the instruction set for which the kernel was chosen.
 pub type TwinKernel = unsafe fn(&mut Lanes, &mut Lanes, &Lanes, usize);
 
-/// The kernel of sine and cosine.
-pub fn sine_and_cosine(isa: Isa) -> TwinKernel {
+/// The kernel of two operations.
+pub fn twin_kernel<S: Op, C: Op>(isa: Isa) -> TwinKernel {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512_twin,
+        Isa::Avx512 => avx512_twin::<S, C>,
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2_twin,
-        Isa::Portable => run_twin,
+        Isa::Avx2 => avx2_twin::<S, C>,
+        Isa::Portable => run_twin::<S, C>,
     }
 }
 
-/// The kernel of an operation whose operand `k` is a scalar where bit `k` of `SCALARS` is set.
+/// The kernel of an operation; operand `k` is a scalar if bit `k` of `SCALARS` is set.
 pub fn kernel<O: Op, const SCALARS: u8>(isa: Isa) -> Kernel {
     match isa {
         #[cfg(target_arch = "x86_64")]
@@ -119,14 +133,14 @@ fn avx2<O: Op, const SCALARS: u8>(
 #[target_feature(
     enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
 )]
-fn avx512_twin(sine: &mut Lanes, cosine: &mut Lanes, a: &Lanes, count: usize) {
-    run_twin(sine, cosine, a, count);
+fn avx512_twin<S: Op, C: Op>(first: &mut Lanes, second: &mut Lanes, a: &Lanes, count: usize) {
+    run_twin::<S, C>(first, second, a, count);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2_twin(sine: &mut Lanes, cosine: &mut Lanes, a: &Lanes, count: usize) {
-    run_twin(sine, cosine, a, count);
+fn avx2_twin<S: Op, C: Op>(first: &mut Lanes, second: &mut Lanes, a: &Lanes, count: usize) {
+    run_twin::<S, C>(first, second, a, count);
 }
 
 fn portable<O: Op, const SCALARS: u8>(
@@ -140,7 +154,7 @@ fn portable<O: Op, const SCALARS: u8>(
     run::<O, SCALARS>(d, a, b, c, e, call);
 }
 
-/// The loop. The references are the kernel's own parameters, so that LLVM knows that they do not overlap.
+/// The loop. The references are parameters of the kernel itself, from which LLVM knows that they do not alias.
 #[inline(always)]
 fn run<O: Op, const SCALARS: u8>(
     d: &mut Lanes,
@@ -170,20 +184,21 @@ fn run<O: Op, const SCALARS: u8>(
         );
     }
     if O::HAS_RARE && any_rare::<O>(&a.0[..count]) {
-        mend_rare::<O>(&mut d.0[..count], &a.0[..count]);
+        recompute_rare::<O>(&mut d.0[..count], &a.0[..count]);
     }
 }
 
 #[inline(always)]
-fn run_twin(sine: &mut Lanes, cosine: &mut Lanes, a: &Lanes, count: usize) {
+fn run_twin<S: Op, C: Op>(first: &mut Lanes, second: &mut Lanes, a: &Lanes, count: usize) {
     let count = (count & !(GROUP - 1)).min(LANES);
     for lane in 0..count {
-        sine.0[lane] = Sin::apply(0, a.0[lane], 0, 0, 0);
-        cosine.0[lane] = Cos::apply(0, a.0[lane], 0, 0, 0);
+        first.0[lane] = S::apply(0, a.0[lane], 0, 0, 0);
+        second.0[lane] = C::apply(0, a.0[lane], 0, 0, 0);
     }
-    if any_rare::<Sin>(&a.0[..count]) {
-        mend_rare::<Sin>(&mut sine.0[..count], &a.0[..count]);
-        mend_rare::<Cos>(&mut cosine.0[..count], &a.0[..count]);
+    // The operations have the same rare operands.
+    if any_rare::<S>(&a.0[..count]) {
+        recompute_rare::<S>(&mut first.0[..count], &a.0[..count]);
+        recompute_rare::<C>(&mut second.0[..count], &a.0[..count]);
     }
 }
 
@@ -192,9 +207,9 @@ fn any_rare<O: Op>(a: &[u32]) -> bool {
     a.iter().fold(0, |any, &a| any | u32::from(O::is_rare(a))) != 0
 }
 
-/// Does rare operands again.
+/// Recomputes the lanes with rare operands.
 #[inline(always)]
-fn mend_rare<O: Op>(d: &mut [u32], a: &[u32]) {
+fn recompute_rare<O: Op>(d: &mut [u32], a: &[u32]) {
     for (d, &a) in d.iter_mut().zip(a) {
         if O::is_rare(a) {
             *d = O::apply_rare(a);

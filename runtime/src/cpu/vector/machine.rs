@@ -1,26 +1,19 @@
-//! The machine: registers of one block of agents, and the loop that runs instructions over them.
-//!
-//! # The unsafe code
-//! This file has all of the vector machine's unsafe code, in two places.
-//!
-//! * `Registers::kernel` gives a kernel a mutable reference to its destination and shared ones to its
-//!   sources. [`Program::check`] has made sure that all are inside and that no source is the destination;
-//!   a machine never lives without a checked program, and its registers are as many as the program says.
-//! * The call of a kernel, there and for sine and cosine, needs the instruction set that it was compiled for;
-//!   [`Program::check`] has asked the processor.
+//! The machine: the registers of one block of agents, and the loop over its steps. `execute` runs the instructions;
+//! `registers` has all unsafe code.
+
+mod execute;
+mod registers;
 
 use super::{
-    kernel::{Call, GROUP, LANES, Lanes},
-    program::{Instruction, Known, Own, Program, Register, Slot, Stored, Table, Target},
+    kernel::{GROUP, LANES, Lanes},
+    program::{Known, Program, Register, Stored, Table},
 };
 use crate::cpu::{Cancelled, Control, Progress};
+use registers::Registers;
 use sim_compiler::random::{FINISH_STEP, Generator, INIT_STEP};
 use std::{ops::Range, sync::atomic::Ordering};
 
-/// How many jumps backwards pass between two looks at the caller's wish to cancel.
-const ROUNDS: u32 = 64;
-
-/// How many steps pass between two counts of the lanes that still run.
+/// Steps between two counts of the active lanes.
 const GATHER_EVERY: u32 = 8;
 
 /// The values of one launch, beside the program.
@@ -28,9 +21,9 @@ const GATHER_EVERY: u32 = 8;
 pub struct Values<'a> {
     /// The seed of all draws.
     pub seed: u64,
-    /// What the model calls `agents`.
+    /// The value of `agents` in the model.
     pub population: u32,
-    /// What the model calls `steps`.
+    /// The value of `steps` in the model.
     pub steps: u32,
     /// The words of the kernel's uniform block.
     pub uniform: &'a [u32],
@@ -45,21 +38,18 @@ pub struct Machine<'a> {
     scalars: Vec<u32>,
     tables: Vec<&'a [u32]>,
     steps: u32,
-    /// Lanes that are run.
+    /// The number of lanes that are computed.
     count: usize,
-    /// Lanes of the block, stopped ones too.
+    /// The number of lanes of the block, including stopped ones.
     all: usize,
-    /// By lane: which agent of the block it has; none has moved unless `moved`.
+    /// By lane: its agent within the block. The identity unless `moved`.
     order: [u16; LANES],
     moved: bool,
     /// By agent of the block.
     progress: Box<[Progress; LANES]>,
     control: &'a Control,
-    rounds: u32,
+    backward_jumps: u32,
 }
-
-/// The registers of a block.
-struct Registers(Vec<Lanes>);
 
 impl<'a> Machine<'a> {
     /// A machine for one launch.
@@ -92,7 +82,7 @@ impl<'a> Machine<'a> {
             moved: false,
             progress: Box::new([Progress::default(); LANES]),
             control,
-            rounds: 0,
+            backward_jumps: 0,
         };
         machine.set(Known::Agents, values.population);
         machine.set(Known::Steps, values.steps);
@@ -105,9 +95,9 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Begins with the block of agents `first..first + count`, at most [`LANES`] of them.
+    /// Starts with the block of agents `first..first + count`, at most [`LANES`] agents.
     pub fn begin(&mut self, first: u32, count: usize) {
-        // Lanes beyond the last agent do what it does.
+        // Lanes beyond the last agent duplicate it.
         self.all = count.next_multiple_of(GROUP).min(LANES);
         self.count = self.all;
         self.order = std::array::from_fn(|lane| lane as u16);
@@ -140,13 +130,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Stores a word of each of `count` agents into every `stride`-th of `words`.
+    /// Stores one word of `count` agents to every `stride`-th element of `words`.
     pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize, count: usize) {
         let register = self.registers.0[stored.register as usize].all();
         let stored = |value: u32| if stored.is_bool { value & 1 } else { value };
         if self.moved {
             for (&agent, &value) in self.order.iter().zip(&register[..self.all]) {
-                // Lanes beyond the last agent have nobody's values.
+                // Lanes beyond the last agent are not stored.
                 if usize::from(agent) < count {
                     words[usize::from(agent) * stride] = stored(value);
                 }
@@ -158,7 +148,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Computes an input that the launch leaves to the model.
+    /// Computes an absent input.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -169,8 +159,8 @@ impl<'a> Machine<'a> {
         self.part(default.entry, default.random_step)
     }
 
-    /// Runs the block over a range of steps: from birth if it begins at 0, to the outputs if it ends with
-    /// the run. The inputs are there, and the states unless it begins at 0.
+    /// Runs the block over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with the run.
+    /// Inputs must be loaded, and states unless the range starts at 0.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -198,7 +188,7 @@ impl<'a> Machine<'a> {
                     break;
                 }
             }
-            self.look()?;
+            self.check_cancelled()?;
             self.set(Known::Step, step);
             self.part(program.step, step)?;
         }
@@ -214,17 +204,17 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// How far each lane has come.
+    /// The progress of each lane.
     pub fn progress(&self) -> &[Progress; LANES] {
         &self.progress
     }
 
-    /// The same, for a run that goes on.
+    /// The same, to continue a run.
     pub fn progress_mut(&mut self) -> &mut [Progress; LANES] {
         &mut self.progress
     }
 
-    /// Ends the run if it was cancelled.
+    /// Checks for cancellation.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -235,9 +225,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Brings the lanes that still run together where that leaves at most half of them to be run: an
-    /// episode's length differs from agent to agent. Stopped lanes move behind them, with all that lives from
-    /// step to step.
+    /// Compacts the active lanes to the front if at most half of the lanes are then computed: agents can stop after
+    /// different numbers of steps. Stopped lanes move behind them, with all registers that live across steps.
     fn gather_running(&mut self, alive: Register) {
         let lanes = &self.registers.0[alive as usize].all()[..self.count];
         let running = lanes.iter().filter(|&&lane| lane != 0).count();
@@ -280,7 +269,7 @@ impl<'a> Machine<'a> {
             [Known::SeedLow, Known::SeedHigh].map(|known| known.slot(self.program.uniform_words));
         for (key, plain) in [Plain::AgentKey0, Plain::AgentKey1].into_iter().enumerate() {
             let code = super::op::Code::Plain(plain);
-            // The seed's words are the second and third operands.
+            // The second and third operands are the words of the seed.
             let kernel = code.kernel(6, self.program.isa).expect("a kernel for keys");
             self.lanes(
                 kernel,
@@ -289,264 +278,4 @@ impl<'a> Machine<'a> {
             );
         }
     }
-
-    fn look(&mut self) -> Result<(), Cancelled> {
-        match self.control.cancel.load(Ordering::Relaxed) {
-            true => Err(Cancelled),
-            false => Ok(()),
-        }
-    }
-
-    /// Runs a part of the program with the draws of that step.
-    fn part(&mut self, entry: Target, random_step: u32) -> Result<(), Cancelled> {
-        self.set(Known::RandomStep, random_step);
-        let code = &self.program.code[..];
-        let mut next = entry as usize;
-        loop {
-            let instruction = &code[next];
-            next += 1;
-            match instruction {
-                Instruction::Lanes {
-                    kernel,
-                    registers,
-                    slots,
-                    ..
-                } => self.lanes(*kernel, registers, slots),
-                Instruction::SineAndCosine {
-                    kernel,
-                    sine,
-                    cosine,
-                    from,
-                } => {
-                    let [sine, cosine, from] = self.registers.three([*sine, *cosine, *from]);
-                    // SAFETY: see the head of this file.
-                    unsafe { kernel(sine, cosine, from, self.count) }
-                }
-                Instruction::Scalar { f, to, from } => {
-                    let &[a, b, c, e] = from;
-                    let value = f([
-                        self.scalars[a as usize],
-                        self.scalars[b as usize],
-                        self.scalars[c as usize],
-                        self.scalars[e as usize],
-                    ]);
-                    self.scalars[*to as usize] = value;
-                }
-                Instruction::Jump(to) => {
-                    if (*to as usize) < next {
-                        self.rounds = self.rounds.wrapping_add(1);
-                        if self.rounds.is_multiple_of(ROUNDS) {
-                            self.look()?;
-                        }
-                    }
-                    next = *to as usize;
-                }
-                Instruction::JumpIfZero { slot, to } => {
-                    if self.scalars[*slot as usize] == 0 {
-                        next = *to as usize;
-                    }
-                }
-                Instruction::JumpIfNone { mask, to } => {
-                    if !self.any(*mask) {
-                        next = *to as usize;
-                    }
-                }
-                Instruction::End => return Ok(()),
-                other => self.other(other),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn lanes(
-        &mut self,
-        kernel: super::kernel::Kernel,
-        registers: &[Register; 5],
-        slots: &[Slot; 4],
-    ) {
-        let call = Call {
-            scalars: &self.scalars,
-            slots,
-            count: self.count,
-        };
-        self.registers.kernel(kernel, registers, &call);
-    }
-
-    /// The instructions that are not worth a place in the inner loop.
-    fn other(&mut self, instruction: &Instruction) {
-        match *instruction {
-            Instruction::Copy { to, from } => {
-                let [to, from] = self.registers.two(to, from);
-                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
-            }
-            Instruction::Clear { first, count } => {
-                let range = first as usize..(first + count) as usize;
-                for register in &mut self.registers.0[range] {
-                    register.all_mut().fill(0);
-                }
-            }
-            Instruction::LoadScalar {
-                to,
-                table,
-                index,
-                part,
-            } => {
-                let table = self.tables[table as usize];
-                let index = self.scalars[index as usize] as i32;
-                self.scalars[to as usize] = element(table, index, part);
-            }
-            Instruction::Gather {
-                to,
-                table,
-                index,
-                part,
-            } => {
-                let table = self.tables[table as usize];
-                let [to, index] = self.registers.two(to, index);
-                for (to, &index) in to.all_mut().iter_mut().zip(&index.all()[..self.count]) {
-                    *to = element(table, index as i32, part);
-                }
-            }
-            Instruction::Stop { mask } => self.stop(mask),
-            Instruction::Pick { .. }
-            | Instruction::PickLanes { .. }
-            | Instruction::Put { .. }
-            | Instruction::PutLanes { .. } => self.of_array(instruction),
-            Instruction::Lanes { .. }
-            | Instruction::SineAndCosine { .. }
-            | Instruction::Scalar { .. }
-            | Instruction::Jump(_)
-            | Instruction::JumpIfZero { .. }
-            | Instruction::JumpIfNone { .. }
-            | Instruction::End => unreachable!("the inner loop runs these"),
-        }
-    }
-
-    /// The instructions on arrays that each agent has for itself.
-    fn of_array(&mut self, instruction: &Instruction) {
-        match *instruction {
-            Instruction::Pick { to, array, index } => {
-                let from = array.register(self.scalars[index as usize]);
-                let [to, from] = self.registers.two(to, from);
-                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
-            }
-            Instruction::PickLanes { to, array, index } => {
-                for lane in 0..self.count {
-                    let from = array.register(self.registers.0[index as usize].all()[lane]);
-                    let value = self.registers.0[from as usize].all()[lane];
-                    self.registers.0[to as usize].all_mut()[lane] = value;
-                }
-            }
-            Instruction::Put {
-                array,
-                index,
-                from,
-                mask,
-            } => {
-                let to = array.register(self.scalars[index as usize]);
-                for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
-                        let value = self.registers.0[from as usize].all()[lane];
-                        self.registers.0[to as usize].all_mut()[lane] = value;
-                    }
-                }
-            }
-            Instruction::PutLanes {
-                array,
-                index,
-                from,
-                mask,
-            } => {
-                for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
-                        let to = array.register(self.registers.0[index as usize].all()[lane]);
-                        let value = self.registers.0[from as usize].all()[lane];
-                        self.registers.0[to as usize].all_mut()[lane] = value;
-                    }
-                }
-            }
-            _ => unreachable!("an instruction on arrays"),
-        }
-    }
-
-    fn stop(&mut self, mask: Register) {
-        let slot = Known::Step.slot(self.program.uniform_words);
-        let step = self.scalars[slot as usize];
-        for lane in 0..self.count {
-            let mask = mask == 0 || self.registers.0[mask as usize].all()[lane] != 0;
-            let progress = &mut self.progress[usize::from(self.order[lane])];
-            if mask && !progress.stopped {
-                *progress = Progress {
-                    steps: step + 1,
-                    stopped: true,
-                };
-            }
-        }
-    }
-
-    /// Is any lane of a register true?
-    fn any(&self, mask: Register) -> bool {
-        let mask = &self.registers.0[mask as usize].all()[..self.count];
-        mask.chunks(GROUP)
-            .any(|lanes| lanes.iter().fold(0, |any, lane| any | lane) != 0)
-    }
-}
-
-impl Registers {
-    /// Runs a kernel.
-    #[inline(always)]
-    fn kernel(
-        &mut self,
-        kernel: super::kernel::Kernel,
-        &[to, a, b, c, e]: &[Register; 5],
-        call: &Call<'_>,
-    ) {
-        debug_assert!(
-            [to, a, b, c, e]
-                .iter()
-                .all(|&k| (k as usize) < self.0.len())
-        );
-        debug_assert!(![a, b, c, e].contains(&to));
-        let base = self.0.as_mut_ptr();
-        // SAFETY: see the head of this file.
-        unsafe {
-            kernel(
-                &mut *base.add(to as usize),
-                &*base.add(a as usize),
-                &*base.add(b as usize),
-                &*base.add(c as usize),
-                &*base.add(e as usize),
-                call,
-            );
-        }
-    }
-
-    /// Three different registers.
-    fn three(&mut self, registers: [Register; 3]) -> [&mut Lanes; 3] {
-        self.0
-            .get_disjoint_mut(registers.map(|register| register as usize))
-            .expect("three different registers")
-    }
-
-    /// Two different registers.
-    fn two(&mut self, to: Register, from: Register) -> [&mut Lanes; 2] {
-        self.0
-            .get_disjoint_mut([to as usize, from as usize])
-            .expect("two different registers")
-    }
-}
-
-impl Own {
-    /// The register of an element; the nearest one for lanes that do not run here, whose index is any.
-    fn register(&self, index: u32) -> Register {
-        let index = (index as i32).clamp(0, self.length as i32 - 1) as u32;
-        self.first + index * self.stride + self.part
-    }
-}
-
-/// A word of an element; of the nearest one for lanes that do not run here.
-fn element(table: &[u32], index: i32, (stride, part): (u32, u32)) -> u32 {
-    let last = table.len() / stride as usize - 1;
-    let index = (index.max(0) as usize).min(last);
-    table[index * stride as usize + part as usize]
 }

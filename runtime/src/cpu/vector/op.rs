@@ -1,9 +1,9 @@
-//! The operations of the vector machine: each is the scalar function that defines it for one agent, over
-//! 32-bit words. Kernels and the scalar unit are made of the same functions, and so is the reference
-//! interpreter: that is why they agree to the bit.
+//! The operations of the vector machine. Each is the scalar function over 32-bit words that defines it for one agent.
+//! Kernels, the scalar unit and the reference interpreter all use these functions, which is why their results have the
+//! same bits.
 //!
-//! A `bool` is all ones or all zeros here, which is what vector comparisons give and vector selections
-//! take; only storage has 1 and 0.
+//! A `bool` is all ones or all zeros here, as the result of vector comparisons and the mask of vector selections; in
+//! storage it is 1 or 0.
 
 mod fused;
 mod table;
@@ -13,28 +13,8 @@ pub use table::{Cos, Plain, Sin};
 
 use super::{
     isa::Isa,
-    kernel::{Kernel, kernel},
+    kernel::{Kernel, Op, kernel},
 };
-
-/// An operation on words. Operands that it does not take are ignored.
-pub trait Op {
-    /// Are there rare first operands that [`Op::apply`] is not for? Only of operations with one operand.
-    const HAS_RARE: bool = false;
-
-    /// The new value of the destination, whose old value is `d`. Straight-line code, so that LLVM can make
-    /// vectors of it.
-    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32;
-
-    /// Is this operand one that only [`Op::apply_rare`] is right for?
-    fn is_rare(_a: u32) -> bool {
-        false
-    }
-
-    /// The value for a rare operand.
-    fn apply_rare(a: u32) -> u32 {
-        a
-    }
-}
 
 /// Types that fit in a word.
 pub trait Word: Copy {
@@ -78,7 +58,7 @@ impl Word for f32 {
 }
 
 impl Word for bool {
-    /// By the sign bit, which is what a blend instruction looks at.
+    /// Tests the sign bit, as blend instructions do.
     #[inline(always)]
     fn of(word: u32) -> bool {
         (word as i32) < 0
@@ -89,10 +69,10 @@ impl Word for bool {
     }
 }
 
-/// A function of the scalar unit: up to four words to one.
+/// A function of the scalar unit: up to four words to one word.
 pub type Scalar = fn([u32; 4]) -> u32;
 
-/// An operation by name, so that code can be made, compared and printed before its kernels are chosen.
+/// An operation by name, so that code can be generated, compared and printed before its kernels are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     /// An operation of the language.
@@ -102,7 +82,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// How many operands it takes, 1 to 4.
+    /// The number of operands, 1 to 4.
     pub fn arity(self) -> usize {
         match self {
             Code::Plain(plain) => plain.arity(),
@@ -110,7 +90,7 @@ impl Code {
         }
     }
 
-    /// Does it read its destination?
+    /// Whether it reads its destination.
     pub fn reads_destination(self) -> bool {
         match self {
             Code::Plain(plain) => matches!(plain, Plain::Blend | Plain::Philox),
@@ -118,8 +98,8 @@ impl Code {
         }
     }
 
-    /// Its kernel where the operands of the set bits are scalars; none if there is no such kernel, and the
-    /// scalars have to be spread over a register first. There always is one without scalars.
+    /// The kernel for which the operands of the set bits are scalars. `None` if there is no such kernel; scalars must
+    /// then be broadcast to a register. There is always a kernel without scalars.
     pub fn kernel(self, scalars: u8, isa: Isa) -> Option<Kernel> {
         match self {
             Code::Plain(plain) => plain.kernel(scalars, isa),
@@ -161,7 +141,7 @@ fn right<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
     }
 }
 
-/// The kernels of an operation with three operands, of which the first two are not both scalars, nor all.
+/// The kernels of an operation with three operands, of which not the first two, nor all, may be scalars.
 fn three<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
     match scalars {
         0 => Some(kernel::<O, 0>(isa)),
@@ -203,7 +183,7 @@ fn last_two<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
     }
 }
 
-/// The kernels of Philox: the seed's two words may be scalars, and the number then, too.
+/// The kernels of Philox: the two words of the seed may be scalars, and with them the number.
 fn philox<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
     match scalars {
         0 => Some(kernel::<O, 0>(isa)),
@@ -213,7 +193,7 @@ fn philox<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
     }
 }
 
-/// The kernels of a choice by a comparison: the second, third and fourth operands may be scalars.
+/// The kernels of a selection by a comparison: the second, third and fourth operands may be scalars.
 fn choice<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
     match scalars {
         0 => Some(kernel::<O, 0>(isa)),

@@ -1,6 +1,6 @@
-//! A program of the vector machine: flat code over registers of lanes and scalars that all agents share.
+//! A program of the vector machine: flat code over registers of lanes and over scalars.
 //!
-//! Programs are made by [`super::compile`] alone, and [`Program::check`] holds what the machine relies on.
+//! Only [`super::compile`] creates programs, and [`Program::check`] verifies what the machine relies on.
 
 mod check;
 
@@ -12,23 +12,23 @@ use super::{
 use sim_compiler::random::Generator;
 use std::fmt;
 
-/// A register of lanes. Register 0 is never written: it stands where an instruction takes none.
+/// A register of lanes. Register 0 is never written: it stands for an absent operand.
 pub type Register = u32;
-/// A scalar.
+/// A scalar, which all agents of a block share.
 pub type Slot = u32;
-/// A place in the code.
+/// An index into the code.
 pub type Target = u32;
 
 /// The scalars that the machine sets, after the words of the launch's uniform block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// What the model calls `agents`.
+    /// The value of `agents` in the model.
     Agents,
-    /// What the model calls `steps`.
+    /// The value of `steps` in the model.
     Steps,
-    /// The step that runs.
+    /// The current step.
     Step,
-    /// The same as the generator counts it.
+    /// The current step as the generator counts it.
     RandomStep,
     /// The seed's lower word.
     SeedLow,
@@ -37,10 +37,10 @@ pub enum Known {
 }
 
 impl Known {
-    /// How many there are.
+    /// The number of these scalars.
     pub const COUNT: u32 = 6;
 
-    /// Its scalar.
+    /// The scalar's index.
     pub fn slot(self, uniform_words: u32) -> Slot {
         uniform_words + self as u32
     }
@@ -51,13 +51,13 @@ impl Known {
 pub enum Instruction {
     /// A loop over lanes.
     Lanes {
-        /// What it does, for checks.
+        /// The operation, for checks.
         code: Code,
         /// The loop.
         kernel: Kernel,
         /// The destination and up to four sources; register 0 where a source is absent or a scalar.
         registers: [Register; 5],
-        /// By source: which scalar it is, where it is one.
+        /// By source: the index of its scalar, if it is one.
         slots: [Slot; 4],
     },
     /// The sine and the cosine of a register.
@@ -66,35 +66,35 @@ pub enum Instruction {
         kernel: TwinKernel,
         /// The destination of the sine.
         sine: Register,
-        /// The destination of the cosine, another one.
+        /// The destination of the cosine, another register.
         cosine: Register,
-        /// The angle, a third one.
+        /// The angle, a third register.
         from: Register,
     },
     /// A scalar from up to four scalars.
     Scalar {
-        /// What it does.
+        /// The operation.
         f: Scalar,
         /// The destination.
         to: Slot,
-        /// The sources; those that it does not take are any.
+        /// The sources; unused ones are arbitrary.
         from: [Slot; 4],
     },
     /// Copies a register.
     Copy {
         /// The destination.
         to: Register,
-        /// The source, another one.
+        /// The source, another register.
         from: Register,
     },
     /// Sets registers to zero.
     Clear {
         /// The first.
         first: Register,
-        /// How many.
+        /// Their number.
         count: u32,
     },
-    /// A scalar out of a table.
+    /// Loads a scalar from a table.
     LoadScalar {
         /// The destination.
         to: Slot,
@@ -102,10 +102,10 @@ pub enum Instruction {
         table: u32,
         /// The element, a scalar.
         index: Slot,
-        /// Words per element, and which of them.
-        part: (u32, u32),
+        /// The word to load.
+        word: TableWord,
     },
-    /// A word per lane out of a table.
+    /// Loads a word per lane from a table.
     Gather {
         /// The destination.
         to: Register,
@@ -113,31 +113,31 @@ pub enum Instruction {
         table: u32,
         /// The element, per lane.
         index: Register,
-        /// Words per element, and which of them.
-        part: (u32, u32),
+        /// The word to load.
+        word: TableWord,
     },
-    /// The register of an element of the agents' own array.
+    /// Loads an element of an array of the agents.
     Pick {
         /// The destination.
         to: Register,
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, a scalar.
         index: Slot,
     },
-    /// The same where each lane has its own element.
+    /// The same with an index per lane.
     PickLanes {
         /// The destination.
         to: Register,
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, per lane.
         index: Register,
     },
-    /// Writes an element of the agents' own array.
+    /// Stores an element of an array of the agents.
     Put {
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, a scalar.
         index: Slot,
         /// The value.
@@ -145,10 +145,10 @@ pub enum Instruction {
         /// The lanes that write; register 0 for all.
         mask: Register,
     },
-    /// The same where each lane has its own element.
+    /// The same with an index per lane.
     PutLanes {
         /// The array.
-        array: Own,
+        array: AgentArray,
         /// The element, per lane.
         index: Register,
         /// The value.
@@ -156,23 +156,23 @@ pub enum Instruction {
         /// The lanes that write; register 0 for all.
         mask: Register,
     },
-    /// Goes on elsewhere. Backwards, it looks whether the run was cancelled.
+    /// Jumps. A backward jump checks for cancellation.
     Jump(Target),
-    /// Goes on elsewhere if a scalar is 0.
+    /// Jumps if a scalar is 0.
     JumpIfZero {
         /// The scalar.
         slot: Slot,
-        /// Where.
+        /// The target.
         to: Target,
     },
-    /// Goes on elsewhere if no lane of a register is true.
+    /// Jumps if no lane of a register is true.
     JumpIfNone {
         /// The register.
         mask: Register,
-        /// Where.
+        /// The target.
         to: Target,
     },
-    /// These lanes have stopped in this step; register 0 for all.
+    /// Stops lanes in this step; register 0 for all.
     Stop {
         /// The lanes.
         mask: Register,
@@ -181,66 +181,74 @@ pub enum Instruction {
     End,
 }
 
-/// One word of an array that each agent has for itself: element `k` is register
-/// `first + k * stride + part`.
+/// The word of a table's elements that an instruction loads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableWord {
+    /// Words per element.
+    pub stride: u32,
+    /// The index of the word within the element.
+    pub index: u32,
+}
+
+/// One word of an array that each agent has: element `k` is register `first + k * stride + part`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Own {
+pub struct AgentArray {
     /// The register of the first word of the first element.
     pub first: Register,
-    /// How many elements, at least one.
+    /// The number of elements, at least one.
     pub length: u32,
     /// Words per element.
     pub stride: u32,
-    /// Which word of the element.
+    /// The index of the word within the element.
     pub part: u32,
 }
 
 /// A word of an agent's row in storage, and its register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Which word of the row.
+    /// The index of the word within the row.
     pub word: u32,
-    /// Where it is while the block runs.
+    /// Its register.
     pub register: Register,
-    /// A `bool` is 1 or 0 in storage.
+    /// Whether it is a `bool`, which is 1 or 0 in storage.
     pub is_bool: bool,
 }
 
-/// Where a table's words come from.
+/// The source of a table's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// The launch's data table of that number.
+    /// A data table of the launch.
     Data(usize),
     /// Words of the uniform block.
     Uniform {
         /// The first.
         first: u32,
-        /// How many.
+        /// Their number.
         count: u32,
     },
     /// Known at compile time.
     Constant(Vec<u32>),
 }
 
-/// A table whose rows a program wants to know.
+/// A table whose number of rows a program reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// The data table.
     pub data: usize,
     /// Words per row.
     pub row_words: u32,
-    /// The scalar that is to hold the number of rows.
+    /// The scalar for the number of rows.
     pub slot: Slot,
 }
 
-/// Code that computes an input which the launch leaves to the model.
+/// Code that computes an absent input.
 #[derive(Clone, Debug)]
 pub struct Default {
-    /// Where it begins.
+    /// Its first instruction.
     pub entry: Target,
     /// The step of its draws.
     pub random_step: u32,
-    /// What it writes.
+    /// The inputs that it writes.
     pub inputs: Vec<Stored>,
 }
 
@@ -255,13 +263,13 @@ pub struct Program {
     pub(super) prologue: Target,
     pub(super) step: Target,
     pub(super) finish: Target,
-    /// How many registers a block has.
+    /// The number of registers of a block.
     pub(super) registers: u32,
-    /// The first so many hold what lives from step to step.
+    /// The number of leading registers that live across steps.
     pub(super) staying: u32,
-    /// The scalars as they are before the launch sets its own.
+    /// The initial scalars, before those of the launch are set.
     pub(super) scalars: Vec<u32>,
-    /// The words of the uniform block, which are the first scalars.
+    /// The number of words of the uniform block, which are the first scalars.
     pub(super) uniform_words: u32,
     pub(super) tables: Vec<Table>,
     pub(super) rows: Vec<Rows>,
@@ -274,9 +282,9 @@ pub struct Program {
     pub(super) agent: Register,
     /// The two words of the agents' keys.
     pub(super) keys: [Register; 2],
-    /// Are the keys ever used?
+    /// Whether the keys are used.
     pub(super) draws: bool,
-    /// The lanes that have not stopped, if lanes can stop.
+    /// The mask of lanes that have not stopped, if lanes can stop.
     pub(super) alive: Option<Register>,
 }
 
@@ -291,8 +299,8 @@ impl fmt::Debug for Program {
 }
 
 impl Instruction {
-    /// Every register that it names by itself, the sources before the destination; not those of arrays,
-    /// which keep their places.
+    /// Every register that it names directly, sources before the destination. Without those of arrays, which are not
+    /// reallocated.
     pub(super) fn each_register(&mut self, mut f: impl FnMut(&mut Register)) {
         match self {
             Instruction::Lanes { registers, .. } => {
@@ -339,7 +347,7 @@ impl Instruction {
         }
     }
 
-    /// How many registers the array has that it names; 0 if it names none.
+    /// The number of registers of the array that it names; 0 if it names none.
     pub(super) fn array_words(&self) -> u32 {
         match self {
             Instruction::Pick { array, .. }
@@ -370,12 +378,12 @@ impl Program {
         self.isa
     }
 
-    /// How many instructions it has.
+    /// The number of instructions.
     pub fn instructions(&self) -> usize {
         self.code.len()
     }
 
-    /// How many of them are loops over lanes.
+    /// The number of instructions that are loops over lanes.
     pub fn lane_instructions(&self) -> usize {
         let lanes = |instruction: &&Instruction| {
             matches!(
@@ -386,7 +394,7 @@ impl Program {
         self.code.iter().filter(lanes).count()
     }
 
-    /// How many registers of [`super::kernel::LANES`] words a block needs.
+    /// The number of registers of [`super::kernel::LANES`] words of a block.
     pub fn registers(&self) -> u32 {
         self.registers
     }
@@ -396,7 +404,7 @@ impl Program {
         4 * (super::kernel::LANES as u64 * u64::from(self.registers) + self.scalars.len() as u64)
     }
 
-    /// Where the words of inputs, states and outputs lie.
+    /// The registers of inputs, states and outputs.
     pub fn rows(&self) -> [&[Stored]; 3] {
         [&self.inputs, &self.states, &self.outputs]
     }

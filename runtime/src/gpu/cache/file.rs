@@ -1,5 +1,5 @@
-//! The files of the cache. What lies there may be anything, and what is read goes to a driver: only a plain file of the
-//! user's own, which nobody else can write to, is read, and no more of it than a cache can have.
+//! The files of the cache. Their content goes to a driver, so only regular files of this user that nobody else can
+//! write are read, up to a maximum size.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -9,13 +9,13 @@ use std::{
     time::Duration,
 };
 
-/// A file that is written is complete long before.
+/// The age from which a temporary file is stale.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
-/// The content of a file that may be trusted and has at most so many bytes.
+/// Reads a file that can be trusted and has at most `most` bytes.
 pub(super) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     let file = open(path).ok()?;
-    // Of what is open: the name may mean something else by now.
+    // Metadata of the open file: the name may refer to another one by now.
     let data = file.metadata().ok()?;
     if !data.is_file() || data.len() > most || !is_own(&data) {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     Some(bytes).filter(|bytes| bytes.len() as u64 <= most)
 }
 
-/// Opens a file without waiting for whoever writes to it, should it be a pipe, and none that a link leads to.
+/// Opens a file without blocking on a pipe and without following a link.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -37,20 +37,20 @@ fn open(path: &Path) -> io::Result<File> {
     options.read(true).open(path)
 }
 
-/// Is it this user's, and can nobody else write to it?
+/// Whether the file belongs to this user and nobody else can write to it.
 #[cfg(unix)]
 fn is_own(data: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     data.uid() == nix::unistd::geteuid().as_raw() && data.mode() & 0o022 == 0
 }
 
-/// Elsewhere the directory of caches is the user's own.
+/// On other systems the directory of caches belongs to the user.
 #[cfg(not(unix))]
 fn is_own(_: &Metadata) -> bool {
     true
 }
 
-/// Writes beside the place and renames, so that nobody ever reads half a file.
+/// Writes a temporary file and renames it, so that no reader sees a partial file.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     create_directory(directory)?;
@@ -73,7 +73,7 @@ fn create_directory(directory: &Path) -> io::Result<()> {
     builder.recursive(true).create(directory)
 }
 
-/// Makes a file that was not there.
+/// Creates a file that does not exist.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -81,7 +81,7 @@ fn create(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).open(path)
 }
 
-/// Removes what processes left that were ended while they wrote.
+/// Removes the temporary files of processes that were killed while writing.
 fn remove_forgotten(directory: &Path) {
     let is_forgotten = |path: &PathBuf| {
         let modified = || fs::symlink_metadata(path).and_then(|data| data.modified());

@@ -1,34 +1,34 @@
-// Summaries of columns of 32-bit words, in integers alone: no rounding, no order of addition, no flushed subnormals.
-// A column is a range of `values`. Three kernels serve all columns at once:
+// Statistics of columns of 32-bit words, in integers alone: no rounding, no dependence on the order of additions, no
+// flushed subnormals. A column is a range of `values`. Three kernels process all columns at once:
 //
 // * `moments` sums magnitudes by sign and exponent, and their squares by exponent, in pieces of 16 bits.
-// * `tally` and `narrow`, four times in turn, find the keys of `TARGETS` ranks by radix selection from the highest
-//   8 bits to the lowest: `tally` counts the next 8 bits of the keys that begin as a target does, `narrow` adds the
-//   8 bits that each rank falls on to its target.
+// * `tally` and `narrow`, four times in turn, find the keys of `TARGETS` ranks by radix selection from the highest 8
+//   bits to the lowest. `tally` counts the next 8 bits of the keys that have a target's prefix; `narrow` appends the
+//   8 bits of each rank to its target.
 //
-// `ran` sums the step counts. Sums go through workgroup memory into accumulators of 64 bits, two words each. The
-// host begins with zeros everywhere, and writes the constants KIND_…, STOPPED and CUT_SHORT on top of this text.
+// `ran` sums the step counts. Sums are accumulated in workgroup memory and then in accumulators of 64 bits, two words
+// each. The host zeroes everything, and prepends the constants KIND_…, STOPPED and CUT_SHORT to this text.
 
 const LANES = 256u;
-// Minimum, lower quartile, median and upper quartile with the next value of each, maximum.
+// Minimum, lower quartile, median and upper quartile, each quartile with the next value, maximum.
 const TARGETS = 8u;
-// Values of 8 bits, for each target.
+// Histogram bins of 8 bits, per target.
 const COUNTS = 2048u;
-// Two pieces for each sign and exponent, then four pieces of squares for each exponent.
+// Two pieces per sign and exponent, then four pieces of squares per exponent.
 const SUMS = 2048u;
 const SQUARES = 1024u;
-// Of no key: prefixes have at most 24 bits.
+// A prefix of no key: prefixes have at most 24 bits.
 const NOTHING = 0xffffffffu;
-// The exponent whose unit is 1: a float is its 24-bit magnitude times 2 ^ (exponent - 150).
+// The exponent at which the unit is 1: a float is its 24-bit magnitude times 2 ^ (exponent - 150).
 const UNIT = 150u;
-// The exponent of infinities, of magnitude 0 here, and of NaNs, of magnitude 1.
+// The exponent of infinities (magnitude 0 here) and NaNs (magnitude 1).
 const SPECIAL = 255u;
 
 struct Column {
     first: u32,
     count: u32,
     kind: u32,
-    // Values of one workgroup, at most 65,536: so the sums of 16-bit pieces stay below 2 ^ 32.
+    // Values of one workgroup, at most 65,536, so that the sums of 16-bit pieces stay below 2 ^ 32.
     share: u32,
 }
 
@@ -45,23 +45,23 @@ struct Found {
 }
 
 struct Report {
-    // Step counts by 16-bit pieces.
+    // Step counts in 16-bit pieces.
     steps: array<atomic<u32>, 4>,
     stopped: atomic<u32>,
-    // The complement of the first agent whose step count is wrong; 0 if none is.
+    // The complement of the first agent with a wrong step count; 0 if there is none.
     wrong: atomic<u32>,
-    // Its word.
+    // Its progress word.
     wrong_word: u32,
     columns: array<Found>,
 }
 
 struct Search {
-    // How many times 8 bits are known.
+    // The number of digits of 8 bits that are known.
     digits: u32,
     prefixes: array<u32, TARGETS>,
-    // The ranks among the keys that begin with the prefix.
+    // The ranks among the keys with the prefix.
     ranks: array<u32, TARGETS>,
-    // The first target with the same prefix: it counts for all of them.
+    // The first target with the same prefix, which counts for all of them.
     counting: array<u32, TARGETS>,
     counts: array<atomic<u32>, COUNTS>,
 }
@@ -120,7 +120,7 @@ fn magnitude(word: u32, kind: u32) -> u32 {
     return select(word, u32(word != 0u), kind == KIND_BOOL);
 }
 
-// Grows as the value does, -0 below 0; NaNs come last.
+// Ordered like the value, -0 before 0; NaNs come last.
 fn key(word: u32, kind: u32) -> u32 {
     if kind == KIND_F32 {
         let ordered = select(word | 0x80000000u, ~word, is_negative(word));
@@ -182,7 +182,7 @@ fn tally(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     let end = min(start + column.share, column.count);
     for (var i = start + lane; i < end; i += LANES) {
         let bits = key(values[column.first + i], column.kind);
-        // In two shifts, since none may be by 32.
+        // In two shifts, since a shift by 32 is not allowed.
         let prefix = (bits >> 8u) >> shift;
         let counter = ((bits >> shift) & 255u) * TARGETS;
         for (var at = 0u; at < TARGETS; at++) {
@@ -201,7 +201,7 @@ fn tally(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     }
 }
 
-// The rank of a target, counted from 0, of so many numbers: quantile p lies at position (n - 1) p.
+// The rank of a target among `numbers` numbers, counted from 0: quantile p is at position (n - 1) p.
 fn first_rank(at: u32, numbers: u32) -> u32 {
     let last = max(numbers, 1u) - 1u;
     if at == 0u || at == TARGETS - 1u {

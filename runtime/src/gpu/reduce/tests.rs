@@ -1,21 +1,21 @@
-//! The reduction on a device beside the host's statistics.
+//! The reduction on a device gives the statistics of the host.
 
 use super::*;
 use crate::{
     gpu::adapter,
-    run::{Column as Values, Values::F32},
     statistics::MOST_ROWS,
+    values::{Column as Values, Values::F32},
 };
 
-/// A device and the kernels, if there is an adapter.
-fn open() -> Option<(OpenDevice, Reducer)> {
+/// A device and the compiled kernels; `None` without an adapter.
+fn open() -> Option<(OpenDevice, Arc<Reducer>)> {
     let open = match adapter::best(None) {
         Ok(adapter) => OpenDevice::open(&adapter).expect("the adapter opens"),
         Err(error) if sim_tests::launch::requires_gpu() => panic!("{error}"),
         Err(_) => return None,
     };
     let reducer = Reducer::create(&open).expect("the kernels compile");
-    Some((open, reducer))
+    Some((open, Arc::new(reducer)))
 }
 
 fn field(scalar: Scalar, word: u32, words: u32) -> Field {
@@ -30,12 +30,12 @@ fn field(scalar: Scalar, word: u32, words: u32) -> Field {
     }
 }
 
-/// Uploads words after a gap, as a binding may begin anywhere in a buffer.
+/// Uploads words after a gap, since a binding may have an offset.
 fn upload(open: &OpenDevice, words: &[u32]) -> wgpu::Buffer {
     let usage =
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
     let bytes = 4 * words.len() as u64;
-    let device = buffer(open, "testing", GAP + bytes, usage).expect("it fits");
+    let device = open.buffer("testing", GAP + bytes, usage).expect("it fits");
     open.queue.write_buffer(&device, 0, &[0xff; GAP as usize]);
     open.queue
         .write_buffer(&device, GAP, bytemuck::cast_slice(words));
@@ -52,14 +52,14 @@ fn binding(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
     })
 }
 
-/// Reduces alone, and fetches what was found.
-fn found(open: &OpenDevice, reducer: &Reducer, source: &Source<'_>) -> Reduced {
-    let reduction = reducer.prepare(open, source).expect("it fits");
+/// Runs a reduction and reads the report back.
+fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Reduced {
+    let reduction = Reduction::create(open, reducer, source).expect("it fits");
     let (report, bytes) = reduction.report();
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-    let back = buffer(open, "testing", bytes, usage).expect("it fits");
+    let back = open.buffer("testing", bytes, usage).expect("it fits");
     let mut encoder = open.device.create_command_encoder(&Default::default());
-    reducer.record(&mut encoder, std::slice::from_ref(&reduction));
+    Reduction::record_all(&mut encoder, std::slice::from_ref(&reduction));
     encoder.copy_buffer_to_buffer(report, 0, &back, 0, bytes);
     encoder.map_buffer_on_submit(&back, wgpu::MapMode::Read, .., |mapped| {
         mapped.expect("it is mapped");
@@ -74,7 +74,7 @@ fn found(open: &OpenDevice, reducer: &Reducer, source: &Source<'_>) -> Reduced {
     reduced
 }
 
-/// Reduces columns as they lie on the device, and step counts.
+/// Reduces columns in the device's layout, and step counts.
 fn reduce(fields: &[Field], words: &[u32], progress: &[u32], steps: u32) -> Option<Reduced> {
     let (open, reducer) = open()?;
     let agents = progress.len() as u32;
@@ -97,7 +97,7 @@ fn reduce(fields: &[Field], words: &[u32], progress: &[u32], steps: u32) -> Opti
     Some(first)
 }
 
-/// Holds what the device finds against what the host finds in the same values.
+/// Compares the statistics of the device with those of the host.
 #[track_caller]
 fn same(name: &str, device: &Statistics, host: &Statistics) {
     let bits = |of: &Statistics| {
@@ -112,13 +112,13 @@ fn same(name: &str, device: &Statistics, host: &Statistics) {
     assert_eq!(bits(device), bits(host), "{name}: {device:?} {host:?}");
 }
 
-/// Reduces one column alone.
+/// Reduces one column.
 fn one(name: &str, scalar: Scalar, words: &[u32]) {
     let progress = vec![7; words.len()];
     let Some(found) = reduce(&[field(scalar, 0, 1)], words, &progress, 7) else {
         return;
     };
-    let values = crate::run::Values::from_words(scalar, words.to_vec());
+    let values = crate::values::Values::from_words(scalar, words.to_vec());
     let host = Statistics::of(&values, 0, 1);
     same(name, &found.sums.outputs[0][0], &host);
     assert_eq!(found.sums.agent_steps, 7 * words.len() as u64, "{name}");
@@ -140,7 +140,7 @@ fn random(count: usize) -> impl Iterator<Item = u32> {
     })
 }
 
-/// About normal: sums of 12 uniform numbers.
+/// Approximately normal: sums of 12 uniform numbers.
 fn normals(count: usize) -> Vec<f32> {
     let words: Vec<u32> = random(12 * count).collect();
     (words.chunks_exact(12))

@@ -1,29 +1,28 @@
-//! Places for registers: those that stay get one each, the others share places while they are not needed
-//! at the same time. The place that was given back last is taken first: it is the likeliest to be in the
-//! first-level cache.
+//! Register allocation. Pinned registers get one location each; the others share locations if their live ranges do not
+//! overlap. The location that was freed last is reused first, since it is most likely to be in the first-level cache.
 
 use super::Span;
 use crate::cpu::vector::program::{Instruction, Register};
 use std::ops::Range;
 
-/// Where registers are.
+/// The result of register allocation.
 pub(super) struct Places {
-    /// By register of the compiler.
+    /// By virtual register: its location.
     pub(super) of: Vec<Register>,
-    /// How many places there are.
+    /// The number of locations.
     pub(super) count: u32,
-    /// The first so many are those of registers that stay.
+    /// The number of leading locations of pinned registers.
     pub(super) staying: u32,
 }
 
-/// No place yet.
+/// No location yet.
 const NOWHERE: Register = Register::MAX;
 
-/// Gives registers their places and writes these into the code.
+/// Allocates locations and rewrites the code.
 ///
-/// The parts of the code begin where `parts` says; a register that is not pinned is used in one part only,
-/// and its life reaches from its first mention to its last, or to the end of a loop that it was there
-/// before and in which it is mentioned.
+/// `parts` has the first instruction of each part of the code. A register that is not pinned is used in one part only.
+/// Its live range is from its first to its last mention, or to the end of a loop that mentions it and before which it
+/// is written.
 pub(super) fn allocate(
     code: &mut [Instruction],
     parts: &[usize],
@@ -33,7 +32,7 @@ pub(super) fn allocate(
 ) -> Places {
     let mut places = place_pinned(code, pinned, hot);
     let lives = lives(code, loops, pinned.len());
-    // By instruction: the registers whose last mention it is.
+    // By instruction: the registers whose live ranges end there.
     let mut ends = vec![Vec::new(); code.len()];
     for (register, life) in lives.iter().enumerate() {
         if !pinned[register] && life.start <= life.end {
@@ -63,14 +62,14 @@ pub(super) fn allocate(
             *first = places.of[*first as usize];
         }
         places.count = places.count.max(used);
-        // The destination has its place by now, and so never that of a source.
+        // Sources are freed after the destination is allocated, so they never share a location.
         free.extend(ends[k].iter().map(|&register| places.of[register]));
     }
     places
 }
 
-/// Places for the registers that stay, in the order in which the hot part of the code mentions them, so that
-/// the processor sees them coming. Arrays that are indexed at run time stay whole.
+/// Allocates pinned registers in the order in which the hot part of the code mentions them, for the processor's
+/// prefetcher. Arrays that are indexed at run time stay contiguous.
 fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) -> Places {
     let mut places = Places {
         of: vec![NOWHERE; pinned.len()],
@@ -91,7 +90,7 @@ fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) ->
             places.count += 1;
         }
     };
-    // Nobody's register is the first, and arrays come next.
+    // Register 0 is the first one; arrays follow.
     place(0, 1);
     let mut placed = vec![false; pinned.len()];
     placed[0] = true;
@@ -115,7 +114,7 @@ fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) ->
     places
 }
 
-/// From its first mention to its last, by register.
+/// Live ranges by register.
 fn lives(code: &mut [Instruction], loops: &[Span], registers: usize) -> Vec<Span> {
     let nothing = Span {
         start: usize::MAX,
@@ -132,7 +131,7 @@ fn lives(code: &mut [Instruction], loops: &[Span], registers: usize) -> Vec<Span
     if loops.is_empty() {
         return lives;
     }
-    // Inner loops come before the loops around them.
+    // Inner loops precede the loops around them.
     for span in loops {
         for instruction in &mut code[span.start..span.end] {
             instruction.each_register(|register| {

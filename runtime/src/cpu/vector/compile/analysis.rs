@@ -1,9 +1,8 @@
-//! What is known of a program before code is made: the type of each expression, and which values differ
-//! between the agents of a block.
+//! Analysis before code generation: the type of each expression, and which values are uniform.
 //!
-//! A value is *uniform* if all agents of a block have the same: it reads constants, params, tables, the
-//! launch and the step, and variables that are assigned only such values where all agents go the same way.
-//! Everything else is *varying*. The analysis starts from uniform and repeats until nothing changes.
+//! A value is *uniform* if it is the same for all agents of a block: it reads constants, params, tables, the launch and
+//! the step, and variables that are only assigned such values under uniform control flow. All other values are
+//! *varying*. The analysis starts with everything uniform and iterates to a fixed point.
 
 use sim_compiler::ir::{
     BinaryOp, Block, Expr, ExprId, Function, Launch, Program, Stmt, Type, VarId, VarKind,
@@ -15,19 +14,19 @@ pub struct Analysis {
     types: Vec<Type>,
     varying_exprs: Vec<bool>,
     varying_vars: Vec<bool>,
-    /// By local variable: how many ways had parted where it was declared.
+    /// By local variable: the depth of divergent control flow at its declaration.
     levels: Vec<u32>,
-    /// By function: it is nothing but `let`s and a result.
+    /// By function: whether its body consists of `let`s and a result.
     simple: Vec<bool>,
     changed: bool,
 }
 
-/// How a loop's agents part.
+/// How control flow diverges in a loop.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parting {
-    /// Some may end a round while others go on with it.
+    /// Some agents may end an iteration while others continue with it.
     pub rounds: bool,
-    /// Some may leave the loop while others stay.
+    /// Some agents may leave the loop while others stay.
     pub breaks: bool,
 }
 
@@ -67,17 +66,17 @@ impl Analysis {
         self.types[id.0 as usize]
     }
 
-    /// Does it differ between agents? Uniform expressions become scalars.
+    /// Whether an expression is varying. Uniform expressions become scalars.
     pub fn varies(&self, id: ExprId) -> bool {
         self.varying_exprs[id.0 as usize]
     }
 
-    /// Does a variable?
+    /// Whether a variable is varying.
     pub fn var_varies(&self, id: VarId) -> bool {
         self.varying_vars[id.0 as usize]
     }
 
-    /// How the agents part in a loop's body.
+    /// How control flow diverges in the body of a loop.
     pub fn parting(&self, body: &Block) -> Parting {
         let mut parting = Parting::default();
         let mut any_break = false;
@@ -200,12 +199,13 @@ impl Analysis {
         }
     }
 
-    /// Finds the types of a tree and what varies; does the root? What varies stays so: variables only become varying.
+    /// Computes the types of a tree and what varies in it; returns whether the root varies. Expressions only become
+    /// varying, never uniform.
     fn tree(&mut self, program: &Program, root: ExprId) -> bool {
         for node in post_order(program, root) {
             self.types[node.0 as usize] = self.type_of(program, node);
             let varies = self.node_varies(program, node);
-            // A loop's agents part by conditions of its body, which are known only after the loop's own level.
+            // Divergence in a loop depends on conditions in its body, which are analysed after the loop itself.
             self.changed |= varies != self.varying_exprs[node.0 as usize];
             self.varying_exprs[node.0 as usize] = varies;
         }
@@ -223,7 +223,7 @@ impl Analysis {
         own || (program.operands(node).into_iter()).any(|operand| self.varies(operand))
     }
 
-    /// As `Program::type_of`, of types that are known already.
+    /// Like `Program::type_of`, with the types of operands known.
     fn type_of(&self, program: &Program, node: ExprId) -> Type {
         match &program[node] {
             Expr::Unary(_, a) | Expr::Select { accept: a, .. } => self.ty(*a),
@@ -235,13 +235,13 @@ impl Analysis {
                 let types: Vec<Type> = args.iter().map(|&arg| self.ty(arg)).collect();
                 id.row().result(&types)
             }
-            // Of the others no operand's type is asked for.
+            // The operand types of other expressions are not needed.
             _ => program.type_of(node),
         }
     }
 }
 
-/// Is the result a `bool`?
+/// Whether the result is a `bool`.
 fn is_comparison(op: BinaryOp) -> bool {
     match op {
         BinaryOp::Equal
@@ -265,7 +265,7 @@ fn is_comparison(op: BinaryOp) -> bool {
     }
 }
 
-/// The variables that differ between agents whatever is assigned to them.
+/// The variables that are varying whatever is assigned to them.
 fn always_varies(var: &sim_compiler::ir::Var) -> bool {
     match var.kind {
         VarKind::Constant | VarKind::Param | VarKind::Data | VarKind::Let | VarKind::Index => false,

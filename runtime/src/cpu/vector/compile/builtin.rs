@@ -1,5 +1,5 @@
-//! Builtins: the operations that they are, and functions of whole vectors in terms of their components,
-//! in the order of the table's own definitions.
+//! Builtins: the operation of each, and functions of whole vectors in terms of their components, in the order of the
+//! table's definitions.
 
 use super::{Compiler, Operand, Parts};
 use crate::cpu::vector::op::{Code, Finish, Plain};
@@ -10,7 +10,7 @@ use sim_compiler::{
 };
 
 impl Compiler<'_> {
-    /// A builtin of the table with a pure meaning.
+    /// Compiles a builtin of the table with a pure meaning.
     pub(super) fn builtin(&mut self, id: BuiltinId, args: &[ExprId]) -> Parts {
         let ty = self.analysis.ty(args[0]);
         let varies = self.analysis.varies(args[0]);
@@ -57,7 +57,7 @@ impl Compiler<'_> {
         Parts::of(&words)
     }
 
-    /// A number out of fresh words of the default generator, in one instruction.
+    /// A random number from new words of the default generator, in one instruction.
     fn draw_number(&mut self, id: BuiltinId, args: &[ExprId]) -> Option<Operand> {
         if self.generator != Generator::KeyedHash {
             return None;

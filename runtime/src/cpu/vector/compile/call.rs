@@ -14,7 +14,7 @@ use sim_compiler::{
 };
 
 impl Compiler<'_> {
-    /// A call, inlined.
+    /// Inlines a call.
     pub(super) fn call(&mut self, id: FunctionId, args: &[ExprId]) -> Parts {
         let function = &self.program[id];
         for (&param, &arg) in function.params.iter().zip(args) {
@@ -22,7 +22,7 @@ impl Compiler<'_> {
             let parts = self.name(parts);
             self.bound.push((param, parts));
         }
-        // Only now, since an argument may call the same function.
+        // After the arguments, since they may call the same function.
         for _ in args {
             if let Some((param, parts)) = self.bound.pop() {
                 self.places[param.0 as usize] = Place::Value(parts);
@@ -128,7 +128,7 @@ impl Compiler<'_> {
     }
 }
 
-/// May a function end before its last statement?
+/// Whether a function may return before its last statement.
 fn returns_early(body: &Block) -> bool {
     body.iter().enumerate().any(|(k, stmt)| match stmt {
         Stmt::Return(_) => k + 1 < body.len(),

@@ -1,21 +1,21 @@
-//! Single instructions: operands into kernels' form, scalars, labels.
+//! Emits single instructions: operands in the form that kernels take, scalars, labels.
 
 use super::{Compiler, MOST_INSTRUCTIONS, Operand, Parts};
 use crate::cpu::vector::{
-    kernel::sine_and_cosine,
-    op::{Code, Fused, Plain},
+    kernel::twin_kernel,
+    op::{Code, Cos, Fused, Plain, Sin},
     program::{Instruction, Known, Register, Slot, Target},
 };
 
-/// A place in the code that may not be known yet.
+/// A position in the code that may not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label(u32);
 
-/// A label that has no place yet.
+/// The position of an undefined label.
 const NOWHERE: Target = Target::MAX;
 
 impl Compiler<'_> {
-    /// Adds an instruction, unless the program is too large already.
+    /// Adds an instruction, unless the program is too large.
     pub(super) fn push(&mut self, mut instruction: Instruction) {
         match &mut instruction {
             Instruction::Jump(_)
@@ -24,7 +24,7 @@ impl Compiler<'_> {
             | Instruction::Put { .. }
             | Instruction::PutLanes { .. }
             | Instruction::Clear { .. } => self.angles.clear(),
-            // The destination comes last.
+            // The destination is the last register.
             other => {
                 let mut last = 0;
                 other.each_register(|register| last = *register);
@@ -44,7 +44,7 @@ impl Compiler<'_> {
         self.scalars.len() as Slot - 1
     }
 
-    /// The scalar that is always this word.
+    /// The scalar of a constant.
     pub(super) fn constant(&mut self, word: u32) -> Slot {
         if let Some(&slot) = self.constants.get(&word) {
             return slot;
@@ -95,13 +95,13 @@ impl Compiler<'_> {
         to
     }
 
-    /// An operation on lanes. Scalars that no kernel of it takes are spread first.
+    /// An operation on lanes. Scalars that none of its kernels takes are broadcast first.
     pub(super) fn lanes_into(&mut self, to: Register, code: Code, from: &[Operand]) {
         debug_assert_eq!(code.arity(), from.len(), "{code:?}");
         let scalars: u8 = (from.iter().enumerate())
             .map(|(k, operand)| u8::from(matches!(operand, Operand::Scalar(_))) << k)
             .sum();
-        // Of the sets of scalars that may stay, the largest.
+        // The largest set of scalars that a kernel takes.
         let (kept, kernel) = (0..=scalars)
             .rev()
             .filter(|kept| kept & !scalars == 0)
@@ -124,13 +124,13 @@ impl Compiler<'_> {
         });
     }
 
-    /// Writes a scalar into all lanes.
+    /// Broadcasts a scalar to all lanes.
     pub(super) fn spread(&mut self, to: Register, from: Slot) {
         self.lanes_into(to, Code::Plain(Plain::Same), &[Operand::Scalar(from)]);
     }
 
-    /// The sine or cosine of a register. Where this stretch of code has the other one already, one
-    /// instruction makes both.
+    /// The sine or cosine of a register. If the current basic block computes the other one, one instruction computes
+    /// both.
     pub(super) fn sine(&mut self, plain: Plain, from: Register) -> Register {
         if let Some(&at) = self.angles.get(&from)
             && let Instruction::Lanes {
@@ -146,7 +146,7 @@ impl Compiler<'_> {
                 _ => (registers[0], to),
             };
             self.code[at] = Instruction::SineAndCosine {
-                kernel: sine_and_cosine(self.isa),
+                kernel: twin_kernel::<Sin, Cos>(self.isa),
                 sine,
                 cosine,
                 from,
@@ -186,7 +186,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A value that a name may stand for: nothing else writes its words.
+    /// A value that a name can refer to: nothing else writes its words.
     pub(super) fn name(&mut self, mut parts: Parts) -> Parts {
         for k in 0..parts.count {
             parts.words[k] = self.settled(parts.words[k]);
@@ -197,8 +197,8 @@ impl Compiler<'_> {
         parts
     }
 
-    /// Writes an operand into a register, in all lanes. If the operand is the value that the last
-    /// instruction made, that instruction writes it there itself.
+    /// Writes an operand to a register, in all lanes. If the last instruction computed the operand, its destination is
+    /// changed instead.
     pub(super) fn move_into(&mut self, to: Register, operand: Operand) {
         let from = match operand {
             Operand::Scalar(from) => return self.spread(to, from),
@@ -233,7 +233,7 @@ impl Compiler<'_> {
         self.push(Instruction::Copy { to, from });
     }
 
-    /// `x = x · a` and `x = x + a * b`, whose value the last instruction made for itself, without a copy.
+    /// Updates in place: `x = x · a` and `x = x + a * b`, if the last instruction computed the value for this only.
     fn update_in_place(&mut self, to: Register, from: Register) -> bool {
         use Instruction::Lanes;
         let Some(&Lanes {
@@ -260,7 +260,7 @@ impl Compiler<'_> {
         true
     }
 
-    /// Takes lanes out of a mask.
+    /// Removes lanes from a mask.
     pub(super) fn drop_lanes(&mut self, mask: Register, gone: Register) {
         if mask == gone {
             let none = self.constant(0);
@@ -275,13 +275,13 @@ impl Compiler<'_> {
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// The label stands before the next instruction.
+    /// Defines a label at the next instruction.
     pub(super) fn place_label(&mut self, label: Label) {
         self.angles.clear();
         self.labels[label.0 as usize] = self.code.len() as Target;
     }
 
-    /// Does a label stand before the next instruction?
+    /// Whether a label is defined at the next instruction.
     fn label_here(&self) -> bool {
         let here = self.code.len() as Target;
         self.labels.iter().rev().take(8).any(|&place| place == here)
@@ -291,7 +291,7 @@ impl Compiler<'_> {
         self.push(Instruction::Jump(label.0));
     }
 
-    /// Jumps to code that is there already.
+    /// Jumps backward.
     pub(super) fn jump_back(&mut self, to: usize) {
         self.labels.push(to as Target);
         self.push(Instruction::Jump(self.labels.len() as u32 - 1));
@@ -305,7 +305,7 @@ impl Compiler<'_> {
         self.push(Instruction::JumpIfNone { mask, to: label.0 });
     }
 
-    /// Puts places for labels.
+    /// Replaces labels by positions.
     pub(super) fn resolve_labels(&mut self) {
         let places = &self.labels;
         for instruction in &mut self.code {

@@ -1,9 +1,9 @@
-//! Expressions: each gives the words of its value, as registers or scalars.
+//! Expressions: the words of their values, as registers or scalars.
 
 use super::{Compiler, Operand, Parts, Place};
 use crate::cpu::vector::{
     op::{Code, Finish, Plain},
-    program::{Instruction, Known, Own, Register, Rows},
+    program::{AgentArray, Instruction, Known, Register, Rows, TableWord},
 };
 use sim_compiler::{
     ir::{BinaryOp, Expr, ExprId, Launch, Len, Type, UnaryOp, Value, VarId},
@@ -144,7 +144,7 @@ impl Compiler<'_> {
                 let index = self.word(index);
                 let words: Vec<Operand> = (0..stride)
                     .map(|part| {
-                        let own = Own {
+                        let own = AgentArray {
                             first,
                             length,
                             stride,
@@ -169,7 +169,14 @@ impl Compiler<'_> {
         let stride = ty.components() as u32;
         let words: Vec<Operand> = (0..stride)
             .map(|part| {
-                let word = self.load(table, index, (stride, part));
+                let word = self.load(
+                    table,
+                    index,
+                    TableWord {
+                        stride,
+                        index: part,
+                    },
+                );
                 match ty {
                     Type::Bool => self.apply(Plain::BoolOfInt, &[word]),
                     _ => word,
@@ -179,7 +186,7 @@ impl Compiler<'_> {
         Parts::of(&words)
     }
 
-    /// The element that a literal index names.
+    /// The element of a constant index.
     pub(super) fn literal_index(&self, index: ExprId, length: u32) -> Option<u32> {
         match self.program[index] {
             Expr::Literal(Value::I32(k)) => u32::try_from(k).ok().filter(|&k| k < length),
@@ -187,7 +194,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn pick(&mut self, array: Own, index: Operand) -> Register {
+    fn pick(&mut self, array: AgentArray, index: Operand) -> Register {
         let to = self.temporary();
         self.push(match index {
             Operand::Scalar(index) => Instruction::Pick { to, array, index },
@@ -196,7 +203,7 @@ impl Compiler<'_> {
         to
     }
 
-    fn load(&mut self, table: u32, index: Operand, part: (u32, u32)) -> Operand {
+    fn load(&mut self, table: u32, index: Operand, word: TableWord) -> Operand {
         match index {
             Operand::Scalar(index) => {
                 let to = self.slot();
@@ -204,7 +211,7 @@ impl Compiler<'_> {
                     to,
                     table,
                     index,
-                    part,
+                    word,
                 });
                 Operand::Scalar(to)
             }
@@ -214,7 +221,7 @@ impl Compiler<'_> {
                     to,
                     table,
                     index,
-                    part,
+                    word,
                 });
                 Operand::Lanes(to)
             }
@@ -247,7 +254,7 @@ impl Compiler<'_> {
         Parts::of(&words)
     }
 
-    /// A function of the words of two values, of which one may be a single word that goes with all.
+    /// A function of the words of two values, one of which may be a single word that is combined with all.
     pub(super) fn zip(
         &mut self,
         a: Parts,
@@ -283,8 +290,8 @@ impl Compiler<'_> {
         self.zip(a, b, |compiler, a, b| compiler.ordered(plain, a, b))
     }
 
-    /// An operation on two words; a scalar on the left of one that takes none there changes sides if the
-    /// operation has a mirror image.
+    /// An operation on two words. A scalar on the left that no kernel takes there is moved to the right, if the
+    /// operation has a mirrored form.
     pub(super) fn ordered(&mut self, plain: Plain, a: Operand, b: Operand) -> Operand {
         let mirror = match plain {
             Plain::EqF | Plain::NeF | Plain::EqI | Plain::NeI => Some(plain),
@@ -349,7 +356,7 @@ impl Compiler<'_> {
                 let [low, high, step] = [Known::SeedLow, Known::SeedHigh, Known::RandomStep]
                     .map(|known| self.known(known));
                 let to = self.temporary();
-                // The kernel finds the step where it leaves the word.
+                // The kernel reads the step from its destination.
                 self.spread(to, step);
                 let from = [
                     Operand::Lanes(self.agent),
@@ -377,7 +384,7 @@ impl Parts {
         }
     }
 
-    /// Word `k`, or the only one.
+    /// Word `k`, or the only word.
     pub(super) fn word(&self, k: usize) -> Operand {
         if self.count == 1 {
             self.words[0]
@@ -414,7 +421,7 @@ fn plain(op: BinaryOp, ty: Type) -> Plain {
     }
 }
 
-/// Only kernels are shared among lanes.
+/// Only GPU kernels split an agent over several invocations.
 fn lanes() -> ! {
     panic!("internal error: the processor got a program that is shared among lanes")
 }

@@ -12,7 +12,7 @@ use crate::cpu::vector::{
 use sim_compiler::ir::{Block, ExprId, VarId};
 
 impl<'p> Compiler<'p> {
-    /// After code that may have taken lanes away: if none is left, there is nothing to do in this frame.
+    /// Skips to the end of a frame if no lane is left, after code that may have removed lanes.
     pub(super) fn go_on_if_any(&mut self) {
         let Some(here) = self.frames.iter().rposition(|frame| frame.mask.is_some()) else {
             return;
@@ -46,7 +46,7 @@ impl<'p> Compiler<'p> {
         let here = self.frames.iter().rposition(|frame| frame.mask.is_some());
         let end = self.frames[target].end;
         let Some(here) = here.filter(|&here| here >= target) else {
-            // All lanes of that frame are here.
+            // All lanes of that frame are active here.
             return self.jump(end);
         };
         let gone = self.frames[here].mask.expect("it has a mask");
@@ -141,7 +141,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// A mask of the lanes that run here.
+    /// The mask of the active lanes.
     pub(super) fn own_mask(&mut self) -> Register {
         let to = self.temporary();
         self.mutable[to as usize] = true;

@@ -1,4 +1,4 @@
-//! Which expressions become superinstructions. Nothing here changes what is computed, nor how it rounds.
+//! Selects the expressions that become superinstructions. This changes neither values nor rounding.
 
 use super::{Compiler, Operand};
 use crate::cpu::vector::{
@@ -7,19 +7,19 @@ use crate::cpu::vector::{
 };
 use sim_compiler::ir::{BinaryOp, Expr, ExprId, Type};
 
-/// A part of a float expression that is not computed yet.
+/// An operand of a float expression that may not be computed yet.
 #[derive(Clone, Copy, Debug)]
 enum Piece {
-    /// It is there.
+    /// It is computed.
     Whole(Operand),
     /// An operation, to be fused with its user.
     Pair(Term, Operand, Operand),
 }
 
-/// Sums of at least so many terms, all products but perhaps the first, are accumulated in place.
+/// The least number of terms of a sum that is accumulated in place, all products but perhaps the first.
 const CHAIN: usize = 3;
 
-/// What updates `to` in place, given the code that computes its new value from operands.
+/// The operation that updates `to` in place, given the code that computes its new value from operands.
 pub(super) fn in_place(
     code: Code,
     to: Register,
@@ -55,7 +55,7 @@ impl Compiler<'_> {
         self.join(term, left, right)
     }
 
-    /// A sum that ends in at least two products, accumulated in place; none for other sums.
+    /// Accumulates a sum that ends in at least two products in place; `None` for other sums.
     pub(super) fn chain(&mut self, root: ExprId) -> Option<Operand> {
         let mut terms = Vec::new();
         let mut node = root;
@@ -78,7 +78,7 @@ impl Compiler<'_> {
             let one = self.piece(terms[k]);
             k += 1;
             let Operand::Lanes(register) = sum else {
-                // All terms so far are scalars, which only an inlined function's body can be.
+                // All terms so far are scalars, which occurs only in the body of an inlined function.
                 sum = self.join(Term::Add, Piece::Whole(sum), one);
                 continue;
             };
@@ -134,7 +134,7 @@ impl Compiler<'_> {
                 (_, Operand::Scalar(_), Operand::Scalar(_)) => {
                     Piece::Whole(self.apply(plain(inner), &[a, b]))
                 }
-                // They commute, and kernels for two pairs take scalars on the right.
+                // The operations commute, and kernels for two pairs take scalars on the right.
                 (Term::Add | Term::Mul, Operand::Scalar(_), _) => Piece::Pair(inner, b, a),
                 _ => Piece::Pair(inner, a, b),
             };
@@ -160,7 +160,7 @@ impl Compiler<'_> {
         Operand::Lanes(self.lanes(Code::Fused(code), &operands))
     }
 
-    /// A function of one float, fused with the operation inside if there is one.
+    /// A function of one float, fused with the operation of its argument if there is one.
     pub(super) fn finished(&mut self, finish: Finish, inner: ExprId) -> Operand {
         match self.piece(inner) {
             Piece::Whole(a) => {
@@ -181,7 +181,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A choice between two words by a comparison, in one instruction; none if there is none for it.
+    /// A selection between two words by a comparison, in one instruction; `None` if there is none for it.
     pub(super) fn choice(
         &mut self,
         condition: ExprId,
@@ -194,7 +194,7 @@ impl Compiler<'_> {
             return None;
         }
         let ty = self.analysis.ty(left);
-        // The test, and whether it is the opposite of what is asked.
+        // The test, and whether it is inverted.
         let (test, opposite) = match (ty, op) {
             (Type::F32, BinaryOp::Equal) => (Test::EqF, false),
             (Type::F32, BinaryOp::NotEqual) => (Test::EqF, true),

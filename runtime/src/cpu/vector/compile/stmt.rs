@@ -1,15 +1,15 @@
-//! Statements, and the lanes that they are for.
+//! Statements and masks.
 //!
-//! Where agents go different ways, both ways are run, each under a *mask*: the lanes that take it. A
-//! [`Frame`] is a stretch of code with lanes of its own: the arm of an `if`, a loop, one of its rounds, an
-//! inlined function, the step. It has a mask if its lanes can be fewer than those of the frame around it.
-//! A jump takes the current lanes out of all masks from here to the frame that it leaves; if these are all
-//! lanes of that frame, it is a jump of the machine. Where all agents go the same way there are no masks.
+//! Where control flow diverges, both paths are executed, each under a *mask* of the lanes that take it. A [`Frame`] is
+//! a region of code with a mask of its own: a branch of an `if`, a loop, an iteration, an inlined function, the step.
+//! It has a mask if its lanes can be fewer than those of the frame around it. A jump removes the active lanes from all
+//! masks up to the frame that it leaves; if these are all lanes of that frame, it is a jump of the machine. Uniform
+//! control flow needs no masks.
 
 use super::{Compiler, Operand, Parts, Place, emit::Label};
 use crate::cpu::vector::{
     op::{Code, Fused, Plain},
-    program::{Instruction, Own, Register},
+    program::{AgentArray, Instruction, Register},
 };
 use sim_compiler::ir::{Block, Expr, ExprId, Len, Stmt, UnaryOp, VarId};
 
@@ -18,25 +18,25 @@ use sim_compiler::ir::{Block, Expr, ExprId, Len, Stmt, UnaryOp, VarId};
 pub(super) enum Kind {
     /// A part of the program.
     Root,
-    /// The arm of an `if`.
+    /// A branch of an `if`.
     Arm,
     /// A loop.
     Loop,
-    /// A round of a loop.
+    /// An iteration of a loop.
     Round,
     /// An inlined function.
     Function,
 }
 
-/// A stretch of code with lanes of its own.
+/// A region of code with lanes of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     pub(super) kind: Kind,
-    /// Its lanes; none if they are those of the frame around it, or all.
+    /// Its mask; `None` if its lanes are those of the frame around it, or all.
     pub(super) mask: Option<Register>,
-    /// Where it ends.
+    /// The label of its end.
     pub(super) end: Label,
-    /// Where the result of a function goes.
+    /// The destination of a function's result.
     pub(super) result: Option<(Register, usize)>,
 }
 
@@ -100,13 +100,13 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// The lanes that run here; none for all.
+    /// The mask of the active lanes; `None` for all.
     pub(super) fn mask(&self) -> Option<Register> {
         self.frames.iter().rev().find_map(|frame| frame.mask)
     }
 
-    /// The lanes that an assignment to a variable is for, declared with so many frames around it; none if
-    /// the others never read it.
+    /// The mask of an assignment to a variable that was declared at a depth of frames; `None` if the other lanes never
+    /// read it.
     pub(super) fn mask_since(&self, frame: usize) -> Option<Register> {
         let frames = &self.frames[frame.min(self.frames.len())..];
         frames.iter().rev().find_map(|frame| frame.mask)
@@ -160,7 +160,7 @@ impl<'p> Compiler<'p> {
         self.write(var, &parts);
     }
 
-    /// Writes a variable that is one value, in the lanes that run.
+    /// Writes a variable that is not an array, in the active lanes.
     fn write(&mut self, var: VarId, parts: &Parts) {
         match self.places[var.0 as usize] {
             Place::Registers { first, frame } => {
@@ -177,7 +177,7 @@ impl<'p> Compiler<'p> {
                         Operand::Lanes(_) => panic!("internal error: a shared variable varies"),
                     })
                     .collect();
-                // A vector may be its own components in another order.
+                // A vector may be a permutation of its own components.
                 let slots: Vec<u32> = match slots.len() {
                     1 => slots,
                     _ => slots
@@ -197,7 +197,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// Words that do not change while the registers from `first` on are written one by one.
+    /// Copies of words that would change while the registers from `first` on are written one by one.
     fn apart(&mut self, first: Register, parts: &Parts) -> Parts {
         let mut parts = *parts;
         if parts.count == 1 {
@@ -207,7 +207,7 @@ impl<'p> Compiler<'p> {
             if let Operand::Lanes(from) = parts.words[k]
                 && parts.as_slice()[..k].contains(&parts.words[k])
             {
-                // Two words from one register: it has to stay when the first one is written.
+                // Two words use one register: it must survive the first write.
                 self.named[from as usize] = true;
             }
         }
@@ -266,7 +266,7 @@ impl<'p> Compiler<'p> {
             })
             .collect();
         for (part, from) in words.into_iter().enumerate() {
-            let array = Own {
+            let array = AgentArray {
                 first,
                 length,
                 stride,
@@ -324,8 +324,8 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// `if c { break }` and its like, where the lanes are those of what is left: they become fewer, and that
-    /// is all. False for any other `if`.
+    /// `if c { break }` and similar statements, if their lanes are those of the frame that is left: only its mask
+    /// changes. `false` for any other `if`.
     fn narrow(&mut self, condition: Operand, accept: &Block, reject: &Block) -> bool {
         let (jump, staying) = match (&accept[..], &reject[..]) {
             ([jump], []) => (jump, Fused::Drop),
@@ -353,14 +353,14 @@ impl<'p> Compiler<'p> {
         true
     }
 
-    /// One arm of an `if` whose condition varies.
+    /// One branch of an `if` whose condition is varying.
     fn arm(&mut self, condition: Register, negated: bool, block: &'p Block) {
         if block.is_empty() {
             return;
         }
         let around = self.mask();
         let condition = Operand::Lanes(condition);
-        // A mask of its own, since jumps take lanes out of it.
+        // A copy, since jumps remove lanes from it.
         let mask = match (around, negated) {
             (None, false) => {
                 let to = self.temporary();

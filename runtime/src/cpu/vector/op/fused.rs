@@ -1,5 +1,5 @@
-//! Superinstructions: two or three operations in one loop, so that the values between them stay in the
-//! processor's registers. They are compositions of the plain operations and round as often.
+//! Superinstructions: two or three operations in one loop, so that intermediate values stay in the processor's
+//! registers. They are compositions of the plain operations and round in the same way.
 
 use super::{Op, Word, choice, first, pairs, table as plain, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};
@@ -18,7 +18,7 @@ pub enum Term {
     Div,
 }
 
-/// Comparisons that may be fused with a choice.
+/// Comparisons that may be fused with a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Test {
     /// Of floats, `==`.
@@ -39,14 +39,14 @@ pub enum Test {
     GtI,
 }
 
-/// What may be done to the value of a fused operation.
+/// Functions that may be applied to the result of a fused operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Finish {
-    /// The magnitude.
+    /// The absolute value.
     Abs,
-    /// The negative.
+    /// The negation.
     Neg,
-    /// The root.
+    /// The square root.
     Sqrt,
     /// The hyperbolic tangent.
     Tanh,
@@ -72,9 +72,9 @@ pub enum Fused {
     Finish(Finish, Term),
     /// The destination `· a`.
     Update(Term),
-    /// The destination, where `a` holds too.
+    /// The destination and `a`.
     Keep,
-    /// The destination, where `a` does not hold.
+    /// The destination and not `a`.
     Drop,
     /// The destination, plus `a * b`.
     Accumulate,
@@ -83,7 +83,7 @@ pub enum Fused {
 }
 
 impl Fused {
-    /// How many operands it takes.
+    /// The number of operands.
     pub fn arity(self) -> usize {
         match self {
             Fused::Update(_) | Fused::Keep | Fused::Drop => 1,
@@ -93,7 +93,7 @@ impl Fused {
         }
     }
 
-    /// Does it read its destination?
+    /// Whether it reads its destination.
     pub fn reads_destination(self) -> bool {
         matches!(
             self,

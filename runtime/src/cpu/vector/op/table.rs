@@ -1,5 +1,5 @@
-//! The operations of the language: operators, conversions, builtins, random words and the machine's own
-//! few, each with its meaning and the kernels that it has.
+//! The operations of the language: operators, conversions, builtins, random words and some of the machine's own, each
+//! with its scalar function and its kernels.
 
 use super::{Op, Scalar, Word, first, last_two, one, philox, right, seeds, third, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};
@@ -45,7 +45,7 @@ macro_rules! operations {
         })+
 
         impl Plain {
-            /// How many operands it takes.
+            /// The number of operands.
             pub fn arity(self) -> usize {
                 match self {
                     $(Plain::$name => [$(stringify!($arg)),+].len(),)+
@@ -53,7 +53,7 @@ macro_rules! operations {
                 }
             }
 
-            /// Its meaning for one agent.
+            /// The scalar function.
             pub fn scalar(self) -> Scalar {
                 match self {
                     $(Plain::$name => scalar::<$name>,)+
@@ -81,7 +81,7 @@ fn scalar<O: Op>([a, b, c, e]: [u32; 4]) -> u32 {
 }
 
 operations! {{
-    // Of floats.
+    // Floats.
     two AddF(a: f32, b: f32) = a + b;
     two SubF(a: f32, b: f32) = a - b;
     two MulF(a: f32, b: f32) = a * b;
@@ -95,7 +95,7 @@ operations! {{
     right LeF(a: f32, b: f32) = a <= b;
     right GtF(a: f32, b: f32) = a > b;
     right GeF(a: f32, b: f32) = a >= b;
-    // Of signed integers; those whose words do not tell the types apart serve unsigned ones too.
+    // Signed integers; those that do not depend on the sign are also used for unsigned ones.
     two AddI(a: i32, b: i32) = a.wrapping_add(b);
     two SubI(a: i32, b: i32) = a.wrapping_sub(b);
     two MulI(a: i32, b: i32) = a.wrapping_mul(b);
@@ -117,7 +117,7 @@ operations! {{
     right ShiftLeft(a: u32, b: u32) = operator::shift_left(a, b);
     right ShiftRightI(a: i32, b: u32) = operator::shift_right_i32(a, b);
     right ShiftRightU(a: u32, b: u32) = operator::shift_right(a, b);
-    // Of bits; of `bool`s too.
+    // Bits, also of `bool`s.
     right And(a: u32, b: u32) = a & b;
     right AndNot(a: u32, b: u32) = a & !b;
     right Or(a: u32, b: u32) = a | b;
@@ -133,7 +133,7 @@ operations! {{
     one BoolOfFloat(a: f32) = operator::f32_to_bool(a);
     one BoolOfInt(a: u32) = a != 0;
     one BitsOfFloat(a: f32) = operator::f32_to_bits(a);
-    // Choices.
+    // Selections.
     three Select(a: bool, b: u32, c: u32) = if a { b } else { c };
     // Builtins: arithmetic.
     one AbsF(a: f32) = arithmetic::abs(a);
@@ -309,11 +309,11 @@ impl Plain {
     }
 }
 
-/// Sine, whose large arguments take the long way.
+/// Sine; large arguments are rare and take a slower path.
 pub struct Sin;
-/// Cosine, likewise.
+/// Cosine; as for sine.
 pub struct Cos;
-/// Tangent, likewise.
+/// Tangent; as for sine.
 pub(super) struct Tan;
 
 macro_rules! with_long_way {
@@ -342,18 +342,18 @@ with_long_way!(Sin, math::sin_fast, math::sin);
 with_long_way!(Cos, math::cos_fast, math::cos);
 with_long_way!(Tan, math::tan_fast, math::tan);
 
-/// The second operand where the first is true; else the destination stays.
+/// The second operand if the first is true, otherwise the old destination.
 pub(super) struct Blend;
 
 impl Op for Blend {
     #[inline(always)]
     fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
-        // With bits, since a condition would become a conditional store.
+        // By bit operations, since a condition would become a conditional store.
         d ^ ((d ^ b) & a)
     }
 }
 
-/// A word of Philox4x32-10: of this agent, under a seed of two words, with this number. The destination
+/// A word of Philox4x32-10 for an agent, a seed of two words and a number. The old destination is the step.
 /// holds the step before.
 pub(super) struct Philox;
 

@@ -1,11 +1,11 @@
-//! What the machine relies on, held for every program before it runs.
+//! Verifies what the machine relies on, for every program before it runs.
 
-use super::{Instruction, Own, Program, Register, Slot, Target};
+use super::{AgentArray, Instruction, Program, Register, Slot, TableWord, Target};
 
 impl Program {
-    /// Panics unless the machine may run the program without looking: every register, scalar, table and
-    /// target is there, no kernel's destination is one of its sources, the code cannot run over its end,
-    /// and the processor has the instruction set.
+    /// Panics unless the machine can run the program without bounds checks: every register, scalar, table and jump
+    /// target exists, no kernel's destination is one of its sources, control flow cannot leave the code, and the
+    /// processor has the instruction set.
     pub(in crate::cpu::vector) fn check(&self) {
         assert!(self.isa.is_available(), "{} is not here", self.isa);
         for instruction in &self.code {
@@ -58,7 +58,7 @@ impl Program {
         assert!(register < self.registers);
     }
 
-    /// Register 0 is nobody's.
+    /// Register 0 is never allocated.
     fn written(&self, to: Register) {
         assert!(to != 0);
         self.inside(to);
@@ -72,8 +72,8 @@ impl Program {
         assert!((to as usize) < self.code.len());
     }
 
-    fn table(&self, table: u32, (stride, part): (u32, u32)) {
-        assert!((table as usize) < self.tables.len() && part < stride);
+    fn table(&self, table: u32, word: TableWord) {
+        assert!((table as usize) < self.tables.len() && word.index < word.stride);
     }
 
     fn check_registers(&self, instruction: &Instruction) {
@@ -110,11 +110,11 @@ impl Program {
                 to,
                 table,
                 index,
-                part,
+                word,
             } => {
                 self.written(*to);
                 self.inside(*index);
-                self.table(*table, *part);
+                self.table(*table, *word);
                 assert!(to != index);
             }
             _ => unreachable!("an instruction on registers"),
@@ -131,11 +131,11 @@ impl Program {
                 to,
                 table,
                 index,
-                part,
+                word,
             } => {
                 self.slot(*to);
                 self.slot(*index);
-                self.table(*table, *part);
+                self.table(*table, *word);
             }
             _ => unreachable!("an instruction on scalars"),
         }
@@ -172,8 +172,8 @@ impl Program {
         }
     }
 
-    /// The array is there, and the registers are there and none of its own.
-    fn array(&self, array: &Own, others: &[Register]) {
+    /// The array is in bounds, and the other registers are in bounds and not part of it.
+    fn array(&self, array: &AgentArray, others: &[Register]) {
         assert!(array.length > 0 && array.part < array.stride && array.first > 0);
         let words = u64::from(array.length) * u64::from(array.stride);
         assert!(u64::from(array.first) + words <= u64::from(self.registers));

@@ -1,27 +1,30 @@
-//! Values as a caller gives them: a number, a flat slice, or words with a shape; and their conversion to
-//! the words that the model stores.
+//! Values from the caller (a number, a flat slice, or words with a shape) and their conversion to the words that the
+//! model stores.
 
-use crate::error::{Error, Role, scalar_name};
+use crate::{
+    error::{Error, Role, scalar_name},
+    field::{describe, product},
+};
 use sim_compiler::manifest::{Field, Scalar};
 use std::sync::Arc;
 
-/// One value or many of one scalar type, row by row (the last dimension varies fastest).
+/// One or more values of one scalar type, in row-major order (the last dimension varies fastest).
 ///
-/// Made from numbers, slices, arrays and vectors of `f32`, `f64`, `i32`, `u32` and `bool`; or from words and
-/// a shape by [`Array::shaped`]. `f64` is rounded to `f32`.
+/// Created from numbers, slices, arrays and vectors of `f32`, `f64`, `i32`, `u32` and `bool`, or from words and a shape
+/// by [`Array::shaped`]. `f64` is rounded to `f32`.
 #[derive(Clone, Debug)]
 pub struct Array {
     scalar: Scalar,
     words: Arc<[u32]>,
     shape: Option<Vec<u32>>,
-    /// A finite `f64` that no `f32` comes near: refused when the array is bound to a name.
+    /// A finite `f64` beyond the range of `f32`: rejected when the array is bound to a name.
     overflow: Option<f64>,
 }
 
 impl Array {
-    /// Values with a shape that is checked against the declaration's: `(rows, …)` for data, `(agents, …)`
-    /// for inputs, the dimensions for params; vectors add a dimension of 2 to 4. A table `[rows, columns]`
-    /// may stand for more dimensions. `words` are the values' bits; for `Bool` 0 is false.
+    /// Values with a shape, which is checked against the declaration: `(rows, …)` for data, `(agents, …)` for inputs,
+    /// the dimensions for params. Vectors add a dimension of 2 to 4. A table `[rows, columns]` is accepted for more
+    /// dimensions. `words` are the bits of the values; for `Bool`, 0 is false.
     pub fn shaped(scalar: Scalar, words: impl Into<Arc<[u32]>>, shape: Vec<u32>) -> Array {
         Array {
             scalar,
@@ -31,27 +34,27 @@ impl Array {
         }
     }
 
-    /// The type of its values.
+    /// The type of the values.
     pub fn scalar(&self) -> Scalar {
         self.scalar
     }
 
-    /// How many values it has.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Has it no value at all?
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Is it a single number, which stands for every agent when given for an input?
+    /// Whether this is a single number, which as an input applies to every agent.
     pub(crate) fn is_single(&self) -> bool {
         self.shape.as_ref().is_some_and(Vec::is_empty) && self.words.len() == 1
     }
 
-    /// The words in the type that the field stores.
+    /// The words converted to the field's type.
     pub(crate) fn words_for(&self, role: Role, field: &Field) -> Result<Arc<[u32]>, Error> {
         if let Some(value) = self.overflow {
             return Err(Error::NotRepresentable {
@@ -116,8 +119,8 @@ impl Array {
         }
     }
 
-    /// Checks the number of values, and the shape where one was given, against `expected`. An outermost
-    /// dimension of 0 is open: it takes any number of rows from 1. Gives the outermost length.
+    /// Checks the number of values, and the shape if there is one, against `expected`, whose outermost dimension may be
+    /// 0 for any number of rows from 1. Returns the outermost length.
     pub(crate) fn fit(&self, role: Role, field: &Field, expected: &[u32]) -> Result<u32, Error> {
         let row: u64 = match expected {
             [0, rest @ ..] => product(rest),
@@ -162,24 +165,6 @@ impl Array {
     }
 }
 
-/// A shape in words: `[8, 16] of f32 (128 values)`.
-pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
-    let name = scalar_name(scalar);
-    match shape {
-        [] => format!("one {name}"),
-        [0, rest @ ..] => {
-            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
-            format!("[rows{rest}] of {name}, with at least one row")
-        }
-        all => format!("{all:?} of {name} ({} values)", product(all)),
-    }
-}
-
-fn product(dims: &[u32]) -> u64 {
-    dims.iter()
-        .fold(1_u64, |all, &n| all.saturating_mul(n.into()))
-}
-
 fn exact_float(value: f64) -> Result<u32, f64> {
     let float = value as f32;
     if f64::from(float) == value {
@@ -189,13 +174,13 @@ fn exact_float(value: f64) -> Result<u32, f64> {
     }
 }
 
-/// Scalars that a caller may give.
+/// Scalars that arrays can be created from.
 pub trait Number: Copy {
-    /// The type that it arrives as.
+    /// The scalar type of the array.
     const SCALAR: Scalar;
-    /// Its word in storage.
+    /// The bits of the value.
     fn word(self) -> u32;
-    /// The number itself if the word cannot hold it.
+    /// The number, if it is beyond the range of the type.
     fn overflow(self) -> Option<f64> {
         None
     }

@@ -1,8 +1,37 @@
-//! What to say when a name is unknown: the most similar legal one.
+//! Fields of a manifest: shapes in words, and the error for an unknown name.
 
-use crate::error::{Error, Role};
+use crate::error::{Error, Role, scalar_name};
+use sim_compiler::manifest::{Field, Scalar};
 
-/// The error for a name that the model does not have.
+/// The dimensions of a field; vectors have their components as the last.
+pub(crate) fn dims(field: &Field) -> Vec<u32> {
+    let mut dims = field.shape.clone();
+    if field.components > 1 {
+        dims.push(field.components);
+    }
+    dims
+}
+
+/// A shape in words: `[8, 16] of f32 (128 values)`.
+pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
+    let name = scalar_name(scalar);
+    match shape {
+        [] => format!("one {name}"),
+        [0, rest @ ..] => {
+            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
+            format!("[rows{rest}] of {name}, with at least one row")
+        }
+        all => format!("{all:?} of {name} ({} values)", product(all)),
+    }
+}
+
+/// The number of elements; saturates.
+pub(crate) fn product(dims: &[u32]) -> u64 {
+    dims.iter()
+        .fold(1_u64, |all, &n| all.saturating_mul(n.into()))
+}
+
+/// The error for a name that the model does not have, with the most similar known name.
 pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let known: Vec<String> = known.map(str::to_owned).collect();
     Error::UnknownName {
@@ -13,8 +42,7 @@ pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'
     }
 }
 
-/// The known name at the smallest edit distance, if that is at most a third of the name's length (and at
-/// least one edit is always forgiven).
+/// The known name with the smallest edit distance, if that is at most a third of the name's length or 1.
 fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     known
@@ -25,8 +53,8 @@ fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Edits between lower-cased names: insertions, deletions, substitutions and swaps of neighbours
-/// (the optimal string alignment distance).
+/// The optimal string alignment distance of the lower-cased names: insertions, deletions, substitutions and
+/// transpositions.
 fn edits(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();

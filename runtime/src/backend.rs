@@ -1,0 +1,61 @@
+//! The backends behind one interface.
+
+pub(crate) mod gpu;
+pub(crate) mod reference;
+pub(crate) mod vector;
+
+use crate::{
+    batch::{Batch, Deliver},
+    bind::Launch,
+    control::Control,
+    control::Keep,
+    error::Error,
+    memory::Need,
+    results::RawResults,
+    run::Device,
+};
+
+/// Where a model runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// A GPU if the machine has one, otherwise the CPU. Also the CPU if the run is estimated to take less time than
+    /// opening a GPU. Never a software adapter.
+    #[default]
+    Auto,
+    /// The best adapter; a software adapter if there is no other.
+    Gpu,
+    /// All cores of the processor, with its vector instructions.
+    Cpu,
+    /// The reference interpreter, which defines the meaning of the language. Slow; gives the same bits as `Cpu`.
+    Reference,
+}
+
+/// A backend that is ready to run one model.
+pub(crate) trait Executor: Send {
+    /// What it runs on.
+    fn device(&self) -> Device;
+
+    /// The host memory that runs like `launch` allocate, beside the inputs in the launch. The caller holds the results
+    /// of `held` runs at a time.
+    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need;
+
+    /// Runs a batch and delivers the results of its runs in the order of their numbers.
+    ///
+    /// # Errors
+    /// Runs that were delivered before the error are valid.
+    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error>;
+}
+
+/// Runs a batch one run after the other.
+fn run_sequentially(
+    batch: &Batch<'_>,
+    deliver: Deliver<'_>,
+    run: impl Fn(&Launch, Control<'_>) -> Result<RawResults, Error>,
+) -> Result<(), Error> {
+    for number in 0..batch.runs {
+        let launch = (batch.launch)(number)?;
+        let part = |control: Control<'_>| run(&launch, control);
+        deliver(number, batch.control.part(number, batch.runs, part)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The GPU as a backend: a session is opened while another thread computes the inputs of the first run.
+
+use super::Executor;
+use crate::{
+    batch::{Batch, Deliver},
+    bind::Launch,
+    control::{Keep, Tuning},
+    error::Error,
+    gpu::{Adapter, Session},
+    memory::Need,
+    run::Device,
+};
+use sim_compiler::artifact::Artifact;
+use std::{
+    path::Path,
+    sync::Arc,
+    thread::{self, ScopedJoinHandle},
+};
+
+/// What opening a session gives.
+pub(crate) struct Opened {
+    pub(crate) session: Session,
+    /// The launch with every input computed, if the model computes any and a thread could do it meanwhile.
+    pub(crate) complete: Option<Launch>,
+}
+
+/// How a session is opened, beside the adapter.
+pub(crate) struct SessionOptions<'a> {
+    pub(crate) artifact: &'a Arc<Artifact>,
+    pub(crate) tuning: Tuning,
+    /// The directory of the pipeline cache.
+    pub(crate) pipeline_cache: Option<&'a Path>,
+}
+
+impl SessionOptions<'_> {
+    /// Opens the adapter and builds the kernel for a launch. Meanwhile another thread computes the absent inputs of
+    /// the launch with `complete`.
+    ///
+    /// # Errors
+    /// Those of `complete` and of the device.
+    pub(crate) fn open(
+        &self,
+        adapter: &Adapter,
+        launch: &Launch,
+        complete: impl FnOnce() -> Result<Launch, Error> + Send,
+    ) -> Result<Opened, Error> {
+        let open = || {
+            let artifact = Arc::clone(self.artifact);
+            Session::open(adapter, artifact, self.tuning, self.pipeline_cache, launch)
+        };
+        // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the inputs
+        // later in that case, on this thread.
+        let in_pool = rayon::current_thread_index().is_some();
+        if launch.absent.is_empty() || in_pool || cfg!(target_family = "wasm") {
+            return Ok(Opened {
+                session: open()?,
+                complete: None,
+            });
+        }
+        let (session, inputs) = thread::scope(|scope| {
+            let inputs: ScopedJoinHandle<'_, _> = scope.spawn(complete);
+            (open(), inputs.join())
+        });
+        let complete = match inputs {
+            Ok(launch) => Some(launch?),
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        Ok(Opened {
+            session: session?,
+            complete,
+        })
+    }
+}
+
+impl Executor for Session {
+    fn device(&self) -> Device {
+        Device::Gpu(self.adapter().clone())
+    }
+
+    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need {
+        let mut need = Need::new(launch.agents);
+        self.add_need(launch, keep, held, &mut need);
+        need
+    }
+
+    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        self.run_batch(batch, deliver)
+    }
+}

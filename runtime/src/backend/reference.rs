@@ -1,0 +1,160 @@
+//! The reference backend: runs launches on the reference interpreter.
+
+use super::{Executor, run_sequentially};
+use crate::{
+    batch::{Batch, Deliver},
+    bind::Launch,
+    cancel::cancellable,
+    control::{Control, Keep},
+    cpu::reference::{self, Agents, Interpreter},
+    error::Error,
+    memory::{Need, zeroed},
+    results::RawResults,
+    run::Device,
+};
+use rayon::prelude::*;
+use sim_compiler::{artifact::Artifact, manifest::Field};
+use std::sync::Arc;
+
+/// Agents per parallel task when rows are taken apart into fields.
+const BLOCK: usize = 4096;
+
+/// The reference interpreter with a model.
+pub(crate) struct ReferenceBackend {
+    pub(crate) artifact: Arc<Artifact>,
+}
+
+impl Executor for ReferenceBackend {
+    fn device(&self) -> Device {
+        Device::Reference
+    }
+
+    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need {
+        let manifest = &self.artifact.manifest;
+        let mut need = Need::new(launch.agents);
+        let rows = [
+            ("rows of inputs", manifest.input_words),
+            ("rows of states", manifest.state_words),
+            ("rows of outputs", manifest.output_words),
+        ];
+        for (what, words) in rows {
+            need.each(what, words.into());
+        }
+        need.results(manifest, keep, held);
+        need
+    }
+
+    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        run_sequentially(batch, deliver, |launch, control| {
+            run(&self.artifact, launch, batch.keep.states, control)
+        })
+    }
+}
+
+fn run(
+    artifact: &Artifact,
+    launch: &Launch,
+    keep_states: bool,
+    control: Control<'_>,
+) -> Result<RawResults, Error> {
+    let manifest = &artifact.manifest;
+    let count = launch.agents as usize;
+    let mut agents = Agents {
+        first: launch.first_agent,
+        count: launch.agents,
+        inputs: match launch.inputs.is_empty() {
+            true => zeroed(count * manifest.input_words as usize)?,
+            false => launch.inputs.to_vec(),
+        },
+        states: zeroed(count * manifest.state_words as usize)?,
+        outputs: zeroed(count * manifest.output_words as usize)?,
+        progress: zeroed(count)?,
+    };
+    with_interpreter(artifact, launch, |interpreter| {
+        for &number in &launch.absent {
+            interpreter.input_default(&mut agents, number);
+        }
+        launch.overwrite_given(&mut agents.inputs);
+        cancellable(launch.agents, launch.steps, control, |inner| {
+            interpreter.run(&mut agents, 0..launch.steps, inner)
+        })
+    })?;
+    let keep = Keep {
+        outputs: true,
+        states: keep_states,
+    };
+    let mut raw = RawResults::empty(manifest, launch.agents, keep)?;
+    let stride = manifest.output_words as usize;
+    gather_all(&manifest.outputs, &agents.outputs, stride, &mut raw.outputs);
+    if let Some(states) = &mut raw.states {
+        let stride = manifest.state_words as usize;
+        gather_all(&manifest.states, &agents.states, stride, states);
+    }
+    raw.progress = agents.progress;
+    Ok(raw)
+}
+
+/// The launch with every input computed.
+///
+/// # Errors
+/// [`Error::HostMemory`]
+pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<Launch, Error> {
+    let stride = artifact.manifest.input_words as usize;
+    let mut agents = Agents {
+        first: launch.first_agent,
+        count: launch.agents,
+        inputs: zeroed(launch.agents as usize * stride)?,
+        ..Agents::default()
+    };
+    with_interpreter(artifact, launch, |interpreter| {
+        for &number in &launch.absent {
+            interpreter.input_default(&mut agents, number);
+        }
+    });
+    Ok(launch.with_inputs(agents.inputs))
+}
+
+/// Calls `act` with an interpreter of the launch.
+fn with_interpreter<T>(
+    artifact: &Artifact,
+    launch: &Launch,
+    act: impl FnOnce(&Interpreter<'_>) -> T,
+) -> T {
+    let program = &artifact.program;
+    let data = launch.tables(artifact);
+    let interpreter = reference::Launch {
+        program,
+        manifest: &artifact.manifest,
+        generator: artifact.options.generator,
+        seed: launch.seed,
+        population: launch.population,
+        steps: launch.steps,
+        uniform: &launch.uniform,
+        data: &data,
+    }
+    .prepare();
+    act(&interpreter)
+}
+
+/// Copies fields out of rows of `stride` words, one row per agent.
+fn gather_all(fields: &[Field], rows: &[u32], stride: usize, columns: &mut [Vec<u32>]) {
+    for (field, column) in fields.iter().zip(columns) {
+        gather(field, rows, stride, column);
+    }
+}
+
+fn gather(field: &Field, rows: &[u32], stride: usize, column: &mut [u32]) {
+    let width = field.words() as usize;
+    let first = field.word as usize;
+    column
+        .par_chunks_mut(BLOCK * width)
+        .zip(rows.par_chunks(BLOCK * stride))
+        .for_each(|(column, rows)| {
+            for (values, row) in column
+                .chunks_exact_mut(width)
+                .zip(rows.chunks_exact(stride))
+            {
+                values.copy_from_slice(&row[first..first + width]);
+            }
+        });
+}

@@ -1,0 +1,181 @@
+//! The CPU backend: runs launches on the vector machine.
+
+use super::{Executor, run_sequentially};
+use crate::{
+    batch::{Batch, Deliver},
+    bind::Launch,
+    cancel::cancellable,
+    control::{Control, Keep},
+    cpu::{
+        self,
+        vector::{
+            Program, Values,
+            drive::{self, Column, Job, Results, Shown},
+        },
+    },
+    error::Error,
+    memory::{Need, zeroed},
+    results::RawResults,
+    run::Device,
+    statistics::{Part, Stream, Sums, stream_bytes},
+};
+use sim_compiler::{artifact::Artifact, manifest::Manifest};
+use std::sync::Arc;
+
+/// Outputs of more bytes than this are computed again for their quartiles rather than held, if the caller does not
+/// keep them.
+const HELD_BYTES: u64 = 256 << 20;
+
+/// The vector machine with a model's program.
+pub(crate) struct VectorBackend {
+    pub(crate) program: Program,
+    pub(crate) artifact: Arc<Artifact>,
+    /// See [`Tuning::reduce`](crate::Tuning::reduce).
+    pub(crate) reduce: Option<bool>,
+}
+
+impl Executor for VectorBackend {
+    fn device(&self) -> Device {
+        Device::Cpu(self.program.isa())
+    }
+
+    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need {
+        let manifest = &self.artifact.manifest;
+        let threads = rayon::current_num_threads();
+        let mut need = Need::new(launch.agents);
+        need.fixed(
+            "work space of all threads",
+            threads as u64 * self.program.block_bytes(),
+        );
+        match self.reduces(launch.agents, keep) {
+            true => need.fixed("statistics", stream_bytes(&manifest.outputs, threads)),
+            false => need.results(manifest, keep, held),
+        }
+        need
+    }
+
+    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        run_sequentially(batch, deliver, |launch, control| {
+            match self.reduces(launch.agents, batch.keep) {
+                true => self.run_reduced(launch, control),
+                false => self.run_kept(launch, batch.keep, control),
+            }
+        })
+    }
+}
+
+impl VectorBackend {
+    fn manifest(&self) -> &Manifest {
+        &self.artifact.manifest
+    }
+
+    /// Whether outputs that the caller does not keep are reduced to statistics block by block and never held.
+    fn reduces(&self, agents: u32, keep: Keep) -> bool {
+        let bytes = 4 * u64::from(self.manifest().output_words) * u64::from(agents);
+        !keep.outputs && !keep.states && self.reduce.unwrap_or(bytes > HELD_BYTES)
+    }
+
+    fn run_reduced(&self, launch: &Launch, control: Control<'_>) -> Result<RawResults, Error> {
+        let (sums, passes) = self.sums(launch, control)?;
+        let nothing = RawResults::empty(self.manifest(), 0, Keep::NOTHING)?;
+        Ok(RawResults {
+            sums: Some(sums),
+            passes,
+            ..nothing
+        })
+    }
+
+    /// The statistics of a run, and how many times it was computed for them.
+    fn sums(&self, launch: &Launch, control: Control<'_>) -> Result<(Sums, u32), Error> {
+        let mut stream = Stream::new(&self.manifest().outputs, rayon::current_num_threads());
+        let passes = stream.passes();
+        for pass in 0..passes {
+            let see = |part: &mut Part, block: &Shown<'_>| {
+                block.outputs(|word, values| stream.see(part, word, values));
+                stream.see_progress(part, block.progress());
+            };
+            let mut parts = Vec::new();
+            with_job(&self.program, &self.artifact, launch, |job| {
+                control.part(pass as usize, passes as usize, |control| {
+                    cancellable(launch.agents, launch.steps, control, |inner| {
+                        parts = drive::show(job, inner, || stream.part(), see)?;
+                        Ok(())
+                    })
+                })
+            })?;
+            stream.end_pass(parts);
+        }
+        Ok((stream.sums(), passes))
+    }
+
+    fn run_kept(
+        &self,
+        launch: &Launch,
+        keep: Keep,
+        control: Control<'_>,
+    ) -> Result<RawResults, Error> {
+        let manifest = self.manifest();
+        let keep = Keep {
+            outputs: true,
+            ..keep
+        };
+        let mut raw = RawResults::empty(manifest, launch.agents, keep)?;
+        with_job(&self.program, &self.artifact, launch, |job| {
+            let states = raw.states.as_deref_mut().unwrap_or_default();
+            let results = Results {
+                outputs: Column::of(&manifest.outputs, &mut raw.outputs),
+                states: Column::of(&manifest.states, states),
+                progress: &mut raw.progress,
+            };
+            cancellable(launch.agents, launch.steps, control, |inner| {
+                drive::run(job, results, inner)
+            })
+        })?;
+        Ok(raw)
+    }
+}
+
+/// The launch with every input computed.
+///
+/// # Errors
+/// [`Error::HostMemory`]
+pub(crate) fn with_all_inputs(
+    program: &Program,
+    artifact: &Artifact,
+    launch: &Launch,
+) -> Result<Launch, Error> {
+    let stride = artifact.manifest.input_words as usize;
+    let mut inputs = zeroed(launch.agents as usize * stride)?;
+    with_job(program, artifact, launch, |job| {
+        // Defaults of inputs are short: no need to cancel them.
+        drive::fill_inputs(job, &mut inputs, &cpu::Control::default())
+    })
+    .map_err(|cpu::Cancelled| Error::Cancelled)?;
+    Ok(launch.with_inputs(inputs))
+}
+
+/// Calls `act` with the job that describes a launch.
+fn with_job<T>(
+    program: &Program,
+    artifact: &Artifact,
+    launch: &Launch,
+    act: impl FnOnce(&Job<'_>) -> T,
+) -> T {
+    let data = launch.tables(artifact);
+    act(&Job {
+        program,
+        values: Values {
+            seed: launch.seed,
+            population: launch.population,
+            steps: launch.steps,
+            uniform: &launch.uniform,
+            data: &data,
+        },
+        first: launch.first_agent,
+        agents: launch.agents,
+        inputs: &launch.inputs,
+        input_words: artifact.manifest.input_words as usize,
+        given: &launch.given,
+        absent: &launch.absent,
+    })
+}

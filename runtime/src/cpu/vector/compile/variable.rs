@@ -1,0 +1,139 @@
+//! Variables: the locations of those that exist from the start, and their words in storage.
+
+use super::{Compiler, MOST_REGISTERS, Operand, Parts, Place, TooLarge};
+use crate::cpu::vector::program::{Register, Stored, Table};
+use sim_compiler::ir::{self, Block, Len, Type, Value, VarId, VarKind};
+
+impl Compiler<'_> {
+    /// Assigns a location to every variable that exists from the start.
+    pub(super) fn declare(&mut self) -> Result<(), TooLarge> {
+        let program = self.program;
+        for (var, elements) in &program.constants {
+            let words = elements.iter().flat_map(Value::words).collect();
+            self.places[var.0 as usize] = self.table(Table::Constant(words));
+        }
+        for &var in &program.params {
+            let first = program[var].word;
+            self.places[var.0 as usize] = match program[var].len {
+                Len::One => self.param(first, program[var].ty),
+                Len::Fixed(count) => {
+                    let count = count * program[var].ty.components() as u32;
+                    self.table(Table::Uniform { first, count })
+                }
+                Len::Open { .. } => panic!("internal error: a param of open length"),
+            };
+        }
+        for (number, &var) in program.data.iter().enumerate() {
+            self.places[var.0 as usize] = self.table(Table::Data(number));
+        }
+        let own = program.inputs.iter().chain(&program.states);
+        let own: Vec<VarId> = own.chain(&program.outputs).copied().collect();
+        let words: u64 = own.iter().map(|&var| u64::from(self.words(var))).sum();
+        if words > u64::from(MOST_REGISTERS) {
+            return Err(TooLarge);
+        }
+        for var in own {
+            self.own(var, 0);
+        }
+        Ok(())
+    }
+
+    pub(super) fn table(&mut self, table: Table) -> Place {
+        self.tables.push(table);
+        Place::Table(self.tables.len() as u32 - 1)
+    }
+
+    /// A param is located in the uniform block itself.
+    pub(super) fn param(&mut self, first: u32, ty: Type) -> Place {
+        if ty == Type::Bool {
+            self.bools.push(first);
+        }
+        Place::Value(Parts::from_slots(first, ty.components()))
+    }
+
+    /// The words per agent of a variable.
+    pub(super) fn words(&self, var: VarId) -> u32 {
+        let var = &self.program[var];
+        let count = match var.len {
+            Len::One => 1,
+            Len::Fixed(count) => count,
+            Len::Open { .. } => panic!("internal error: `{}` is no table", var.name),
+        };
+        count * var.ty.components() as u32
+    }
+
+    /// Registers for a variable with one register per word.
+    pub(super) fn own(&mut self, var: VarId, frame: usize) {
+        let words = self.words(var);
+        if self.pinned.len() as u64 + u64::from(words) > u64::from(MOST_REGISTERS) {
+            self.too_large = true;
+            return;
+        }
+        let first = self.pinned.len() as Register;
+        let is_array = self.program[var].len != Len::One;
+        let changes = self.program[var].kind != VarKind::Input;
+        for _ in 0..words {
+            // The registers of a local that is not an array are reused after its last use.
+            let stays = is_array || self.program[var].kind != VarKind::Local;
+            self.pinned.push(stays);
+            self.mutable.push(changes);
+            self.named.push(true);
+        }
+        self.places[var.0 as usize] = match is_array {
+            true => Place::Array { first, frame },
+            false => Place::Registers { first, frame },
+        };
+    }
+
+    /// A pinned register.
+    pub(super) fn pin(&mut self) -> Register {
+        self.pinned.push(true);
+        self.mutable.push(true);
+        self.named.push(true);
+        self.pinned.len() as Register - 1
+    }
+
+    /// A register for a value.
+    pub(super) fn temporary(&mut self) -> Register {
+        self.pinned.push(false);
+        self.mutable.push(false);
+        self.named.push(false);
+        self.pinned.len() as Register - 1
+    }
+
+    /// Pins the registers of the prologue's names: every step reads them.
+    pub(super) fn keep(&mut self, prologue: &Block) {
+        for stmt in prologue {
+            let ir::Stmt::Let { var, .. } = stmt else {
+                continue;
+            };
+            if let Place::Value(parts) = self.places[var.0 as usize] {
+                for word in parts.as_slice() {
+                    if let Operand::Lanes(register) = word {
+                        self.pinned[*register as usize] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The registers of variables and their words in storage.
+    pub(super) fn stored(&self, vars: &[VarId]) -> Vec<Stored> {
+        let mut stored = Vec::new();
+        for &var in vars {
+            let (Place::Registers { first, .. } | Place::Array { first, .. }) =
+                self.places[var.0 as usize]
+            else {
+                continue;
+            };
+            for k in 0..self.words(var) {
+                stored.push(Stored {
+                    word: self.program[var].word + k,
+                    register: first + k,
+                    is_bool: self.program[var].ty == Type::Bool,
+                });
+            }
+        }
+        stored
+    }
+}

@@ -1,0 +1,219 @@
+//! Executes the instructions of a program on the machine's block.
+
+use super::Machine;
+use crate::cpu::{
+    Cancelled, Progress,
+    vector::{
+        kernel::{Call, GROUP, Kernel},
+        program::{AgentArray, Instruction, Known, Register, Slot, TableWord, Target},
+    },
+};
+
+/// Backward jumps between two checks for cancellation.
+const JUMPS: u32 = 64;
+
+impl Machine<'_> {
+    /// Runs a part of the program with the draws of that step.
+    pub(super) fn part(&mut self, entry: Target, random_step: u32) -> Result<(), Cancelled> {
+        self.set(Known::RandomStep, random_step);
+        let code = &self.program.code[..];
+        let mut next = entry as usize;
+        loop {
+            let instruction = &code[next];
+            next += 1;
+            match instruction {
+                Instruction::Lanes {
+                    kernel,
+                    registers,
+                    slots,
+                    ..
+                } => self.lanes(*kernel, registers, slots),
+                Instruction::SineAndCosine {
+                    kernel,
+                    sine,
+                    cosine,
+                    from,
+                } => {
+                    let registers = [*sine, *cosine, *from];
+                    self.registers.twin_kernel(*kernel, registers, self.count);
+                }
+                Instruction::Scalar { f, to, from } => {
+                    let &[a, b, c, e] = from;
+                    let value = f([
+                        self.scalars[a as usize],
+                        self.scalars[b as usize],
+                        self.scalars[c as usize],
+                        self.scalars[e as usize],
+                    ]);
+                    self.scalars[*to as usize] = value;
+                }
+                Instruction::Jump(to) => {
+                    if (*to as usize) < next {
+                        self.backward_jumps = self.backward_jumps.wrapping_add(1);
+                        if self.backward_jumps.is_multiple_of(JUMPS) {
+                            self.check_cancelled()?;
+                        }
+                    }
+                    next = *to as usize;
+                }
+                Instruction::JumpIfZero { slot, to } => {
+                    if self.scalars[*slot as usize] == 0 {
+                        next = *to as usize;
+                    }
+                }
+                Instruction::JumpIfNone { mask, to } => {
+                    if !self.any(*mask) {
+                        next = *to as usize;
+                    }
+                }
+                Instruction::End => return Ok(()),
+                other => self.other(other),
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn lanes(&mut self, kernel: Kernel, registers: &[Register; 5], slots: &[Slot; 4]) {
+        let call = Call {
+            scalars: &self.scalars,
+            slots,
+            count: self.count,
+        };
+        self.registers.kernel(kernel, registers, &call);
+    }
+
+    /// Executes the instructions that are too rare for the inner loop.
+    fn other(&mut self, instruction: &Instruction) {
+        match *instruction {
+            Instruction::Copy { to, from } => {
+                let [to, from] = self.registers.two(to, from);
+                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
+            }
+            Instruction::Clear { first, count } => {
+                let range = first as usize..(first + count) as usize;
+                for register in &mut self.registers.0[range] {
+                    register.all_mut().fill(0);
+                }
+            }
+            Instruction::LoadScalar {
+                to,
+                table,
+                index,
+                word,
+            } => {
+                let table = self.tables[table as usize];
+                let index = self.scalars[index as usize] as i32;
+                self.scalars[to as usize] = element(table, index, word);
+            }
+            Instruction::Gather {
+                to,
+                table,
+                index,
+                word,
+            } => {
+                let table = self.tables[table as usize];
+                let [to, index] = self.registers.two(to, index);
+                for (to, &index) in to.all_mut().iter_mut().zip(&index.all()[..self.count]) {
+                    *to = element(table, index as i32, word);
+                }
+            }
+            Instruction::Stop { mask } => self.stop(mask),
+            Instruction::Pick { .. }
+            | Instruction::PickLanes { .. }
+            | Instruction::Put { .. }
+            | Instruction::PutLanes { .. } => self.of_array(instruction),
+            Instruction::Lanes { .. }
+            | Instruction::SineAndCosine { .. }
+            | Instruction::Scalar { .. }
+            | Instruction::Jump(_)
+            | Instruction::JumpIfZero { .. }
+            | Instruction::JumpIfNone { .. }
+            | Instruction::End => unreachable!("the inner loop runs these"),
+        }
+    }
+
+    /// Executes the instructions on arrays of the agents.
+    fn of_array(&mut self, instruction: &Instruction) {
+        match *instruction {
+            Instruction::Pick { to, array, index } => {
+                let from = array.register(self.scalars[index as usize]);
+                let [to, from] = self.registers.two(to, from);
+                to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
+            }
+            Instruction::PickLanes { to, array, index } => {
+                for lane in 0..self.count {
+                    let from = array.register(self.registers.0[index as usize].all()[lane]);
+                    let value = self.registers.0[from as usize].all()[lane];
+                    self.registers.0[to as usize].all_mut()[lane] = value;
+                }
+            }
+            Instruction::Put {
+                array,
+                index,
+                from,
+                mask,
+            } => {
+                let to = array.register(self.scalars[index as usize]);
+                for lane in 0..self.count {
+                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
+                        let value = self.registers.0[from as usize].all()[lane];
+                        self.registers.0[to as usize].all_mut()[lane] = value;
+                    }
+                }
+            }
+            Instruction::PutLanes {
+                array,
+                index,
+                from,
+                mask,
+            } => {
+                for lane in 0..self.count {
+                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
+                        let to = array.register(self.registers.0[index as usize].all()[lane]);
+                        let value = self.registers.0[from as usize].all()[lane];
+                        self.registers.0[to as usize].all_mut()[lane] = value;
+                    }
+                }
+            }
+            _ => unreachable!("an instruction on arrays"),
+        }
+    }
+
+    fn stop(&mut self, mask: Register) {
+        let slot = Known::Step.slot(self.program.uniform_words);
+        let step = self.scalars[slot as usize];
+        for lane in 0..self.count {
+            let mask = mask == 0 || self.registers.0[mask as usize].all()[lane] != 0;
+            let progress = &mut self.progress[usize::from(self.order[lane])];
+            if mask && !progress.stopped {
+                *progress = Progress {
+                    steps: step + 1,
+                    stopped: true,
+                };
+            }
+        }
+    }
+
+    /// Whether any lane of a register is true.
+    pub(super) fn any(&self, mask: Register) -> bool {
+        let mask = &self.registers.0[mask as usize].all()[..self.count];
+        mask.chunks(GROUP)
+            .any(|lanes| lanes.iter().fold(0, |any, lane| any | lane) != 0)
+    }
+}
+
+impl AgentArray {
+    /// The register of an element. The index of an inactive lane can be out of bounds and is clamped.
+    fn register(&self, index: u32) -> Register {
+        let index = (index as i32).clamp(0, self.length as i32 - 1) as u32;
+        self.first + index * self.stride + self.part
+    }
+}
+
+/// A word of an element. The index of an inactive lane can be out of bounds and is clamped.
+fn element(table: &[u32], index: i32, word: TableWord) -> u32 {
+    let stride = word.stride as usize;
+    let last = table.len() / stride - 1;
+    let index = (index.max(0) as usize).min(last);
+    table[index * stride + word.index as usize]
+}

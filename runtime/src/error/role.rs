@@ -1,0 +1,41 @@
+//! Names for what a model exchanges with its host.
+
+use sim_compiler::manifest::Scalar;
+use std::fmt;
+
+/// The kinds of named things at a model's border.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A launch parameter.
+    Param,
+    /// A table.
+    Data,
+    /// A per-agent input.
+    Input,
+    /// A per-agent state.
+    State,
+    /// A per-agent result.
+    Output,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Param => "param",
+            Role::Data => "data",
+            Role::Input => "input",
+            Role::State => "state",
+            Role::Output => "output",
+        })
+    }
+}
+
+/// A scalar type as a `.sim` file writes it.
+pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F32 => "f32",
+        Scalar::I32 => "i32",
+        Scalar::U32 => "u32",
+        Scalar::Bool => "bool",
+    }
+}

@@ -1,0 +1,285 @@
+//! A session: an open device with the kernels of one model. It chooses a kernel for each launch and runs batches.
+
+use super::{
+    batch_run::{BatchRun, IN_FLIGHT, Resources},
+    buffer_pool::BufferPool,
+    buffer_set,
+    cached_kernel::{CacheLocation, CachedKernel},
+    choose, chunk,
+    device::OpenDevice,
+    reduce,
+    results::Layout,
+};
+use crate::{
+    adapter::AdapterSummary,
+    batch::{Batch, Deliver},
+    bind::Launch,
+    clock::Stopwatch,
+    control::{Keep, Tuning},
+    error::Error,
+    memory::Need,
+};
+use sim_compiler::{
+    artifact::Artifact,
+    schedule::{self, Chosen, Schedule},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Results of fewer bytes are read back faster than they are reduced.
+const REDUCED_BYTES: u64 = 4 << 20;
+/// The least ratio of the bytes of results and of their reductions for which a reduction pays.
+const REDUCED_RATIO: u64 = 8;
+
+/// An open device with the kernels of one model.
+pub(crate) struct Session {
+    artifact: Arc<Artifact>,
+    /// The directory of the pipeline cache.
+    directory: Option<PathBuf>,
+    /// The adapter's name in the pipeline cache.
+    key: Option<String>,
+    /// The kernels that were built; the first one is in use.
+    kernels: Vec<CachedKernel>,
+    /// The size of the launches that the first kernel was chosen for.
+    chosen_for: Option<LaunchSize>,
+    pool: BufferPool,
+    /// Constant: another tuning needs another session.
+    tuning: Tuning,
+    /// Declared last, so that the device is closed after its memory is freed.
+    open: OpenDevice,
+}
+
+/// What the choice of a kernel depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct LaunchSize {
+    population: u32,
+    steps: u32,
+}
+
+impl Session {
+    /// Opens the adapter and builds the kernel for a launch. `cache` is the directory of the pipeline cache.
+    ///
+    /// # Errors
+    /// [`Error::DeviceRefused`], [`Error::AdapterLimit`], and those of the device.
+    pub(crate) fn open(
+        adapter: &wgpu::Adapter,
+        artifact: Arc<Artifact>,
+        tuning: Tuning,
+        cache: Option<&Path>,
+        launch: &Launch,
+    ) -> Result<Session, Error> {
+        let open = OpenDevice::open(adapter)?;
+        let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
+        let mut session = Session {
+            artifact,
+            open,
+            directory: cache.map(Path::to_owned),
+            key,
+            kernels: Vec::new(),
+            chosen_for: None,
+            pool: BufferPool::default(),
+            tuning,
+        };
+        session.choose(launch)?;
+        Ok(session)
+    }
+
+    /// Makes the kernel for a launch the first one; builds it if it does not exist.
+    fn choose(&mut self, launch: &Launch) -> Result<(), Error> {
+        let size = LaunchSize {
+            population: launch.population,
+            steps: launch.steps,
+        };
+        if self.chosen_for == Some(size) {
+            return Ok(());
+        }
+        let started = Stopwatch::start();
+        let (open, artifact) = (&self.open, &self.artifact);
+        let target = choose::target(open, &artifact.manifest, launch);
+        let Chosen {
+            schedule,
+            mut kernel,
+        } = schedule::choose(artifact, &target, &choose::wishes(&self.tuning));
+        kernel.choices.extend(choose::checks(&self.tuning));
+        open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
+        let known = |known: &CachedKernel| known.schedule == schedule;
+        if let Some(at) = self.kernels.iter().position(known) {
+            if at > 0 {
+                self.kernels.swap(0, at);
+                self.pool.clear();
+            }
+            self.kernels[0].choices = kernel.choices;
+        } else {
+            let built = self.build(schedule, kernel)?;
+            self.kernels.insert(0, built);
+            self.pool.clear();
+        }
+        self.chosen_for = Some(size);
+        Ok(())
+    }
+
+    fn build(&self, schedule: Schedule, text: schedule::Kernel) -> Result<CachedKernel, Error> {
+        let manifest = &self.artifact.manifest;
+        let location = self.directory.as_deref().zip(self.key.as_deref());
+        let location = location.map(|(directory, key)| CacheLocation { directory, key });
+        CachedKernel::build(&self.open, manifest, schedule, text, &self.tuning, location)
+    }
+
+    /// The adapter of the device.
+    pub(crate) fn adapter(&self) -> &AdapterSummary {
+        &self.open.adapter
+    }
+
+    /// Whether outputs that the caller does not keep are reduced on the device, if it holds all of them at once.
+    fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
+        let manifest = &self.artifact.manifest;
+        let (fields, agents) = (&manifest.outputs, launch.agents);
+        let bytes = 4 * (1 + u64::from(manifest.output_words)) * u64::from(agents);
+        let pays = self.open.adapter.kind.is_gpu()
+            && bytes >= REDUCED_BYTES
+            && bytes >= REDUCED_RATIO * reduce::report_bytes(fields);
+        let limit = buffer_set::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
+        let whole = limit.is_ok_and(|limit| {
+            agents
+                <= self
+                    .pool
+                    .most_agents(limit, self.tuning.max_agents_per_chunk)
+        });
+        // States are read back by the same copy as the outputs.
+        whole
+            && !keep.outputs
+            && !keep.states
+            && self.tuning.reduce.unwrap_or(pays)
+            && reduce::is_possible(&self.open.limits, fields, agents)
+    }
+
+    /// Adds the host memory of runs: results, computed inputs and staging buffers; on a software adapter also the
+    /// device's buffers. The caller holds the results of `held` runs at a time.
+    pub(crate) fn add_need(&self, launch: &Launch, keep: Keep, held: usize, need: &mut Need) {
+        let manifest = &self.artifact.manifest;
+        if !launch.absent.is_empty() {
+            need.each("rows of inputs", manifest.input_words.into());
+        }
+        if self.reduces(launch, keep) {
+            return;
+        }
+        need.results(manifest, keep, held);
+        let limit = buffer_set::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
+        let Ok(limit) = limit else { return };
+        let most = self
+            .pool
+            .most_agents(limit, self.tuning.max_agents_per_chunk);
+        let agents = chunk::chunk_agents(launch.agents, most, manifest.workgroup_size);
+        let kept = Keep {
+            outputs: true,
+            ..keep
+        };
+        let mut staged = Layout::new(manifest, agents).bytes_back(kept);
+        if !self.open.adapter.kind.is_gpu() {
+            staged += Layout::new(manifest, agents).bytes();
+            staged += 4 * u64::from(agents) * u64::from(manifest.input_words);
+            let tables: usize = launch.data.iter().map(|words| words.len()).sum();
+            need.fixed("tables", 4 * tables as u64);
+        }
+        let chunks = launch.agents.div_ceil(agents.max(1)) as usize * held;
+        need.fixed("buffers", staged * chunks.min(IN_FLIGHT) as u64);
+    }
+
+    /// Runs a batch and delivers its runs.
+    ///
+    /// # Errors
+    /// See [`Executor::run`](crate::backend::Executor::run).
+    pub(crate) fn run_batch(
+        &mut self,
+        batch: &Batch<'_>,
+        deliver: Deliver<'_>,
+    ) -> Result<(), Error> {
+        let result = self.run_all(batch, deliver);
+        match &result {
+            Ok(()) => {
+                if let Some(cache) = self.kernels[0].unsaved.take() {
+                    cache.save(&self.open);
+                }
+            }
+            // No later run must count what this one did.
+            Err(_) => drop(self.open.take_telemetry()),
+        }
+        result
+    }
+
+    fn run_all(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        self.start(batch)?.run(deliver)
+    }
+
+    /// Starts a batch, which the caller drives.
+    fn start<'a>(&'a mut self, batch: &'a Batch<'a>) -> Result<BatchRun<'a>, Error> {
+        let launch = (batch.complete_launch)(0)?;
+        self.choose(&launch)?;
+        let reduces = self.reduces(&launch, batch.keep);
+        let resources = Resources {
+            open: &self.open,
+            manifest: &self.artifact.manifest,
+            kernel: &mut self.kernels[0],
+            pool: &mut self.pool,
+            most_agents: self.tuning.max_agents_per_chunk,
+            reduces,
+        };
+        BatchRun::new(resources, batch, launch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        bind::{Settings, bind},
+        control::Control,
+        gpu::adapter,
+    };
+
+    const MODEL: &str = "agents 100\nsteps 10\nstate x = agent\nstep { x += 1 }\noutput x\n";
+
+    #[test]
+    fn a_driver_that_never_blocks_completes_a_batch() {
+        let adapter = match adapter::best(None) {
+            Ok(adapter) => adapter,
+            Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
+            Err(_) => return,
+        };
+        let artifact = Arc::new(sim_compiler::compile(MODEL).expect("it compiles"));
+        let launch = Arc::new(bind(&artifact, &Settings::default()).expect("it binds"));
+        let tuning = Tuning {
+            max_agents_per_chunk: Some(64),
+            steps_per_dispatch: Some(3),
+            ..Tuning::default()
+        };
+        let mut session =
+            Session::open(&adapter, artifact, tuning, None, &launch).expect("it opens");
+        let batch = Batch {
+            runs: 3,
+            launch: &|_| Ok(Arc::clone(&launch)),
+            complete_launch: &|_| Ok(Arc::clone(&launch)),
+            same_inputs: true,
+            keep: Keep::ALL,
+            control: Control::default(),
+        };
+        let mut run = session.start(&batch).expect("it starts");
+        let mut delivered = Vec::new();
+        loop {
+            while run.submit_next().expect("it submits") {}
+            if run.is_finished() {
+                break;
+            }
+            while !run.poll().expect("it polls") {
+                std::thread::yield_now();
+            }
+            let mut deliver = |number, raw: crate::results::RawResults| {
+                delivered.push((number, raw.outputs[0][99]));
+            };
+            run.complete(&mut deliver).expect("it completes");
+        }
+        assert_eq!(delivered, [(0, 109), (1, 109), (2, 109)]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Chooses and opens the backend of a batch.
+
+use crate::{
+    backend::{
+        Backend, Executor,
+        gpu::{Opened, SessionOptions},
+        reference::ReferenceBackend,
+        vector::VectorBackend,
+    },
+    bind::Launch,
+    control::Tuning,
+    cpu::vector::{Program, TooLarge},
+    error::Error,
+    gpu,
+    launches::Launches,
+};
+use std::{path::PathBuf, sync::Arc};
+
+/// Estimate of the seconds for opening a GPU: the instance, the device and the kernel's pipeline.
+const GPU_SECONDS: f64 = 0.05;
+/// Estimate of the seconds that one instruction takes for one agent on one core: 30 ns for a block of 512.
+const AGENT_INSTRUCTION_SECONDS: f64 = 6e-11;
+
+/// What the caller asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BackendOptions {
+    pub(crate) backend: Backend,
+    /// Part of the adapter's name.
+    pub(crate) adapter: Option<String>,
+    pub(crate) tuning: Tuning,
+    /// The directory of the pipeline cache.
+    pub(crate) pipeline_cache: Option<PathBuf>,
+}
+
+/// A backend that is ready, and why it was chosen.
+pub(crate) struct Selected {
+    pub(crate) backend: Box<dyn Executor>,
+    pub(crate) reason: String,
+    /// Whether it was chosen because the run is short, and another one may suit a longer run.
+    pub(crate) for_short_run: bool,
+}
+
+impl Selected {
+    fn new(backend: impl Executor + 'static, reason: impl Into<String>) -> Selected {
+        Selected {
+            backend: Box::new(backend),
+            reason: reason.into(),
+            for_short_run: false,
+        }
+    }
+}
+
+impl BackendOptions {
+    /// Chooses the backend of a batch and opens it. Leaves the inputs that were computed meanwhile in `launches`.
+    ///
+    /// # Errors
+    /// Those of the device, except where [`Backend::Auto`] can take the CPU instead.
+    pub(crate) fn select(&self, launches: &mut Launches<'_>) -> Result<Selected, Error> {
+        let artifact = launches.model.artifact;
+        match self.backend {
+            Backend::Reference => {
+                let artifact = Arc::clone(artifact);
+                let backend = ReferenceBackend { artifact };
+                Ok(Selected::new(
+                    backend,
+                    "the reference interpreter was asked for",
+                ))
+            }
+            Backend::Cpu => {
+                let program = launches.model.vector_program()?;
+                Ok(self.on_cpu(launches, program, "the CPU was asked for"))
+            }
+            Backend::Gpu => {
+                let reason = match &self.adapter {
+                    Some(name) => format!("an adapter called `{name}` was asked for"),
+                    None => "the best adapter was asked for".to_owned(),
+                };
+                let adapter = gpu::best(self.adapter.as_deref())?;
+                Ok(Selected::new(self.open(&adapter, launches)?, reason))
+            }
+            Backend::Auto => self.select_auto(launches),
+        }
+    }
+
+    fn select_auto(&self, launches: &mut Launches<'_>) -> Result<Selected, Error> {
+        let program = launches.model.vector_program()?;
+        if is_short(&program, launches) {
+            let reason = "the run takes less time than opening a GPU";
+            return Ok(Selected {
+                for_short_run: true,
+                ..self.on_cpu(launches, program, reason)
+            });
+        }
+        let adapter = match gpu::best_gpu() {
+            Ok(adapter) => adapter,
+            Err(reason) => return Ok(self.on_cpu(launches, program, &reason)),
+        };
+        match self.open(&adapter, launches) {
+            Ok(session) => Ok(Selected::new(session, "a GPU was found")),
+            Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
+                Ok(self.on_cpu(launches, program, &error.to_string()))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn open(
+        &self,
+        adapter: &gpu::Adapter,
+        launches: &mut Launches<'_>,
+    ) -> Result<gpu::Session, Error> {
+        let launch: Arc<Launch> = launches.first_with_absent()?;
+        let model = launches.model;
+        let options = SessionOptions {
+            artifact: model.artifact,
+            tuning: self.tuning,
+            pipeline_cache: self.pipeline_cache.as_deref(),
+        };
+        let Opened { session, complete } =
+            options.open(adapter, &launch, || model.with_all_inputs(&launch))?;
+        if let Some(complete) = complete {
+            launches.set_first(complete);
+        }
+        Ok(session)
+    }
+
+    /// The vector machine, or the reference interpreter for a model that is too large for it.
+    fn on_cpu(
+        &self,
+        launches: &Launches<'_>,
+        program: Result<Program, TooLarge>,
+        reason: &str,
+    ) -> Selected {
+        let artifact = Arc::clone(launches.model.artifact);
+        match program {
+            Ok(program) => Selected::new(
+                VectorBackend {
+                    program,
+                    artifact,
+                    reduce: self.tuning.reduce,
+                },
+                reason,
+            ),
+            Err(too_large) => Selected::new(
+                ReferenceBackend { artifact },
+                format!("{reason}; {too_large}"),
+            ),
+        }
+    }
+}
+
+/// Whether the CPU is estimated to be done before a GPU is open.
+fn is_short(program: &Result<Program, TooLarge>, launches: &Launches<'_>) -> bool {
+    let (Ok(program), Some(iterations)) = (program, launches.model.artifact.manifest.inner_rounds)
+    else {
+        return false;
+    };
+    let launch = launches.base;
+    let agent_steps = f64::from(launch.agents) * f64::from(launch.steps.saturating_add(1));
+    let agent_steps = agent_steps * launches.variations.len() as f64;
+    let instructions = program.lane_instructions() as f64 * iterations.max(1) as f64;
+    agent_steps * instructions * AGENT_INSTRUCTION_SECONDS < GPU_SECONDS
+}

@@ -1,0 +1,146 @@
+//! Typed results: the values of a field for all agents, and progress words.
+
+use crate::{
+    error::{Error, Role},
+    field::dims,
+};
+use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+
+/// The values of one output or state for all agents.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name, documentation, type and dimensions.
+    pub field: Field,
+    /// `(agents, dimensions…)`; vectors have their components as the last dimension.
+    pub shape: Vec<usize>,
+    /// The values, row by row: those of one agent are contiguous.
+    pub values: Values,
+}
+
+/// Values of one scalar type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// `f32`
+    F32(Vec<f32>),
+    /// `i32`
+    I32(Vec<i32>),
+    /// `u32`; also enums, as the number of the variant
+    U32(Vec<u32>),
+    /// `bool`
+    Bool(Vec<bool>),
+}
+
+/// Scalar types that results can be read as.
+pub trait Element: Sized + Copy {
+    /// The type in the manifest.
+    const SCALAR: Scalar;
+    /// The values if they are of this type.
+    fn slice(values: &Values) -> Option<&[Self]>;
+}
+
+macro_rules! element {
+    ($ty:ty, $variant:ident) => {
+        impl Element for $ty {
+            const SCALAR: Scalar = Scalar::$variant;
+            fn slice(values: &Values) -> Option<&[Self]> {
+                if let Values::$variant(values) = values {
+                    Some(values)
+                } else {
+                    None
+                }
+            }
+        }
+    };
+}
+
+element!(f32, F32);
+element!(i32, I32);
+element!(u32, U32);
+element!(bool, Bool);
+
+impl Values {
+    /// Interprets words as values. Copies only for `bool`.
+    pub(crate) fn from_words(scalar: Scalar, words: Vec<u32>) -> Values {
+        match scalar {
+            Scalar::F32 => Values::F32(bytemuck::cast_vec(words)),
+            Scalar::I32 => Values::I32(bytemuck::cast_vec(words)),
+            Scalar::U32 => Values::U32(words),
+            Scalar::Bool => Values::Bool(words.into_iter().map(|word| word != 0).collect()),
+        }
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F32(values) => values.len(),
+            Values::I32(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::Bool(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bits of one value.
+    pub fn word(&self, at: usize) -> u32 {
+        match self {
+            Values::F32(values) => values[at].to_bits(),
+            Values::I32(values) => values[at] as u32,
+            Values::U32(values) => values[at],
+            Values::Bool(values) => values[at].into(),
+        }
+    }
+
+    /// The bits of all values as stored; a `bool` is 0 or 1.
+    pub fn words(&self) -> Vec<u32> {
+        match self {
+            Values::F32(values) => bytemuck::cast_slice(values).to_vec(),
+            Values::I32(values) => bytemuck::cast_slice(values).to_vec(),
+            Values::U32(values) => values.clone(),
+            Values::Bool(values) => values.iter().map(|&value| value.into()).collect(),
+        }
+    }
+}
+
+impl Column {
+    pub(crate) fn new(field: &Field, agents: u32, words: Vec<u32>) -> Column {
+        let mut shape = vec![agents as usize];
+        shape.extend(dims(field).iter().map(|&n| n as usize));
+        Column {
+            field: field.clone(),
+            shape,
+            values: Values::from_words(field.scalar, words),
+        }
+    }
+
+    /// The values as `T`; `role` is for the error.
+    pub(crate) fn typed<T: Element>(&self, role: Role) -> Result<&[T], Error> {
+        T::slice(&self.values).ok_or_else(|| Error::WrongType {
+            role,
+            name: self.field.name.clone(),
+            expected: self.field.scalar,
+            found: T::SCALAR,
+        })
+    }
+}
+
+pub(crate) fn steps(word: u32) -> u32 {
+    word & (CUT_SHORT - 1)
+}
+
+pub(crate) fn has_stopped(word: u32) -> bool {
+    word & STOPPED != 0
+}
+
+/// The sum of the steps in progress words.
+pub(crate) fn agent_steps(progress: impl Iterator<Item = u32>) -> u64 {
+    progress.map(|word| u64::from(steps(word))).sum()
+}
+
+/// The number of progress words of agents that stopped.
+pub(crate) fn stopped_agents(progress: impl Iterator<Item = u32>) -> u64 {
+    progress.filter(|&word| has_stopped(word)).count() as u64
+}
