@@ -17,7 +17,7 @@ use crate::{
     number, output, problem,
     run::Backend,
     source::Source,
-    terminal,
+    standard_output,
 };
 use measure::{Batched, InARow, Measured};
 use report::Row;
@@ -150,7 +150,7 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
             match measured(args, &model, agents) {
                 Ok(row) => {
                     if !args.json {
-                        terminal::print(row.text())?;
+                        standard_output::print(row.text())?;
                     }
                     rows.push(row);
                 }
@@ -168,7 +168,7 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
     }
     let text = report::json(&rows);
     if args.json {
-        terminal::print(&text)?;
+        standard_output::print(&text)?;
     }
     if let Some(path) = &args.output {
         output::replace(path, |out| std::io::Write::write_all(out, text.as_bytes()))?;

@@ -2,7 +2,7 @@
 
 use crate::{
     compilation::Compilation, failure::Failure, number, output::replace, problem, source::Source,
-    terminal, translate::Kernel,
+    standard_output, terminal, translate::Kernel,
 };
 use clap::error::ErrorKind;
 use sim_compiler::{
@@ -168,7 +168,7 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
                 if emit == Emit::Spirv && io::stdout().is_terminal() {
                     return Err(problem::binary_to_terminal().into());
                 }
-                terminal::print(bytes)?;
+                standard_output::print(bytes)?;
             }
             Ok(())
         }
@@ -208,7 +208,7 @@ fn explain(args: &Args) -> Result<(), Failure> {
     for choice in kernel.choices {
         text += &format!("  {}\n      {}\n", choice.what, choice.why);
     }
-    terminal::print(text)
+    standard_output::print(text)
 }
 
 /// A usage error, as clap reports its own.

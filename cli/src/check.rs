@@ -2,7 +2,7 @@
 
 mod report;
 
-use crate::{failure::Failure, source::Source, terminal};
+use crate::{failure::Failure, source::Source, standard_output, terminal};
 use report::Checked;
 use sim_lsp::analysis::Document;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ fn for_tools(args: &Args) -> Result<(), Failure> {
             }
         }
     }
-    terminal::print(if args.json {
+    standard_output::print(if args.json {
         report::json(&files)
     } else {
         report::sarif(&files)

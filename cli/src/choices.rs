@@ -1,25 +1,22 @@
 //! Arguments that make choices for the GPU's kernel which are otherwise made by device and population.
 
-use sim_runtime::{Load, Tuning};
+use sim_runtime::{Occupancy, Tuning};
 
 /// How busy a run is taken to keep a GPU.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Busy {
-    /// Hardly: steps are made for latency, also by work in vain.
-    Idle,
-    /// A little: steps are made for latency.
-    Light,
-    /// Throughout: steps are made for throughput.
+    /// Execution units wait for values: kernels are made for latency.
+    Low,
+    /// Execution units are busy: kernels are made for throughput.
     Full,
 }
 
 impl Busy {
     /// As the runtime takes it.
-    pub(crate) fn load(self) -> Load {
+    pub(crate) fn load(self) -> Occupancy {
         match self {
-            Busy::Idle => Load::Idle,
-            Busy::Light => Load::Light,
-            Busy::Full => Load::Full,
+            Busy::Low => Occupancy::Low,
+            Busy::Full => Occupancy::Full,
         }
     }
 }
@@ -49,9 +46,9 @@ pub(crate) struct Choices {
     /// Whether workgroup memory is reserved, so that the driver's compiler spends registers on speed: for few agents.
     #[arg(long, value_name = "BOOL")]
     reserve: Option<bool>,
-    /// How busy the run is taken to keep the GPU, instead of a choice by agents and device.
-    #[arg(long, value_enum)]
-    load: Option<Busy>,
+    /// The occupancy that kernels are made for, instead of a choice by agents and device.
+    #[arg(long, value_enum, value_name = "OCCUPANCY")]
+    occupancy: Option<Busy>,
     /// Steps per start of the kernel, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps_per_dispatch: Option<u32>,
@@ -71,7 +68,7 @@ impl Choices {
             prepare: self.prepare,
             reassociate: self.reassociate,
             reserve: self.reserve,
-            load: self.load.map(Busy::load),
+            load: self.occupancy.map(Busy::load),
             steps_per_dispatch: self.steps_per_dispatch,
             checks: self.checks,
             ..Tuning::default()

@@ -3,7 +3,7 @@
 use crate::{
     failure::Failure,
     problem::{self, unknown_code},
-    terminal,
+    standard_output,
 };
 use sim_compiler::diagnostic::catalog;
 use std::fmt::Write;
@@ -79,7 +79,7 @@ pub(crate) fn explain(args: &Args) -> Result<(), Failure> {
             }
         }
     }
-    terminal::print(text)
+    standard_output::print(text)
 }
 
 /// Doc comments begin every line with a space.

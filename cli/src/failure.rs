@@ -2,8 +2,8 @@
 
 use crate::{
     interrupt,
+    number::grouped,
     problem::{self, Problem},
-    summary::grouped,
     terminal,
 };
 use sim_compiler::diagnostic::{Diagnostic, render};

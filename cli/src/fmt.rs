@@ -5,7 +5,7 @@ use crate::{
     output,
     problem::{self, formatter_damages, no_models},
     source::Source,
-    terminal,
+    standard_output, terminal,
 };
 use similar::TextDiff;
 use std::{
@@ -99,7 +99,7 @@ impl Tally {
         match done {
             Ok(None) => self.files += 1,
             Ok(Some((source, text))) if check => {
-                terminal::print(difference(&source, &text))?;
+                standard_output::print(difference(&source, &text))?;
                 self.files += 1;
                 self.changed += 1;
             }
@@ -143,12 +143,12 @@ fn standard_input(check: bool) -> Result<(), Failure> {
     let source = Source::standard_input()?;
     let text = formatted(&source)?;
     if !check {
-        return terminal::print(text);
+        return standard_output::print(text);
     }
     if text == source.text {
         return Ok(());
     }
-    terminal::print(difference(&source, &text))?;
+    standard_output::print(difference(&source, &text))?;
     Err(Failure::Reported)
 }
 

@@ -25,6 +25,7 @@ mod problem;
 mod progress;
 mod run;
 mod source;
+mod standard_output;
 mod summary;
 mod table;
 mod terminal;

@@ -105,6 +105,19 @@ pub(crate) fn float_cell(text: &str) -> Result<f32, &'static str> {
     Ok(value)
 }
 
+/// Digits in groups of three, as models may write them: `1_000_000`.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,8 +13,8 @@ use crate::{
     problem,
     progress::Progress,
     source::Source,
+    standard_output,
     summary::Summary,
-    terminal,
 };
 use sim_runtime::{Control, Simulation, Timing, Tuning};
 use std::{path::PathBuf, time::Instant};
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(Err(failure)) => Err(failure),
         None => Ok(()),
     };
-    let printed = terminal::print(if args.json {
+    let printed = standard_output::print(if args.json {
         summary.json()
     } else {
         summary.text()

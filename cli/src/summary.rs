@@ -3,6 +3,7 @@
 use crate::{
     costs::{Costs, Own},
     failure::Failure,
+    number::grouped,
     table::spellings,
 };
 use serde::{Serialize, Serializer};
@@ -317,19 +318,6 @@ pub(crate) fn rows(field: &Field, statistics: Vec<Statistics>) -> Vec<Row> {
     }
     let spelled = spellings(field, 0).into_iter().zip(statistics);
     spelled.map(|(name, of)| Row::new(name, 1, of)).collect()
-}
-
-/// Digits in groups of three, as models may write them: `1_000_000`.
-pub(crate) fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A number to so many significant digits, without trailing zeros.

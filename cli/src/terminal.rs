@@ -1,6 +1,5 @@
 //! Standard output and standard error: who writes to them, and with or without colours.
 
-use crate::{failure::Failure, problem};
 use sim_compiler::diagnostic::render::Style;
 use std::{
     env,
@@ -20,16 +19,6 @@ pub(crate) fn error_style() -> Style {
 /// Does a person watch standard error?
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
-}
-
-/// Writes results to standard output.
-pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    let written = out.write_all(bytes.as_ref()).and_then(|()| out.flush());
-    written.map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-        _ => problem::standard_output(&error).into(),
-    })
 }
 
 /// Writes a remark to standard error. Nobody is left to tell if that fails.

@@ -12,7 +12,7 @@ pub mod table;
 
 pub use facts::{Bounds, Cost, Precise};
 
-use crate::ir::{Type, Value};
+use crate::value::{Type, Value};
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]

@@ -29,6 +29,7 @@ pub mod random;
 mod size;
 pub mod span;
 pub mod syntax;
+pub mod value;
 pub mod words;
 
 pub use artifact::Artifact;

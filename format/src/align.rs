@@ -3,7 +3,8 @@
 //!
 //! A run of lines is aligned as far as no line gets wider than `WIDTH` by it.
 
-use crate::layout::WIDTH;
+/// The widest line, in columns. Comments, and what cannot be broken, may be wider.
+pub(crate) const WIDTH: usize = 100;
 
 /// A place on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

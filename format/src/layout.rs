@@ -4,10 +4,7 @@
 //! otherwise its own breaks become line breaks, and the groups inside are asked in turn. A comment ends its
 //! line, so the groups around it are broken. Time is linear, and nothing recurses.
 
-use crate::align::{Line, Mark};
-
-/// The widest line, in columns. Comments, and what cannot be broken, may be wider.
-pub(crate) const WIDTH: usize = 100;
+use crate::align::{Line, Mark, WIDTH};
 
 /// A piece of the text to be laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

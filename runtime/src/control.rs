@@ -1,7 +1,7 @@
 //! What a caller controls: progress, cancellation, timing and tuning.
 
 use crate::error::Error;
-use sim_compiler::schedule::Load;
+use sim_compiler::schedule::Occupancy;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Progress, cancellation and timing of a run.
@@ -124,7 +124,7 @@ pub struct Tuning {
     /// Faster for few agents, slower for many.
     pub reserve: Option<bool>,
     /// The assumed occupancy of the device, which decides whether steps are optimised for latency or for throughput.
-    pub load: Option<Load>,
+    pub load: Option<Occupancy>,
     /// How many steps an iteration of the time loop computes, at least 1.
     pub unroll_steps: Option<u32>,
     /// Whether to compute the statistics of a run that keeps neither outputs nor states without holding all outputs: on

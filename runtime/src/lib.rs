@@ -69,7 +69,7 @@ pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use sim_compiler::{
     manifest::{MOST_AGENTS, MOST_STEPS},
-    schedule::Load,
+    schedule::Occupancy,
 };
 pub use simulation::Simulation;
 pub use statistics::Statistics;

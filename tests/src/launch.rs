@@ -1,7 +1,7 @@
 //! Where models run in these tests: which backends there are, and one way to start a model on each.
 
 use sim_compiler::{Math, Options, compile_with};
-use sim_runtime::{Backend, Isa, Load, Simulation, Tuning};
+use sim_runtime::{Backend, Isa, Occupancy, Simulation, Tuning};
 use std::fmt;
 
 /// Must a GPU adapter be here, so that its lack is a failure? So says `1` in the environment variable `SIM_REQUIRE_GPU`.
@@ -150,7 +150,7 @@ pub fn ways() -> Vec<Way> {
 }
 
 /// By the number that names one in `SIM_SCHEDULE`.
-pub const LOADS: [Load; 3] = [Load::Idle, Load::Light, Load::Full];
+pub const OCCUPANCIES: [Occupancy; 2] = [Occupancy::Low, Occupancy::Full];
 
 /// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
 /// `lanes=4,exchange=1,unroll=3,split=7,checks=1`, where `exchange=1` has lanes talk through workgroup memory;
@@ -176,7 +176,7 @@ pub fn tuning() -> Tuning {
             "split" => tuning.steps_per_dispatch = value,
             "prepare" => tuning.prepare = value.map(|on| on > 0),
             "reserve" => tuning.reserve = value.map(|on| on > 0),
-            "load" => tuning.load = value.map(|number| LOADS[number as usize]),
+            "occupancy" => tuning.load = value.map(|number| OCCUPANCIES[number as usize]),
             "reassociate" => tuning.reassociate = value.map(|on| on > 0),
             "chunk" => tuning.max_agents_per_chunk = value,
             "checks" => tuning.checks = value > Some(0),

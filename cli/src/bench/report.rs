@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     costs::{Costs, Own, ms},
-    summary::{self, duration, grouped, kernel, rate, significant},
+    number::grouped,
+    summary::{self, duration, kernel, rate, significant},
 };
 use serde::Serialize;
 use sim_compiler::ir::cost::{Cost, Operations};

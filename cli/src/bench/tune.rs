@@ -45,7 +45,7 @@ const CHOICES: [Choice; 6] = [
     Choice {
         is_given: |tuning| tuning.load.is_some(),
         set: |tuning, value| tuning.load = Some(Busy::value_variants()[value as usize].load()),
-        values: &[0, 1, 2],
+        values: &[0, 1],
     },
     Choice {
         is_given: |tuning| tuning.reserve.is_some(),
@@ -115,7 +115,7 @@ impl Tuned {
         let busy = Busy::value_variants().iter();
         let busy = (busy.filter(|busy| tuning.load == Some(busy.load())))
             .filter_map(Busy::to_possible_value);
-        words.extend(busy.map(|word| format!("--load {}", word.get_name())));
+        words.extend(busy.map(|word| format!("--occupancy {}", word.get_name())));
         words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
         words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));
         words.extend((tuning.unroll_steps).map(|copies| format!("--unroll-steps {copies}")));
@@ -127,7 +127,7 @@ impl Tuned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim_runtime::Load;
+    use sim_runtime::Occupancy;
 
     /// Seconds that grow with the distance from what is best.
     fn seconds(tuning: Tuning) -> f64 {
@@ -138,8 +138,8 @@ mod tests {
             Some(true) | None => 0.5,
         };
         let load = match tuning.load {
-            Some(Load::Light) => 0.0,
-            Some(Load::Idle | Load::Full) | None => 0.5,
+            Some(Occupancy::Low) => 0.0,
+            Some(Occupancy::Full) | None => 0.5,
         };
         1.0 + (lanes.log2() - 2.0).abs() + order + load + (copies - 8.0).abs() / 8.0
     }
@@ -154,7 +154,7 @@ mod tests {
         let found = found.expect("no error").expect("a time");
         assert_eq!(
             found.arguments(),
-            "--lanes 4 --reassociate false --load light --unroll-steps 8"
+            "--lanes 4 --reassociate false --occupancy low --unroll-steps 8"
         );
         assert_eq!(found.seconds, (seconds(Tuning::default()), 1.0));
         assert_eq!(found.tried, runs);
@@ -174,7 +174,7 @@ mod tests {
         let found = found.expect("no error").expect("a time");
         assert_eq!(
             found.arguments(),
-            "--lanes 32 --load light --unroll-steps 5"
+            "--lanes 32 --occupancy low --unroll-steps 5"
         );
         assert!(
             search(start, |_| Ok::<_, ()>(None))

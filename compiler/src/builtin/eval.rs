@@ -5,7 +5,7 @@
 //! reach `ill_typed`.
 
 use super::math::operator;
-use crate::ir::{BinaryOp, Type, UnaryOp, Value};
+use crate::value::{BinaryOp, Type, UnaryOp, Value};
 
 /// `op operand`.
 pub fn unary(op: UnaryOp, operand: Value) -> Value {

@@ -25,7 +25,7 @@ mod vector;
 
 use super::eval::ill_typed;
 use super::{Bounds, Builtin, BuiltinId, Class, Cost, Precise, Pure, Slot, Tolerance, Wgsl};
-use crate::ir::Value;
+use crate::value::Value;
 
 const AREAS: [&[Builtin]; 8] = [
     arithmetic::ROWS,

@@ -2,7 +2,7 @@
 
 use super::{
     lanes::{self, Estimate},
-    schedule::{Choice, Load, MOST_LANES, Schedule, Target, Wishes},
+    schedule::{Choice, MOST_LANES, Occupancy, Schedule, Target, Wishes},
     step_table,
     tailor::{self, Rewritten, Tailored},
     usage,
@@ -107,11 +107,10 @@ impl<'a> Splits<'a> {
 }
 
 /// What steps are made for, where that is a choice.
-fn made_for(load: Load, target: &Target, wishes: &Wishes, lanes: u32) -> Option<Choice> {
+fn made_for(load: Occupancy, target: &Target, wishes: &Wishes, lanes: u32) -> Option<Choice> {
     let what = match load {
-        Load::Idle => "steps are made for latency, also by work in vain",
-        Load::Light => "steps are made for latency",
-        Load::Full => "steps are made for throughput",
+        Occupancy::Low => "steps are made for latency",
+        Occupancy::Full => "steps are made for throughput",
     };
     let why = match (wishes.load, target.busy) {
         (Some(_), _) => "the caller asked for it".to_owned(),
@@ -296,7 +295,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Choice) {
     let mut best = estimates[0];
     for estimate in &estimates {
         // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower for it.
-        let fills = !estimate.seldom_talks && target.load(estimate.lanes) == Load::Full;
+        let fills = !estimate.seldom_talks && target.load(estimate.lanes) == Occupancy::Full;
         if fills && estimate.lanes > best.lanes {
             continue;
         }

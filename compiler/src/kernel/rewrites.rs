@@ -11,7 +11,7 @@ use super::{
     relax::{
         constant_factors, constants_in_weights, fma_chains, late_terms_last, shared_reciprocals,
     },
-    schedule::{Choice, Load, Schedule},
+    schedule::{Choice, Occupancy, Schedule},
 };
 use crate::{
     ir::{self, Program},
@@ -39,9 +39,9 @@ impl Bound {
             cost.is_some_and(|cost| ratio * cost.step.special > cost.step.total())
         };
         match schedule.load {
-            Load::Idle | Load::Light => Bound::Latency,
-            Load::Full if special() => Bound::Special,
-            Load::Full => Bound::Issue,
+            Occupancy::Low => Bound::Latency,
+            Occupancy::Full if special() => Bound::Special,
+            Occupancy::Full => Bound::Issue,
         }
     }
 

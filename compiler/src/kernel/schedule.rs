@@ -30,7 +30,7 @@ pub struct Schedule {
     /// The device's compiler does not assume that there are no infinities, as WGSL would let it: 1 over infinity is 0.
     pub has_infinities: bool,
     /// How much of the device the agents keep busy.
-    pub load: Load,
+    pub load: Occupancy,
     /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers spare registers so that
     /// many workgroups fit a processor at once, at the price of waiting for one value after another; where few
     /// run anyway, that is the wrong way round, and memory that few workgroups have room for tells them.
@@ -43,11 +43,9 @@ pub struct Schedule {
 
 /// How much of a device a run keeps busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Load {
-    /// So little that a step does nothing but wait for its own values: what it computes in vain meanwhile costs nothing.
-    Idle,
-    /// A step waits for its own values, but others want to compute.
-    Light,
+pub enum Occupancy {
+    /// A step waits for its own values: latency counts.
+    Low,
     /// All of it: throughput counts.
     Full,
 }
@@ -62,7 +60,7 @@ impl Default for Schedule {
             prepare: false,
             keeps_order: false,
             has_infinities: false,
-            load: Load::Full,
+            load: Occupancy::Full,
             reserve: false,
             reassociate: false,
         }
@@ -137,7 +135,7 @@ pub struct Wishes {
     /// Whether workgroup memory is reserved.
     pub reserve: Option<bool>,
     /// How busy the run is taken to keep the device.
-    pub load: Option<Load>,
+    pub load: Option<Occupancy>,
     /// Steps in the text of a round, at least 1.
     pub unroll_steps: Option<u32>,
 }
@@ -176,13 +174,12 @@ impl Target {
     }
 
     /// How busy so many lanes per agent keep it.
-    pub(crate) fn load(&self, lanes: u32) -> Load {
+    pub(crate) fn load(&self, lanes: u32) -> Occupancy {
         let invocations = u64::from(self.agents) * u64::from(lanes);
-        let shares = self.profile().shares;
+        let full = self.profile().full_percent;
         match self.busy.map(u64::from) {
-            Some(busy) if 100 * invocations <= shares.idle * busy => Load::Idle,
-            Some(busy) if 100 * invocations < shares.full * busy => Load::Light,
-            Some(_) | None => Load::Full,
+            Some(busy) if 100 * invocations < full * busy => Occupancy::Low,
+            Some(_) | None => Occupancy::Full,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     lanes::outlives_stop,
-    schedule::{Choice, Load, Schedule},
+    schedule::{Choice, Occupancy, Schedule},
 };
 use crate::ir::{BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value, weight::Weights};
 
@@ -35,7 +35,7 @@ impl TimeLoop {
     ) -> (TimeLoop, Option<Choice>) {
         let has_barriers = program.lanes > schedule.subgroup;
         let outlives_stop = outlives_stop(program, has_barriers);
-        let asks_seldom = outlives_stop && schedule.load != Load::Full && !has_barriers;
+        let asks_seldom = outlives_stop && schedule.load != Occupancy::Full && !has_barriers;
         let period = match program.shared_time.is_empty() && !asks_seldom {
             true => period(program, program.step.get(front)),
             false => None,
@@ -64,7 +64,7 @@ fn copies(program: &Program, step: &[Stmt], schedule: &Schedule) -> (u32, Option
         return (1, None);
     }
     let weight = Weights::new(program).block(program, step);
-    let (size, full) = (weight.instructions, schedule.load == Load::Full);
+    let (size, full) = (weight.instructions, schedule.load == Occupancy::Full);
     let known = schedule.class.profile().copies;
     let branches = !known.branches && has_branches(step);
     let copies = match size {

@@ -8,7 +8,7 @@ use crate::{
     control::{Control, Keep},
     cpu::reference::{self, Agents, Interpreter},
     error::Error,
-    memory::{Need, zeroed},
+    memory::{self, Need, zeroed},
     results::RawResults,
     run::Device,
 };
@@ -78,7 +78,7 @@ fn run(
         cancellable(launch.agents, launch.steps, control, |inner| {
             interpreter.run(&mut agents, 0..launch.steps, inner)
         })
-    })?;
+    })??;
     let keep = Keep {
         outputs: true,
         states: keep_states,
@@ -110,16 +110,19 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
         for &number in &launch.absent {
             interpreter.input_default(&mut agents, number);
         }
-    });
+    })?;
     Ok(launch.with_inputs(agents.inputs))
 }
 
 /// Calls `act` with an interpreter of the launch.
+///
+/// # Errors
+/// [`Error::HostMemory`] if the variables of an agent do not fit on every thread.
 fn with_interpreter<T>(
     artifact: &Artifact,
     launch: &Launch,
     act: impl FnOnce(&Interpreter<'_>) -> T,
-) -> T {
+) -> Result<T, Error> {
     let program = &artifact.program;
     let data = launch.tables(artifact);
     let interpreter = reference::Launch {
@@ -133,7 +136,9 @@ fn with_interpreter<T>(
         data: &data,
     }
     .prepare();
-    act(&interpreter)
+    let threads = rayon::current_num_threads().min(launch.agents as usize);
+    memory::check(interpreter.bytes().saturating_mul(threads as u64))?;
+    Ok(act(&interpreter))
 }
 
 /// Copies fields out of rows of `stride` words, one row per agent.

@@ -14,7 +14,11 @@ pub use machine::Machine;
 
 use super::{Cancelled, Control, Progress};
 use plan::Plan;
-use sim_compiler::{ir::Program, manifest::Manifest, random::Generator};
+use sim_compiler::{
+    ir::{Program, Value},
+    manifest::Manifest,
+    random::Generator,
+};
 
 /// A run: a compiled model and the values of one launch.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +58,11 @@ impl<'a> Launch<'a> {
 }
 
 impl<'a> Interpreter<'a> {
+    /// Bytes that the variables of one agent take while it runs.
+    pub fn bytes(&self) -> u64 {
+        self.plan.slots as u64 * size_of::<Value>() as u64
+    }
+
     /// A machine, which runs one agent after another; one per thread.
     pub fn machine(&self) -> Machine<'_> {
         Machine::new(&self.launch, &self.plan)

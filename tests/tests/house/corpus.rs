@@ -128,7 +128,10 @@ impl Check {
 fn hold(model: &str, source: &str) -> Result<usize, String> {
     let mut held = 0;
     if source.lines().any(|line| line.starts_with("// expect ")) {
-        let head = Head::read(source)?;
+        let lines = source
+            .lines()
+            .filter(|line| !line.starts_with("// check: "));
+        let head = Head::read(&lines.collect::<Vec<_>>().join("\n"))?;
         let sim = head.launch(simulation(model, source, Math::Fast)?)?;
         head.compare(&sim.run().map_err(|error| error.to_string())?)?;
         held += 1;

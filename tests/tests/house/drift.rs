@@ -3,15 +3,15 @@
 //! what random roundings make of it: no bias in the mean over the agents.
 
 use super::files;
-use sim_runtime::{Backend, Load, Run, Simulation, Tuning};
+use sim_runtime::{Backend, Occupancy, Run, Simulation, Tuning};
 use sim_tests::{compare, launch::has_gpu};
 
 /// Kernels that take sums in other orders, if any does, beside the one that the adapter is given.
 const KERNELS: [Tuning; 4] = [
     forced(None, None),
-    forced(Some(true), Some(Load::Idle)),
-    forced(Some(true), Some(Load::Full)),
-    forced(Some(false), Some(Load::Full)),
+    forced(Some(true), Some(Occupancy::Low)),
+    forced(Some(true), Some(Occupancy::Full)),
+    forced(Some(false), Some(Occupancy::Full)),
 ];
 
 /// How many standard errors a mean may be from 0, given that some hundred are looked at.
@@ -20,7 +20,7 @@ const STANDARD_ERRORS: f64 = 5.0;
 /// by some 4e-8 in the mean. (The drift that this is about was one of thousands.)
 const FUNCTIONS: f64 = 20.0;
 
-const fn forced(reassociate: Option<bool>, load: Option<Load>) -> Tuning {
+const fn forced(reassociate: Option<bool>, load: Option<Occupancy>) -> Tuning {
     Tuning {
         max_agents_per_chunk: None,
         steps_per_dispatch: None,

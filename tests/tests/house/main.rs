@@ -19,6 +19,7 @@ mod highlighting;
 #[cfg(feature = "texts")]
 mod language;
 mod launches;
+mod modules;
 #[cfg(feature = "texts")]
 mod operations;
 mod random_models;

@@ -2,7 +2,7 @@
 //! that has stopped to optimise: a change here is either what was meant, or a mistake.
 
 use super::files;
-use sim_compiler::schedule::{Load, Schedule};
+use sim_compiler::schedule::{Occupancy, Schedule};
 use std::fmt::Write;
 
 /// What is counted, as it stands in the text.
@@ -17,12 +17,12 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
         unroll_steps: 1,
         ..Schedule::default()
     };
-    let reassociated = |load: Load, lanes: u32| Schedule {
+    let reassociated = |load: Occupancy, lanes: u32, has_infinities: bool| Schedule {
         load,
         lanes,
         reassociate: true,
-        prepare: load != Load::Full,
-        has_infinities: load == Load::Idle,
+        prepare: load != Occupancy::Full,
+        has_infinities,
         ..once
     };
     vec![
@@ -34,12 +34,15 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
                 ..once
             },
         ),
-        ("full", reassociated(Load::Full, 1)),
-        ("light", reassociated(Load::Light, 1)),
-        ("idle", reassociated(Load::Idle, 1)),
+        ("full", reassociated(Occupancy::Full, 1, false)),
+        ("low", reassociated(Occupancy::Low, 1, false)),
+        ("low, infinities", reassociated(Occupancy::Low, 1, true)),
         ("2 lanes", Schedule { lanes: 2, ..once }),
-        ("4 lanes, light", reassociated(Load::Light, 4)),
-        ("16 lanes, idle", reassociated(Load::Idle, 16)),
+        ("4 lanes, low", reassociated(Occupancy::Low, 4, false)),
+        (
+            "16 lanes, low, infinities",
+            reassociated(Occupancy::Low, 16, true),
+        ),
         (
             "64 lanes at barriers",
             Schedule {

@@ -6,7 +6,7 @@
 use super::files;
 #[cfg(feature = "texts")]
 use super::validators::naga_complaint;
-use sim_runtime::{Backend, Load, Run, Tuning};
+use sim_runtime::{Backend, Occupancy, Run, Tuning};
 use sim_tests::{
     compare::{Tolerance, compare},
     generate,
@@ -94,7 +94,7 @@ fn choices(seed: u64) -> Tuning {
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
         reassociate: Some(seed.is_multiple_of(2)),
         reserve: Some(seed.is_multiple_of(3)),
-        load: [None, Some(Load::Idle), Some(Load::Light)][seed as usize / 2 % 3],
+        load: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
         prepare: Some(seed % 5 < 3),
         ..Tuning::default()

@@ -9,7 +9,7 @@ use super::{
 };
 use serde_json::Value;
 use sim_compiler::schedule::Schedule;
-use sim_runtime::{Backend, Column, Device, Load, Simulation, Tuning, Values};
+use sim_runtime::{Backend, Column, Device, Occupancy, Simulation, Tuning, Values};
 use sim_tests::{
     compare::{Tolerance, compare, outputs},
     expectation::Head,
@@ -216,10 +216,10 @@ fn reassociation_changes_no_more_than_roundings() {
         return;
     }
     let tunings = [
-        (1, false, Load::Full),
-        (1, true, Load::Idle),
-        (2, false, Load::Idle),
-        (4, true, Load::Light),
+        (1, false, Occupancy::Full),
+        (1, true, Occupancy::Low),
+        (2, false, Occupancy::Low),
+        (4, true, Occupancy::Low),
     ]
     .map(|(lanes, prepare, load)| Tuning {
         lanes: Some(lanes),

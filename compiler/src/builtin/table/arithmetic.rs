@@ -6,7 +6,7 @@ use crate::builtin::{
     eval::{self, float_of, ill_typed, map, zip},
     math::arithmetic as scalar,
 };
-use crate::ir::Value;
+use crate::value::Value;
 
 ids! {
     ABS, CEIL, CLAMP, FLOOR, FMA, FRACT, LDEXP, MAX, MIN, MIX, ROUND, SATURATE, SELECT, SIGN,

@@ -5,7 +5,7 @@ use crate::builtin::{
     Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::ill_typed, math::bits as scalar,
 };
-use crate::ir::Value;
+use crate::value::Value;
 
 ids! {
     COUNT_LEADING_ZEROS, COUNT_ONE_BITS, COUNT_TRAILING_ZEROS, EXTRACT_BITS, FIRST_LEADING_BIT,

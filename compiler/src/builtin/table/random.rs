@@ -4,8 +4,8 @@ use crate::builtin::{
     Area, Bounds, Builtin, Class, Cost, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::ill_typed, math,
 };
-use crate::ir::Value;
 use crate::random;
+use crate::value::Value;
 
 ids! {
     NORMAL, RANDOM, EXPONENTIAL_FROM, NORMAL_FROM, UNIT,

@@ -4,7 +4,7 @@ use crate::builtin::{
     Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::{float_of, ill_typed, map, zip},
 };
-use crate::ir::Value;
+use crate::value::Value;
 
 ids! {
     CROSS, DISTANCE, DOT, FACE_FORWARD, LENGTH, NORMALIZE, REFLECT, REFRACT,

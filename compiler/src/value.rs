@@ -183,3 +183,63 @@ fn fill(words: &mut [u32; 4], floats: &[f32]) -> usize {
     }
     floats.len()
 }
+
+/// Operators on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Of `i32`, `f32` or a vector; `i32` wraps.
+    Negate,
+    /// Of `bool`.
+    Not,
+    /// Bitwise, of `i32` or `u32`.
+    Complement,
+    /// Of an `f32` or a vector: the operand. An arithmetic fence: a driver's compiler does not see what it is the value
+    /// of, so that it neither contracts nor reorders the operand with what it becomes part of. Only in kernels, see
+    /// [`crate::kernel::schedule::Schedule::keeps_order`].
+    Fence,
+}
+
+/// Operators on two operands.
+///
+/// Arithmetic takes two operands of one type, or a vector and an `f32` in either order. Integers wrap;
+/// `x / 0` is `x`, `x % 0` is 0, and `i32::MIN / -1` is `i32::MIN`. Float `%` truncates as WGSL's:
+/// `a - b * trunc(a / b)`. Shifts take a `u32` on the right, of which the low five bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Remainder,
+    /// `==` of scalars
+    Equal,
+    /// `!=` of scalars
+    NotEqual,
+    /// `<` of numbers
+    Less,
+    /// `<=` of numbers
+    LessEqual,
+    /// `>` of numbers
+    Greater,
+    /// `>=` of numbers
+    GreaterEqual,
+    /// `&&`; both operands are evaluated, which no one can see
+    And,
+    /// `||`
+    Or,
+    /// `&` of integers
+    BitAnd,
+    /// `|` of integers
+    BitOr,
+    /// `^` of integers
+    BitXor,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`, arithmetic for `i32`
+    ShiftRight,
+}
