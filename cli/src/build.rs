@@ -46,8 +46,8 @@ pub(crate) struct Args {
     /// Print which kernel a device would be given for the model, and why, instead of writing files.
     #[arg(long, conflicts_with_all = ["emit", "output", "prepare"])]
     explain: bool,
-    /// Write the kernel that a run on such a device is given, instead of one for any device; only in WGSL. --explain is
-    /// about a large GPU unless this says otherwise.
+    /// Write the kernel that a run on such a device is given, instead of one for any device; only in WGSL.
+    /// --explain is about a large GPU unless this says otherwise.
     #[arg(long, value_enum, value_name = "PROFILE", conflicts_with = "prepare")]
     device: Option<Device>,
     /// Number of agents of that run, instead of the model's.

@@ -25,12 +25,12 @@ impl Busy {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Choices for the kernel on a GPU")]
 pub(crate) struct Choices {
-    /// Lanes that share an agent, 1 to 128, instead of a choice by agents and device; sums are then taken in another
-    /// order.
+    /// Lanes that share an agent, 1 to 128, instead of a choice by agents and device; sums are then taken in
+    /// another order.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128))]
     lanes: Option<u32>,
-    /// Whether lanes tell one another values by shuffles where the GPU has them, instead of through workgroup memory
-    /// as those of several subgroups do.
+    /// Whether lanes tell one another values by shuffles where the GPU has them, instead of through workgroup
+    /// memory as those of several subgroups do.
     #[arg(long, value_name = "BOOL")]
     shuffles: Option<bool>,
     /// How often the step stands in one round of the time loop, 1 to 64.
@@ -39,11 +39,12 @@ pub(crate) struct Choices {
     /// Whether what all agents share in a step is computed once, before they run.
     #[arg(long, value_name = "BOOL")]
     prepare: Option<bool>,
-    /// Whether float sums are taken in another order, and pairs of divisions share a reciprocal, where that is
-    /// faster; never with --math precise.
+    /// Whether float sums are taken in another order, and pairs of divisions share a reciprocal, where that
+    /// is faster; never with --math precise.
     #[arg(long, value_name = "BOOL")]
     reassociate: Option<bool>,
-    /// Whether workgroup memory is reserved, so that the driver's compiler spends registers on speed: for few agents.
+    /// Whether workgroup memory is reserved, so that the driver's compiler spends registers on speed: for few
+    /// agents.
     #[arg(long, value_name = "BOOL")]
     reserve: Option<bool>,
     /// The occupancy that kernels are made for, instead of a choice by agents and device.
@@ -52,8 +53,8 @@ pub(crate) struct Choices {
     /// Steps per start of the kernel, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps_per_dispatch: Option<u32>,
-    /// Whether the shader compiler checks indices, divisors and loops as well, which kernels do themselves: slow, and
-    /// there to tell a fault of this compiler from one of a driver.
+    /// Whether the shader compiler checks indices, divisors and loops as well, which kernels do themselves:
+    /// slow, and there to tell a fault of this compiler from one of a driver.
     #[arg(long, value_name = "BOOL", default_value_t = false, action = clap::ArgAction::Set)]
     checks: bool,
 }

@@ -79,8 +79,8 @@ impl Failure {
         }
     }
 
-    /// Says it, and gives the exit code: 130 after Ctrl-C and other signals that ask for the end, 0 where the reader of standard
-    /// output had enough (as `head` does), otherwise 1.
+    /// Says it, and gives the exit code: 130 after Ctrl-C and other signals that ask for the end, 0 where the
+    /// reader of standard output had enough (as `head` does), otherwise 1.
     pub(crate) fn report(&self) -> ExitCode {
         self.tell();
         match self {

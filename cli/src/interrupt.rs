@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end, the second ends the process, and so does the first where
-//! nothing watches for it. Neither leaves a temporary file behind.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end, the second ends the process, and so does the
+//! first where nothing watches for it. Neither leaves a temporary file behind.
 
 use std::{
     fs::{self, File},

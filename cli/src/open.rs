@@ -1,6 +1,7 @@
 //! Opens the files that the command reads: plain files and pipes, such as `<(zcat table.csv.gz)` of a shell.
 //!
-//! A pipe gives nothing, not even itself, until somebody writes to it. Whoever waits is told so; Ctrl-C ends it.
+//! A pipe gives nothing, not even itself, until somebody writes to it. Whoever waits is told so; Ctrl-C ends
+//! it.
 
 use crate::terminal;
 use std::{

@@ -1,7 +1,7 @@
 //! The kernel in other shading languages, through naga's back ends.
 //!
-//! Group 0 binding `b` becomes descriptor set 0 binding `b` in SPIR-V, `[[buffer(b)]]` in MSL, register `b` of
-//! space 0 in HLSL (`b` for the uniform block, `t` for what is only read, `u` for the rest), and binding
+//! Group 0 binding `b` becomes descriptor set 0 binding `b` in SPIR-V, `[[buffer(b)]]` in MSL, register `b`
+//! of space 0 in HLSL (`b` for the uniform block, `t` for what is only read, `u` for the rest), and binding
 //! `b` in GLSL. The kernel's loops are bounded and its indices in range by construction, so no back end adds
 //! checks of its own, except those of integer division, which give WGSL's results.
 

@@ -1,6 +1,7 @@
-//! The one table of builtin functions: name, types, meaning, WGSL spelling, precise form, cost, bounds, derivative,
-//! tolerance and documentation in a row. The checker, the folder, every backend, the reference manual and the tests
-//! read it. Code that must know a builtin names its constant, such as [`BuiltinId::EXP`], never its string.
+//! The one table of builtin functions: name, types, meaning, WGSL spelling, precise form, cost, bounds,
+//! derivative, tolerance and documentation in a row. The checker, the folder, every backend, the reference
+//! manual and the tests read it. Code that must know a builtin names its constant, such as
+//! [`BuiltinId::EXP`], never its string.
 
 pub mod domain;
 pub mod eval;

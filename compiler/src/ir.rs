@@ -84,8 +84,8 @@ pub struct Program {
     /// And the integers that a lane skips ahead over the steps of the others, with what one step does to
     /// them: all that a step does to states is in one of the two lists.
     pub skipped: Vec<(VarId, Affine)>,
-    /// Names of the prologue that the time loop reads as they are: drivers would compute some of them again in every
-    /// step, to save work before the loop.
+    /// Names of the prologue that the time loop reads as they are: drivers would compute some of them again
+    /// in every step, to save work before the loop.
     pub kept: BTreeSet<VarId>,
 }
 

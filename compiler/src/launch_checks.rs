@@ -1,5 +1,5 @@
-//! What a launch must hold so that every draw has a distribution: draws that each agent reaches, with arguments that
-//! follow from params and the launch's own numbers alone.
+//! What a launch must hold so that every draw has a distribution: draws that each agent reaches, with
+//! arguments that follow from params and the launch's own numbers alone.
 
 use crate::{
     builtin::{

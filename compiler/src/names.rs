@@ -178,8 +178,8 @@ impl Names {
         all.filter(move |declaration| declaration.owner == Some(owner))
     }
 
-    /// The declaration that a name in a block or an expression at this place stands for by the rules of scope,
-    /// whether or not the checker came by.
+    /// The declaration that a name in a block or an expression at this place stands for by the rules of
+    /// scope, whether or not the checker came by.
     pub fn visible(&self, name: &str, at: usize) -> Option<usize> {
         let all = self.declarations.iter().enumerate();
         all.filter(|(_, declaration)| declaration.name == name && declaration.reaches(at))

@@ -80,7 +80,8 @@ pub fn tokens(source: &str) -> Vec<(Token, Span)> {
     lexed.tokens.iter().copied().zip(spans).collect()
 }
 
-/// The comments of a source file, documentation included, in order; each from its `//` to the end of its line.
+/// The comments of a source file, documentation included, in order; each from its `//` to the end of its
+/// line.
 pub fn comments(source: &str) -> Vec<Span> {
     lex::lex(source).comments
 }

@@ -193,9 +193,9 @@ pub enum UnaryOp {
     Not,
     /// Bitwise, of `i32` or `u32`.
     Complement,
-    /// Of an `f32` or a vector: the operand. An arithmetic fence: a driver's compiler does not see what it is the value
-    /// of, so that it neither contracts nor reorders the operand with what it becomes part of. Only in kernels, see
-    /// [`crate::kernel::schedule::Schedule::keeps_order`].
+    /// Of an `f32` or a vector: the operand. An arithmetic fence: a driver's compiler does not see what it is
+    /// the value of, so that it neither contracts nor reorders the operand with what it becomes part of. Only
+    /// in kernels, see [`crate::kernel::schedule::Schedule::keeps_order`].
     Fence,
 }
 

@@ -163,8 +163,8 @@ fn foreign_names(row: &Builtin, expr: &Expr, found: &mut Vec<String>) {
     }
 }
 
-/// Gradients are built from these texts: each is an expression of the parameters and of builtins, and has the type of
-/// its parameter, or `f32` where that is no float.
+/// Gradients are built from these texts: each is an expression of the parameters and of builtins, and has the
+/// type of its parameter, or `f32` where that is no float.
 #[test]
 fn derivatives_are_expressions_of_parameters_and_builtins() {
     for (row, pure) in pure_rows() {

@@ -4,8 +4,9 @@
 //! editor ─ stdio ─► server ─► analysis::Document (text + survey) ─► answers
 //! ```
 //!
-//! `analysis` is pure: a document's text and what the compiler knows of it, to answers in the protocol's types.
-//! `server` moves messages, one after the other on one thread; whatever a request does, the next one is answered.
+//! `analysis` is pure: a document's text and what the compiler knows of it, to answers in the protocol's
+//! types. `server` moves messages, one after the other on one thread; whatever a request does, the next one
+//! is answered.
 
 pub mod analysis;
 mod server;

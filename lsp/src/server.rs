@@ -1,8 +1,8 @@
 //! Messages in, answers out, one after the other on one thread.
 //!
-//! Changes are taken in at once, but what waits in the queue is read before the compiler runs: a burst of keys is
-//! compiled once. A request that panics is answered with an error, and the next one is served; so is what is no
-//! message at all (`transport`).
+//! Changes are taken in at once, but what waits in the queue is read before the compiler runs: a burst of
+//! keys is compiled once. A request that panics is answered with an error, and the next one is served; so is
+//! what is no message at all (`transport`).
 
 mod answer;
 mod transport;

@@ -1,5 +1,5 @@
-//! The CPU backend on the examples: compiling the IR to a vector program, and agent-steps per second on one core and on
-//! all.
+//! The CPU backend on the examples: compiling the IR to a vector program, and agent-steps per second on one
+//! core and on all.
 //!
 //! Agents that stop early count as if they ran all steps. Peers are compared by `peers/cpu/run.py`.
 

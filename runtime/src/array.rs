@@ -1,5 +1,5 @@
-//! Values from the caller (a number, a flat slice, or words with a shape) and their conversion to the words that the
-//! model stores.
+//! Values from the caller (a number, a flat slice, or words with a shape) and their conversion to the words
+//! that the model stores.
 
 use crate::{
     error::{Error, Role, scalar_name},
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// One or more values of one scalar type, in row-major order (the last dimension varies fastest).
 ///
-/// Created from numbers, slices, arrays and vectors of `f32`, `f64`, `i32`, `u32` and `bool`, or from words and a shape
-/// by [`Array::shaped`]. `f64` is rounded to `f32`.
+/// Created from numbers, slices, arrays and vectors of `f32`, `f64`, `i32`, `u32` and `bool`, or from words
+/// and a shape by [`Array::shaped`]. `f64` is rounded to `f32`.
 #[derive(Clone, Debug)]
 pub struct Array {
     scalar: Scalar,
@@ -22,9 +22,9 @@ pub struct Array {
 }
 
 impl Array {
-    /// Values with a shape, which is checked against the declaration: `(rows, …)` for data, `(agents, …)` for inputs,
-    /// the dimensions for params. Vectors add a dimension of 2 to 4. A table `[rows, columns]` is accepted for more
-    /// dimensions. `words` are the bits of the values; for `Bool`, 0 is false.
+    /// Values with a shape, which is checked against the declaration: `(rows, …)` for data, `(agents, …)` for
+    /// inputs, the dimensions for params. Vectors add a dimension of 2 to 4. A table `[rows, columns]` is
+    /// accepted for more dimensions. `words` are the bits of the values; for `Bool`, 0 is false.
     pub fn shaped(scalar: Scalar, words: impl Into<Arc<[u32]>>, shape: Vec<u32>) -> Array {
         Array {
             scalar,
@@ -119,8 +119,8 @@ impl Array {
         }
     }
 
-    /// Checks the number of values, and the shape if there is one, against `expected`, whose outermost dimension may be
-    /// 0 for any number of rows from 1. Returns the outermost length.
+    /// Checks the number of values, and the shape if there is one, against `expected`, whose outermost
+    /// dimension may be 0 for any number of rows from 1. Returns the outermost length.
     pub(crate) fn fit(&self, role: Role, field: &Field, expected: &[u32]) -> Result<u32, Error> {
         let row: u64 = match expected {
             [0, rest @ ..] => product(rest),

@@ -18,15 +18,16 @@ use crate::{
 /// Where a model runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// A GPU if the machine has one, otherwise the CPU. Also the CPU if the run is estimated to take less time than
-    /// opening a GPU. Never a software adapter.
+    /// A GPU if the machine has one, otherwise the CPU. Also the CPU if the run is estimated to take less
+    /// time than opening a GPU. Never a software adapter.
     #[default]
     Auto,
     /// The best adapter; a software adapter if there is no other.
     Gpu,
     /// All cores of the processor, with its vector instructions.
     Cpu,
-    /// The reference interpreter, which defines the meaning of the language. Slow; gives the same bits as `Cpu`.
+    /// The reference interpreter, which defines the meaning of the language. Slow; gives the same bits as
+    /// `Cpu`.
     Reference,
 }
 
@@ -35,8 +36,8 @@ pub(crate) trait Executor: Send {
     /// What it runs on.
     fn device(&self) -> Device;
 
-    /// The host memory that runs like `launch` allocate, beside the inputs in the launch. The caller holds the results
-    /// of `held` runs at a time.
+    /// The host memory that runs like `launch` allocate, beside the inputs in the launch. The caller holds
+    /// the results of `held` runs at a time.
     fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need;
 
     /// Runs a batch and delivers the results of its runs in the order of their numbers.

@@ -1,5 +1,5 @@
-//! Binding: checks every param, table and input from the caller against the manifest and lays it out in words, as
-//! backends need it.
+//! Binding: checks every param, table and input from the caller against the manifest and lays it out in
+//! words, as backends need it.
 
 mod draws;
 
@@ -59,8 +59,8 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Writes the words from the caller over rows that the model computed. The model computes whole structs, of which
-    /// only some fields may be absent.
+    /// Writes the words from the caller over rows that the model computed. The model computes whole structs,
+    /// of which only some fields may be absent.
     pub(crate) fn overwrite_given(&self, rows: &mut [u32]) {
         let stride = self.given.len().max(1);
         for (row, given) in rows.chunks_mut(stride).zip(self.inputs.chunks(stride)) {
@@ -83,8 +83,8 @@ impl Launch {
         }
     }
 
-    /// The words of the program's tables, which can be fewer than the manifest's: a pass may remove the last use of a
-    /// table.
+    /// The words of the program's tables, which can be fewer than the manifest's: a pass may remove the last
+    /// use of a table.
     pub(crate) fn tables(&self, artifact: &Artifact) -> Vec<&[u32]> {
         let program = &artifact.program;
         (program.data.iter())

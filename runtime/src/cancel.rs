@@ -34,8 +34,8 @@ pub(crate) fn cancellable(
     }
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        // The watcher is the new thread, not `work`: a thread of rayon's pool must not wait for a thread that asks
-        // rayon for work.
+        // The watcher is the new thread, not `work`: a thread of rayon's pool must not wait for a thread that
+        // asks rayon for work.
         let watcher = scope.spawn(|| {
             while !over.load(Ordering::Acquire) {
                 thread::park_timeout(INTERVAL);

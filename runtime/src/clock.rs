@@ -1,7 +1,8 @@
-//! Time and blocking. No other file reads the system's clock, sleeps, or blocks on a future, so that a driver for
-//! targets where a thread must not block has one file to replace.
+//! Time and blocking. No other file reads the system's clock, sleeps, or blocks on a future, so that a driver
+//! for targets where a thread must not block has one file to replace.
 //!
-//! `wasm32-unknown-unknown` has no clock: [`std::time::Instant`] panics there. Time stands still there instead.
+//! `wasm32-unknown-unknown` has no clock: [`std::time::Instant`] panics there. Time stands still there
+//! instead.
 
 use std::time::Duration;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]

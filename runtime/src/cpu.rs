@@ -1,5 +1,5 @@
-//! Two interpreters of the IR that give the same bits: [`vector`] is fast, and [`reference`](mod@reference) defines
-//! what is correct.
+//! Two interpreters of the IR that give the same bits: [`vector`] is fast, and [`reference`](mod@reference)
+//! defines what is correct.
 
 pub mod reference;
 pub mod vector;

@@ -1,5 +1,5 @@
-//! Mutual exclusion between the runs of one simulation. A run waits for the run before it and then reuses its device,
-//! unless waiting could deadlock.
+//! Mutual exclusion between the runs of one simulation. A run waits for the run before it and then reuses its
+//! device, unless waiting could deadlock.
 
 use std::{
     sync::{Condvar, Mutex, PoisonError},
@@ -17,9 +17,9 @@ pub(crate) struct Exclusive {
 pub(crate) struct ExclusiveGuard<'a>(&'a Exclusive);
 
 impl Exclusive {
-    /// Acquires the lock. `None` if waiting could last forever: this thread holds the lock already (a callback of a
-    /// run started another run), or this is a thread of rayon's pool, which may have suspended work of the holder to
-    /// run this.
+    /// Acquires the lock. `None` if waiting could last forever: this thread holds the lock already (a
+    /// callback of a run started another run), or this is a thread of rayon's pool, which may have suspended
+    /// work of the holder to run this.
     pub(crate) fn acquire(&self) -> Option<ExclusiveGuard<'_>> {
         let own = thread::current().id();
         let mut holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);

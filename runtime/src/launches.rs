@@ -1,5 +1,5 @@
-//! The launches of a batch. Each is made when its run is due: from what the caller gave, the variation of the run, and
-//! the inputs that the model computes.
+//! The launches of a batch. Each is made when its run is due: from what the caller gave, the variation of the
+//! run, and the inputs that the model computes.
 
 use crate::{
     backend::{reference, vector},
@@ -32,7 +32,8 @@ pub(crate) struct Launches<'a> {
 }
 
 impl<'a> Launches<'a> {
-    /// The launches of some variations; `complete` is the base with every input computed, if an earlier batch left it.
+    /// The launches of some variations; `complete` is the base with every input computed, if an earlier batch
+    /// left it.
     pub(crate) fn new(
         model: Model<'a>,
         settings: &'a Settings,
@@ -107,8 +108,8 @@ impl<'a> Launches<'a> {
         }
     }
 
-    /// Whether a run has the inputs of the base. Computed inputs may depend on params; drawn inputs depend on the seed
-    /// too.
+    /// Whether a run has the inputs of the base. Computed inputs may depend on params; drawn inputs depend on
+    /// the seed too.
     fn keeps_inputs(&self, variation: &Variation) -> bool {
         let absent = !self.base.absent.is_empty();
         variation.inputs.is_empty()

@@ -30,8 +30,8 @@
 //! * `simulation`: the public entry point.
 //!
 //! The feature `gpu`, on by default, brings the GPU backend and wgpu. Without it the crate builds for targets
-//! that have no GPU or no threads, such as `wasm32-unknown-unknown`; [`Backend::Auto`] means the CPU there, and
-//! [`Backend::Gpu`] is an error.
+//! that have no GPU or no threads, such as `wasm32-unknown-unknown`; [`Backend::Auto`] means the CPU there,
+//! and [`Backend::Gpu`] is an error.
 
 mod adapter;
 mod array;

@@ -1,5 +1,5 @@
-//! Host memory: what a run needs, and whether it is available. Linux overcommits memory and later kills the process
-//! without a message, so the check is made before a run.
+//! Host memory: what a run needs, and whether it is available. Linux overcommits memory and later kills the
+//! process without a message, so the check is made before a run.
 
 mod available;
 

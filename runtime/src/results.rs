@@ -6,7 +6,8 @@ use sim_compiler::{
     schedule::Choice,
 };
 
-/// The results of one run in words. Fields are in the manifest's order; the words of one agent are contiguous.
+/// The results of one run in words. Fields are in the manifest's order; the words of one agent are
+/// contiguous.
 pub(crate) struct RawResults {
     /// By output: the words of all agents.
     pub(crate) outputs: Vec<Vec<u32>>,

@@ -57,7 +57,8 @@ pub struct Report {
     pub seed: u64,
     /// Seconds for compiling the source text; 0 if an artifact was given.
     pub compile_seconds: f64,
-    /// Seconds for checking the launch, opening the device and building the kernel; nearly 0 if a run is repeated.
+    /// Seconds for checking the launch, opening the device and building the kernel; nearly 0 if a run is
+    /// repeated.
     pub setup_seconds: f64,
     /// Seconds for the run, transfers included.
     pub run_seconds: f64,
@@ -65,11 +66,11 @@ pub struct Report {
     pub dispatches: u64,
     /// Chunks that the population was split into to fit the device.
     pub chunks: u32,
-    /// Whether the statistics were computed without holding all outputs and step counts in host memory: on the device,
-    /// or on the CPU block by block.
+    /// Whether the statistics were computed without holding all outputs and step counts in host memory: on
+    /// the device, or on the CPU block by block.
     pub reduced: bool,
-    /// How often all agents were computed. More than once if the CPU reduces outputs, whose quartiles take several
-    /// passes.
+    /// How often all agents were computed. More than once if the CPU reduces outputs, whose quartiles take
+    /// several passes.
     pub passes: u32,
     /// Counts and times in detail.
     pub telemetry: Telemetry,
@@ -123,10 +124,12 @@ impl Run {
         }
     }
 
-    /// The values of an output for all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool`, as declared.
+    /// The values of an output for all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool`, as
+    /// declared.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are kept.
+    /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are
+    /// kept.
     pub fn output<T: Element>(&self, name: &str) -> Result<&[T], Error> {
         let at = self.output_at(name)?;
         match &self.results {
@@ -135,7 +138,8 @@ impl Run {
         }
     }
 
-    /// Statistics of an output: one per element, in row-major order, or one for all values if an agent has more than
+    /// Statistics of an output: one per element, in row-major order, or one for all values if an agent has
+    /// more than
     /// 16. Available whether outputs are kept or not.
     ///
     /// # Errors

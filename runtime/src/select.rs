@@ -51,7 +51,8 @@ impl Selected {
 }
 
 impl BackendOptions {
-    /// Chooses the backend of a batch and opens it. Leaves the inputs that were computed meanwhile in `launches`.
+    /// Chooses the backend of a batch and opens it. Leaves the inputs that were computed meanwhile in
+    /// `launches`.
     ///
     /// # Errors
     /// Those of the device, except where [`Backend::Auto`] can take the CPU instead.

@@ -1,4 +1,5 @@
-//! The public entry point: a compiled model with the values of its launch, which can be run any number of times.
+//! The public entry point: a compiled model with the values of its launch, which can be run any number of
+//! times.
 
 mod execute;
 
@@ -28,10 +29,10 @@ use std::{
 
 /// A compiled model with the values of its launch.
 ///
-/// The builder methods consume and return the simulation; `set_param`, `set_data` and `set_input` change it in place.
-/// [`Simulation::run`] borrows it. A second run reuses the device, kernel and buffers of the first. Runs from several
-/// threads are serialised. A run opens a device of its own where waiting could deadlock: if it is started by a
-/// callback of another run, or on a thread of rayon's pool.
+/// The builder methods consume and return the simulation; `set_param`, `set_data` and `set_input` change it
+/// in place. [`Simulation::run`] borrows it. A second run reuses the device, kernel and buffers of the first.
+/// Runs from several threads are serialised. A run opens a device of its own where waiting could deadlock: if
+/// it is started by a callback of another run, or on a thread of rayon's pool.
 ///
 /// Two runs with the same model, values, seed and backend give the same bits.
 #[derive(Debug)]
@@ -83,23 +84,24 @@ impl Simulation {
         self.with_new_launch()
     }
 
-    /// Sets the number of the first agent: agents `first .. first + agents` of a larger population are run. They have
-    /// the same draws and results as in a run of the whole population. Default: 0.
+    /// Sets the number of the first agent: agents `first .. first + agents` of a larger population are run.
+    /// They have the same draws and results as in a run of the whole population. Default: 0.
     #[must_use]
     pub fn first_agent(mut self, first: u32) -> Simulation {
         self.settings.first_agent = first;
         self.with_new_launch()
     }
 
-    /// Sets the value of `agents` in the model. Needed if a population is run in parts and the model reads `agents`.
-    /// Default: `first_agent + agents`.
+    /// Sets the value of `agents` in the model. Needed if a population is run in parts and the model reads
+    /// `agents`. Default: `first_agent + agents`.
     #[must_use]
     pub fn population(mut self, population: u32) -> Simulation {
         self.settings.population = Some(population);
         self.with_new_launch()
     }
 
-    /// Sets the number of steps. With 0, only initial values and outputs are computed. Default: the model's `steps`.
+    /// Sets the number of steps. With 0, only initial values and outputs are computed. Default: the model's
+    /// `steps`.
     #[must_use]
     pub fn steps(mut self, steps: u32) -> Simulation {
         self.settings.steps = Some(steps);
@@ -122,7 +124,8 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Sets a data table, in row-major order. The number of rows of an open table follows from the number of values.
+    /// Sets a data table, in row-major order. The number of rows of an open table follows from the number of
+    /// values.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or the error of values of the wrong type.
@@ -131,8 +134,8 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Sets an input: one row per agent of this run, in order, or one number for all of them. The number of rows is
-    /// checked when the run starts.
+    /// Sets an input: one row per agent of this run, in order, or one number for all of them. The number of
+    /// rows is checked when the run starts.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or the error of values of the wrong type.
@@ -148,8 +151,8 @@ impl Simulation {
         self.with_new_backend()
     }
 
-    /// Runs on the first adapter of [`crate::adapters`] whose name contains `name` (case-insensitive). It may be a
-    /// software adapter.
+    /// Runs on the first adapter of [`crate::adapters`] whose name contains `name` (case-insensitive). It may
+    /// be a software adapter.
     #[must_use]
     pub fn adapter(mut self, name: &str) -> Simulation {
         self.options.adapter = Some(name.to_owned());
@@ -157,8 +160,8 @@ impl Simulation {
         self.with_new_backend()
     }
 
-    /// Sets the vector instructions of [`Backend::Cpu`]. They change no result. Default: the best that the processor
-    /// has.
+    /// Sets the vector instructions of [`Backend::Cpu`]. They change no result. Default: the best that the
+    /// processor has.
     #[must_use]
     pub fn instruction_set(mut self, isa: Isa) -> Simulation {
         self.instruction_set = Some(isa);
@@ -180,16 +183,16 @@ impl Simulation {
     }
 
     /// Whether to keep the outputs and step counts of each agent. Without them a run still has
-    /// [`Run::statistics`], [`Run::agent_steps`] and [`Run::stopped_agents`]. If states are not kept either, the GPU
-    /// backend reduces large results on the device instead of reading them back. Default: `true`.
+    /// [`Run::statistics`], [`Run::agent_steps`] and [`Run::stopped_agents`]. If states are not kept either,
+    /// the GPU backend reduces large results on the device instead of reading them back. Default: `true`.
     #[must_use]
     pub fn keep_outputs(mut self, keep: bool) -> Simulation {
         self.keep.outputs = keep;
         self
     }
 
-    /// Sets a directory for a cache of the pipelines that drivers compile, which later processes reuse. It is created
-    /// when needed. A cache that cannot be read or written is ignored. Default: no cache.
+    /// Sets a directory for a cache of the pipelines that drivers compile, which later processes reuse. It is
+    /// created when needed. A cache that cannot be read or written is ignored. Default: no cache.
     #[must_use]
     pub fn pipeline_cache(mut self, directory: Option<PathBuf>) -> Simulation {
         self.options.pipeline_cache = directory;
@@ -235,7 +238,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Names, types, shapes, defaults and documentation of the model's params, tables, inputs, states and outputs.
+    /// Names, types, shapes, defaults and documentation of the model's params, tables, inputs, states and
+    /// outputs.
     pub fn manifest(&self) -> &Manifest {
         &self.artifact.manifest
     }
@@ -268,7 +272,8 @@ impl Simulation {
         done.ok_or(Error::Cancelled)
     }
 
-    /// Runs the simulation once for each variation and returns the runs in that order. See [`Simulation::run_each`].
+    /// Runs the simulation once for each variation and returns the runs in that order. See
+    /// [`Simulation::run_each`].
     ///
     /// # Errors
     /// Any [`Error`] but [`Error::Compile`]; the runs completed before it are lost.
@@ -281,20 +286,20 @@ impl Simulation {
         Ok(runs)
     }
 
-    /// Runs the simulation once for each variation: for sweeps, calibration and searches. Calls `each` with the number
-    /// of a variation and its run, in the order of the variations, as soon as the run and those before it are complete.
-    /// Each run gives the same bits as it would alone on the same backend. ([`Backend::Auto`] may choose another
-    /// backend for many runs than for one.) Params and inputs without a default must be set on the simulation even if
-    /// every variation sets them.
+    /// Runs the simulation once for each variation: for sweeps, calibration and searches. Calls `each` with
+    /// the number of a variation and its run, in the order of the variations, as soon as the run and those
+    /// before it are complete. Each run gives the same bits as it would alone on the same backend.
+    /// ([`Backend::Auto`] may choose another backend for many runs than for one.) Params and inputs without a
+    /// default must be set on the simulation even if every variation sets them.
     ///
-    /// On a GPU the next runs are computed while `each` is called, and runs of small populations share a submission. So
-    /// a batch is faster than its runs one by one, above all if they are short. What several runs have in common is
-    /// counted in the telemetry of the first of them that completes; their `gpu_seconds` are equal shares of the
-    /// submission's.
+    /// On a GPU the next runs are computed while `each` is called, and runs of small populations share a
+    /// submission. So a batch is faster than its runs one by one, above all if they are short. What several
+    /// runs have in common is counted in the telemetry of the first of them that completes; their
+    /// `gpu_seconds` are equal shares of the submission's.
     ///
     /// # Errors
-    /// Any [`Error`] but [`Error::Compile`]. Runs that `each` got before the error are valid; if the values of a
-    /// variation are wrong, these are all runs before it.
+    /// Any [`Error`] but [`Error::Compile`]. Runs that `each` got before the error are valid; if the values
+    /// of a variation are wrong, these are all runs before it.
     pub fn run_each(
         &self,
         variations: &[Variation],
@@ -327,7 +332,8 @@ impl Simulation {
     }
 }
 
-/// Checks the name and the type of values for one of `fields`. The shape of inputs is known only when a run starts.
+/// Checks the name and the type of values for one of `fields`. The shape of inputs is known only when a run
+/// starts.
 fn checked<'a>(
     role: Role,
     name: &str,

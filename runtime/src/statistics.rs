@@ -1,11 +1,11 @@
 //! Statistics of an output: moments, extremes and quartiles.
 //!
-//! NaNs are counted and otherwise ignored. Sums are exact (`exact`), so mean and deviation are rounded once or twice at
-//! the end and do not depend on the order of values. Quartiles are linear interpolations between order statistics, type
-//! 7 of R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996): of n
-//! sorted values, the quantile p is at position (n - 1) p, counted from 0. This is the default of NumPy and R. Order
-//! statistics are found by counting (`select`), over values in memory or over values that are recomputed for each pass
-//! (`stream`).
+//! NaNs are counted and otherwise ignored. Sums are exact (`exact`), so mean and deviation are rounded once
+//! or twice at the end and do not depend on the order of values. Quartiles are linear interpolations between
+//! order statistics, type 7 of R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The
+//! American Statistician 50 (1996): of n sorted values, the quantile p is at position (n - 1) p, counted from
+//! 0. This is the default of NumPy and R. Order statistics are found by counting (`select`), over values in
+//! memory or over values that are recomputed for each pass (`stream`).
 
 mod exact;
 mod select;
@@ -153,8 +153,8 @@ impl Statistics {
         }
     }
 
-    /// The statistics of `count` numbers and `nan` NaNs, from their sums and keys: minimum, two keys per quartile,
-    /// maximum.
+    /// The statistics of `count` numbers and `nan` NaNs, from their sums and keys: minimum, two keys per
+    /// quartile, maximum.
     pub(crate) fn from_keys(
         scalar: Scalar,
         count: u64,
@@ -196,8 +196,8 @@ pub(crate) fn rows(field: &Field) -> u32 {
 }
 
 impl Column {
-    /// The statistics of each element over all agents: of each component of each element of an array, in row-major
-    /// order. One for all values if an agent has more than 16.
+    /// The statistics of each element over all agents: of each component of each element of an array, in
+    /// row-major order. One for all values if an agent has more than 16.
     pub fn statistics(&self) -> Vec<Statistics> {
         let rows = rows(&self.field) as usize;
         (0..rows)

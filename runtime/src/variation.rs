@@ -38,16 +38,16 @@ impl Variation {
         self
     }
 
-    /// Sets a param, as [`Simulation::param`](crate::Simulation::param) does. The value is checked when the run
-    /// starts.
+    /// Sets a param, as [`Simulation::param`](crate::Simulation::param) does. The value is checked when the
+    /// run starts.
     #[must_use]
     pub fn param(mut self, name: &str, value: impl Into<Array>) -> Variation {
         self.params.push((name.to_owned(), value.into()));
         self
     }
 
-    /// Sets an input, as [`Simulation::input`](crate::Simulation::input) does. The values are checked when the run
-    /// starts.
+    /// Sets an input, as [`Simulation::input`](crate::Simulation::input) does. The values are checked when
+    /// the run starts.
     #[must_use]
     pub fn input(mut self, name: &str, values: impl Into<Array>) -> Variation {
         self.inputs.push((name.to_owned(), values.into()));

@@ -1,5 +1,5 @@
-//! Every row of the table of builtins, through the whole pipeline: its example holds, its derivative is the slope, and
-//! the adapter's results are within its tolerance of the interpreter's.
+//! Every row of the table of builtins, through the whole pipeline: its example holds, its derivative is the
+//! slope, and the adapter's results are within its tolerance of the interpreter's.
 
 use sim_compiler::builtin::{Area, Builtin, Class, Meaning, Pure, Slot, Tolerance, table};
 use sim_compiler::ir::Type;
@@ -140,7 +140,8 @@ impl Words {
         (2.0 * self.unit() - 1.0) * size
     }
 
-    /// A third each in [-1, 1), in [-10, 10), and of any size from 1e-6 to `size` and either sign; none above that.
+    /// A third each in [-1, 1), in [-10, 10), and of any size from 1e-6 to `size` and either sign; none above
+    /// that.
     fn up_to(&mut self, size: f32) -> f32 {
         match self.next() % 3 {
             0 => self.within(size.min(1.0)),

@@ -1,5 +1,5 @@
-//! `--math precise`: every precise form on the adapter is within a few units in the last place of the CPU's function,
-//! over all binades, at corner cases and around multiples of π/2.
+//! `--math precise`: every precise form on the adapter is within a few units in the last place of the CPU's
+//! function, over all binades, at corner cases and around multiples of π/2.
 #![cfg(feature = "gpu")]
 
 #[path = "../examples/math_cost/samples.rs"]

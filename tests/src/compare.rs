@@ -11,8 +11,8 @@ pub enum Tolerance {
     Bits,
     /// The same, but zeros of either sign are equal: a GPU does not tell them apart.
     ZerosOfEitherSign,
-    /// Apart by at most this part of the output's largest number: small outputs are held as tightly as large ones.
-    /// Infinities and NaN are at the same places.
+    /// Apart by at most this part of the output's largest number: small outputs are held as tightly as large
+    /// ones. Infinities and NaN are at the same places.
     OfLargest(f64),
     /// Apart by at most this part of the number itself.
     OfEach(f64),
@@ -118,8 +118,8 @@ pub fn outputs(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Di
     columns("outputs", got.outputs(), expected.outputs(), tolerance)
 }
 
-/// Holds names, types, shapes and lengths of a run's outputs against those of another, for tests that compare the
-/// values in ways of their own.
+/// Holds names, types, shapes and lengths of a run's outputs against those of another, for tests that compare
+/// the values in ways of their own.
 ///
 /// # Errors
 /// Both lists, if they differ.

@@ -1,5 +1,5 @@
-//! Distributions from their definitions in `f64`, and how far a sample is from them: moments, tails, extremes,
-//! chi-squared and Kolmogorov–Smirnov. Nothing here knows how the language draws.
+//! Distributions from their definitions in `f64`, and how far a sample is from them: moments, tails,
+//! extremes, chi-squared and Kolmogorov–Smirnov. Nothing here knows how the language draws.
 
 /// What a sample of numbers may be drawn from.
 pub trait Distribution {
@@ -133,8 +133,8 @@ pub fn kolmogorov_above(t: f64) -> f64 {
     (1..=40).map(term).sum::<f64>().clamp(0.0, 1.0)
 }
 
-/// The chances of a Poisson number: the first that counts, and those from there on. By the ratio of neighbours from
-/// the most likely one, so that a table is as exact for a mean of 10^9 as for one of 1.
+/// The chances of a Poisson number: the first that counts, and those from there on. By the ratio of
+/// neighbours from the most likely one, so that a table is as exact for a mean of 10^9 as for one of 1.
 pub fn poisson(mean: f64) -> (i64, Vec<f64>) {
     let mode = mean.floor();
     let mut up = vec![1.0];
@@ -191,7 +191,8 @@ impl Verdict {
     }
 }
 
-/// The chance of as many or more events as found where so many are expected, or of as few or fewer: the smaller.
+/// The chance of as many or more events as found where so many are expected, or of as few or fewer: the
+/// smaller.
 pub fn count_chance(found: f64, expected: f64) -> f64 {
     if expected <= 0.0 {
         return if found > 0.0 { 0.0 } else { 1.0 };
@@ -204,7 +205,8 @@ pub fn count_chance(found: f64, expected: f64) -> f64 {
     more.min(chi_squared_above(2.0 * expected, 2.0 * found + 2.0))
 }
 
-/// Chi-squared of counts against chances: cells are joined until each expects 10. Gives the chance of a larger one.
+/// Chi-squared of counts against chances: cells are joined until each expects 10. Gives the chance of a
+/// larger one.
 pub fn chi_squared(counts: &[u64], chances: &[f64], total: f64) -> f64 {
     let (mut sum, mut cells) = (0.0, 0.0);
     let (mut found, mut expected, mut rest) = (0.0, 0.0, 1.0);

@@ -9,8 +9,8 @@
 //! // within 1e-6
 //! ```
 //!
-//! Any other word is an error: a comment of the model's own is documentation, `//!` or `///`. `within` is a part of the
-//! largest number that is expected of an output.
+//! Any other word is an error: a comment of the model's own is documentation, `//!` or `///`. `within` is a
+//! part of the largest number that is expected of an output.
 
 use sim_compiler::manifest::{Field, Scalar};
 use sim_runtime::{Array, Run, Simulation};

@@ -4,7 +4,8 @@ use sim_compiler::{Math, Options, compile_with};
 use sim_runtime::{Backend, Isa, Occupancy, Simulation, Tuning};
 use std::fmt;
 
-/// Must a GPU adapter be here, so that its lack is a failure? So says `1` in the environment variable `SIM_REQUIRE_GPU`.
+/// Must a GPU adapter be here, so that its lack is a failure? So says `1` in the environment variable
+/// `SIM_REQUIRE_GPU`.
 pub fn requires_gpu() -> bool {
     std::env::var("SIM_REQUIRE_GPU").as_deref() == Ok("1")
 }
@@ -153,8 +154,8 @@ pub fn ways() -> Vec<Way> {
 pub const OCCUPANCIES: [Occupancy; 2] = [Occupancy::Low, Occupancy::Full];
 
 /// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
-/// `lanes=4,exchange=1,unroll=3,split=7,checks=1`, where `exchange=1` has lanes talk through workgroup memory;
-/// `math=precise` there is for [`math`].
+/// `lanes=4,exchange=1,unroll=3,split=7,checks=1`, where `exchange=1` has lanes talk through workgroup
+/// memory; `math=precise` there is for [`math`].
 ///
 /// # Panics
 /// If it names what there is not.
@@ -186,8 +187,8 @@ pub fn tuning() -> Tuning {
     tuning
 }
 
-/// Choices of a test's own, with what `SIM_SCHEDULE` forces on those, too: the shader compiler's checks, which change
-/// nothing that a test may look at.
+/// Choices of a test's own, with what `SIM_SCHEDULE` forces on those, too: the shader compiler's checks,
+/// which change nothing that a test may look at.
 pub fn forced(own: Tuning) -> Tuning {
     Tuning {
         checks: own.checks || tuning().checks,

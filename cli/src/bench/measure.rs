@@ -9,7 +9,8 @@ use std::{slice, time::Instant};
 pub(crate) struct Measured {
     /// By the device's clock; none if it has none.
     pub(crate) gpu: Option<Interval>,
-    /// From the call to the results in the host's memory, in runs without the clock, which take turns with those.
+    /// From the call to the results in the host's memory, in runs without the clock, which take turns with
+    /// those.
     pub(crate) total: Interval,
     /// What the second takes longer than the first, pair by pair.
     pub(crate) overhead: Option<Interval>,
@@ -28,14 +29,15 @@ pub(crate) struct InARow {
     pub(crate) gpu: Interval,
 }
 
-/// Seconds that the runs of a submission should take together: beside them, what the clock itself takes is nothing.
+/// Seconds that the runs of a submission should take together: beside them, what the clock itself takes is
+/// nothing.
 const ROW: f64 = 2e-3;
 /// Most runs in a row.
 const MOST_IN_A_ROW: f64 = 200.0;
 
 impl InARow {
-    /// As many submissions as runs were `measured`; every run that is read must give the bits of the `first`. None
-    /// where the device has no clock, or one run is long enough.
+    /// As many submissions as runs were `measured`; every run that is read must give the bits of the `first`.
+    /// None where the device has no clock, or one run is long enough.
     pub(crate) fn of(
         simulation: &Simulation,
         first: &Run,
@@ -116,8 +118,8 @@ pub(crate) struct Batched {
 }
 
 impl Batched {
-    /// Runs `runs` seeds, from that of the `first` run on, `times` times as a batch and as often one by one; each run
-    /// must give the same bits both ways.
+    /// Runs `runs` seeds, from that of the `first` run on, `times` times as a batch and as often one by one;
+    /// each run must give the same bits both ways.
     pub(crate) fn of(
         simulation: &Simulation,
         first: &Run,

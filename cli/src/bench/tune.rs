@@ -1,9 +1,9 @@
 //! `simc bench --tune`: looks for the choices under which a model's kernel is fastest, by running it.
 //!
-//! Choices by rule are good, not best: drivers allocate registers and order instructions by rules of their own, so
-//! that a text that saves an instruction can be slower. One choice after another is tried at each of its values,
-//! the others as they are best so far, and all again until nothing is gained; a value must be clearly faster than
-//! what there was.
+//! Choices by rule are good, not best: drivers allocate registers and order instructions by rules of their
+//! own, so that a text that saves an instruction can be slower. One choice after another is tried at each of
+//! its values, the others as they are best so far, and all again until nothing is gained; a value must be
+//! clearly faster than what there was.
 
 use crate::choices::Busy;
 use clap::ValueEnum;
@@ -64,8 +64,8 @@ const CHOICES: [Choice; 6] = [
     },
 ];
 
-/// Looks for the fastest choices among those that `start` leaves open. `time` gives the seconds of a run, or none
-/// for one that does not do what it should.
+/// Looks for the fastest choices among those that `start` leaves open. `time` gives the seconds of a run, or
+/// none for one that does not do what it should.
 pub(crate) fn search<E>(
     start: Tuning,
     mut time: impl FnMut(Tuning) -> Result<Option<f64>, E>,

@@ -42,8 +42,8 @@ impl Agreement {
     }
 }
 
-/// Holds the `first` run of a simulation against another backend. `start` gives a simulation of so many agents
-/// of the same population; the simulation comes back ready for the same run.
+/// Holds the `first` run of a simulation against another backend. `start` gives a simulation of so many
+/// agents of the same population; the simulation comes back ready for the same run.
 pub(crate) fn verify(
     simulation: Simulation,
     first: &Run,
@@ -155,8 +155,8 @@ fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     (!near).then(|| format!("the mean of output `{name}` is {a} instead of {b} +- {error}"))
 }
 
-/// Do values differ to one side, agent by agent, by less than would show in any of them? Roundings that fall the same
-/// way in every step add up like that.
+/// Do values differ to one side, agent by agent, by less than would show in any of them? Roundings that fall
+/// the same way in every step add up like that.
 fn bias(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     let finite = |&(a, b): &(&f64, &f64)| a.is_finite() && b.is_finite();
     let pairs: Vec<(&f64, &f64)> = ours.iter().zip(theirs).filter(finite).collect();

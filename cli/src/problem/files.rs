@@ -160,9 +160,9 @@ catalog! {
     /// `simc bench` measures only what is right.
     ///
     /// Before anything is timed, the results of a sample of agents are held against those of another backend;
-    /// `simc bench --help` says within what bounds. A model that differs has no rate. Either a kernel is wrong,
-    /// which is a bug of the compiler, or the model turns the smallest differences of rounding into other
-    /// results within a few steps, as a hash of a float's bits does.
+    /// `simc bench --help` says within what bounds. A model that differs has no rate. Either a kernel is
+    /// wrong, which is a bug of the compiler, or the model turns the smallest differences of rounding into
+    /// other results within a few steps, as a hash of a float's bits does.
     E0920 not_verified(name: &str, why: &str) {
         Problem::new(format!("`{name}` has no rate, since it is not verified: {why}"))
             .help("if the model does not amplify rounding errors, report it as a bug of the compiler")

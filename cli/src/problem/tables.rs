@@ -39,10 +39,10 @@ catalog! {
     /// A CSV file lacks a column.
     ///
     /// Columns are found by their names, in any order, and others are left alone: a scalar `x` is the column
-    /// `x`, an array the columns `x[0]`, `x[1]`, … (`x[0][0]`, … if it is nested), a vector `x.x`, `x.y`, …, and
-    /// the fields of a struct are `order.price`, `order.size`, …. All columns of a struct or vector may leave its
-    /// name away: `price`, `size`. The columns of a table (`--data`) that is neither struct nor vector may have
-    /// any names: if none of them is one of the table's, they are taken in order.
+    /// `x`, an array the columns `x[0]`, `x[1]`, … (`x[0][0]`, … if it is nested), a vector `x.x`, `x.y`, …,
+    /// and the fields of a struct are `order.price`, `order.size`, …. All columns of a struct or vector may
+    /// leave its name away: `price`, `size`. The columns of a table (`--data`) that is neither struct nor
+    /// vector may have any names: if none of them is one of the table's, they are taken in order.
     E0934 csv_missing_column(path: &Path, columns: &str, help: &str) {
         Problem::new(format!("`{}` has no {columns}", path.display()))
             .at(format!("{}:1", path.display()))
@@ -142,8 +142,8 @@ catalog! {
 
     /// A file has more values than memory has room for.
     ///
-    /// Tables and inputs lie in memory, and are copied once on their way there. A pipe whose other end never stops
-    /// writing ends so, too.
+    /// Tables and inputs lie in memory, and are copied once on their way there. A pipe whose other end never
+    /// stops writing ends so, too.
     E0944 table_too_large(path: &Path, bytes: u64, available: u64) {
         Problem::new(format!(
             "the values of `{}` take more than {} MB, and {} MB of memory are left",

@@ -1,9 +1,9 @@
 //! Which column of a CSV file holds which value: one rule for `--data` and `--input`.
 //!
 //! Every value of a row has a name, such as `orders.price` or `w[0][1]`, and a shorter one within a struct or
-//! vector: `price`. Columns are found by these names, in any order; either all are long or all are short. Columns
-//! of other names are left alone. Only where a table is one field without names inside it, neither struct nor
-//! vector, and the header has none of its columns' names, the columns are taken in order.
+//! vector: `price`. Columns are found by these names, in any order; either all are long or all are short.
+//! Columns of other names are left alone. Only where a table is one field without names inside it, neither
+//! struct nor vector, and the header has none of its columns' names, the columns are taken in order.
 
 use super::spellings;
 use crate::problem::{self, Problem};

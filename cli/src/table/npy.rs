@@ -1,5 +1,6 @@
-//! NPY files, NumPy's form of one array (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>):
-//! read in versions 1 to 3, little-endian and C order; written in version 1.
+//! NPY files, NumPy's form of one array
+//! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>): read in versions 1 to 3,
+//! little-endian and C order; written in version 1.
 
 use super::{Loaded, Room, cell::Kind, describe, dims, fits};
 use crate::{

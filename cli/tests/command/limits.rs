@@ -1,4 +1,5 @@
-//! The largest numbers of agents and steps: one in the documentation, the compiler, the command and every backend.
+//! The largest numbers of agents and steps: one in the documentation, the compiler, the command and every
+//! backend.
 
 use crate::{Place, repository};
 use sim_compiler::manifest::{MOST_AGENTS, MOST_STEPS};

@@ -1,4 +1,5 @@
-//! Runs within the memory that there is: refused before they begin, or computed without holding what nobody takes.
+//! Runs within the memory that there is: refused before they begin, or computed without holding what nobody
+//! takes.
 
 use crate::{Place, Said};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Pipes in place of files: read where somebody writes, waited for where nobody does, never where a file is meant.
+//! Pipes in place of files: read where somebody writes, waited for where nobody does, never where a file is
+//! meant.
 
 use crate::{Place, Said};
 use sim_tests::launch::has_gpu;

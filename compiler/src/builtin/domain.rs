@@ -1,5 +1,5 @@
-//! The arguments for which a distribution exists. The checker asks about constants, the launch about what only
-//! params and the launch's own numbers say.
+//! The arguments for which a distribution exists. The checker asks about constants, the launch about what
+//! only params and the launch's own numbers say.
 
 use super::Draw;
 
@@ -15,7 +15,8 @@ pub struct Fault {
     pub found: String,
 }
 
-/// What is wrong with the arguments of a draw, as far as they are known. Those of `categorical` are its weights.
+/// What is wrong with the arguments of a draw, as far as they are known. Those of `categorical` are its
+/// weights.
 pub fn fault(draw: Draw, args: &[Option<f64>]) -> Option<Fault> {
     let arg = |k: usize| args.get(k).copied().flatten();
     let one = |name: &str, needs, legal: fn(f64) -> bool| {

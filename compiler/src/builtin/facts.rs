@@ -1,10 +1,10 @@
-//! What passes and schedules may rely on about a builtin, beside its meaning: what a call costs, where its results
-//! lie, and how it is computed under `--math precise`.
+//! What passes and schedules may rely on about a builtin, beside its meaning: what a call costs, where its
+//! results lie, and how it is computed under `--math precise`.
 
 /// What a call costs a GPU.
 ///
-/// `instructions` is what kernels have today, for choices of size; the operations by unit are what a good kernel
-/// could do it with, for comparing a measured time with what a device could do at best.
+/// `instructions` is what kernels have today, for choices of size; the operations by unit are what a good
+/// kernel could do it with, for comparing a measured time with what a device could do at best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Instructions for each component of the widest argument.

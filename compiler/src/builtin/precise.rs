@@ -2,16 +2,19 @@
 //! functions, which WGSL lets be off by far more than a few units in the last place.
 //!
 //! They are the algorithms of [`math`](super::math) in `f32`, with its coefficients: `functions.wgsl` names a
-//! polynomial or a number of the Rust text by `$NAME`, and `expand` writes it out. Where the Rust functions go
-//! through `f64`, these keep what rounding loses in a second float. They do not rely on how a driver takes WGSL:
+//! polynomial or a number of the Rust text by `$NAME`, and `expand` writes it out. Where the Rust functions
+//! go through `f64`, these keep what rounding loses in a second float. They do not rely on how a driver takes
+//! WGSL:
 //!
-//! * It may fuse a product into a sum, and `fma` may be fused or not. So products whose error would matter are
-//!   exact, by factors of few digits (`pieces`), or what they lose is computed from halves of their factors.
+//! * It may fuse a product into a sum, and `fma` may be fused or not. So products whose error would matter
+//!   are exact, by factors of few digits (`pieces`), or what they lose is computed from halves of their
+//!   factors.
 //! * It may reorder sums. What must not be reordered passes through an integer (`precise_opaque`).
-//! * It may flush denormals to zero, and may be ignorant of infinities and NaN in comparisons. The corners are
-//!   told by bits; results that are denormal may be 0.
+//! * It may flush denormals to zero, and may be ignorant of infinities and NaN in comparisons. The corners
+//!   are told by bits; results that are denormal may be 0.
 //!
-//! A builtin's row names its form. Those that have none have a device function that is exact or good to a few units.
+//! A builtin's row names its form. Those that have none have a device function that is exact or good to a few
+//! units.
 
 use super::{
     BuiltinId, Precise,

@@ -1,7 +1,7 @@
 //! The rows, by area, and the constants that name them.
 
-/// Declares the constants of an area's rows: each is the name of its row in capitals. A constant without a row does not
-/// compile.
+/// Declares the constants of an area's rows: each is the name of its row in capitals. A constant without a
+/// row does not compile.
 macro_rules! ids {
     ($($id:ident),+ $(,)?) => {
         impl crate::builtin::BuiltinId {

@@ -1,7 +1,8 @@
 //! The WGSL backend: one compute kernel that reads as if a person wrote it.
 //!
-//! The text has four parts: the bindings, the model's functions, `main` (after `prepare`, if the schedule asks
-//! for it), and the supporting functions that the rest turned out to call. `manifest` says how buffers are laid out, `ir` what a program means.
+//! The text has four parts: the bindings, the model's functions, `main` (after `prepare`, if the schedule
+//! asks for it), and the supporting functions that the rest turned out to call. `manifest` says how buffers
+//! are laid out, `ir` what a program means.
 //!
 //! Law of the text: no shader compiler may refuse it or find undefined behaviour in it. WGSL evaluates
 //! expressions of constants early and refuses the module when one overflows, so no operator or builtin

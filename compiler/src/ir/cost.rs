@@ -283,8 +283,8 @@ impl Counter<'_> {
     }
 }
 
-/// Operations of the special-function unit in a node apart from its operands, without those of a function that it
-/// calls.
+/// Operations of the special-function unit in a node apart from its operands, without those of a function
+/// that it calls.
 pub(super) fn special(program: &Program, id: ExprId) -> u32 {
     let own = match &program[id] {
         Expr::Binary(op, a, b) => {

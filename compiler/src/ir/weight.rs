@@ -8,7 +8,8 @@ const DIVISION: u32 = 8;
 const RANDOM_WORD: u32 = 16;
 /// What lanes tell one another takes as long as so many instructions, per halving of their number.
 pub const SHUFFLE: u32 = 20;
-/// The same for what they tell one another through workgroup memory: a word written, a barrier, a few words read.
+/// The same for what they tell one another through workgroup memory: a word written, a barrier, a few words
+/// read.
 pub const EXCHANGE: u32 = 60;
 
 /// The work of a block.

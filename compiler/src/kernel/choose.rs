@@ -229,12 +229,12 @@ fn step_table(
     }
 }
 
-/// How long so many lanes for each of so many agents take, in instructions of a step, on a device that `busy` invocations
-/// keep busy.
+/// How long so many lanes for each of so many agents take, in instructions of a step, on a device that `busy`
+/// invocations keep busy.
 ///
 /// With `n` lanes an agent's step takes as long as a lane's part of it, and `n` times as many invocations
-/// run: those that share a scheduler take turns at its unit for special functions, and once they keep the device busy,
-/// a step takes that much longer.
+/// run: those that share a scheduler take turns at its unit for special functions, and once they keep the
+/// device busy, a step takes that much longer.
 fn time(estimate: &Estimate, target: &Target, busy: u32) -> f64 {
     let (agents, profile) = (target.agents, target.profile());
     let times = match (estimate.streams, estimate.streams_inputs) {

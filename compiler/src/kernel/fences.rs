@@ -1,16 +1,17 @@
 //! Arithmetic fences: WGSL lets a driver's compiler contract and reorder sums.
 //!
-//! * Where a sum takes a term off again, as compensated sums do, its parts get fences: `(x + y) - x` is there for its
-//!   rounding, and every compiler that was seen makes `y` of it.
-//! * A difference or quotient of a value and itself gets one: compilers make 0 and 1 of them, also where the value is
-//!   NaN, infinite, or 0 (NVIDIA's the 1).
+//! * Where a sum takes a term off again, as compensated sums do, its parts get fences: `(x + y) - x` is there
+//!   for its rounding, and every compiler that was seen makes `y` of it.
+//! * A difference or quotient of a value and itself gets one: compilers make 0 and 1 of them, also where the
+//!   value is NaN, infinite, or 0 (NVIDIA's the 1).
 //!
-//! And for compilers that reorder other sums, too: Mesa's make `fma(a, b, fma(c, d, x))` of `x + (a * b + c * d)`.
+//! And for compilers that reorder other sums, too: Mesa's make `fma(a, b, fma(c, d, x))` of `x + (a * b + c *
+//! d)`.
 //!
-//! * What a variable adds to itself, if it is a sum, gets a fence: else the roundings of `x + c * d` would add up over
-//!   the steps wherever `c * d` is much the same in each.
-//! * A product that does not change during the time loop gets one: contracted into a sum of the loop it would be
-//!   another number there, by the same rounding in every step.
+//! * What a variable adds to itself, if it is a sum, gets a fence: else the roundings of `x + c * d` would
+//!   add up over the steps wherever `c * d` is much the same in each.
+//! * A product that does not change during the time loop gets one: contracted into a sum of the loop it would
+//!   be another number there, by the same rounding in every step.
 //!
 //! Invariant: each value is the same to the bit. No pass of the pipeline: processors need none.
 
@@ -23,8 +24,8 @@ use crate::{
     },
 };
 
-/// A program with its fences, for a device whose compiler keeps the order of other sums or may not; none if it needs
-/// none.
+/// A program with its fences, for a device whose compiler keeps the order of other sums or may not; none if
+/// it needs none.
 pub(crate) fn fenced(program: &Program, keeps_order: bool) -> Option<Program> {
     let mut program = program.clone();
     let mut pass = Fences {

@@ -1,5 +1,5 @@
-//! Shares an agent out among lanes of a subgroup or a workgroup: each runs its part of the rounds of the loops over
-//! array elements, and keeps its part of the arrays; all else every lane computes for itself.
+//! Shares an agent out among lanes of a subgroup or a workgroup: each runs its part of the rounds of the
+//! loops over array elements, and keeps its part of the arrays; all else every lane computes for itself.
 //!
 //! A loop `for i in 0..n` may be shared if its rounds do not hear of one another: it draws nothing, leaves
 //! nothing early, writes elements `[i]` only, and what else it assigns are accumulators, `a = a + …`, whose
@@ -56,8 +56,8 @@ struct Shared {
     in_turns: bool,
 }
 
-/// Shares a lowered program out among `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of them
-/// talk by shuffles, more by barriers and workgroup memory. Returns whether it did.
+/// Shares a lowered program out among `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of
+/// them talk by shuffles, more by barriers and workgroup memory. Returns whether it did.
 pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> bool {
     debug_assert!(lanes.is_power_of_two() && subgroup.is_power_of_two());
     if lanes < 2 {
@@ -101,8 +101,8 @@ pub(crate) struct Estimate {
     pub(crate) lanes: u32,
     /// Instructions that each lane runs per step (or once, in a model without steps).
     pub(crate) work: f64,
-    /// Operations of the unit for special functions among them; none where lanes share out the steps, which wait for no
-    /// other lane's.
+    /// Operations of the unit for special functions among them; none where lanes share out the steps, which
+    /// wait for no other lane's.
     pub(crate) special: f64,
     /// Is most of it one long loop over inputs or data, which memory feeds?
     pub(crate) streams: bool,
@@ -112,8 +112,8 @@ pub(crate) struct Estimate {
     pub(crate) seldom_talks: bool,
 }
 
-/// What each number of lanes would give on a device with such subgroups, one lane first; fewer where nothing can be
-/// shared.
+/// What each number of lanes would give on a device with such subgroups, one lane first; fewer where nothing
+/// can be shared.
 pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -> Vec<Estimate> {
     let mut program = lowered.clone();
     prepare(&mut program);
@@ -210,8 +210,8 @@ fn gain(survey: &Survey, group: &Group, lanes: u32, subgroup: u32) -> f64 {
         .sum()
 }
 
-/// How so many parts are combined through workgroup memory, one barrier each time: as sums of how many, which lie how
-/// far from one another. Few are read by every lane, for many it is done twice.
+/// How so many parts are combined through workgroup memory, one barrier each time: as sums of how many, which
+/// lie how far from one another. Few are read by every lane, for many it is done twice.
 pub(crate) fn exchanges(parts: u32) -> impl Iterator<Item = (u32, u32)> {
     let first = match parts {
         0..=8 => parts,

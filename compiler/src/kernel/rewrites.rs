@@ -1,9 +1,10 @@
-//! The table of rewrites for a device: those of [`super::relax`], which move roundings, and those of [`super::order`],
-//! which keep every bit. A schedule asks for them ([`Schedule::reassociate`]), so they are no passes of the pipeline,
-//! whose programs run on processors as well.
+//! The table of rewrites for a device: those of [`super::relax`], which move roundings, and those of
+//! [`super::order`], which keep every bit. A schedule asks for them ([`Schedule::reassociate`]), so they are
+//! no passes of the pipeline, whose programs run on processors as well.
 //!
-//! Invariant: every float is what it was but for the order of its sums and for some roundings; all else is the same
-//! to the bit. A rewrite that changes nothing leaves the program as it was. In debug builds the verifier runs after each.
+//! Invariant: every float is what it was but for the order of its sums and for some roundings; all else is
+//! the same to the bit. A rewrite that changes nothing leaves the program as it was. In debug builds the
+//! verifier runs after each.
 
 use super::{
     order::interleave_chains,
@@ -56,8 +57,8 @@ pub(crate) struct Setting {
     bound: Bound,
     /// The device's compiler knows infinities, see [`Schedule::has_infinities`].
     has_infinities: bool,
-    /// Lanes share out the steps: accumulated states are known by their numbers, and their lanes begin with other values
-    /// than `init` says, so most passes may not run.
+    /// Lanes share out the steps: accumulated states are known by their numbers, and their lanes begin with
+    /// other values than `init` says, so most passes may not run.
     splits_time: bool,
     profile: &'static Profile,
     /// What the rewrites before it have changed.
@@ -163,7 +164,8 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
     },
 ];
 
-/// So that the constants of functions, too, can go into weights, calls are written out first where no pairs were sought.
+/// So that the constants of functions, too, can go into weights, calls are written out first where no pairs
+/// were sought.
 fn constants_in_weights(program: &mut Program, setting: &Setting) -> u32 {
     split_deep::run(program);
     let written_out = setting.bound != Bound::Special

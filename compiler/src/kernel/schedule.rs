@@ -1,10 +1,10 @@
-//! Schedules: the choices that a kernel's text depends on beside the program, what a device and a caller say to them,
-//! and the kernel that results.
+//! Schedules: the choices that a kernel's text depends on beside the program, what a device and a caller say
+//! to them, and the kernel that results.
 //!
-//! A schedule never changes what a model computes but for the order in which a float sum is taken
-//! (`lanes`, `reassociate`) and for some roundings (`reassociate`, by `load` in other places); draws are the same bits
-//! under each. [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its device and
-//! population takes a better one.
+//! A schedule never changes what a model computes but for the order in which a float sum is taken (`lanes`,
+//! `reassociate`) and for some roundings (`reassociate`, by `load` in other places); draws are the same bits
+//! under each. [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its
+//! device and population takes a better one.
 
 use super::profile::{DeviceClass, Profile};
 use crate::manifest::Prepared;
@@ -16,8 +16,8 @@ pub struct Schedule {
     pub class: DeviceClass,
     /// Lanes that share one agent: a power of two, 1 to [`MOST_LANES`].
     pub lanes: u32,
-    /// So many lanes tell one another values by shuffles: the smallest subgroup of the device, or 1. Where an agent
-    /// has more lanes, they talk through workgroup memory.
+    /// So many lanes tell one another values by shuffles: the smallest subgroup of the device, or 1. Where an
+    /// agent has more lanes, they talk through workgroup memory.
     pub subgroup: u32,
     /// How often the time loop's body stands in the text, at least 1; 0 chooses by the body's size.
     pub unroll_steps: u32,
@@ -27,17 +27,19 @@ pub struct Schedule {
     /// The device's compiler takes float sums in the order of the text, so that lanes which add the same two
     /// values get the same bits without further care, and few sums need an arithmetic fence.
     pub keeps_order: bool,
-    /// The device's compiler does not assume that there are no infinities, as WGSL would let it: 1 over infinity is 0.
+    /// The device's compiler does not assume that there are no infinities, as WGSL would let it: 1 over
+    /// infinity is 0.
     pub has_infinities: bool,
     /// How much of the device the agents keep busy.
     pub load: Occupancy,
-    /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers spare registers so that
-    /// many workgroups fit a processor at once, at the price of waiting for one value after another; where few
-    /// run anyway, that is the wrong way round, and memory that few workgroups have room for tells them.
+    /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers spare
+    /// registers so that many workgroups fit a processor at once, at the price of waiting for one value after
+    /// another; where few run anyway, that is the wrong way round, and memory that few workgroups have room
+    /// for tells them.
     pub reserve: bool,
-    /// Moves constant factors, takes sums of floats in the order that suits fused multiply-adds, undoes divisions
-    /// within divisors, and lets pairs of divisions share a
-    /// reciprocal if the device is full and waits for special functions. Only with [`crate::Math::Fast`] and the optimiser.
+    /// Moves constant factors, takes sums of floats in the order that suits fused multiply-adds, undoes
+    /// divisions within divisors, and lets pairs of divisions share a reciprocal if the device is full and
+    /// waits for special functions. Only with [`crate::Math::Fast`] and the optimiser.
     pub reassociate: bool,
 }
 

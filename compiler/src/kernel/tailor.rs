@@ -37,8 +37,8 @@ pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailore
     rewritten.finish(artifact, split)
 }
 
-/// The optimised program for so many lanes per agent, as far as it can be split over them: where they are more than a
-/// subgroup has, they wait for one another at barriers.
+/// The optimised program for so many lanes per agent, as far as it can be split over them: where they are
+/// more than a subgroup has, they wait for one another at barriers.
 pub(crate) fn split_over_lanes(artifact: &Artifact, lanes: u32, subgroup: u32) -> Cow<'_, Program> {
     if lanes > 1 {
         let mut program = artifact.program.clone();
@@ -97,8 +97,8 @@ pub(crate) fn rewrite<'a>(
 }
 
 impl<'a> Rewritten<'a> {
-    /// The step split for a step table, where that is worth it. What lanes combine through workgroup memory, they combine
-    /// in `main`.
+    /// The step split for a step table, where that is worth it. What lanes combine through workgroup memory,
+    /// they combine in `main`.
     pub(crate) fn split(&self) -> Option<Split> {
         let program = &self.program;
         let waits = program.lanes > self.schedule.subgroup && program.shared_time.is_empty();

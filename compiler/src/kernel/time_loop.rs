@@ -1,4 +1,5 @@
-//! How an iteration of the time loop looks: how many copies of the step it has, and what runs only every so many steps.
+//! How an iteration of the time loop looks: how many copies of the step it has, and what runs only every so
+//! many steps.
 
 use super::{
     lanes::outlives_stop,
@@ -12,22 +13,22 @@ const MOST_COPIES: u32 = 64;
 /// The time loop of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeLoop {
-    /// Copies of the step in an iteration: a loop's own cost is a large part of a small step, and drivers overlap steps
-    /// only within an iteration.
+    /// Copies of the step in an iteration: a loop's own cost is a large part of a small step, and drivers
+    /// overlap steps only within an iteration.
     pub(crate) copies: u32,
     /// Steps after which it is asked whether all agents of a subgroup have stopped, if not after each.
     pub(crate) asks_every: Option<u32>,
-    /// The step begins with an `if` that only steps take whose number is a multiple of this power of two. It stands
-    /// before a loop over the steps up to the next multiple: in each copy of the step its branch would keep drivers from
-    /// overlapping them.
+    /// The step begins with an `if` that only steps take whose number is a multiple of this power of two. It
+    /// stands before a loop over the steps up to the next multiple: in each copy of the step its branch would
+    /// keep drivers from overlapping them.
     pub(crate) period: Option<u32>,
     /// An agent that has stopped goes on without effect.
     pub(crate) outlives_stop: bool,
 }
 
 impl TimeLoop {
-    /// That of a program, whose step begins with so many statements that do not run in the loop; and why it has so many
-    /// copies, where that was a choice.
+    /// That of a program, whose step begins with so many statements that do not run in the loop; and why it
+    /// has so many copies, where that was a choice.
     pub(crate) fn plan(
         program: &Program,
         schedule: &Schedule,

@@ -1,14 +1,14 @@
 //! States that are integrated, as sums of two floats.
 //!
-//! The increments of a small step are lost in a state's last digit, in the same way each time. So `integrate` adds
-//! them to a second float, `low`, of which no model knows, and a reader of the state gets `state + low`, rounded.
-//! From time to time the sum of both goes into the state, and what rounding takes from it stays in `low`: as in
-//! Kahan's compensated sums ("Further remarks on reducing truncation errors", 1965), but not in every step, so that a
-//! step costs an addition. Between two times `low` holds at most [`PERIOD`] increments and loses less than
-//! 2^-24 [`PERIOD`] of each.
+//! The increments of a small step are lost in a state's last digit, in the same way each time. So `integrate`
+//! adds them to a second float, `low`, of which no model knows, and a reader of the state gets `state + low`,
+//! rounded. From time to time the sum of both goes into the state, and what rounding takes from it stays in
+//! `low`: as in Kahan's compensated sums ("Further remarks on reducing truncation errors", 1965), but not in
+//! every step, so that a step costs an addition. Between two times `low` holds at most [`PERIOD`] increments
+//! and loses less than 2^-24 [`PERIOD`] of each.
 //!
-//! When is told by numbers that all agents share: the number of the step, or of the iteration of the loop that
-//! integrates, and before each such loop.
+//! When is told by numbers that all agents share: the number of the step, or of the iteration of the loop
+//! that integrates, and before each such loop.
 
 use super::Lowerer;
 use crate::{
@@ -92,8 +92,8 @@ impl Lowerer<'_> {
         self.renormalise_when(index, PERIOD - 1, integrated(body, Loops::Outside));
     }
 
-    /// After the last step, and after what `finish` integrates: the state is what a launch may ask for, and all of it
-    /// from here on. (The low part of an infinite sum is NaN.)
+    /// After the last step, and after what `finish` integrates: the state is what a launch may ask for, and
+    /// all of it from here on. (The low part of an infinite sum is NaN.)
     pub(super) fn renormalise_all(&mut self) {
         let states = (0..self.model.states.len() as u32).map(StateId);
         self.renormalise(states.collect());

@@ -1,5 +1,5 @@
-//! Random draws as words and arithmetic. A draw takes the next words of its agent and step, and so its
-//! value depends on the seed, the agent, the step and its number, and on nothing else. `bernoulli`, `randint` and
+//! Random draws as words and arithmetic. A draw takes the next words of its agent and step, and so its value
+//! depends on the seed, the agent, the step and its number, and on nothing else. `bernoulli`, `randint` and
 //! `poisson` are functions of the prelude.
 
 mod categorical;
@@ -143,9 +143,9 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The end up to which a uniform number is drawn, and the last number before it: `high` and the float before
-    /// `high`; but `low` for both if `high` is not above it, and NaN if `high` is. The float before is found in
-    /// integers, which no driver rounds.
+    /// The end up to which a uniform number is drawn, and the last number before it: `high` and the float
+    /// before `high`; but `low` for both if `high` is not above it, and NaN if `high` is. The float before is
+    /// found in integers, which no driver rounds.
     fn uniform_end(&mut self, low: ir::VarId, high: ir::VarId) -> (ir::VarId, ir::VarId) {
         let (a, b) = (self.read(low), self.read(high));
         let proper = self.binary(BinaryOp::Less, a, b);

@@ -64,8 +64,8 @@ impl Lowerer<'_> {
         self.accumulate(accumulator, value, index);
     }
 
-    /// Where `argmin` and `argmax` begin without a filter: at the first index, or at 0 if there is none. Gives the
-    /// ends of the range back, which are read twice.
+    /// Where `argmin` and `argmax` begin without a filter: at the first index, or at 0 if there is none.
+    /// Gives the ends of the range back, which are read twice.
     fn begin_search(&mut self, result: VarId, start: ExprId, end: ExprId) -> (ExprId, ExprId) {
         let (start, end) = (self.bind("first", start), self.bind("end", end));
         let (first, last) = (self.read(start), self.read(end));

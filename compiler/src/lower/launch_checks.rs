@@ -257,8 +257,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Names each once, and one output for each argument. Nodes stay where they are in the arena: each has one user here
-    /// as there.
+    /// Names each once, and one output for each argument. Nodes stay where they are in the arena: each has
+    /// one user here as there.
     fn program(self) -> Program {
         let mut program = Program {
             vars: self.from.vars.clone(),

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, UnaryOp, VarId, VarKind};
 
-/// Nodes that both arms may evaluate together: enough for the `if !done { … }` with which an episode ends, whose
-/// branch some drivers keep.
+/// Nodes that both arms may evaluate together: enough for the `if !done { … }` with which an episode ends,
+/// whose branch some drivers keep.
 const MAX_NODES: usize = 32;
 /// Variables that may change.
 const MAX_VARS: usize = 4;
@@ -49,7 +49,8 @@ fn convert(program: &mut Program, block: &mut Block) {
     *block = new;
 }
 
-/// Is a condition the same for all agents whatever they do? Then its branch is one that no agent takes in vain.
+/// Is a condition the same for all agents whatever they do? Then its branch is one that no agent takes in
+/// vain.
 fn is_shared(program: &Program, id: ExprId) -> bool {
     match program[id] {
         Expr::Launch(Launch::Agent | Launch::Lane) => false,
@@ -129,8 +130,9 @@ fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
         .try_for_each(|&operand| spend(program, operand, left))
 }
 
-/// The variable and the operator if a condition is `x` or `!x`: `if !x { x = y }` is `x = x || y`. As a choice it cost
-/// Acrobot's benchmark 7 % for 4,096 agents on an H200, whose driver then keeps `x` in a register of words.
+/// The variable and the operator if a condition is `x` or `!x`: `if !x { x = y }` is `x = x || y`. As a
+/// choice it cost Acrobot's benchmark 7 % for 4,096 agents on an H200, whose driver then keeps `x` in a
+/// register of words.
 fn latch(program: &Program, condition: ExprId) -> Option<(VarId, BinaryOp)> {
     match program[condition] {
         Expr::Read(var) => Some((var, BinaryOp::And)),

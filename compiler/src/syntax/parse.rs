@@ -10,7 +10,8 @@
 //! * Lines and indentation only guide recovery and messages, never what is legal.
 //! * `agents`, `steps` and `step` are words of declarations and also names inside expressions. `limit` is a
 //!   word only after the condition of `while`.
-//! * The grammar gets balanced brackets (`bracket`), so all recursion is bounded; `if` values count themselves.
+//! * The grammar gets balanced brackets (`bracket`), so all recursion is bounded; `if` values count
+//!   themselves.
 
 pub(super) mod expr;
 pub(super) mod fault;

@@ -1,4 +1,5 @@
-//! Kernels whose agents have several lanes: how they talk, and that barriers stand where no agent parts from others.
+//! Kernels whose agents have several lanes: how they talk, and that barriers stand where no agent parts from
+//! others.
 
 use crate::validate::{naga, naga_with_subgroups, tint};
 use sim_compiler::{
@@ -6,7 +7,8 @@ use sim_compiler::{
     schedule::{Kernel, Schedule},
 };
 
-/// What lanes of several subgroups, or of none, are given: a long sum over inputs, a flag, and the least of them.
+/// What lanes of several subgroups, or of none, are given: a long sum over inputs, a flag, and the least of
+/// them.
 const LONG: &str = "
 input x: [f32; 1000] = 1.0
 output score = sum(for k in 0..1000: x[k] * x[k])

@@ -5,7 +5,8 @@ use lsp_types::{CodeAction, CodeActionKind, TextEdit, Uri, WorkspaceEdit};
 use sim_compiler::{Diagnostic, diagnostic::Fix, span::Span};
 use std::collections::HashMap;
 
-/// The fixes of a complaint that do mend it: afterwards it is gone, and there are no more complaints than before.
+/// The fixes of a complaint that do mend it: afterwards it is gone, and there are no more complaints than
+/// before.
 pub fn fixes(document: &Document, diagnostic: &Diagnostic) -> Vec<Fix> {
     let own = diagnostic.fixes.iter().cloned();
     own.chain(from_text(document, diagnostic))

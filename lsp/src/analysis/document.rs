@@ -9,7 +9,8 @@ use sim_compiler::{
 };
 use std::cell::OnceCell;
 
-/// A text and what the compiler says about it. The compiler is asked when an answer first needs it, once a text.
+/// A text and what the compiler says about it. The compiler is asked when an answer first needs it, once a
+/// text.
 pub struct Document {
     text: String,
     /// The byte at which each line begins.

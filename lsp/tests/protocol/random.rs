@@ -1,5 +1,5 @@
-//! Documents edited at random, with every kind of request in between. `SIM_LSP_FUZZ_SECONDS` says for how long,
-//! `SIM_LSP_FUZZ_SEED` where to begin.
+//! Documents edited at random, with every kind of request in between. `SIM_LSP_FUZZ_SECONDS` says for how
+//! long, `SIM_LSP_FUZZ_SEED` where to begin.
 
 use crate::editor::{Editor, Server, URI, models, position};
 use serde_json::{Value, json};

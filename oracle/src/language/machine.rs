@@ -423,8 +423,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// A state that is integrated loses nothing that is added: here its sum is in double precision. It begins anew
-    /// where the state has been assigned.
+    /// A state that is integrated loses nothing that is added: here its sum is in double precision. It begins
+    /// anew where the state has been assigned.
     fn add_increment(&mut self, state: usize, more: &[f64]) -> Outcome<()> {
         let now = components(&self.states[state])?;
         let sum = self.sums.entry(state).or_default();

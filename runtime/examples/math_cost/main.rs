@@ -1,9 +1,9 @@
 //! Measures fast and precise mathematics on a GPU and prints the table of `docs/mathematics.md`.
 //!
 //! `math_cost [AGENTS] [STEPS]`: errors against the CPU backend in units in the last place, operations as the
-//! compiler counts them, and the device's time for one call. Times are the median of 9 runs of a model that calls
-//! a function once a step, less those of one that only makes the arguments, over all agents and steps. On a large
-//! GPU, give it some million agents and a thousand steps.
+//! compiler counts them, and the device's time for one call. Times are the median of 9 runs of a model that
+//! calls a function once a step, less those of one that only makes the arguments, over all agents and steps.
+//! On a large GPU, give it some million agents and a thousand steps.
 
 mod samples;
 
@@ -134,8 +134,8 @@ fn range(case: &Case) -> String {
     }
 }
 
-/// Three cells: the error in the case's range, the error anywhere, and where it is. Infinities and NaNs that differ
-/// from the CPU's are counted separately.
+/// Three cells: the error in the case's range, the error anywhere, and where it is. Infinities and NaNs that
+/// differ from the CPU's are counted separately.
 fn error(case: &Case, found: &Found) -> String {
     let lost = match found.lost {
         0 => String::new(),

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 pub struct Case {
     /// A call, of `x` and `y`, or of `a` and `b`, which are words.
     pub call: Cow<'static, str>,
-    /// The largest error that the precise form may have against the CPU's, in units in the last place. That of
-    /// `tanh` is what the CPU's own algorithm loses, where roundings fall in another way.
+    /// The largest error that the precise form may have against the CPU's, in units in the last place. That
+    /// of `tanh` is what the CPU's own algorithm loses, where roundings fall in another way.
     pub bound: f64,
     /// The range of arguments that a model is likely to have.
     pub range: (f32, f32),

@@ -33,8 +33,8 @@ pub(crate) struct SessionOptions<'a> {
 }
 
 impl SessionOptions<'_> {
-    /// Opens the adapter and builds the kernel for a launch. Meanwhile another thread computes the absent inputs of
-    /// the launch with `complete`.
+    /// Opens the adapter and builds the kernel for a launch. Meanwhile another thread computes the absent
+    /// inputs of the launch with `complete`.
     ///
     /// # Errors
     /// Those of `complete` and of the device.
@@ -48,8 +48,8 @@ impl SessionOptions<'_> {
             let artifact = Arc::clone(self.artifact);
             Session::open(adapter, artifact, self.tuning, self.pipeline_cache, launch)
         };
-        // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the inputs
-        // later in that case, on this thread.
+        // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
+        // inputs later in that case, on this thread.
         let in_pool = rayon::current_thread_index().is_some();
         if launch.absent.is_empty() || in_pool || cfg!(target_family = "wasm") {
             return Ok(Opened {

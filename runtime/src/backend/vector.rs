@@ -22,8 +22,8 @@ use crate::{
 use sim_compiler::{artifact::Artifact, manifest::Manifest};
 use std::sync::Arc;
 
-/// Outputs of more bytes than this are computed again for their quartiles rather than held, if the caller does not
-/// keep them.
+/// Outputs of more bytes than this are computed again for their quartiles rather than held, if the caller
+/// does not keep them.
 const HELD_BYTES: u64 = 256 << 20;
 
 /// The vector machine with a model's program.

@@ -1,9 +1,9 @@
-//! The reference interpreter of the IR: one agent at a time, as simple as possible. It defines the meaning of the
-//! language and is the oracle of the tests.
+//! The reference interpreter of the IR: one agent at a time, as simple as possible. It defines the meaning of
+//! the language and is the oracle of the tests.
 //!
-//! [`Launch`] describes a run, and [`Launch::prepare`] lays out its variables once. Then a [`Machine`] runs single
-//! agents, or [`Interpreter::run`] runs a population on all cores. A run can be split into ranges of steps, as on a
-//! GPU: states are stored in their words in between, and the results keep their bits.
+//! [`Launch`] describes a run, and [`Launch::prepare`] lays out its variables once. Then a [`Machine`] runs
+//! single agents, or [`Interpreter::run`] runs a population on all cores. A run can be split into ranges of
+//! steps, as on a GPU: states are stored in their words in between, and the results keep their bits.
 
 mod drive;
 mod machine;

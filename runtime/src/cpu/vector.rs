@@ -1,13 +1,13 @@
 //! The vector machine: the CPU backend.
 //!
-//! A model's program is compiled to flat code. Each instruction is a loop over a block of agents ([`kernel::LANES`] of
-//! them), so the block shares the cost of dispatching an instruction and the loops use the processor's vector units.
-//! All steps of a block are run before the next block, so its registers stay in the caches and memory does not grow
-//! with the number of steps.
+//! A model's program is compiled to flat code. Each instruction is a loop over a block of agents
+//! ([`kernel::LANES`] of them), so the block shares the cost of dispatching an instruction and the loops use
+//! the processor's vector units. All steps of a block are run before the next block, so its registers stay in
+//! the caches and memory does not grow with the number of steps.
 //!
-//! [`compile::compile`] turns the IR into a [`Program`], [`Machine`] runs it on one block, and [`drive::run`] on a
-//! population, with all cores. The results have the same bits as those of the reference interpreter on every
-//! instruction set, because kernels apply the same scalar functions (`op`).
+//! [`compile::compile`] turns the IR into a [`Program`], [`Machine`] runs it on one block, and [`drive::run`]
+//! on a population, with all cores. The results have the same bits as those of the reference interpreter on
+//! every instruction set, because kernels apply the same scalar functions (`op`).
 
 mod compile;
 pub mod drive;

@@ -18,8 +18,8 @@ pub fn adapters() -> Vec<AdapterSummary> {
     all().adapters.iter().map(summary).collect()
 }
 
-/// Starts to load the drivers on another thread, so that a caller can compile meanwhile. Dropping the guard waits for
-/// the thread, so that no process exits while a driver is being loaded.
+/// Starts to load the drivers on another thread, so that a caller can compile meanwhile. Dropping the guard
+/// waits for the thread, so that no process exits while a driver is being loaded.
 #[must_use]
 pub fn preload() -> Preload {
     Preload(Some(thread::spawn(|| {
@@ -74,8 +74,8 @@ pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
     }
 }
 
-/// The seconds for loading the drivers and for listing the adapters. Only the first call gets them, so that one run
-/// counts them; others get 0.
+/// The seconds for loading the drivers and for listing the adapters. Only the first call gets them, so that
+/// one run counts them; others get 0.
 pub(crate) fn seconds() -> (f64, f64) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if TOLD.swap(true, Ordering::Relaxed) {
@@ -85,8 +85,8 @@ pub(crate) fn seconds() -> (f64, f64) {
     (found.instance_seconds, found.adapter_seconds)
 }
 
-/// Whether the driver may silently end loops after 65,535 iterations. Mesa's llvmpipe does; adapters of unknown kind
-/// are assumed to.
+/// Whether the driver may silently end loops after 65,535 iterations. Mesa's llvmpipe does; adapters of
+/// unknown kind are assumed to.
 pub(crate) fn cuts_long_loops(kind: AdapterKind) -> bool {
     !kind.is_gpu()
 }
@@ -117,8 +117,8 @@ struct Found {
     adapter_seconds: f64,
 }
 
-/// Every adapter with compute shaders, the best first. Found once per process: loading the drivers takes up to a tenth
-/// of a second, and listing the adapters longer.
+/// Every adapter with compute shaders, the best first. Found once per process: loading the drivers takes up
+/// to a tenth of a second, and listing the adapters longer.
 fn all() -> &'static Found {
     static FOUND: OnceLock<Found> = OnceLock::new();
     FOUND.get_or_init(|| {

@@ -1,10 +1,11 @@
-//! A batch on the device, as a state machine. Its runs, split into chunks where they do not fit, are submitted two
-//! submissions at a time, so that the device computes while the host reads the results of the submission before. Short
-//! runs share a submission, in which they are computed side by side.
+//! A batch on the device, as a state machine. Its runs, split into chunks where they do not fit, are
+//! submitted two submissions at a time, so that the device computes while the host reads the results of the
+//! submission before. Short runs share a submission, in which they are computed side by side.
 //!
-//! A driver calls [`BatchRun::submit_next`] until nothing more can be submitted, waits until [`BatchRun::poll`] says
-//! that the oldest submission has completed, and calls [`BatchRun::complete`]. [`BatchRun::run`] is the driver that
-//! blocks its thread; one for an async executor would await the callback of the submission instead.
+//! A driver calls [`BatchRun::submit_next`] until nothing more can be submitted, waits until
+//! [`BatchRun::poll`] says that the oldest submission has completed, and calls [`BatchRun::complete`].
+//! [`BatchRun::run`] is the driver that blocks its thread; one for an async executor would await the callback
+//! of the submission instead.
 
 mod collector;
 mod jobs;
@@ -118,7 +119,8 @@ impl<'a> BatchRun<'a> {
         }
     }
 
-    /// Whether all submissions have completed. After [`BatchRun::submit_next`] returned `false`, the batch is over.
+    /// Whether all submissions have completed. After [`BatchRun::submit_next`] returned `false`, the batch is
+    /// over.
     pub(super) fn is_finished(&self) -> bool {
         self.in_flight.is_empty()
     }
@@ -161,8 +163,9 @@ impl<'a> BatchRun<'a> {
         open.wait(RUNNING, index.clone(), due, || mapping.is_done())
     }
 
-    /// Takes the results of the oldest submission, which has completed, and delivers the runs that are complete with
-    /// it. If its runs have more steps, or must start again because the driver cut a loop short, submits them again.
+    /// Takes the results of the oldest submission, which has completed, and delivers the runs that are
+    /// complete with it. If its runs have more steps, or must start again because the driver cut a loop
+    /// short, submits them again.
     pub(super) fn complete(&mut self, deliver: Deliver<'_>) -> Result<(), Error> {
         let Some(submission) = self.in_flight.pop_front() else {
             return Ok(());
@@ -221,8 +224,8 @@ impl<'a> BatchRun<'a> {
         Ok(())
     }
 
-    /// Counts the dispatches of a submission for each of its jobs, and an equal share of its seconds if the caller
-    /// asked for timing.
+    /// Counts the dispatches of a submission for each of its jobs, and an equal share of its seconds if the
+    /// caller asked for timing.
     fn count(&mut self, jobs: &[Job], dispatches: u64, seconds: Option<f64>) {
         let asked = seconds.filter(|_| self.batch.control.timing.is_some());
         for job in jobs {

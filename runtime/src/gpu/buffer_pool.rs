@@ -1,5 +1,5 @@
-//! What a session keeps on the device from batch to batch: buffer sets with commands recorded for them, data tables,
-//! shared inputs.
+//! What a session keeps on the device from batch to batch: buffer sets with commands recorded for them, data
+//! tables, shared inputs.
 
 use super::{
     buffer_set::{BufferSet, Shape},
@@ -50,7 +50,8 @@ pub(super) struct BufferPool {
 }
 
 impl BufferPool {
-    /// The most agents of a chunk, where the device's limits allow `limit` and the caller `asked` for a bound.
+    /// The most agents of a chunk, where the device's limits allow `limit` and the caller `asked` for a
+    /// bound.
     pub(super) fn most_agents(&self, limit: u32, asked: Option<u32>) -> u32 {
         let asked = asked.unwrap_or(u32::MAX).max(1);
         limit.min(self.most_agents.unwrap_or(u32::MAX)).min(asked)

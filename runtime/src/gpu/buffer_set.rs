@@ -1,4 +1,5 @@
-//! The buffers of one submission. A submission may have several runs side by side, each with buffers of its own.
+//! The buffers of one submission. A submission may have several runs side by side, each with buffers of its
+//! own.
 
 use super::{
     chunk::Chunk,

@@ -1,9 +1,9 @@
 //! A cache of compiled pipelines on disk, so that a driver compiles a kernel once and not in every process.
 //!
-//! There is one file per adapter and version of this crate. It holds the driver's data, opaque to this crate, after a
-//! header: the driver's version, the kernels in it, and a checksum. A file that is damaged, of another driver, too
-//! large or writable by other users is ignored. No failure here is an error: the kernel is then compiled without a
-//! cache.
+//! There is one file per adapter and version of this crate. It holds the driver's data, opaque to this crate,
+//! after a header: the driver's version, the kernels in it, and a checksum. A file that is damaged, of
+//! another driver, too large or writable by other users is ignored. No failure here is an error: the kernel
+//! is then compiled without a cache.
 
 mod file;
 
@@ -44,8 +44,8 @@ struct Content {
 }
 
 impl Cache {
-    /// Opens the cache for a kernel. `None` if the driver has no caches. `key` names the adapter. With `checks`, the
-    /// same text is another kernel.
+    /// Opens the cache for a kernel. `None` if the driver has no caches. `key` names the adapter. With
+    /// `checks`, the same text is another kernel.
     pub(crate) fn open(
         open: &OpenDevice,
         directory: &Path,
@@ -68,11 +68,12 @@ impl Cache {
             content = Content::default();
         }
         let handle = open.guarded(Task::new("opening the pipeline cache"), || {
-            // SAFETY: the data must come from `PipelineCache::get_data`. The data of this file does: the file name has
-            // the adapter and the version of this crate, the header has the driver, a cryptographic checksum covers
-            // everything, and the file is a regular file of this user that nobody else can write. So it is complete,
-            // and was written by a process of this user, who could also replace this program. With `fallback`, wgpu
-            // checks its own header and the driver its own, and both start with an empty cache on a mismatch.
+            // SAFETY: the data must come from `PipelineCache::get_data`. The data of this file does: the file
+            // name has the adapter and the version of this crate, the header has the driver, a cryptographic
+            // checksum covers everything, and the file is a regular file of this user that nobody else can
+            // write. So it is complete, and was written by a process of this user, who could also replace
+            // this program. With `fallback`, wgpu checks its own header and the driver its own, and both
+            // start with an empty cache on a mismatch.
             unsafe {
                 open.device
                     .create_pipeline_cache(&wgpu::PipelineCacheDescriptor {

@@ -42,8 +42,8 @@ fn class(kind: AdapterKind) -> DeviceClass {
     }
 }
 
-/// Is it NVIDIA's driver? Its compiler was seen to contract products into sums and to reorder products, but never sums
-/// (lavapipe reorders them), and its reciprocal of infinity is 0.
+/// Is it NVIDIA's driver? Its compiler was seen to contract products into sums and to reorder products, but
+/// never sums (lavapipe reorders them), and its reciprocal of infinity is 0.
 fn is_nvidia(adapter: &AdapterSummary) -> bool {
     adapter.api == "vulkan" && adapter.driver.starts_with("NVIDIA")
 }

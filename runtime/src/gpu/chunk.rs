@@ -1,5 +1,5 @@
-//! Splits a population into chunks that fit the device's limits. Chunks do not change results: the draws of an agent
-//! depend on its number, not on its index in a buffer.
+//! Splits a population into chunks that fit the device's limits. Chunks do not change results: the draws of
+//! an agent depend on its number, not on its index in a buffer.
 
 /// One chunk of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(crate) fn chunk_agents(agents: u32, most: u32, workgroup: u32) -> u32 {
     whole.min(most.into()).min(agents.into()) as u32
 }
 
-/// The number of workgroups in x and y: one row if the limit allows it, otherwise the fewest rows. Kernels number
-/// workgroups row by row.
+/// The number of workgroups in x and y: one row if the limit allows it, otherwise the fewest rows. Kernels
+/// number workgroups row by row.
 pub(crate) fn workgroups(agents: u32, workgroup: u32, per_dimension: u32) -> (u32, u32) {
     let groups = agents.div_ceil(workgroup.max(1));
     if groups <= per_dimension {

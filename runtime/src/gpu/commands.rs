@@ -1,5 +1,5 @@
-//! The commands of a submission. Recording takes the host longer than submitting, so the commands of a run that fits
-//! one submission are recorded once more while the device computes it, for the next run like it.
+//! The commands of a submission. Recording takes the host longer than submitting, so the commands of a run
+//! that fits one submission are recorded once more while the device computes it, for the next run like it.
 
 use super::{
     buffer_set::{BufferSet, RunBuffers},
@@ -16,7 +16,8 @@ use crate::error::Error;
 /// Recording, submitting and waiting, in errors.
 pub(super) const RUNNING: Task = Task::new("running the kernel");
 
-/// Everything that commands depend on beside the kernel and the buffers. Commands with equal keys are interchangeable.
+/// Everything that commands depend on beside the kernel and the buffers. Commands with equal keys are
+/// interchangeable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct CommandKey {
     /// Runs of the submission.

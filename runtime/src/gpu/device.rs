@@ -1,5 +1,5 @@
-//! An open device. Every call that can fail goes through [`OpenDevice::guarded`], which turns the errors and panics of
-//! wgpu into errors of this crate.
+//! An open device. Every call that can fail goes through [`OpenDevice::guarded`], which turns the errors and
+//! panics of wgpu into errors of this crate.
 
 use crate::{
     adapter::AdapterSummary,
@@ -19,7 +19,8 @@ use std::{
     time::Duration,
 };
 
-/// How long a wait spins before it blocks. Blocking adds 50 to 400 microseconds of latency to a run, spinning 35.
+/// How long a wait spins before it blocks. Blocking adds 50 to 400 microseconds of latency to a run, spinning
+/// 35.
 const SPIN: Duration = Duration::from_millis(2);
 
 /// Longest sleep of a wait between two polls.
@@ -31,8 +32,9 @@ const WORKGROUP: u32 = 64;
 /// Held while a device is opened or closed or a kernel is compiled.
 static DRIVER: Mutex<()> = Mutex::new(());
 
-/// Waits until no other thread opens or closes a device or compiles a kernel. NVIDIA's driver 580.159 was seen to
-/// deadlock when two threads did so at once: one held the lock of the dynamic loader, the other the driver's.
+/// Waits until no other thread opens or closes a device or compiles a kernel. NVIDIA's driver 580.159 was
+/// seen to deadlock when two threads did so at once: one held the lock of the dynamic loader, the other the
+/// driver's.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -147,8 +149,8 @@ impl OpenDevice {
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        // wgpu panics where it cannot continue, above all if the device is lost. The session that owns the device is
-        // dropped after any error, so nothing observes the state that a panic leaves.
+        // wgpu panics where it cannot continue, above all if the device is lost. The session that owns the
+        // device is dropped after any error, so nothing observes the state that a panic leaves.
         let result = catch_unwind(AssertUnwindSafe(act));
         let errors = [
             clock::block_on(validation.pop()),
@@ -275,8 +277,8 @@ impl OpenDevice {
             .map_err(|error| self.poll_failed(task, &error))
     }
 
-    /// Blocks until a submission `is_done`, which is expected at the time `due`: sleeps for most of the time until
-    /// then, spins around `due`, and waits for the driver if the submission takes longer.
+    /// Blocks until a submission `is_done`, which is expected at the time `due`: sleeps for most of the time
+    /// until then, spins around `due`, and waits for the driver if the submission takes longer.
     pub(crate) fn wait(
         &self,
         task: Task,

@@ -112,10 +112,11 @@ fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule
     if checks {
         return device.create_shader_module(descriptor);
     }
-    // SAFETY: in every kernel that the compiler writes, loops are bounded, indices are clamped or proved to be in
-    // range, and integer divisors are guarded, so the checks never fire. The length of every buffer follows from the
-    // manifest that the kernel was compiled with. The checks are expensive: forced loop bounding prevents drivers from
-    // unrolling loops over local arrays, which made kernels up to 31 times slower.
+    // SAFETY: in every kernel that the compiler writes, loops are bounded, indices are clamped or proved to
+    // be in range, and integer divisors are guarded, so the checks never fire. The length of every buffer
+    // follows from the manifest that the kernel was compiled with. The checks are expensive: forced loop
+    // bounding prevents drivers from unrolling loops over local arrays, which made kernels up to 31 times
+    // slower.
     unsafe {
         device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
     }

@@ -1,9 +1,9 @@
 //! How many steps a dispatch and a submission compute.
 //!
-//! There are two bounds. A software adapter may silently end loops after 65,535 iterations per dispatch, counted over
-//! all loops, so its dispatches stay below that. And no submission should take long: a watchdog resets the device
-//! after a second or two, and a run can be cancelled only between submissions. The size of the first submission of a
-//! kernel is a guess; later ones follow from the time of the one before.
+//! There are two bounds. A software adapter may silently end loops after 65,535 iterations per dispatch,
+//! counted over all loops, so its dispatches stay below that. And no submission should take long: a watchdog
+//! resets the device after a second or two, and a run can be cancelled only between submissions. The size of
+//! the first submission of a kernel is a guess; later ones follow from the time of the one before.
 
 use std::{ops::Range, time::Duration};
 
@@ -15,8 +15,8 @@ const SOFTWARE_GUESS: u32 = 64;
 const TARGET: Duration = Duration::from_millis(150);
 /// The time from which on timestamps cost nothing in comparison.
 const LONG: Duration = Duration::from_millis(1);
-/// Iterations (of any loop, of all agents) in the first submission: 40 microseconds on a large GPU, a fraction of a
-/// second on the slowest.
+/// Iterations (of any loop, of all agents) in the first submission: 40 microseconds on a large GPU, a
+/// fraction of a second on the slowest.
 const FIRST_ITERATIONS_GPU: u64 = 1 << 28;
 /// The same for software adapters.
 const FIRST_ITERATIONS_SOFTWARE: u64 = 1 << 23;
@@ -27,7 +27,8 @@ const UNKNOWN_INNER: u64 = 64;
 /// Largest ratio of the sizes of two submissions in a row, since a measured time may not scale.
 const GROWTH: u64 = 8;
 
-/// The pace of one kernel on one device. Outlives a run, so that the next run starts with what this one measured.
+/// The pace of one kernel on one device. Outlives a run, so that the next run starts with what this one
+/// measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     /// The most steps of a dispatch.
@@ -46,8 +47,8 @@ struct Measured {
 }
 
 impl Pace {
-    /// The pace of a kernel whose inner loops have this number of iterations per step, if it is known. `most_steps` is
-    /// the caller's bound of the steps of a dispatch.
+    /// The pace of a kernel whose inner loops have this number of iterations per step, if it is known.
+    /// `most_steps` is the caller's bound of the steps of a dispatch.
     pub(crate) fn new(software: bool, inner: Option<u64>, most_steps: Option<u32>) -> Pace {
         let iterations_per_step = inner.unwrap_or(UNKNOWN_INNER).saturating_add(1);
         let cap = match (software, inner) {
@@ -71,8 +72,8 @@ impl Pace {
         }
     }
 
-    /// Makes dispatches a quarter as long, after a loop was cut short in one of `steps` steps. `false` if a dispatch
-    /// cannot be shorter.
+    /// Makes dispatches a quarter as long, after a loop was cut short in one of `steps` steps. `false` if a
+    /// dispatch cannot be shorter.
     pub(crate) fn shorten(&mut self, steps: u32) -> bool {
         self.cap = self.cap.min((steps / 4).max(1));
         steps > 1
@@ -91,8 +92,8 @@ impl Pace {
         (work / agents).clamp(1, u64::from(remaining).max(1)) as u32
     }
 
-    /// The steps of each dispatch of the next submission, at least one dispatch and at most `most`, which start with
-    /// the first of `steps`.
+    /// The steps of each dispatch of the next submission, at least one dispatch and at most `most`, which
+    /// start with the first of `steps`.
     pub(crate) fn ranges(&self, agents: u32, steps: Range<u32>, most: usize) -> Vec<Range<u32>> {
         let remaining = steps.end - steps.start;
         let mut span = self.steps(agents, remaining).min(remaining);
@@ -121,8 +122,8 @@ impl Pace {
         })
     }
 
-    /// Whether a submission of `steps` steps needs timestamps, to size the next ones. Timestamps add latency to short
-    /// submissions, whose time says nothing new.
+    /// Whether a submission of `steps` steps needs timestamps, to size the next ones. Timestamps add latency
+    /// to short submissions, whose time says nothing new.
     pub(crate) fn needs_timestamps(&self, agents: u32, steps: u32) -> bool {
         self.last.is_none() || self.expected(agents, steps) >= LONG
     }

@@ -1,5 +1,5 @@
-//! The number of processors (SMs) of a GPU, each of which runs workgroups of its own. wgpu does not report it; NVIDIA's
-//! Vulkan driver does.
+//! The number of processors (SMs) of a GPU, each of which runs workgroups of its own. wgpu does not report
+//! it; NVIDIA's Vulkan driver does.
 
 #[cfg(any(windows, target_os = "linux"))]
 use ash::{nv::shader_sm_builtins, vk};
@@ -18,8 +18,8 @@ pub(crate) fn count(adapter: &wgpu::Adapter) -> Option<u32> {
     let mut processors = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut processors);
     let instance = vulkan.shared_instance().raw_instance();
-    // SAFETY: the physical device belongs to this instance, whose version has the call, and the driver knows the
-    // structure in the chain, since it has the extension.
+    // SAFETY: the physical device belongs to this instance, whose version has the call, and the driver knows
+    // the structure in the chain, since it has the extension.
     unsafe {
         instance.get_physical_device_properties2(vulkan.raw_physical_device(), &mut properties);
     }

@@ -1,5 +1,5 @@
-//! Converts results from the device's layout to the caller's. On the device, word `w` of agent `i` is at index
-//! `w * agents + i`; for the caller, the words of one agent are contiguous.
+//! Converts results from the device's layout to the caller's. On the device, word `w` of agent `i` is at
+//! index `w * agents + i`; for the caller, the words of one agent are contiguous.
 
 use crate::memory::MANY;
 use rayon::prelude::*;

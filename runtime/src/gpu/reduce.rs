@@ -1,6 +1,7 @@
-//! Statistics of results that are not read back. The device reduces outputs and step counts to some kilobytes per
-//! column, from which the host computes [`Statistics`]. Counts, extremes and quartiles are exact, mean and deviation
-//! exact up to the last rounding. All are deterministic, since only integers are added (`reduce/reduce.wgsl`).
+//! Statistics of results that are not read back. The device reduces outputs and step counts to some kilobytes
+//! per column, from which the host computes [`Statistics`]. Counts, extremes and quartiles are exact, mean
+//! and deviation exact up to the last rounding. All are deterministic, since only integers are added
+//! (`reduce/reduce.wgsl`).
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The results of a chunk, all in one buffer, so that one copy reads them back.
 //!
-//! The buffer begins with a header for timestamps. Step counts, outputs and states follow, each with a binding of its
-//! own. Word `w` of agent `i` is at index `w * agents + i` of its part.
+//! The buffer begins with a header for timestamps. Step counts, outputs and states follow, each with a
+//! binding of its own. Word `w` of agent `i` is at index `w * agents + i` of its part.
 
 use crate::{
     control::Keep,
@@ -14,8 +14,8 @@ use sim_compiler::manifest::{CUT_SHORT, Field, Manifest, STOPPED};
 
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: u64 = Timestamps::BYTES;
-/// Offset alignment of bindings that every device accepts: the upper bound of `minStorageBufferOffsetAlignment` in
-/// WebGPU.
+/// Offset alignment of bindings that every device accepts: the upper bound of
+/// `minStorageBufferOffsetAlignment` in WebGPU.
 const ALIGNMENT: u64 = 256;
 /// Agents per parallel task when step counts are checked.
 const CHECKED: usize = 1 << 16;

@@ -1,4 +1,5 @@
-//! A session: an open device with the kernels of one model. It chooses a kernel for each launch and runs batches.
+//! A session: an open device with the kernels of one model. It chooses a kernel for each launch and runs
+//! batches.
 
 use super::{
     batch_run::{BatchRun, IN_FLIGHT, Resources},
@@ -132,7 +133,8 @@ impl Session {
         &self.open.adapter
     }
 
-    /// Whether outputs that the caller does not keep are reduced on the device, if it holds all of them at once.
+    /// Whether outputs that the caller does not keep are reduced on the device, if it holds all of them at
+    /// once.
     fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
         let manifest = &self.artifact.manifest;
         let (fields, agents) = (&manifest.outputs, launch.agents);
@@ -155,8 +157,8 @@ impl Session {
             && reduce::is_possible(&self.open.limits, fields, agents)
     }
 
-    /// Adds the host memory of runs: results, computed inputs and staging buffers; on a software adapter also the
-    /// device's buffers. The caller holds the results of `held` runs at a time.
+    /// Adds the host memory of runs: results, computed inputs and staging buffers; on a software adapter also
+    /// the device's buffers. The caller holds the results of `held` runs at a time.
     pub(crate) fn add_need(&self, launch: &Launch, keep: Keep, held: usize, need: &mut Need) {
         let manifest = &self.artifact.manifest;
         if !launch.absent.is_empty() {

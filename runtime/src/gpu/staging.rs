@@ -1,5 +1,5 @@
-//! The staging buffer of a submission, through which the host reads its results. The submission itself fills and maps
-//! the buffer, so that there is one round trip.
+//! The staging buffer of a submission, through which the host reads its results. The submission itself fills
+//! and maps the buffer, so that there is one round trip.
 
 use super::{device::OpenDevice, timing::Timestamps};
 use crate::error::Error;
@@ -52,8 +52,8 @@ impl Staging {
         self.timestamps.as_ref().filter(|_| timed)
     }
 
-    /// Records the end of a submission: copies the first bytes of each source, one after the other, and maps the
-    /// copies. Timestamps of a timed submission replace the beginning of the first source.
+    /// Records the end of a submission: copies the first bytes of each source, one after the other, and maps
+    /// the copies. Timestamps of a timed submission replace the beginning of the first source.
     pub(crate) fn fill<'a>(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -1,5 +1,5 @@
-//! The step table: what all agents share in each step. The entry point `prepare` fills it before the first dispatch of
-//! a launch, and `main` reads it.
+//! The step table: what all agents share in each step. The entry point `prepare` fills it before the first
+//! dispatch of a launch, and `main` reads it.
 
 use super::{chunk::workgroups, device::OpenDevice, kernel::StepTableKernel};
 use crate::{bind::Launch, error::Error};
@@ -15,8 +15,8 @@ pub(crate) struct StepTable {
 }
 
 impl StepTable {
-    /// Allocates a table for `steps` steps. `shared` are the bindings that both entry points have: the uniform block
-    /// and the data tables.
+    /// Allocates a table for `steps` steps. `shared` are the bindings that both entry points have: the
+    /// uniform block and the data tables.
     pub(crate) fn create(
         open: &OpenDevice,
         kernel: &StepTableKernel,
@@ -53,7 +53,8 @@ impl StepTable {
         self.filled.get()
     }
 
-    /// Records the dispatch that fills it, unless it is filled. `offset` is the dynamic offset of the uniform block.
+    /// Records the dispatch that fills it, unless it is filled. `offset` is the dynamic offset of the uniform
+    /// block.
     pub(crate) fn fill(
         &self,
         pass: &mut wgpu::ComputePass<'_>,

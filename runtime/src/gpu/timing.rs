@@ -55,8 +55,8 @@ impl Timestamps {
         }
     }
 
-    /// Writes the first timestamp, unless the pass does. A timestamp at the beginning of the pass counts half a
-    /// microsecond more on an H200, presumably for the queries that wgpu clears right before it.
+    /// Writes the first timestamp, unless the pass does. A timestamp at the beginning of the pass counts half
+    /// a microsecond more on an H200, presumably for the queries that wgpu clears right before it.
     pub(crate) fn begin(&self, pass: &mut wgpu::ComputePass<'_>) {
         if self.inside_passes {
             pass.write_timestamp(&self.queries, 0);

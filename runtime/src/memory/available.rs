@@ -1,12 +1,14 @@
-//! The memory that this process can still allocate, given the machine, control groups and limits. Known on Linux only.
+//! The memory that this process can still allocate, given the machine, control groups and limits. Known on
+//! Linux only.
 
 use std::{
     fs,
     path::{Component, Path, PathBuf},
 };
 
-/// The bytes that this process can still allocate, if the system tells: the least of the machine's available memory,
-/// what its control groups (versions 1 and 2) leave, and what its limits of address space and data leave.
+/// The bytes that this process can still allocate, if the system tells: the least of the machine's available
+/// memory, what its control groups (versions 1 and 2) leave, and what its limits of address space and data
+/// leave.
 pub fn available() -> Option<u64> {
     below(Path::new("/"))
 }

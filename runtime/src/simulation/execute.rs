@@ -1,5 +1,5 @@
-//! Executes the runs of a simulation: binds the launch, selects the backend, reports each run, and keeps what the next
-//! call can reuse.
+//! Executes the runs of a simulation: binds the launch, selects the backend, reports each run, and keeps what
+//! the next call can reuse.
 
 use super::Simulation;
 use crate::{
@@ -85,7 +85,8 @@ impl Simulation {
         };
         let complete = reusable.complete.take();
         let mut launches = Launches::new(model, &self.settings, &base, variations, complete);
-        // The backend of one short run may not suit many. After an error of the device the backend is not put back.
+        // The backend of one short run may not suit many. After an error of the device the backend is not put
+        // back.
         let known = reusable.selected.take();
         let suits = |known: &Selected| !known.for_short_run || variations.len() == 1;
         let mut selected = match known.filter(suits) {

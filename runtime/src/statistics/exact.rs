@@ -1,9 +1,9 @@
-//! Exact sums. Magnitudes are summed by sign and exponent and their squares by exponent, as integers. These give one
-//! integer for the sum of the values and one for the sum of the squares, from which mean and variance follow with one
-//! or two roundings. So the result does not depend on the order of values.
+//! Exact sums. Magnitudes are summed by sign and exponent and their squares by exponent, as integers. These
+//! give one integer for the sum of the values and one for the sum of the squares, from which mean and
+//! variance follow with one or two roundings. So the result does not depend on the order of values.
 //!
-//! The long accumulator is due to U. W. Kulisch ("Computer Arithmetic and Validity", 2013): a fixed-point number that
-//! is wide enough for every product of floats sums them exactly.
+//! The long accumulator is due to U. W. Kulisch ("Computer Arithmetic and Validity", 2013): a fixed-point
+//! number that is wide enough for every product of floats sums them exactly.
 
 /// Limbs of 64 bits. The largest integer is n times the sum of n squares: below 2 ^ 55 times 2 ^ 55 times
 /// 2 ^ (2 · (253 + 24)), so 664 bits.
@@ -90,8 +90,8 @@ pub(crate) struct Moments {
     pub(crate) deviation: Option<f64>,
 }
 
-/// Sums of magnitudes by sign and exponent, and of their squares by exponent. A magnitude has up to 32 bits, so the
-/// sums hold 2 ^ 64 of them.
+/// Sums of magnitudes by sign and exponent, and of their squares by exponent. A magnitude has up to 32 bits,
+/// so the sums hold 2 ^ 64 of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Exact {
     /// Positive ones, then negative ones.
@@ -111,7 +111,8 @@ impl Exact {
         }
     }
 
-    /// Adds the value `magnitude * 2 ^ (exponent - 150)`; `at` is its exponent, and 256 more if it is negative.
+    /// Adds the value `magnitude * 2 ^ (exponent - 150)`; `at` is its exponent, and 256 more if it is
+    /// negative.
     #[inline]
     pub(crate) fn add(&mut self, at: usize, magnitude: u32) {
         let magnitude = u64::from(magnitude);

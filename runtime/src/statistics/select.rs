@@ -1,5 +1,6 @@
-//! Order statistics by radix selection, without sorting or storing values. A pass counts values by the next digit of
-//! their keys and reads off that digit for each rank; passes are repeated until all 32 bits are known.
+//! Order statistics by radix selection, without sorting or storing values. A pass counts values by the next
+//! digit of their keys and reads off that digit for each rank; passes are repeated until all 32 bits are
+//! known.
 
 use sim_compiler::manifest::Scalar;
 

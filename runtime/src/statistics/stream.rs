@@ -1,5 +1,5 @@
-//! Statistics of outputs that are not kept. Values arrive in any order and on any thread, are recomputed for every
-//! pass, and only histograms and sums are held.
+//! Statistics of outputs that are not kept. Values arrive in any order and on any thread, are recomputed for
+//! every pass, and only histograms and sums are held.
 
 use super::{Exact, MOST_ROWS, Statistics, Sums, Tally, feed, rows, select};
 use crate::values::{agent_steps, stopped_agents};

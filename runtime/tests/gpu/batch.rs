@@ -311,7 +311,8 @@ fn runs_are_handed_over_in_order_though_some_take_longer() {
     if !has_gpu() {
         return;
     }
-    // A software adapter cuts the loops of the slow runs short, so that they start again while others continue.
+    // A software adapter cuts the loops of the slow runs short, so that they start again while others
+    // continue.
     let simulation = Simulation::compile(
         "agents 10\nsteps 64\nparam rounds = 1\nstate n = 0\n\
          step {\n    for i in 0..rounds { n += 1 + i % 2 * (n % 2) }\n}\noutput n\n",

@@ -117,8 +117,8 @@ fn values_can_change_between_runs() {
     assert_eq!(flat.output::<f32>("end").expect("known"), [6.0; 10]);
 }
 
-/// Commands are recorded for the next run while one is computed. Whatever the next one asks for, its results are those
-/// of a new session.
+/// Commands are recorded for the next run while one is computed. Whatever the next one asks for, its results
+/// are those of a new session.
 #[test]
 fn a_run_gives_what_it_asks_for_whatever_ran_before() {
     let Some(mut simulation) = walk(100).map(|it| it.steps(50)) else {

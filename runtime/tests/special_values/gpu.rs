@@ -1,5 +1,5 @@
-//! On a GPU, results are NaN exactly where they are on the CPU. With `--math precise`, infinities and signed zeros are
-//! equal, too.
+//! On a GPU, results are NaN exactly where they are on the CPU. With `--math precise`, infinities and signed
+//! zeros are equal, too.
 
 use super::{
     expressions::{expressions, float, integer},

@@ -1,6 +1,6 @@
-//! Special values (NaN, infinities, signed zeros, denormals, the largest values, halfway cases) through every builtin,
-//! operator and conversion. The vector machine gives the reference interpreter's bits with every available instruction
-//! set. For the GPU, see `gpu`.
+//! Special values (NaN, infinities, signed zeros, denormals, the largest values, halfway cases) through every
+//! builtin, operator and conversion. The vector machine gives the reference interpreter's bits with every
+//! available instruction set. For the GPU, see `gpu`.
 
 mod expressions;
 #[cfg(feature = "gpu")]

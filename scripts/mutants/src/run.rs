@@ -26,8 +26,8 @@ struct Stage {
     env: Vec<(String, String)>,
     /// Parts of the names of the files whose mutants it can catch; none for all.
     files: Vec<String>,
-    /// Seconds of processor time after which it counts as failed, as a mutant may loop for ever. Not of the clock,
-    /// as the machine may have other work.
+    /// Seconds of processor time after which it counts as failed, as a mutant may loop for ever. Not of the
+    /// clock, as the machine may have other work.
     processor: u64,
 }
 

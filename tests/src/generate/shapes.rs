@@ -1,5 +1,5 @@
-//! Statements of the shapes in which passes, lowering and the vector machine have gone wrong: what a few random
-//! statements in a row hardly ever make.
+//! Statements of the shapes in which passes, lowering and the vector machine have gone wrong: what a few
+//! random statements in a row hardly ever make.
 
 use super::{Generator, Ty, Variable};
 
@@ -114,7 +114,8 @@ impl Generator {
     /// A fold whose filter may leave nothing, of a range that may have no round.
     pub(crate) fn filtered_fold(&mut self, ty: &Ty) -> String {
         let folds: &[&str] = match ty {
-            // Without an element `min`, `max` and `mean` of floats are infinite or NaN, and the order of products is open.
+            // Without an element `min`, `max` and `mean` of floats are infinite or NaN, and the order of
+            // products is open.
             Ty::F32 => &["sum"],
             Ty::I32 => &["sum", "min", "max", "count", "argmin", "argmax"],
             Ty::Bool => &["any", "all"],

@@ -1,5 +1,5 @@
-//! The models of `benchmarks/` against the mean scores that their heads give, or, for those with draws, against
-//! the same draws in double precision and closed forms. The published means come from other systems.
+//! The models of `benchmarks/` against the mean scores that their heads give, or, for those with draws,
+//! against the same draws in double precision and closed forms. The published means come from other systems.
 
 use super::files;
 use sim_runtime::{Backend, Simulation};

@@ -1,14 +1,15 @@
-//! The corpus of models, `benchmarks/corpus/FIELD/NAME.sim`: every model is in style, runs with finite outputs, and
-//! gives the number that its head names.
+//! The corpus of models, `benchmarks/corpus/FIELD/NAME.sim`: every model is in style, runs with finite
+//! outputs, and gives the number that its head names.
 //!
-//! A head says what must come out in one of two forms, or in both: as specimens do (`// run`, `// input`, `// expect`;
-//! see [`sim_tests::expectation`]), or of a population, with the model's own steps:
+//! A head says what must come out in one of two forms, or in both: as specimens do (`// run`, `// input`, `//
+//! expect`; see [`sim_tests::expectation`]), or of a population, with the model's own steps:
 //!
 //! ```text
 //! // check: mean of OUTPUT = VALUE within TOLERANCE, N agents
 //! ```
 //!
-//! A table `TABLE` of a model is in the file `NAME.TABLE.csv` beside it: one line with the name, then one number a line.
+//! A table `TABLE` of a model is in the file `NAME.TABLE.csv` beside it: one line with the name, then one
+//! number a line.
 
 use super::files;
 use sim_compiler::{Math, Options, compile_with};

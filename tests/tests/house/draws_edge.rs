@@ -1,5 +1,5 @@
-//! Draws at their edges: the ends of intervals, tiny chances, arguments without a distribution, and integers that
-//! every backend draws to the bit.
+//! Draws at their edges: the ends of intervals, tiny chances, arguments without a distribution, and integers
+//! that every backend draws to the bit.
 
 use sim_compiler::compile;
 use sim_runtime::{Array, Backend, Error, Simulation};
@@ -42,8 +42,8 @@ output hash
 output count
 ";
 
-/// `SIM_DRAW_AGENTS=10_000_000 cargo test --release -p sim-tests --test house integers_are_the_same` compares so many
-/// agents.
+/// `SIM_DRAW_AGENTS=10_000_000 cargo test --release -p sim-tests --test house integers_are_the_same` compares
+/// so many agents.
 #[test]
 fn integers_are_the_same_everywhere() {
     let agents = std::env::var("SIM_DRAW_AGENTS").map_or(5_000, |text| {

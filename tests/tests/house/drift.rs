@@ -1,6 +1,6 @@
-//! Slow drift: what a variable adds to itself is so small beside it that a rounding which falls the same way in every
-//! step would be as large as what is added. The models of `tests/drift/` give on a GPU what they give on the CPU, up to
-//! what random roundings make of it: no bias in the mean over the agents.
+//! Slow drift: what a variable adds to itself is so small beside it that a rounding which falls the same way
+//! in every step would be as large as what is added. The models of `tests/drift/` give on a GPU what they
+//! give on the CPU, up to what random roundings make of it: no bias in the mean over the agents.
 
 use super::files;
 use sim_runtime::{Backend, Occupancy, Run, Simulation, Tuning};
@@ -16,8 +16,8 @@ const KERNELS: [Tuning; 4] = [
 
 /// How many standard errors a mean may be from 0, given that some hundred are looked at.
 const STANDARD_ERRORS: f64 = 5.0;
-/// And in units in the last place by what a device's own functions round to one side: on an H200 a normal number is off
-/// by some 4e-8 in the mean. (The drift that this is about was one of thousands.)
+/// And in units in the last place by what a device's own functions round to one side: on an H200 a normal
+/// number is off by some 4e-8 in the mean. (The drift that this is about was one of thousands.)
 const FUNCTIONS: f64 = 20.0;
 
 const fn forced(reassociate: Option<bool>, load: Option<Occupancy>) -> Tuning {
@@ -36,8 +36,8 @@ const fn forced(reassociate: Option<bool>, load: Option<Occupancy>) -> Tuning {
     }
 }
 
-/// How results differ: the mean difference, its standard error, and the standard deviation, in units in the last place
-/// of the largest value.
+/// How results differ: the mean difference, its standard error, and the standard deviation, in units in the
+/// last place of the largest value.
 struct Bias {
     mean: f64,
     error: f64,
@@ -79,7 +79,8 @@ fn complaints(name: &str, kernel: &str, cpu: &Run, gpu: &Run) -> Vec<String> {
             found.mean, found.error, found.deviation
         );
         println!("{line}");
-        // Random roundings: of a unit in the last place two backends round a step by up to half of it otherwise.
+        // Random roundings: of a unit in the last place two backends round a step by up to half of it
+        // otherwise.
         let random = (steps / 6.0).sqrt();
         let error = found
             .error

@@ -1,5 +1,5 @@
-//! Every complaint of the catalog with its specimen: `tests/errors/<slug>.sim`, one mistake, one message. Other forms
-//! of the same mistake are `<slug>-<form>.sim`, where it may be made several times.
+//! Every complaint of the catalog with its specimen: `tests/errors/<slug>.sim`, one mistake, one message.
+//! Other forms of the same mistake are `<slug>-<form>.sim`, where it may be made several times.
 
 use super::files;
 use sim_compiler::diagnostic::{catalog, render::render};

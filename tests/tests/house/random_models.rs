@@ -82,8 +82,8 @@ fn random_models_agree() {
     files::report("random models differ", complaints);
 }
 
-/// The same of models that lanes share: of states that some lanes had written before others of another subgroup had
-/// read them.
+/// The same of models that lanes share: of states that some lanes had written before others of another
+/// subgroup had read them.
 const SHARED_ONCE_WRONG: [u64; 2] = [1055, 1147];
 
 /// Choices for a model that lanes share, by its number.

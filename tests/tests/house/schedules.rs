@@ -1,7 +1,8 @@
-//! A kernel's schedule changes no bit, but lanes the order of sums and reassociation roundings: every specimen and
-//! every example gives on the GPU what its plain kernel gives, however many steps a round takes, with and without
-//! `prepare`, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one kernel and not in another,
-//! and reassociation is on there: floats may differ as roundings do, nothing else may.
+//! A kernel's schedule changes no bit, but lanes the order of sums and reassociation roundings: every
+//! specimen and every example gives on the GPU what its plain kernel gives, however many steps a round takes,
+//! with and without `prepare`, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
+//! kernel and not in another, and reassociation is on there: floats may differ as roundings do, nothing else
+//! may.
 
 use super::{
     examples::{self, Outcome},
@@ -184,8 +185,8 @@ fn all_far_off(tunings: &[Tuning]) -> Vec<String> {
     complaints
 }
 
-/// Lanes of an agent and whether they talk by shuffles: those of a subgroup may, all can through workgroup memory, and
-/// more than a subgroup has do both.
+/// Lanes of an agent and whether they talk by shuffles: those of a subgroup may, all can through workgroup
+/// memory, and more than a subgroup has do both.
 const TALKING: [(u32, Option<bool>); 7] = [
     (2, None),
     (4, None),
@@ -262,8 +263,8 @@ fn lanes_share_what_they_can() {
     }
 }
 
-/// Sums of every shape feed a chaotic map, so that lanes which ever hold different bits of `x` soon hold different
-/// numbers; `spread` compares what the lanes have.
+/// Sums of every shape feed a chaotic map, so that lanes which ever hold different bits of `x` soon hold
+/// different numbers; `spread` compares what the lanes have.
 const AGREEMENT: &str = "
 agents 40
 steps  200
@@ -449,8 +450,8 @@ fn lanes_skip_generators_ahead() {
     files::report("generators depend on the lanes", complaints);
 }
 
-/// Agents stop at steps of their own, in the middle of a step; all numbers are small and whole, so that sums have
-/// the same bits in any order. `score` needs what all lanes have alike in each of them.
+/// Agents stop at steps of their own, in the middle of a step; all numbers are small and whole, so that sums
+/// have the same bits in any order. `score` needs what all lanes have alike in each of them.
 const STOPPING: &str = "
 agents 100
 steps  40

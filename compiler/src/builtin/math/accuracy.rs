@@ -60,8 +60,8 @@ pub(super) const fn two(
     }
 }
 
-/// All functions of one float that have an error, from the lists beside them. The truths are the platform's `f64`
-/// functions.
+/// All functions of one float that have an error, from the lists beside them. The truths are the platform's
+/// `f64` functions.
 pub fn of_one_argument() -> impl Iterator<Item = &'static OneArgument> {
     let areas = [
         arithmetic::ERRORS,

@@ -85,8 +85,8 @@ pub fn normal_from(a: u32, b: u32) -> f32 {
     (-2.0 * primary::log_normal(u)).sqrt() * primary::cos_fast(angle)
 }
 
-/// -ln u with u = (word + ½) / 2^32: from 2^-33 to 22.87. Where u is above 1 - 2^-6, which no `f32` holds to all
-/// places, by the series for 1 - u.
+/// -ln u with u = (word + ½) / 2^32: from 2^-33 to 22.87. Where u is above 1 - 2^-6, which no `f32` holds to
+/// all places, by the series for 1 - u.
 #[inline(always)]
 pub fn exponential_from(word: u32) -> f32 {
     const UNIT: f32 = 1.0 / 4_294_967_296.0;

@@ -126,7 +126,8 @@ fn rectify(x: f32) -> f32 {
     return max(x, 0.0);
 }";
 
-/// Of the magnitude `exp` cannot overflow, which WGSL leaves undefined, and a NaN stays one, which a bound would lose.
+/// Of the magnitude `exp` cannot overflow, which WGSL leaves undefined, and a NaN stays one, which a bound
+/// would lose.
 const LOGISTIC: &str = "\
 fn logistic(x: f32) -> f32 {
     let e = exp(-abs(x));

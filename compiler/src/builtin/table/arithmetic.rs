@@ -362,8 +362,8 @@ fn linear_mix(a: f32, b: f32, t: f32) -> f32 {
     return a * (1.0 - t) + b * t;
 }";
 
-/// Three factors, because one power of two alone leaves the exponent's range where the result does not. Drivers
-/// multiply them first all the same: infinity times their product may be NaN.
+/// Three factors, because one power of two alone leaves the exponent's range where the result does not.
+/// Drivers multiply them first all the same: infinity times their product may be NaN.
 const SCALE_BY_POWER: &str = "\
 fn scale_by_power(x: f32, exponent: i32) -> f32 {
     let e = clamp(exponent, -300, 300);

@@ -1,9 +1,9 @@
 //! The WGSL texts of trigonometric helpers. WGSL lets a driver's own inverse functions be wrong in the
 //! fourth digit, undefined on the axes, or infinite for large arguments; these are good to about 3e-7.
 //!
-//! Where no arithmetic carries a NaN to the result, it is found by its bits: NVIDIA's driver makes a minimum or
-//! maximum, which loses NaN, of selections by comparisons of floats. Outside a function's domain the result is the
-//! root of a negative number.
+//! Where no arithmetic carries a NaN to the result, it is found by its bits: NVIDIA's driver makes a minimum
+//! or maximum, which loses NaN, of selections by comparisons of floats. Outside a function's domain the
+//! result is the root of a negative number.
 
 pub(super) const ARC_COSINE: &str = "\
 fn arc_cosine(x: f32) -> f32 {
@@ -92,8 +92,8 @@ fn hyperbolic_sine(x: f32) -> f32 {
 }";
 
 /// Drivers make two divergent branches of the builtin, which costs a small network most of its time. Of the
-/// magnitude `exp2` cannot overflow. Near 0 the error is absolute, 6e-8. `kernel/relax/shared_reciprocals/expand.rs` has a form of
-/// its own for sums of weighted values.
+/// magnitude `exp2` cannot overflow. Near 0 the error is absolute, 6e-8.
+/// `kernel/relax/shared_reciprocals/expand.rs` has a form of its own for sums of weighted values.
 pub(super) const HYPERBOLIC_TANGENT: &str = "\
 fn hyperbolic_tangent(x: f32) -> f32 {
     let e = exp2(-2.885390082 * abs(x));

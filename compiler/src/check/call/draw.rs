@@ -123,8 +123,8 @@ impl Checker<'_> {
         }
     }
 
-    /// In the prelude: `__take(n)` takes so many words and gives the number of the first, `__word(n)` is the word of
-    /// a number.
+    /// In the prelude: `__take(n)` takes so many words and gives the number of the first, `__word(n)` is the
+    /// word of a number.
     pub(super) fn words(
         &mut self,
         callee: &ast::Name,

@@ -1,7 +1,9 @@
-//! Lanes of one agent in several subgroups, or in none: they talk through workgroup memory and wait at barriers.
+//! Lanes of one agent in several subgroups, or in none: they talk through workgroup memory and wait at
+//! barriers.
 //!
-//! Barriers are for all lanes of a workgroup. So none of them leaves early: those of an agent beyond the last do as the
-//! last agent does, and store nothing; and an agent that has stopped goes on to the end, if barriers are in its steps.
+//! Barriers are for all lanes of a workgroup. So none of them leaves early: those of an agent beyond the last
+//! do as the last agent does, and store nothing; and an agent that has stopped goes on to the end, if
+//! barriers are in its steps.
 
 use crate::{
     emit::wgsl::{Writer, literal},
@@ -11,8 +13,8 @@ use crate::{
 use std::fmt::Write;
 
 impl Writer<'_> {
-    /// In so many parts an agent's lanes come to workgroup memory: one or more subgroups each, or lanes. 1 if shuffles
-    /// do it all.
+    /// In so many parts an agent's lanes come to workgroup memory: one or more subgroups each, or lanes. 1 if
+    /// shuffles do it all.
     pub(super) fn parts(&self) -> u32 {
         self.program.lanes.max(1) / self.shuffling()
     }
@@ -53,8 +55,8 @@ impl Writer<'_> {
         types.map(|ty| 2 * self.places() * bytes(ty)).sum()
     }
 
-    /// Declares the memory, and where a lane finds its part: two halves, that take turns, so that nobody writes into
-    /// what others still read.
+    /// Declares the memory, and where a lane finds its part: two halves, that take turns, so that nobody
+    /// writes into what others still read.
     pub(super) fn exchange_memory(&mut self) {
         if !self.has_barriers() {
             return;
@@ -117,7 +119,8 @@ impl Writer<'_> {
         self.own.is_agent = is_agent;
     }
 
-    /// What follows the shuffles in a function that combines lanes: `all` is what those of a subgroup have together.
+    /// What follows the shuffles in a function that combines lanes: `all` is what those of a subgroup have
+    /// together.
     pub(super) fn exchange_text(&self, op: LaneOp, ty: Type) -> String {
         let (memory, places, lanes) = (memory_name(in_memory(ty)), self.places(), self.shuffling());
         let own = match lanes {

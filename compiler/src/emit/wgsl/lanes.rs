@@ -1,5 +1,5 @@
-//! Several lanes of a subgroup for one agent: who is who, and what they tell one another. `exchange` has what is
-//! different where they are more than a subgroup's.
+//! Several lanes of a subgroup for one agent: who is who, and what they tell one another. `exchange` has what
+//! is different where they are more than a subgroup's.
 
 use super::{Writer, literal};
 use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Type, VarId, VarKind};
@@ -78,8 +78,8 @@ impl Writer<'_> {
         self.push(")");
     }
 
-    /// Could a driver that keeps the order of sums take a part of this term into the sum over the lanes? Only a
-    /// product, which a sum may turn out to be where a part of it is known to be 0.
+    /// Could a driver that keeps the order of sums take a part of this term into the sum over the lanes? Only
+    /// a product, which a sum may turn out to be where a part of it is known to be 0.
     fn needs_hiding(&self, term: ExprId) -> bool {
         let program = self.program;
         if !self.schedule.keeps_order || self.has_barriers() {
@@ -201,8 +201,8 @@ impl Writer<'_> {
     /// values, in either order, so that all end up with the same bits. That takes care: a driver that took
     /// the first value's product into the sum (fma), or changed the order of the sums, would give each lane
     /// bits of its own; what passes through an integer it leaves alone. (One that keeps the order of sums can
-    /// only take in a product, see [`Writer::needs_hiding`].) And `min` of a NaN may be either value: the first
-    /// lane's counts. None of it matters where parts lie in memory, since all lanes read the same ones.
+    /// only take in a product, see [`Writer::needs_hiding`].) And `min` of a NaN may be either value: the
+    /// first lane's counts. None of it matters where parts lie in memory, since all lanes read the same ones.
     fn lane_function(&self, op: LaneOp, ty: Type, hides: bool) -> String {
         let name = function_name(op, ty);
         let wgsl = literal::type_name(ty);

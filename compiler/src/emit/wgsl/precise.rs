@@ -17,8 +17,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The function that divides the floats `a` by `b`, if precise mathematics was asked for. Powers of two are
-    /// exact without.
+    /// The function that divides the floats `a` by `b`, if precise mathematics was asked for. Powers of two
+    /// are exact without.
     pub(super) fn precise_division(&self, a: ExprId, b: ExprId) -> Option<Support> {
         if self.math == Math::Fast {
             return None;

@@ -1,7 +1,7 @@
 //! Variables that add to themselves: `x += a * b + c * d`, also where names and choices stand between.
 //!
-//! A rounding to the size of such a variable that is the same in every step, as that of `x + a * b` with the same `a`
-//! and `b`, adds up over the steps: what is added has to stay a sum of its own.
+//! A rounding to the size of such a variable that is the same in every step, as that of `x + a * b` with the
+//! same `a` and `b`, adds up over the steps: what is added has to stay a sum of its own.
 
 use crate::{
     builtin::BuiltinId,
@@ -48,7 +48,8 @@ impl Accumulators {
         functions.chain(sections).map(Vec::as_slice)
     }
 
-    /// Does this sum add to a variable, or to a name for what it has been added to, which becomes the variable?
+    /// Does this sum add to a variable, or to a name for what it has been added to, which becomes the
+    /// variable?
     pub(crate) fn contains(&self, sum: ExprId) -> bool {
         self.sums.contains_key(&sum)
     }

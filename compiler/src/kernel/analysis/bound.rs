@@ -1,9 +1,9 @@
-//! A lower bound that keeps NaN, which `max` loses: NVIDIA's compiler makes its `FMNMX`, which takes the operand that is
-//! a number, of any comparison and selection of floats.
+//! A lower bound that keeps NaN, which `max` loses: NVIDIA's compiler makes its `FMNMX`, which takes the
+//! operand that is a number, of any comparison and selection of floats.
 //!
-//! As unsigned integers, the bits of negative numbers grow with their size and are above those of all other numbers
-//! and of NaN without a sign: `min(bits(x), bits(-57.7))` is one instruction, too. GPUs make such NaN; where a
-//! processor runs a kernel, NaN of x86 have the sign, and become the bound.
+//! As unsigned integers, the bits of negative numbers grow with their size and are above those of all other
+//! numbers and of NaN without a sign: `min(bits(x), bits(-57.7))` is one instruction, too. GPUs make such
+//! NaN; where a processor runs a kernel, NaN of x86 have the sign, and become the bound.
 
 use crate::{
     builtin::BuiltinId,

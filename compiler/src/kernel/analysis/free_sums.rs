@@ -1,11 +1,12 @@
 //! Sums whose terms may change places, and take new ones.
 //!
-//! Two kinds stay as they are: what takes a term off again is there for its rounding, as in
-//! `(x + 12582912.0) - 12582912.0` and in compensated sums, also where names stand between; and where a variable adds
-//! to itself, roundings of its size would add up over the steps.
+//! Two kinds stay as they are: what takes a term off again is there for its rounding, as in `(x + 12582912.0)
+//! - 12582912.0` and in compensated sums, also where names stand between; and where a variable adds to
+//! itself, roundings of its size would add up over the steps.
 //!
-//! ([`crate::kernel::relax::fma_chains`] asks for less and more: it looks behind names that are read once only, and leaves any two
-//! literals in a sum alone. With what is said here the portfolio of 262,144 agents was 3 % slower on an H200.)
+//! ([`crate::kernel::relax::fma_chains`] asks for less and more: it looks behind names that are read once
+//! only, and leaves any two literals in a sum alone. With what is said here the portfolio of 262,144 agents
+//! was 3 % slower on an H200.)
 
 use crate::{
     ir::{BinaryOp, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
@@ -77,7 +78,8 @@ impl FreeSums {
             && !self.takes_off(program, sum)
     }
 
-    /// Does a sum, names written out, take off what it has added, or so much that of two literals little is left?
+    /// Does a sum, names written out, take off what it has added, or so much that of two literals little is
+    /// left?
     pub(crate) fn takes_off(&self, program: &Program, sum: ExprId) -> bool {
         let mut seen: HashMap<Vec<Shape>, bool> = HashMap::new();
         let mut literals: Vec<f32> = Vec::new();

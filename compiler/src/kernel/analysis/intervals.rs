@@ -1,10 +1,9 @@
 //! Between which numbers a float lies, whatever the launch.
 //!
-//! Law: a value with an interval is a number, no NaN, that lies in it under every rounding that a device
-//! may make; infinite ends mean that it may be infinite. `min`, `max` and `clamp` of a NaN are the other
-//! operand: so the language has it, and so the devices do on which this is used (IEEE 754-2019,
-//! `minimumNumber`); WGSL would allow another result. [`Intervals::of_numbers`] says less: where a value lies if it
-//! is no NaN.
+//! Law: a value with an interval is a number, no NaN, that lies in it under every rounding that a device may
+//! make; infinite ends mean that it may be infinite. `min`, `max` and `clamp` of a NaN are the other operand:
+//! so the language has it, and so the devices do on which this is used (IEEE 754-2019, `minimumNumber`); WGSL
+//! would allow another result. [`Intervals::of_numbers`] says less: where a value lies if it is no NaN.
 
 use crate::{
     builtin::{Bounds, BuiltinId},

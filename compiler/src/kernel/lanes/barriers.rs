@@ -1,13 +1,13 @@
-//! Where barriers may stand: where all lanes of a workgroup come by together. The agents that they work for part at
-//! conditions, at `break` and `continue`, and where one stops.
+//! Where barriers may stand: where all lanes of a workgroup come by together. The agents that they work for
+//! part at conditions, at `break` and `continue`, and where one stops.
 
 use crate::{
     ir::{BinaryOp, Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind, weight::Weights},
     passes::rewrite::{blocks, operands, roots},
 };
 
-/// May lanes tell one another what they do by barriers? Only what is plain counts: loops whose bounds are literals or
-/// params, and no conditions but those of the kernel's own.
+/// May lanes tell one another what they do by barriers? Only what is plain counts: loops whose bounds are
+/// literals or params, and no conditions but those of the kernel's own.
 pub(crate) fn allows_barriers(program: &Program) -> bool {
     let goes_on =
         !stops(&program.step) || outlives_stop(program, true) || !talks(program, &program.step);
@@ -23,8 +23,8 @@ pub(crate) fn allows_barriers(program: &Program) -> bool {
 /// Shall an agent that has stopped go on, without effect, until all of its subgroup have? Where lanes talk, a
 /// loop that each agent leaves by itself costs more: on an H200, 10 to 17 %. Not if the step has loops, which
 /// might never end early for numbers that mean nothing, and not if lanes would have to tell one another
-/// arrays afterwards. With `barriers`, which nobody may leave out, such an agent goes on to the end; so only if they
-/// stand in the step.
+/// arrays afterwards. With `barriers`, which nobody may leave out, such an agent goes on to the end; so only
+/// if they stand in the step.
 pub(crate) fn outlives_stop(program: &Program, barriers: bool) -> bool {
     let is_alike = |state: VarId| program[state].lane_stride == 0;
     let has_array = (program.states.iter().copied())
@@ -67,8 +67,8 @@ fn is_plain(program: &Program, block: &Block) -> bool {
     })
 }
 
-/// Is there an exchange in a tree that `&&` or `||` leave out for some agents? `second` if the tree is in their second
-/// operand.
+/// Is there an exchange in a tree that `&&` or `||` leave out for some agents? `second` if the tree is in
+/// their second operand.
 fn is_asked_for(program: &Program, id: ExprId, second: bool) -> bool {
     if let Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) = program[id] {
         return is_asked_for(program, a, second) || is_asked_for(program, b, true);

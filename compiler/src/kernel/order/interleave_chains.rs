@@ -1,12 +1,13 @@
-//! Long chains of fused multiply–adds that do not depend on one another take turns: each waits some cycles for its
-//! own last sum, and a device that holds few agents at a time, since each has much to remember, has nothing else
-//! to do meanwhile. Drivers keep the order of the text.
+//! Long chains of fused multiply–adds that do not depend on one another take turns: each waits some cycles
+//! for its own last sum, and a device that holds few agents at a time, since each has much to remember, has
+//! nothing else to do meanwhile. Drivers keep the order of the text.
 //!
-//! Law: the same statements in another order, and names for what chains have added up so far. Only names of values
-//! change places, and only among themselves, so that every one still stands before its readers.
+//! Law: the same statements in another order, and names for what chains have added up so far. Only names of
+//! values change places, and only among themselves, so that every one still stands before its readers.
 //!
-//! For chains in the arguments of exponentials, as in layers of networks, and of functions that take one; so many at
-//! a time, since each takes a register. No pass of the pipeline: what comes after it must not inline names.
+//! For chains in the arguments of exponentials, as in layers of networks, and of functions that take one; so
+//! many at a time, since each takes a register. No pass of the pipeline: what comes after it must not inline
+//! names.
 
 use crate::{
     builtin::BuiltinId,

@@ -1,20 +1,20 @@
 //! Constant factors go where they cost nothing: with `v = 10.0 * e`, `x + 0.5 * v` becomes `x + 5.0 * e`.
 //!
-//! A factor costs nothing where it meets another, or where an addition takes it in as a fused multiply–add; the
-//! exponential's own is log2(e), as devices have `exp2` only. So:
+//! A factor costs nothing where it meets another, or where an addition takes it in as a fused multiply–add;
+//! the exponential's own is log2(e), as devices have `exp2` only. So:
 //! * `k * (c * e)` is `(k * c) * e`, `c * p + d * q` is `c * (p + (d / c) * q)`, and `exp(c * e)` is
 //!   `exp2((c * log2(e)) * e)`.
-//! * A factor goes into a product or sum all of whose terms have a literal of their own. (Not into roots of such:
-//!   that saved an instruction of a step of geometric Brownian motion, and made it slower on an H200.)
+//! * A factor goes into a product or sum all of whose terms have a literal of their own. (Not into roots of
+//!   such: that saved an instruction of a step of geometric Brownian motion, and made it slower on an H200.)
 //! * A name `v = c * e` becomes one for `e`, and its reads become `c * v`.
 //!
 //! Law: each value is what it was but for some roundings, and a change is made only where operations become
 //! fewer. An addition, and a multiplication that no addition takes in, is one, a division by a literal is a
 //! multiplication, `exp` is two, signs and what all agents share (`prepare` computes it once) are none, and
-//! any other node is one; a name and all that reads it are counted together, as a device would have them, which
-//! takes `c * e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded once, and
-//! of moderate size. No product of two values is taken in another order, as that might
-//! overflow. A sum that takes a term off again is there for its rounding, and stays.
+//! any other node is one; a name and all that reads it are counted together, as a device would have them,
+//! which takes `c * e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded
+//! once, and of moderate size. No product of two values is taken in another order, as that might overflow. A
+//! sum that takes a term off again is there for its rounding, and stays.
 //!
 //! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
 
@@ -28,8 +28,8 @@ use crate::{
 };
 use std::{collections::HashMap, ops::RangeInclusive};
 
-/// Sizes of factors that move, and of what becomes of them: a value overflows or vanishes on its way only within so
-/// much of the ends of the range.
+/// Sizes of factors that move, and of what becomes of them: a value overflows or vanishes on its way only
+/// within so much of the ends of the range.
 const SIZES: RangeInclusive<f64> = 1.0 / 16_777_216.0..=16_777_216.0;
 /// Nodes of a tree beyond which it stays as it is: each name in it has it gone through.
 const LARGE: u32 = 256;

@@ -1,23 +1,25 @@
-//! Constants go into weights: what an agent's inputs are multiplied by in every step, they are multiplied by once.
+//! Constants go into weights: what an agent's inputs are multiplied by in every step, they are multiplied by
+//! once.
 //!
 //! A *weighted sum* is `b + x * v + y * w` with `b`, `v` and `w` that do not change during the time loop.
-//! * `c * (b + x * v + y * w)` is `b' + x * v' + y * w'` with `b' = c * b` and so on; `exp` of it has such a factor, as
-//!   devices have `exp2` only.
-//! * Where few agents run and each step waits for its own values, and all readers of `h = p + q * g` multiply it by such
-//!   a `w` in a sum, `h` becomes `g`, `w` becomes `q * w`, and the sum has `p * w` more, which does not change either.
-//!   So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and what is observed need not be scaled. (Where agents
-//!   fill the device that saves an operation, too, but steps were up to 12 % slower on an H200.)
+//! * `c * (b + x * v + y * w)` is `b' + x * v' + y * w'` with `b' = c * b` and so on; `exp` of it has such a
+//!   factor, as devices have `exp2` only.
+//! * Where few agents run and each step waits for its own values, and all readers of `h = p + q * g` multiply
+//!   it by such a `w` in a sum, `h` becomes `g`, `w` becomes `q * w`, and the sum has `p * w` more, which
+//!   does not change either. So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and what is observed
+//!   need not be scaled. (Where agents fill the device that saves an operation, too, but steps were up to 12
+//!   % slower on an H200.)
 //! * There also: `b` plus a sum over an agent's lanes is a sum over its lanes, to which the first adds `b`.
 //!
-//! Law: each value is what it was but for some roundings. `c` and `q` are of moderate size, so values overflow or
-//! vanish on their way only at the ends of the range. A weight is changed only where that takes nothing more to
-//! remember: it has no other reader.
+//! Law: each value is what it was but for some roundings. `c` and `q` are of moderate size, so values
+//! overflow or vanish on their way only at the ends of the range. A weight is changed only where that takes
+//! nothing more to remember: it has no other reader.
 //!
-//! Drivers would take the new weights apart again, to save the multiplications before the loop, and make more of them
-//! in it; so their names are [`Program::kept`].
+//! Drivers would take the new weights apart again, to save the multiplications before the loop, and make more
+//! of them in it; so their names are [`Program::kept`].
 //!
-//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it. What comes after it must not inline
-//! names.
+//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it. What comes after it must
+//! not inline names.
 
 mod made;
 
@@ -301,7 +303,8 @@ impl Weights {
         }
     }
 
-    /// Finds `c * sum` where no addition takes in the product, and `exp(sum)`, which is `exp2(log2(e) * sum)`.
+    /// Finds `c * sum` where no addition takes in the product, and `exp(sum)`, which is `exp2(log2(e) *
+    /// sum)`.
     fn factors(&mut self, program: &mut Program, id: ExprId, taken_in: bool) {
         let found = match &program[id] {
             Expr::Binary(BinaryOp::Multiply, a, b) if !taken_in => {

@@ -5,9 +5,9 @@
 //! of a sum of its own, costs one more, and terms that are the same in all steps cost nothing if they stand
 //! together.
 //!
-//! Where two chains meet that a device can compute side by side, the longer one chain that they make must save
-//! more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system was slower without its
-//! parentheses on an H200), `b + (x * v + y * w)` does not.
+//! Where two chains meet that a device can compute side by side, the longer one chain that they make must
+//! save more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system was slower without
+//! its parentheses on an H200), `b + (x * v + y * w)` does not.
 //!
 //! Law: a sum of `f32` is changed only where that saves an operation, and then its terms stay the same and in
 //! their order, but that those that never change come first, and products last. What all agents share in a
@@ -310,8 +310,8 @@ pub(crate) fn has_roundings(program: &Program, root: ExprId) -> bool {
     is_for_rounding(program, &terms)
 }
 
-/// Does a sum take a term off again, as in `(x + 12582912.0) - 12582912.0` and in compensated sums? Its rounding
-/// is what it is for.
+/// Does a sum take a term off again, as in `(x + 12582912.0) - 12582912.0` and in compensated sums? Its
+/// rounding is what it is for.
 fn is_for_rounding(program: &Program, terms: &[Term]) -> bool {
     let is_literal = |term: &Term| matches!(program[term.id], Expr::Literal(_));
     let takes_off = |a: &Term, b: &Term| {

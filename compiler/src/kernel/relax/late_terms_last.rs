@@ -1,11 +1,11 @@
 //! Where few agents run and each step waits for its own values, what is known last comes last.
 //!
-//! * In a chain of sums, the terms that are known last are added last: those that follow from the states that the step
-//!   before computed last. The others have been added up by then.
+//! * In a chain of sums, the terms that are known last are added last: those that follow from the states that
+//!   the step before computed last. The others have been added up by then.
 //! * Sums over lanes that a sum takes, or takes off, with the same factor, become one: the lanes talk once.
 //!
-//! Law: each sum is what it was but for the order of its terms; some stay (see [`crate::kernel::analysis::free_sums`]). What all agents
-//! share stays one term: `prepare` computes it.
+//! Law: each sum is what it was but for the order of its terms; some stay (see
+//! [`crate::kernel::analysis::free_sums`]). What all agents share stays one term: `prepare` computes it.
 //!
 //! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
 

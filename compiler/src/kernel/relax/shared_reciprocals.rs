@@ -2,11 +2,12 @@
 //! is `n2 * (r * d1)`. GPUs take reciprocals at a fraction (NVIDIA's at an eighth) of the rate of products.
 //!
 //! Law: each quotient is what it was but for some roundings. `d1 * d2` neither overflows nor underflows,
-//! whatever the launch, and neither is ever infinite (see [`crate::kernel::analysis::intervals`]); one that may be NaN shares only
-//! with a quotient that is NaN then anyway, or that only the same sums read, as the values of a network's layer: so
-//! neither spoils what the other one would not. The two stand in one block, neither depends on the other, and a name
-//! for the first quotient moves down to the second over statements that neither read it nor assign what it
-//! reads. Pairs only: groups of four needed more registers and were slower on an H200.
+//! whatever the launch, and neither is ever infinite (see [`crate::kernel::analysis::intervals`]); one that
+//! may be NaN shares only with a quotient that is NaN then anyway, or that only the same sums read, as the
+//! values of a network's layer: so neither spoils what the other one would not. The two stand in one block,
+//! neither depends on the other, and a name for the first quotient moves down to the second over statements
+//! that neither read it nor assign what it reads. Pairs only: groups of four needed more registers and were
+//! slower on an H200.
 //!
 //! `tanh` and `sigmoid` hold a division, and so do small functions of a model: these are written out first.
 //!
@@ -79,8 +80,8 @@ enum Use {
     Alone { has_infinities: bool },
 }
 
-/// Writes out what holds a division in the step, for a device that knows infinities or may not, and shares nothing;
-/// returns whether there is any.
+/// Writes out what holds a division in the step, for a device that knows infinities or may not, and shares
+/// nothing; returns whether there is any.
 pub(crate) fn write_out(program: &mut Program, has_infinities: bool) -> bool {
     let mut search = Search::new(program, Use::Alone { has_infinities });
     let mut step = std::mem::take(&mut program.step);

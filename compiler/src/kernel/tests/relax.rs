@@ -346,7 +346,8 @@ pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Holds all that agents end with against one another: off by so much of the sum of one and its size, at most.
+/// Holds all that agents end with against one another: off by so much of the sum of one and its size, at
+/// most.
 pub(crate) fn assert_near(plain: &Program, changed: &Program, steps: i32, off: f32) {
     for seed in 1..4 {
         let [expected, got] = [plain, changed].map(|program| evaluate::run(program, steps, seed));

@@ -61,7 +61,8 @@ fn is_near(a: u32, b: u32) -> bool {
     a == b || (x - y).abs() <= 1e-3 * (1.0 + x.abs())
 }
 
-/// What is exact keeps every bit. What rounds otherwise may send an agent another way at a choice, and few do.
+/// What is exact keeps every bit. What rounds otherwise may send an agent another way at a choice, and few
+/// do.
 #[test]
 fn each_rewrite_keeps_results_of_random_models() {
     for rewrite in &REWRITES {

@@ -1,5 +1,5 @@
-//! `categorical`: weights as integers of 64 bits, whose sums no driver rounds. The largest weight's exponent says
-//! where they begin; as many bits as the number of weights has are left free for the sum.
+//! `categorical`: weights as integers of 64 bits, whose sums no driver rounds. The largest weight's exponent
+//! says where they begin; as many bits as the number of weights has are left free for the sum.
 
 use crate::{
     builtin::{BuiltinId, Draw},
@@ -19,8 +19,8 @@ struct Wide {
 }
 
 impl Lowerer<'_> {
-    /// How many of the cumulative weights, but the last, a uniform share of the total has reached. Where no weight is
-    /// above 0 that is the last index.
+    /// How many of the cumulative weights, but the last, a uniform share of the total has reached. Where no
+    /// weight is above 0 that is the last index.
     pub(super) fn categorical(&mut self, weights: hir::ExprId) -> ExprId {
         let place = self.weights(weights);
         let length = place.length();

@@ -265,8 +265,8 @@ fn loops_beyond_the_budget_stay() {
     );
 }
 
-/// The statements of a step after unrolling: `x = x + p + …`, with so many operations, in loops in loops of so many
-/// rounds.
+/// The statements of a step after unrolling: `x = x + p + …`, with so many operations, in loops in loops of
+/// so many rounds.
 fn unrolled(operations: usize, rounds: &[i32]) -> usize {
     let (mut build, x, p) = model();
     let mut sum = build.read(x);

@@ -23,7 +23,8 @@ impl Machine<'_> {
         self.fold(name, &elements, ty)
     }
 
-    /// Where a sum may be one of nothing, of negative zeros only it is 0.0, elsewhere -0.0; the page does not say.
+    /// Where a sum may be one of nothing, of negative zeros only it is 0.0, elsewhere -0.0; the page does not
+    /// say.
     fn open_zeros(&mut self, name: &str, elements: &[(i32, Value)]) {
         let negative = |x: f32| x == 0.0 && x.is_sign_negative();
         let zero = |value: &Value| match value {

@@ -66,10 +66,10 @@ impl<'a> Machine<'a> {
         self
     }
 
-    /// Runs one agent over a range of steps: from `init` if the range starts at 0, otherwise from `states` and
-    /// `progress`; up to `finish` if the range ends with the run. `inputs`, `states` and `outputs` are the agent's
-    /// rows; `outputs` are written at the end of the run only. Returns the new progress, or `None` if the run was
-    /// cancelled.
+    /// Runs one agent over a range of steps: from `init` if the range starts at 0, otherwise from `states`
+    /// and `progress`; up to `finish` if the range ends with the run. `inputs`, `states` and `outputs` are
+    /// the agent's rows; `outputs` are written at the end of the run only. Returns the new progress, or
+    /// `None` if the run was cancelled.
     pub fn run(
         &mut self,
         agent: u32,
@@ -111,8 +111,8 @@ impl<'a> Machine<'a> {
         Some(progress)
     }
 
-    /// Computes input number `input` of `program.input_defaults` for an agent and writes its words to the agent's row
-    /// of inputs.
+    /// Computes input number `input` of `program.input_defaults` for an agent and writes its words to the
+    /// agent's row of inputs.
     pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [u32]) {
         let program = self.launch.program;
         let default = &program.input_defaults[input];
@@ -133,8 +133,8 @@ impl<'a> Machine<'a> {
         self.store(&vars, row);
     }
 
-    /// Runs a block of the program with the draws of that step. Returns whether the agent stopped, or `None` if the run
-    /// was cancelled.
+    /// Runs a block of the program with the draws of that step. Returns whether the agent stopped, or `None`
+    /// if the run was cancelled.
     fn phase(&mut self, block: &'a Block, random_step: u32) -> Option<bool> {
         self.step_key = self.launch.generator.step_key(self.agent_key, random_step);
         match self.block(block) {

@@ -1,5 +1,5 @@
-//! The layout that all agents share: where each variable is stored, and the order in which the nodes of each expression
-//! are evaluated.
+//! The layout that all agents share: where each variable is stored, and the order in which the nodes of each
+//! expression are evaluated.
 
 use super::Launch;
 use sim_compiler::ir::{Block, ExprId, Len, Program, Stmt, VarKind};
@@ -114,8 +114,8 @@ impl Plan {
         }
     }
 
-    /// Visits a node before its operands, last operand first, and reverses the order: operands, first to last, before
-    /// their node.
+    /// Visits a node before its operands, last operand first, and reverses the order: operands, first to
+    /// last, before their node.
     fn order_tree(&mut self, program: &Program, root: ExprId) {
         let start = self.order.len();
         let mut waiting = vec![root];

@@ -1,8 +1,9 @@
 //! Compiles the IR to a program of the vector machine.
 //!
-//! A uniform value, which all agents of a block share, is a scalar; a varying value is a register of lanes. Vectors are
-//! split into their components. Expressions are evaluated for all lanes, since they are pure and total; only
-//! assignments are masked. Calls are inlined. See [`stmt`] for control flow and [`expr`] for expressions.
+//! A uniform value, which all agents of a block share, is a scalar; a varying value is a register of lanes.
+//! Vectors are split into their components. Expressions are evaluated for all lanes, since they are pure and
+//! total; only assignments are masked. Calls are inlined. See [`stmt`] for control flow and [`expr`] for
+//! expressions.
 
 mod allocate;
 mod analysis;

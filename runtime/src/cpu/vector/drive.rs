@@ -1,5 +1,5 @@
-//! Runs a population on all cores, in tasks of several blocks. Results are kept, each task in its own part of them, or
-//! passed to a callback block by block.
+//! Runs a population on all cores, in tasks of several blocks. Results are kept, each task in its own part of
+//! them, or passed to a callback block by block.
 
 use super::{LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
 use crate::cpu::{Cancelled, Control};
@@ -258,8 +258,8 @@ impl Shown<'_> {
     }
 }
 
-/// Runs all steps of all agents and passes each block to `see`, in any order, with a value that `make` creates once per
-/// thread. Returns these values. Holds no more than one block per thread in memory.
+/// Runs all steps of all agents and passes each block to `see`, in any order, with a value that `make`
+/// creates once per thread. Returns these values. Holds no more than one block per thread in memory.
 ///
 /// # Errors
 /// If the run was cancelled.

@@ -1,17 +1,18 @@
-//! The loop of one instruction over a block of agents: a loop over lanes around a scalar operation, compiled once for
-//! each instruction set.
+//! The loop of one instruction over a block of agents: a loop over lanes around a scalar operation, compiled
+//! once for each instruction set.
 //!
 //! The loops are plain Rust that LLVM vectorises; no operation is written twice. Rust never contracts or
 //! reassociates floating-point arithmetic, so every instruction set gives the same bits.
 
 use super::isa::Isa;
 
-/// Agents of a full block. Measured against 64, 128, 256 and 1,024: smaller blocks pay for dispatching instructions;
-/// larger ones are no faster, and small populations then use fewer cores.
+/// Agents of a full block. Measured against 64, 128, 256 and 1,024: smaller blocks pay for dispatching
+/// instructions; larger ones are no faster, and small populations then use fewer cores.
 pub const LANES: usize = 512;
 
-/// Divides the number of lanes of every loop, which so has no remainder: two vectors of the widest instruction set.
-/// Larger groups unroll the loops, which makes none of them faster and together exceeds the instruction cache.
+/// Divides the number of lanes of every loop, which so has no remainder: two vectors of the widest
+/// instruction set. Larger groups unroll the loops, which makes none of them faster and together exceeds the
+/// instruction cache.
 pub const GROUP: usize = 32;
 
 /// A register: 32 bits of each agent of a block.
@@ -36,7 +37,8 @@ impl Lanes {
     }
 }
 
-/// An operation on words: the function that a kernel applies to each lane. Operands that it does not take are ignored.
+/// An operation on words: the function that a kernel applies to each lane. Operands that it does not take are
+/// ignored.
 pub trait Op {
     /// Whether [`Op::apply`] is wrong for some rare first operands. Only for operations with one operand.
     const HAS_RARE: bool = false;
@@ -154,7 +156,8 @@ fn portable<O: Op, const SCALARS: u8>(
     run::<O, SCALARS>(d, a, b, c, e, call);
 }
 
-/// The loop. The references are parameters of the kernel itself, from which LLVM knows that they do not alias.
+/// The loop. The references are parameters of the kernel itself, from which LLVM knows that they do not
+/// alias.
 #[inline(always)]
 fn run<O: Op, const SCALARS: u8>(
     d: &mut Lanes,

@@ -1,5 +1,5 @@
-//! The machine: the registers of one block of agents, and the loop over its steps. `execute` runs the instructions;
-//! `registers` has all unsafe code.
+//! The machine: the registers of one block of agents, and the loop over its steps. `execute` runs the
+//! instructions; `registers` has all unsafe code.
 
 mod execute;
 mod registers;
@@ -159,8 +159,8 @@ impl<'a> Machine<'a> {
         self.part(default.entry, default.random_step)
     }
 
-    /// Runs the block over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with the run.
-    /// Inputs must be loaded, and states unless the range starts at 0.
+    /// Runs the block over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with
+    /// the run. Inputs must be loaded, and states unless the range starts at 0.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -225,8 +225,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Compacts the active lanes to the front if at most half of the lanes are then computed: agents can stop after
-    /// different numbers of steps. Stopped lanes move behind them, with all registers that live across steps.
+    /// Compacts the active lanes to the front if at most half of the lanes are then computed: agents can stop
+    /// after different numbers of steps. Stopped lanes move behind them, with all registers that live across
+    /// steps.
     fn gather_running(&mut self, alive: Register) {
         let lanes = &self.registers.0[alive as usize].all()[..self.count];
         let running = lanes.iter().filter(|&&lane| lane != 0).count();

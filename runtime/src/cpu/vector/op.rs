@@ -1,9 +1,9 @@
-//! The operations of the vector machine. Each is the scalar function over 32-bit words that defines it for one agent.
-//! Kernels, the scalar unit and the reference interpreter all use these functions, which is why their results have the
-//! same bits.
+//! The operations of the vector machine. Each is the scalar function over 32-bit words that defines it for
+//! one agent. Kernels, the scalar unit and the reference interpreter all use these functions, which is why
+//! their results have the same bits.
 //!
-//! A `bool` is all ones or all zeros here, as the result of vector comparisons and the mask of vector selections; in
-//! storage it is 1 or 0.
+//! A `bool` is all ones or all zeros here, as the result of vector comparisons and the mask of vector
+//! selections; in storage it is 1 or 0.
 
 mod fused;
 mod table;
@@ -98,8 +98,8 @@ impl Code {
         }
     }
 
-    /// The kernel for which the operands of the set bits are scalars. `None` if there is no such kernel; scalars must
-    /// then be broadcast to a register. There is always a kernel without scalars.
+    /// The kernel for which the operands of the set bits are scalars. `None` if there is no such kernel;
+    /// scalars must then be broadcast to a register. There is always a kernel without scalars.
     pub fn kernel(self, scalars: u8, isa: Isa) -> Option<Kernel> {
         match self {
             Code::Plain(plain) => plain.kernel(scalars, isa),

@@ -299,8 +299,8 @@ impl fmt::Debug for Program {
 }
 
 impl Instruction {
-    /// Every register that it names directly, sources before the destination. Without those of arrays, which are not
-    /// reallocated.
+    /// Every register that it names directly, sources before the destination. Without those of arrays, which
+    /// are not reallocated.
     pub(super) fn each_register(&mut self, mut f: impl FnMut(&mut Register)) {
         match self {
             Instruction::Lanes { registers, .. } => {

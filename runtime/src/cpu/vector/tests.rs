@@ -5,8 +5,8 @@ use crate::cpu::vector;
 use sim_compiler::builtin::{Area, BuiltinId, Meaning, Slot};
 use sim_compiler::ir::Type;
 
-/// Functions of whole vectors are made of other operations, and `select` is one of its own; `runtime/tests/builtins.rs`
-/// runs them all.
+/// Functions of whole vectors are made of other operations, and `select` is one of its own;
+/// `runtime/tests/builtins.rs` runs them all.
 #[test]
 fn every_builtin_of_components_has_an_operation() {
     let mut missing = Vec::new();
@@ -130,8 +130,8 @@ fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
     assert_eq!(outcome.err(), Some(vector::TooLarge));
 }
 
-/// How many lane instructions a step with `y = EXPRESSION` has: `x`, `i`, `u` and others are an agent's own, `p`, `n`
-/// and `m` are params.
+/// How many lane instructions a step with `y = EXPRESSION` has: `x`, `i`, `u` and others are an agent's own,
+/// `p`, `n` and `m` are params.
 fn instructions(expression: &str) -> usize {
     let source = format!(
         "agents 1 steps 1 param p = 1.5 param n = 3 param m = 4u
@@ -142,8 +142,8 @@ fn instructions(expression: &str) -> usize {
     program(&source).lane_instructions()
 }
 
-/// Comparisons of an agent's value with one that all share cost the same in either order, and a choice by one is one
-/// instruction, but for unsigned numbers that are told smaller or larger.
+/// Comparisons of an agent's value with one that all share cost the same in either order, and a choice by one
+/// is one instruction, but for unsigned numbers that are told smaller or larger.
 #[test]
 fn comparisons_cost_the_same_in_either_order() {
     let (product, word) = (instructions("z * w"), instructions("z"));
@@ -163,7 +163,8 @@ fn comparisons_cost_the_same_in_either_order() {
     }
 }
 
-/// Assignments are made where their operations are: without a copy, and in place where the variable takes part.
+/// Assignments are made where their operations are: without a copy, and in place where the variable takes
+/// part.
 #[test]
 fn assignments_need_no_copies() {
     let step = |statements: &str| {

@@ -1,5 +1,5 @@
-//! Collects the results of runs. A run is complete when all its chunks are; runs are delivered in the order of their
-//! numbers, although one may complete later than those after it.
+//! Collects the results of runs. A run is complete when all its chunks are; runs are delivered in the order
+//! of their numbers, although one may complete later than those after it.
 
 use crate::{batch::Deliver, results::RawResults, telemetry::Telemetry};
 use std::collections::VecDeque;
@@ -43,8 +43,8 @@ impl Collector {
         self.run(run).map(|started| &mut started.raw)
     }
 
-    /// Marks `agents` agents of a run as complete, and delivers all runs that are next in order and complete. A run
-    /// gets `telemetry` when its last agents complete.
+    /// Marks `agents` agents of a run as complete, and delivers all runs that are next in order and complete.
+    /// A run gets `telemetry` when its last agents complete.
     pub(super) fn complete(
         &mut self,
         run: usize,

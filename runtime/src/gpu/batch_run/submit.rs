@@ -25,7 +25,8 @@ const SHARED_TIME: Duration = Duration::from_millis(50);
 const SHARED_BYTES: u64 = 64 << 20;
 
 impl BatchRun<'_> {
-    /// Submits the next jobs. `false` if all are submitted, or if submissions on the device must complete first.
+    /// Submits the next jobs. `false` if all are submitted, or if submissions on the device must complete
+    /// first.
     ///
     /// # Errors
     /// [`Error::Cancelled`], and those of the device.
@@ -69,8 +70,8 @@ impl BatchRun<'_> {
         Ok(())
     }
 
-    /// Buffers for the largest chunk that limits and memory allow, or for several runs. `None` if memory is short and
-    /// other submissions must complete first.
+    /// Buffers for the largest chunk that limits and memory allow, or for several runs. `None` if memory is
+    /// short and other submissions must complete first.
     fn acquire_buffers(&mut self, is_only: bool) -> Result<Option<PooledBuffers>, Error> {
         let (open, manifest) = (self.resources.open, self.resources.manifest);
         let limit = most_agents(manifest, &open.limits, &open.adapter.name)?;
@@ -136,8 +137,8 @@ impl BatchRun<'_> {
             .max(1)
     }
 
-    /// Submits steps of some jobs, from `first_step` on. After the last step the submission also copies the results to
-    /// the staging buffer.
+    /// Submits steps of some jobs, from `first_step` on. After the last step the submission also copies the
+    /// results to the staging buffer.
     pub(super) fn submit(
         &mut self,
         mut buffers: PooledBuffers,
@@ -217,7 +218,8 @@ impl BatchRun<'_> {
         }
     }
 
-    /// The reductions of a submission: none unless it computes the last steps of runs whose outputs are not read back.
+    /// The reductions of a submission: none unless it computes the last steps of runs whose outputs are not
+    /// read back.
     fn reductions(
         &mut self,
         buffers: &PooledBuffers,
@@ -233,8 +235,8 @@ impl BatchRun<'_> {
         (self.resources.pool).reductions(open, manifest, &buffers.set, chunks, steps)
     }
 
-    /// How a submission is timed. One that `can_repeat` its only dispatch does so as often as the caller asks, if that
-    /// is known to take no longer than runs that share a submission may.
+    /// How a submission is timed. One that `can_repeat` its only dispatch does so as often as the caller
+    /// asks, if that is known to take no longer than runs that share a submission may.
     fn timing(
         &self,
         buffers: &PooledBuffers,

@@ -1,5 +1,5 @@
-//! The files of the cache. Their content goes to a driver, so only regular files of this user that nobody else can
-//! write are read, up to a maximum size.
+//! The files of the cache. Their content goes to a driver, so only regular files of this user that nobody
+//! else can write are read, up to a maximum size.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},

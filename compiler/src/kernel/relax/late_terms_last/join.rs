@@ -17,8 +17,8 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Joins sums over lanes, each with a name of its own in the block of their reader. So has what they become: all lanes
-/// have to come by.
+/// Joins sums over lanes, each with a name of its own in the block of their reader. So has what they become:
+/// all lanes have to come by.
 pub(crate) fn run(program: &mut Program) -> u32 {
     if program.lanes == 0 {
         return 0;
@@ -87,7 +87,8 @@ fn joint(
     }
 }
 
-/// Joins what a sum has of sums over lanes with one factor; returns the statement that names what they become.
+/// Joins what a sum has of sums over lanes with one factor; returns the statement that names what they
+/// become.
 fn join(program: &mut Program, root: ExprId, reads: &[u32], values: &Values) -> Option<Stmt> {
     let mut terms = terms(program, root);
     let mut joints: Vec<Joint> = Vec::new();

@@ -23,8 +23,8 @@ const TANH_BOUND: f32 = 57.7;
 const SIGMOID_BOUND: f32 = 62.0;
 
 impl Search {
-    /// Writes out what a block's own statements hold, unless pairs are to follow and there is one division only. Is
-    /// anything written out?
+    /// Writes out what a block's own statements hold, unless pairs are to follow and there is one division
+    /// only. Is anything written out?
     pub(crate) fn expand(&mut self, program: &mut Program, block: &mut Block) -> bool {
         let (mut held, mut quotients) = (0, 0);
         for stmt in block.iter() {

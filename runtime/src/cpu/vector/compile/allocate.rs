@@ -1,5 +1,6 @@
-//! Register allocation. Pinned registers get one location each; the others share locations if their live ranges do not
-//! overlap. The location that was freed last is reused first, since it is most likely to be in the first-level cache.
+//! Register allocation. Pinned registers get one location each; the others share locations if their live
+//! ranges do not overlap. The location that was freed last is reused first, since it is most likely to be in
+//! the first-level cache.
 
 use super::Span;
 use crate::cpu::vector::program::{Instruction, Register};
@@ -20,9 +21,9 @@ const NOWHERE: Register = Register::MAX;
 
 /// Allocates locations and rewrites the code.
 ///
-/// `parts` has the first instruction of each part of the code. A register that is not pinned is used in one part only.
-/// Its live range is from its first to its last mention, or to the end of a loop that mentions it and before which it
-/// is written.
+/// `parts` has the first instruction of each part of the code. A register that is not pinned is used in one
+/// part only. Its live range is from its first to its last mention, or to the end of a loop that mentions it
+/// and before which it is written.
 pub(super) fn allocate(
     code: &mut [Instruction],
     parts: &[usize],
@@ -68,8 +69,8 @@ pub(super) fn allocate(
     places
 }
 
-/// Allocates pinned registers in the order in which the hot part of the code mentions them, for the processor's
-/// prefetcher. Arrays that are indexed at run time stay contiguous.
+/// Allocates pinned registers in the order in which the hot part of the code mentions them, for the
+/// processor's prefetcher. Arrays that are indexed at run time stay contiguous.
 fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) -> Places {
     let mut places = Places {
         of: vec![NOWHERE; pinned.len()],

@@ -1,8 +1,8 @@
 //! Analysis before code generation: the type of each expression, and which values are uniform.
 //!
-//! A value is *uniform* if it is the same for all agents of a block: it reads constants, params, tables, the launch and
-//! the step, and variables that are only assigned such values under uniform control flow. All other values are
-//! *varying*. The analysis starts with everything uniform and iterates to a fixed point.
+//! A value is *uniform* if it is the same for all agents of a block: it reads constants, params, tables, the
+//! launch and the step, and variables that are only assigned such values under uniform control flow. All
+//! other values are *varying*. The analysis starts with everything uniform and iterates to a fixed point.
 
 use sim_compiler::ir::{
     BinaryOp, Block, Expr, ExprId, Function, Launch, Program, Stmt, Type, VarId, VarKind,
@@ -199,13 +199,14 @@ impl Analysis {
         }
     }
 
-    /// Computes the types of a tree and what varies in it; returns whether the root varies. Expressions only become
-    /// varying, never uniform.
+    /// Computes the types of a tree and what varies in it; returns whether the root varies. Expressions only
+    /// become varying, never uniform.
     fn tree(&mut self, program: &Program, root: ExprId) -> bool {
         for node in post_order(program, root) {
             self.types[node.0 as usize] = self.type_of(program, node);
             let varies = self.node_varies(program, node);
-            // Divergence in a loop depends on conditions in its body, which are analysed after the loop itself.
+            // Divergence in a loop depends on conditions in its body, which are analysed after the loop
+            // itself.
             self.changed |= varies != self.varying_exprs[node.0 as usize];
             self.varying_exprs[node.0 as usize] = varies;
         }

@@ -1,5 +1,5 @@
-//! Builtins: the operation of each, and functions of whole vectors in terms of their components, in the order of the
-//! table's definitions.
+//! Builtins: the operation of each, and functions of whole vectors in terms of their components, in the order
+//! of the table's definitions.
 
 use super::{Compiler, Operand, Parts};
 use crate::cpu::vector::op::{Code, Finish, Plain};

@@ -129,8 +129,8 @@ impl Compiler<'_> {
         self.lanes_into(to, Code::Plain(Plain::Same), &[Operand::Scalar(from)]);
     }
 
-    /// The sine or cosine of a register. If the current basic block computes the other one, one instruction computes
-    /// both.
+    /// The sine or cosine of a register. If the current basic block computes the other one, one instruction
+    /// computes both.
     pub(super) fn sine(&mut self, plain: Plain, from: Register) -> Register {
         if let Some(&at) = self.angles.get(&from)
             && let Instruction::Lanes {
@@ -197,8 +197,8 @@ impl Compiler<'_> {
         parts
     }
 
-    /// Writes an operand to a register, in all lanes. If the last instruction computed the operand, its destination is
-    /// changed instead.
+    /// Writes an operand to a register, in all lanes. If the last instruction computed the operand, its
+    /// destination is changed instead.
     pub(super) fn move_into(&mut self, to: Register, operand: Operand) {
         let from = match operand {
             Operand::Scalar(from) => return self.spread(to, from),
@@ -233,7 +233,8 @@ impl Compiler<'_> {
         self.push(Instruction::Copy { to, from });
     }
 
-    /// Updates in place: `x = x · a` and `x = x + a * b`, if the last instruction computed the value for this only.
+    /// Updates in place: `x = x · a` and `x = x + a * b`, if the last instruction computed the value for this
+    /// only.
     fn update_in_place(&mut self, to: Register, from: Register) -> bool {
         use Instruction::Lanes;
         let Some(&Lanes {

@@ -290,8 +290,8 @@ impl Compiler<'_> {
         self.zip(a, b, |compiler, a, b| compiler.ordered(plain, a, b))
     }
 
-    /// An operation on two words. A scalar on the left that no kernel takes there is moved to the right, if the
-    /// operation has a mirrored form.
+    /// An operation on two words. A scalar on the left that no kernel takes there is moved to the right, if
+    /// the operation has a mirrored form.
     pub(super) fn ordered(&mut self, plain: Plain, a: Operand, b: Operand) -> Operand {
         let mirror = match plain {
             Plain::EqF | Plain::NeF | Plain::EqI | Plain::NeI => Some(plain),

@@ -1,10 +1,10 @@
 //! Statements and masks.
 //!
-//! Where control flow diverges, both paths are executed, each under a *mask* of the lanes that take it. A [`Frame`] is
-//! a region of code with a mask of its own: a branch of an `if`, a loop, an iteration, an inlined function, the step.
-//! It has a mask if its lanes can be fewer than those of the frame around it. A jump removes the active lanes from all
-//! masks up to the frame that it leaves; if these are all lanes of that frame, it is a jump of the machine. Uniform
-//! control flow needs no masks.
+//! Where control flow diverges, both paths are executed, each under a *mask* of the lanes that take it. A
+//! [`Frame`] is a region of code with a mask of its own: a branch of an `if`, a loop, an iteration, an
+//! inlined function, the step. It has a mask if its lanes can be fewer than those of the frame around it. A
+//! jump removes the active lanes from all masks up to the frame that it leaves; if these are all lanes of
+//! that frame, it is a jump of the machine. Uniform control flow needs no masks.
 
 use super::{Compiler, Operand, Parts, Place, emit::Label};
 use crate::cpu::vector::{
@@ -105,8 +105,8 @@ impl<'p> Compiler<'p> {
         self.frames.iter().rev().find_map(|frame| frame.mask)
     }
 
-    /// The mask of an assignment to a variable that was declared at a depth of frames; `None` if the other lanes never
-    /// read it.
+    /// The mask of an assignment to a variable that was declared at a depth of frames; `None` if the other
+    /// lanes never read it.
     pub(super) fn mask_since(&self, frame: usize) -> Option<Register> {
         let frames = &self.frames[frame.min(self.frames.len())..];
         frames.iter().rev().find_map(|frame| frame.mask)
@@ -324,8 +324,8 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// `if c { break }` and similar statements, if their lanes are those of the frame that is left: only its mask
-    /// changes. `false` for any other `if`.
+    /// `if c { break }` and similar statements, if their lanes are those of the frame that is left: only its
+    /// mask changes. `false` for any other `if`.
     fn narrow(&mut self, condition: Operand, accept: &Block, reject: &Block) -> bool {
         let (jump, staying) = match (&accept[..], &reject[..]) {
             ([jump], []) => (jump, Fused::Drop),

@@ -1,10 +1,10 @@
 //! The registers of a block, and the calls of kernels on them: all unsafe code of the vector machine.
 //!
-//! * [`Registers::kernel`] passes a kernel a mutable reference to its destination and shared references to its sources.
-//!   `Program::check` has verified that all are in bounds and that no source is the destination; a machine always has a
-//!   checked program and as many registers as it needs.
-//! * A call of a kernel requires the instruction set that the kernel was compiled for; `Program::check` has verified
-//!   that the processor has it.
+//! * [`Registers::kernel`] passes a kernel a mutable reference to its destination and shared references to
+//!   its sources. `Program::check` has verified that all are in bounds and that no source is the destination;
+//!   a machine always has a checked program and as many registers as it needs.
+//! * A call of a kernel requires the instruction set that the kernel was compiled for; `Program::check` has
+//!   verified that the processor has it.
 
 use crate::cpu::vector::{
     kernel::{Call, Kernel, Lanes, TwinKernel},

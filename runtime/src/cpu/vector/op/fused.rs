@@ -1,5 +1,5 @@
-//! Superinstructions: two or three operations in one loop, so that intermediate values stay in the processor's
-//! registers. They are compositions of the plain operations and round in the same way.
+//! Superinstructions: two or three operations in one loop, so that intermediate values stay in the
+//! processor's registers. They are compositions of the plain operations and round in the same way.
 
 use super::{Op, Word, choice, first, pairs, table as plain, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};

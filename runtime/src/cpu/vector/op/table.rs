@@ -1,5 +1,5 @@
-//! The operations of the language: operators, conversions, builtins, random words and some of the machine's own, each
-//! with its scalar function and its kernels.
+//! The operations of the language: operators, conversions, builtins, random words and some of the machine's
+//! own, each with its scalar function and its kernels.
 
 use super::{Op, Scalar, Word, first, last_two, one, philox, right, seeds, third, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};

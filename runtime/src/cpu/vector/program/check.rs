@@ -3,9 +3,9 @@
 use super::{AgentArray, Instruction, Program, Register, Slot, TableWord, Target};
 
 impl Program {
-    /// Panics unless the machine can run the program without bounds checks: every register, scalar, table and jump
-    /// target exists, no kernel's destination is one of its sources, control flow cannot leave the code, and the
-    /// processor has the instruction set.
+    /// Panics unless the machine can run the program without bounds checks: every register, scalar, table and
+    /// jump target exists, no kernel's destination is one of its sources, control flow cannot leave the code,
+    /// and the processor has the instruction set.
     pub(in crate::cpu::vector) fn check(&self) {
         assert!(self.isa.is_available(), "{} is not here", self.isa);
         for instruction in &self.code {
