@@ -21,6 +21,7 @@
 pub mod accuracy;
 pub mod arithmetic;
 pub mod bits;
+mod errors;
 pub mod exponential;
 pub mod hyperbolic;
 pub mod operator;

@@ -214,3 +214,11 @@ impl<'a> Grammar<'a> {
 pub(super) fn here(inp: &Reader<'_, '_>) -> usize {
     *inp.cursor().inner()
 }
+
+impl Token {
+    /// Whether this stands between or before operands, or between a place and its value.
+    pub fn is_operator(self) -> bool {
+        let operators = operator::INFIX.or(operator::PREFIXES);
+        operators.or(stmt::ASSIGNMENTS).has(self)
+    }
+}

@@ -1,9 +1,5 @@
 //! The words of the language: one variant per kind of token, and what the later stages ask of a kind.
 
-use super::parse::{
-    operator::{INFIX, PREFIXES},
-    stmt::ASSIGNMENTS,
-};
 use logos::Logos;
 use std::fmt;
 
@@ -238,11 +234,6 @@ impl Token {
     /// The tokens that are always written the same way.
     pub fn written() -> impl Iterator<Item = Token> {
         TEXTS.iter().map(|(token, _)| *token)
-    }
-
-    /// Whether this stands between or before operands, or between a place and its value.
-    pub fn is_operator(self) -> bool {
-        INFIX.or(PREFIXES).or(ASSIGNMENTS).has(self)
     }
 
     /// Whether the token is spelt like a name but means something of its own.

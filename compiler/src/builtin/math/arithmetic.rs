@@ -3,7 +3,7 @@
 //! Like all of [`super`] they are straight-line code without calls, so that a loop over lanes becomes vector
 //! instructions and gives the bits of the scalar function by construction.
 
-use super::accuracy::{OneArgument, one};
+use super::errors::{OneArgument, one};
 
 /// How far those that round more than once, or a GPU does, may be off.
 pub(super) const ERRORS: &[OneArgument] = &[

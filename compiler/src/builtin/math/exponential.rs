@@ -1,6 +1,6 @@
 //! `exp2`, `log2` and `pow`, through `f64`.
 
-use super::accuracy::{OneArgument, TwoArguments, one, two};
+use super::errors::{OneArgument, TwoArguments, one, two};
 use super::wide;
 
 /// How far they may be off.

@@ -1,7 +1,7 @@
 //! Hyperbolic functions and their inverses, through `f64`, in forms that keep the precision of small
 //! arguments.
 
-use super::accuracy::{OneArgument, one};
+use super::errors::{OneArgument, one};
 use super::wide;
 use std::f64::consts::LN_2;
 

@@ -2,7 +2,7 @@
 //!
 //! Each is branch-free but for angles that [need a wide reduction](needs_wide_reduction).
 
-use super::accuracy::{OneArgument, one};
+use super::errors::{OneArgument, one};
 use super::{reduction, wide};
 
 /// How far they may be off.

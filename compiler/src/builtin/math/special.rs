@@ -1,7 +1,7 @@
 //! Functions that are no one's standard library: `sigmoid`, `softplus`, `erf`, `normal_from`. The polynomials
 //! are fitted by `scripts/math/fit.py`.
 
-use super::accuracy::{OneArgument, one};
+use super::errors::{OneArgument, one};
 use super::{primary, wide};
 
 /// How far they may be off.

@@ -1,6 +1,6 @@
 //! `tan` and the inverses, through `f64`.
 
-use super::accuracy::{OneArgument, TwoArguments, one, two};
+use super::errors::{OneArgument, TwoArguments, one, two};
 use super::{primary, reduction, wide};
 use std::f64::consts::{FRAC_PI_2, PI};
 

@@ -55,6 +55,16 @@ pub(super) fn push_scalar(out: &mut String, value: &Value) {
     };
 }
 
+/// `vec3u` for 3.
+pub(super) fn unsigned(components: u32) -> &'static str {
+    match components {
+        1 => "u32",
+        2 => "vec2u",
+        3 => "vec3u",
+        _ => "vec4u",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@
 use crate::{
     emit::wgsl::{
         Writer, literal,
-        storage::{NAMED_WORDS, dotted, pieces, unsigned},
+        storage::{NAMED_WORDS, dotted, pieces},
     },
     ir::{Type, VarId},
     kernel::step_table::Table,
@@ -194,7 +194,7 @@ impl Writer<'_> {
         if let [one] = parts {
             self.push(one);
         } else {
-            let whole = unsigned(ty.components() as u32);
+            let whole = literal::unsigned(ty.components() as u32);
             self.push(&format!("{whole}({})", parts.join(", ")));
         }
         self.push(")");

@@ -10,16 +10,6 @@ use std::collections::BTreeMap;
 /// Words of a row that are read by names of their own.
 pub(super) const NAMED_WORDS: u32 = 64;
 
-/// `vec3u` for 3.
-pub(super) fn unsigned(components: u32) -> &'static str {
-    match components {
-        1 => "u32",
-        2 => "vec2u",
-        3 => "vec3u",
-        _ => "vec4u",
-    }
-}
-
 /// The rows and components of `vec4`s that hold `count` words from `word` on.
 pub(super) fn pieces(word: u32, count: u32) -> Vec<(u32, &'static str)> {
     let (mut at, end) = (word, word + count);

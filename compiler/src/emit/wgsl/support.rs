@@ -1,6 +1,6 @@
 //! The functions after `main` that the text turned out to call.
 
-use super::{Writer, literal, storage};
+use super::{Writer, literal};
 use crate::{
     builtin::precise,
     ir::{Len, Type, VarId, VarKind},
@@ -301,7 +301,7 @@ impl Writer<'_> {
             (Type::F32 | Type::I32, true) => format!("bitcast<{ty}>({joined})"),
             (Type::F32 | Type::I32 | Type::U32, _) => joined,
             (Type::Vec2 | Type::Vec3 | Type::Vec4, true) => {
-                format!("bitcast<{ty}>({}({joined}))", storage::unsigned(components))
+                format!("bitcast<{ty}>({}({joined}))", literal::unsigned(components))
             }
             (Type::Vec2 | Type::Vec3 | Type::Vec4, false) => format!("{ty}({joined})"),
         };
