@@ -6,20 +6,20 @@
 //! optimised program ───────────────────────────────┴─ tailor ─► Tailored ─ emit ─► WGSL
 //! ```
 //!
-//! * [`schedule`]: the data: a schedule, what a caller may set of it, decisions in words.
-//! * [`profile`]: what was measured on devices.
-//! * [`choose`]: the rules by which a run gets its schedule.
-//! * [`tailor`]: a program under a schedule; everything that `emit` needs, computed once.
-//! * [`lanes`]: one agent split over several invocations.
-//! * [`rewrites`]: the table of rewrites for a device; [`relax`] has those that move roundings, [`order`]
+//! * `schedule`: the data: a schedule, what a caller may set of it, decisions in words.
+//! * `profile`: what was measured on devices.
+//! * `choose`: the rules by which a run gets its schedule.
+//! * `tailor`: a program under a schedule; everything that `emit` needs, computed once.
+//! * `lanes`: one agent split over several invocations.
+//! * `rewrites`: the table of rewrites for a device; `relax` has those that move roundings, `order`
 //!   those that keep every bit.
-//! * [`fences`]: arithmetic fences against drivers' compilers.
-//! * [`step_table`]: what all agents share in a step, computed once for all of them.
-//! * [`time_loop`]: how many steps an iteration of the time loop has.
-//! * [`analysis`], [`usage`]: what these ask of a program; [`limits`]: what WGSL allows in one.
+//! * `fences`: arithmetic fences against drivers' compilers.
+//! * `step_table`: what all agents share in a step, computed once for all of them.
+//! * `time_loop`: how many steps an iteration of the time loop has.
+//! * `analysis`, `usage`: what these ask of a program; `limits`: what WGSL allows in one.
 //!
 //! Invariant: under every schedule, states and outputs are the same to the bit but for the order in which
-//! sums over lanes are taken and for what [`relax`] rounds otherwise. Nothing here writes text, and `emit`
+//! sums over lanes are taken and for what `relax` rounds otherwise. Nothing here writes text, and `emit`
 //! runs no pass.
 
 pub(crate) mod analysis;
