@@ -10,7 +10,7 @@ use sim_tests::{
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Integers and exact arithmetic only, so that every backend must give the same bits.
+/// Integers and exact arithmetic only, so that every backend must give the same bits: no division of floats.
 const MODEL: &str = "
     agents 300
     steps  40
@@ -41,7 +41,7 @@ const MODEL: &str = "
     output bits
     output chance = luck
     output cross = mood == Mood.Cross
-    output share = f32(agent) / f32(agents)
+    output share = f32(agent) + 0.25 * f32(agents)
 ";
 
 fn levels() -> Vec<f32> {
