@@ -67,9 +67,9 @@ fi
 
 say "$ARM: the CPU backend under QEMU"
 # A GPU is not expected here, whatever the surroundings expect.
-# The examples' long runs are left out: under QEMU they take minutes.
+# The long runs of examples and corpus are left out: under QEMU they take minutes.
 SIM_REQUIRE_GPU=0 SIM_MODELS="${SIM_MODELS:-10}" "$CARGO" test --target $ARM --no-default-features -p sim-runtime -p sim-tests --lib --tests \
-    -- --skip tidy --skip examples
+    -- --skip tidy --skip examples --skip corpus
 
 say "$WASM: the CPU backend builds"
 # What is only built need not be fast.
