@@ -75,12 +75,23 @@ pub(crate) struct Rewrite {
     pub(crate) exact: bool,
     /// Where it is worth it.
     when: fn(&Setting) -> bool,
-    /// Whether it needs a program that is cleaned up.
-    needs_clean: bool,
+    /// When the program is cleaned up.
+    cleaning: Cleaning,
     /// Changes a program; returns in how many places.
     run: fn(&mut Program, &Setting) -> u32,
     /// What is said of one change, and of more, `#` of them.
     said: [&'static str; 2],
+}
+
+/// When values that no longer change during the time loop leave it, and names without readers go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cleaning {
+    /// Before it; it leaves nothing behind.
+    Before,
+    /// Within it.
+    Within,
+    /// After it, before a rewrite that needs it.
+    After,
 }
 
 /// The rewrites in the order in which they run.
@@ -89,7 +100,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
         name: "constant_factors",
         exact: false,
         when: |_| true,
-        needs_clean: false,
+        cleaning: Cleaning::After,
         run: |program, _| constant_factors::run(program),
         said: [
             "constant factors have moved in 1 place",
@@ -100,7 +111,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
         name: "fma_chains",
         exact: false,
         when: |_| true,
-        needs_clean: false,
+        cleaning: Cleaning::After,
         run: |program, _| fma_chains::run(program),
         said: [
             "1 sum is a chain of fused multiply-adds",
@@ -112,7 +123,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
         exact: false,
         // A pair relieves the unit for special functions and costs instructions.
         when: |setting| setting.bound == Bound::Special,
-        needs_clean: false,
+        cleaning: Cleaning::After,
         run: |program, _| {
             split_deep::run(program);
             shared_reciprocals::run(program)
@@ -126,7 +137,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
         name: "constants_in_weights",
         exact: false,
         when: |setting| !setting.splits_time,
-        needs_clean: false,
+        cleaning: Cleaning::Within,
         run: constants_in_weights,
         said: [
             "1 constant went into weights",
@@ -137,7 +148,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
         name: "late_terms_last",
         exact: false,
         when: |setting| !setting.splits_time && setting.bound.is_latency(),
-        needs_clean: true,
+        cleaning: Cleaning::Before,
         run: |program, _| late_terms_last::run(program),
         said: [
             "1 sum takes what is known last at last",
@@ -149,7 +160,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
         exact: true,
         // A text that nothing has changed keeps its order.
         when: |setting| !setting.bound.is_latency() && setting.done != Changes::default(),
-        needs_clean: true,
+        cleaning: Cleaning::Before,
         run: |program, setting| {
             let together = match setting.done.of("shared_reciprocals") {
                 0 => setting.profile.interleaved,
@@ -231,7 +242,7 @@ pub(crate) fn apply(
         if !(rewrite.when)(&setting) {
             continue;
         }
-        if rewrite.needs_clean && std::mem::take(&mut setting.dirty) {
+        if rewrite.cleaning == Cleaning::Before && std::mem::take(&mut setting.dirty) {
             clean(&mut program, setting.splits_time);
         }
         let mut changed = program.clone();
@@ -241,7 +252,7 @@ pub(crate) fn apply(
         }
         program = changed;
         setting.done.0[row] = count;
-        setting.dirty = !rewrite.needs_clean && rewrite.name != "constants_in_weights";
+        setting.dirty = rewrite.cleaning == Cleaning::After;
         verify(&program, rewrite.name);
     }
     if setting.dirty {

@@ -16,8 +16,8 @@ pub struct Schedule {
     pub class: DeviceClass,
     /// Lanes that share one agent: a power of two, 1 to [`MOST_LANES`].
     pub lanes: u32,
-    /// So many lanes tell one another values by shuffles: the smallest subgroup of the device, or 1. Where an
-    /// agent has more lanes, they talk through workgroup memory.
+    /// Lanes that exchange values by shuffles: the smallest subgroup of the device, or 1. Where an agent has
+    /// more lanes, they exchange through workgroup memory.
     pub subgroup: u32,
     /// How often the time loop's body stands in the text, at least 1; 0 chooses by the body's size.
     pub unroll_steps: u32,
@@ -32,14 +32,13 @@ pub struct Schedule {
     pub has_infinities: bool,
     /// How much of the device the agents keep busy.
     pub load: Occupancy,
-    /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers spare
-    /// registers so that many workgroups fit a processor at once, at the price of waiting for one value after
-    /// another; where few run anyway, that is the wrong way round, and memory that few workgroups have room
-    /// for tells them.
+    /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers
+    /// save registers for occupancy, at the price of latency. Where few workgroups run anyway, latency is the
+    /// limit, and memory for which few workgroups have room makes drivers spend registers.
     pub reserve: bool,
-    /// Moves constant factors, takes sums of floats in the order that suits fused multiply-adds, undoes
-    /// divisions within divisors, and lets pairs of divisions share a reciprocal if the device is full and
-    /// waits for special functions. Only with [`crate::Math::Fast`] and the optimiser.
+    /// Applies the rewrites for devices: constant factors move, sums of floats are taken in the order that
+    /// suits fused multiply-adds, and pairs of divisions share a reciprocal if the device is full and waits
+    /// for special functions. Only with [`crate::Math::Fast`] and the optimiser.
     pub reassociate: bool,
 }
 
