@@ -15,15 +15,20 @@
 
 pub mod affine;
 pub mod cost;
+mod map;
 pub mod print;
 pub mod rounds;
+mod section;
 pub mod verify;
+mod walk;
 pub mod weight;
 
 pub use crate::value::{BinaryOp, Type, UnaryOp, Value};
 use crate::{builtin::BuiltinId, span::Span};
 pub use affine::Affine;
-use std::collections::BTreeSet;
+pub use map::{ExprMap, FunctionMap, Map, VarMap};
+pub use section::Section;
+pub use walk::{Nodes, Operands, any_statement};
 
 /// Names a variable of [`Program::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,9 +44,9 @@ pub struct FunctionId(pub u32);
 
 /// A model, lowered: what one agent does from its birth to its outputs.
 ///
-/// Per agent: `init` at birth; then `prologue`, then `step` once for every step of
-/// `first_step..end_step` unless the agent has stopped; then `finish`, once all steps are done. In a run
-/// split over several dispatches the states travel through storage, and `prologue` runs again in each.
+/// Per agent: `init` at birth; then `prologue`, then for every step of `first_step..end_step` each phase in
+/// order, unless the agent has stopped; then `finish`, once all steps are done. In a run split over several
+/// dispatches the states travel through storage, and `prologue` runs again in each.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Every variable.
@@ -68,25 +73,12 @@ pub struct Program {
     pub init: Block,
     /// `let`s that depend on neither step nor states that change: loop-invariant code ends here.
     pub prologue: Block,
-    /// One step; the body of the time loop.
-    pub step: Block,
+    /// The phases of one step, in order: the body of the time loop.
+    pub phases: Vec<Block>,
     /// Runs once after the last step, with the random step `FINISH_STEP`, and assigns every output.
     pub finish: Block,
     /// Per input with a default or a distribution: how the host computes it when the launch gives none.
     pub input_defaults: Vec<InputDefault>,
-    /// How many lanes share one agent, if more than one; else 0. All lanes run the same
-    /// statements; they differ only in [`Launch::Lane`] and what follows from it, which neither conditions
-    /// around [`Expr::AcrossLanes`] nor bounds of loops may.
-    pub lanes: u32,
-    /// If the lanes share out the steps themselves: the states that the steps accumulate, and how. No pass
-    /// runs on such a program any more.
-    pub shared_time: Vec<(VarId, LaneOp)>,
-    /// And the integers that a lane skips ahead over the steps of the others, with what one step does to
-    /// them: all that a step does to states is in one of the two lists.
-    pub skipped: Vec<(VarId, Affine)>,
-    /// Names of the prologue that the time loop reads as they are: drivers would compute some of them again
-    /// in every step, to save work before the loop.
-    pub kept: BTreeSet<VarId>,
 }
 
 /// How the host computes an input that the launch did not give; no kernel runs this.
@@ -118,9 +110,6 @@ pub struct Var {
     /// elements following one another. For `Param`: the same in the uniform block, see `manifest`. For
     /// `Data`: the number of its binding. For others 0.
     pub word: u32,
-    /// For a `State` that the lanes of an agent share out: words from one lane's part to the next one's;
-    /// else 0.
-    pub lane_stride: u32,
     /// Its declaration; empty for what the compiler made, whose name passes may drop.
     pub span: Span,
 }
@@ -239,7 +228,7 @@ pub enum Stmt {
     Break,
     /// Ends this round of the innermost `For`.
     Continue,
-    /// Only in `step`: this agent is done, with its states as they are.
+    /// Only in a phase: this agent is done, with its states as they are.
     Stop,
     /// Only in a function: its result.
     Return(ExprId),
@@ -316,9 +305,19 @@ pub enum Expr {
         /// The number of the word within the step.
         number: ExprId,
     },
-    /// The values that the lanes of this agent have for the operand, combined; the same bits in all of
-    /// them. Only where no lane goes a way of its own; see [`Program::lanes`].
-    AcrossLanes(LaneOp, ExprId),
+    /// The values that the lanes of this agent have for a value, combined; the same bits in all of them.
+    ///
+    /// On a GPU several invocations may run one agent: its lanes. They run the same statements, and differ
+    /// only in [`Launch::Lane`] and what follows from it; neither conditions around this expression nor
+    /// bounds of loops around it may.
+    AcrossLanes {
+        /// How.
+        op: LaneOp,
+        /// How many lanes there are, the same number in the whole program; at least 2.
+        lanes: u32,
+        /// What each lane has.
+        value: ExprId,
+    },
 }
 
 /// How the values of an agent's lanes are combined.
@@ -361,31 +360,13 @@ pub enum Launch {
     Agents,
     /// How many steps the run has.
     Steps,
-    /// The index of the current step; only in `step`.
+    /// The index of the current step; only in a phase.
     Step,
-    /// Which of the agent's lanes this is, from 0; see [`Program::lanes`].
-    Lane,
-}
-
-impl std::ops::Index<VarId> for Program {
-    type Output = Var;
-    fn index(&self, id: VarId) -> &Var {
-        &self.vars[id.0 as usize]
-    }
-}
-
-impl std::ops::Index<ExprId> for Program {
-    type Output = Expr;
-    fn index(&self, id: ExprId) -> &Expr {
-        &self.exprs[id.0 as usize]
-    }
-}
-
-impl std::ops::Index<FunctionId> for Program {
-    type Output = Function;
-    fn index(&self, id: FunctionId) -> &Function {
-        &self.functions[id.0 as usize]
-    }
+    /// Which of the agent's lanes this is, from 0; see [`Expr::AcrossLanes`].
+    Lane {
+        /// How many there are.
+        lanes: u32,
+    },
 }
 
 impl Program {
@@ -454,30 +435,7 @@ impl Program {
             ),
             Expr::Call(id, _) => self[*id].result,
             Expr::RandomWord { .. } => Type::U32,
-            Expr::AcrossLanes(_, value) => self.type_of(*value),
-        }
-    }
-
-    /// The operands of an expression, in evaluation order.
-    pub fn operands(&self, id: ExprId) -> Vec<ExprId> {
-        match &self[id] {
-            Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => Vec::new(),
-            Expr::Element { index: one, .. }
-            | Expr::Swizzle { vector: one, .. }
-            | Expr::Splat { value: one, .. }
-            | Expr::Unary(_, one)
-            | Expr::Convert { value: one, .. }
-            | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one }
-            | Expr::AcrossLanes(_, one) => vec![*one],
-            Expr::Compose(parts) => parts.clone(),
-            Expr::Binary(_, a, b) => vec![*a, *b],
-            Expr::Select {
-                condition,
-                accept,
-                reject,
-            } => vec![*condition, *accept, *reject],
-            Expr::Builtin(_, args) | Expr::Call(_, args) => args.clone(),
+            Expr::AcrossLanes { value, .. } => self.type_of(*value),
         }
     }
 }

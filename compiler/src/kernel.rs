@@ -10,7 +10,7 @@
 //! * `profile`: what was measured on devices.
 //! * `choose`: the rules by which a run gets its schedule.
 //! * `tailor`: a program under a schedule; everything that `emit` needs, computed once.
-//! * `lanes`: one agent split over several invocations.
+//! * `lanes`: one agent split over several invocations, as `lane_layout` says.
 //! * `rewrites`: the table of rewrites for a device; `relax` has those that move roundings, `order`
 //!   those that keep every bit.
 //! * `fences`: arithmetic fences against drivers' compilers.
@@ -25,6 +25,7 @@
 pub(crate) mod analysis;
 pub(crate) mod choose;
 pub(crate) mod fences;
+pub(crate) mod lane_layout;
 pub(crate) mod lanes;
 pub mod limits;
 pub(crate) mod order;

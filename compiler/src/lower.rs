@@ -197,12 +197,15 @@ impl<'a> Lowerer<'a> {
     fn step(&mut self) {
         let model = self.model;
         self.phase = Phase::Step;
-        self.program.step = self.entry(|lowerer| {
+        let step = self.entry(|lowerer| {
             lowerer.renormalise_in_step();
             for block in &model.step {
                 lowerer.stmts(&block.body);
             }
         });
+        self.program
+            .phases
+            .extend((!step.is_empty()).then_some(step));
     }
 
     fn finish(&mut self) {
@@ -306,7 +309,6 @@ impl<'a> Lowerer<'a> {
             len,
             kind,
             word: 0,
-            lane_stride: 0,
             span: self.span,
         })
     }
@@ -314,7 +316,7 @@ impl<'a> Lowerer<'a> {
     /// A variable that the model does not declare: its span is empty, so that passes may drop its name.
     fn made(&mut self, name: &str, ty: ir::Type, kind: VarKind) -> VarId {
         let var = self.variable(name, ty, Len::One, kind);
-        self.program.vars[var.0 as usize].span = Span::default();
+        self.program[var].span = Span::default();
         var
     }
 

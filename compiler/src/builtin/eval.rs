@@ -10,7 +10,7 @@ use crate::value::{BinaryOp, Type, UnaryOp, Value};
 /// `op operand`.
 pub fn unary(op: UnaryOp, operand: Value) -> Value {
     match (op, operand) {
-        (UnaryOp::Fence, _) => operand,
+        (UnaryOp::Fence | UnaryOp::Keep, _) => operand,
         (UnaryOp::Negate, Value::F32(x)) => Value::F32(-x),
         (UnaryOp::Negate, Value::I32(x)) => Value::I32(x.wrapping_neg()),
         (UnaryOp::Negate, _) => map(operand, |x| -x),

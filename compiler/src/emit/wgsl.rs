@@ -34,8 +34,9 @@ mod wrap;
 
 use crate::{
     builtin::BuiltinId,
-    ir::{ExprId, LaneOp, Len, Program, Type, VarId, VarKind},
+    ir::{ExprId, FunctionMap, LaneOp, Len, Program, Type, VarId, VarKind, VarMap},
     kernel::{
+        lane_layout::LaneLayout,
         limits,
         schedule::{Kernel, Schedule},
         tailor::Tailored,
@@ -57,7 +58,7 @@ use support::Support;
 pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Options) -> Kernel {
     let mut writer = Writer::new(&tailored, manifest, options);
     writer.write();
-    let (lanes, workgroup_size) = (tailored.program.lanes.max(1), writer.workgroup_size());
+    let (lanes, workgroup_size) = (tailored.layout.lanes, writer.workgroup_size());
     let wgsl = writer.out;
     Kernel {
         wgsl,
@@ -76,15 +77,16 @@ struct Writer<'a> {
     generator: Generator,
     math: Math,
     schedule: Schedule,
+    /// How agents are split over lanes.
+    layout: &'a LaneLayout,
     /// What `prepare` computes, if there is such an entry point.
     per_step: Option<PerStep>,
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
-    /// By variable: its name, or that of its member of `run`; empty before its declaration.
-    var_names: Vec<String>,
-    /// By function.
-    function_names: Vec<String>,
+    /// Of a variable, or of its member of `run`; empty before its declaration.
+    var_names: VarMap<String>,
+    function_names: FunctionMap<String>,
     /// Members of `run` that hold the lengths of open tables.
     rows_names: HashMap<VarId, String>,
     /// Loop indices that are never negative.
@@ -95,8 +97,8 @@ struct Writer<'a> {
     input_names: HashMap<(VarId, LanePlace), String>,
     /// Names of rows of `inputs` that are read as a whole, by number.
     row_names: HashMap<LanePlace, String>,
-    /// By variable: does it live at module scope?
-    private: Vec<bool>,
+    /// Does a variable live at module scope?
+    private: VarMap<bool>,
     /// Whether the buffers of inputs, states and outputs are of `f32`.
     floats: Buffers<bool>,
     own: Own,
@@ -157,16 +159,17 @@ impl<'a> Writer<'a> {
             math: options.math,
             schedule: tailored.schedule,
             per_step: None,
-            usage: usage(program),
+            layout: &tailored.layout,
+            usage: usage(program, &tailored.layout),
             names: Names::new(),
-            var_names: vec![String::new(); program.vars.len()],
-            function_names: vec![String::new(); program.functions.len()],
+            var_names: VarMap::filled(String::new(), program.vars.len()),
+            function_names: FunctionMap::filled(String::new(), program.functions.len()),
             rows_names: HashMap::new(),
             natural: HashSet::new(),
             accessors: HashMap::new(),
             input_names: HashMap::new(),
             row_names: HashMap::new(),
-            private: vec![false; program.vars.len()],
+            private: VarMap::filled(false, program.vars.len()),
             floats: Buffers {
                 inputs: manifest.inputs.iter().all(|x| float(&x.field.scalar)),
                 states: manifest.states.iter().all(|x| float(&x.scalar)),
@@ -189,7 +192,7 @@ impl<'a> Writer<'a> {
             writer.set_per_step(table);
         }
         if writer.has_barriers() {
-            let skipped = program.skipped.iter();
+            let skipped = writer.layout.skipped.iter();
             let tell = skipped.map(|(var, _)| (LaneOp::Sum, program[*var].ty));
             writer.usage.across.extend(tell);
         }
@@ -210,23 +213,24 @@ impl<'a> Writer<'a> {
         for &var in &program.data {
             self.declare(var);
         }
-        for (k, function) in program.functions.iter().enumerate() {
-            if self.usage.called[k] {
-                self.function_names[k] = self.names.declare(&function.name);
+        for id in program.function_ids() {
+            if self.usage.called[id] {
+                self.function_names[id] = self.names.declare(&program[id].name);
             }
         }
         for (var, _) in &program.constants {
             self.declare(*var);
         }
         for var in limits::place(program).private {
-            self.private[var.0 as usize] = true;
+            self.private[var] = true;
             self.declare(var);
         }
         self.name_members();
-        for (k, var) in program.vars.iter().enumerate() {
+        for id in program.var_ids() {
+            let var = &program[id];
             let indexed = match var.kind {
-                VarKind::Param | VarKind::Input => self.usage.dynamic[k],
-                VarKind::Data => var.ty.is_vector() && self.usage.read[k] > 0,
+                VarKind::Param | VarKind::Input => self.usage.dynamic[id],
+                VarKind::Data => var.ty.is_vector() && self.usage.read[id] > 0,
                 VarKind::Constant
                 | VarKind::State
                 | VarKind::Output
@@ -237,7 +241,7 @@ impl<'a> Writer<'a> {
             };
             if indexed {
                 let name = self.names.declare(&format!("{}_at", var.name));
-                self.accessors.insert(VarId(k as u32), name);
+                self.accessors.insert(id, name);
             }
         }
         if self.usage.agent[1] {
@@ -250,7 +254,7 @@ impl<'a> Writer<'a> {
 
     /// Gives a variable its name in the scope at hand.
     fn declare(&mut self, var: VarId) {
-        self.var_names[var.0 as usize] = self.names.declare(&self.program[var].name);
+        self.var_names[var] = self.names.declare(&self.program[var].name);
     }
 
     fn push(&mut self, text: &str) {
@@ -263,7 +267,7 @@ impl<'a> Writer<'a> {
     }
 
     fn push_name(&mut self, var: VarId) {
-        self.out.push_str(&self.var_names[var.0 as usize]);
+        self.out.push_str(&self.var_names[var]);
     }
 
     /// Begins a line at the indent at hand.

@@ -369,7 +369,7 @@ fn launch_name(launch: Launch) -> &'static str {
         Launch::Agents => "agents",
         Launch::Steps => "steps",
         Launch::Step => "t",
-        Launch::Lane => "lane",
+        Launch::Lane { .. } => "lane",
     }
 }
 

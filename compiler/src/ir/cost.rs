@@ -46,10 +46,11 @@ pub fn cost(program: &Program, generator: Generator) -> Option<Cost> {
     for block in [&program.init, &program.prologue, &program.finish] {
         once += counter.phase(block)?;
     }
-    Some(Cost {
-        once,
-        step: counter.phase(&program.step)?,
-    })
+    let mut step = Operations::default();
+    for block in &program.phases {
+        step += counter.phase(block)?;
+    }
+    Some(Cost { once, step })
 }
 
 impl Operations {
@@ -150,7 +151,7 @@ impl Counter<'_> {
 
     fn draws_in(&self, expr: ExprId) -> bool {
         matches!(self.program[expr], Expr::RandomWord { .. })
-            || (self.program.operands(expr).into_iter()).any(|operand| self.draws_in(operand))
+            || (self.program[expr].operands().iter().copied()).any(|operand| self.draws_in(operand))
     }
 
     fn block(&self, block: &Block) -> Option<Operations> {
@@ -203,12 +204,12 @@ impl Counter<'_> {
             return self.index(index);
         }
         let mut sum = self.own(id)?;
-        let operands = self.program.operands(id);
+        let operands = self.program[id].operands();
         let fused = self.fused(id);
         for operand in operands {
             if fused == Some(operand) {
                 // The multiplication is part of the addition; its own operands are not.
-                for inner in self.program.operands(operand) {
+                for inner in self.program[operand].operands() {
                     sum += self.expr(inner)?;
                 }
             } else {
@@ -257,9 +258,9 @@ impl Counter<'_> {
             Expr::Unary(UnaryOp::Negate, _) if ty.is_float() => none,
             Expr::Unary(UnaryOp::Not, _) => none,
             // Left out of every count: the devices whose rates are known need none.
-            Expr::Unary(UnaryOp::Fence, _) => none,
+            Expr::Unary(UnaryOp::Fence | UnaryOp::Keep, _) => none,
             Expr::Unary(..) | Expr::Convert { .. } => Operations::integer(1),
-            Expr::Select { .. } | Expr::AcrossLanes(..) => Operations::integer(width),
+            Expr::Select { .. } | Expr::AcrossLanes { .. } => Operations::integer(width),
             Expr::Builtin(builtin, args) => {
                 let operand = args.first().map_or(ty, |&arg| self.program.type_of(arg));
                 call(*builtin, operand.is_float(), operand.components() as u64)

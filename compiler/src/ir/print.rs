@@ -4,7 +4,7 @@
 
 mod expr;
 
-use super::{Affine, Block, Len, Program, Stmt, Type, Var, VarId, VarKind};
+use super::{Block, Len, Program, Section, Stmt, Type, Var, VarId, VarKind};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -17,27 +17,10 @@ pub fn print(program: &Program) -> String {
         depth: 0,
     };
     printer.declarations();
-    printer.lanes();
-    for (number, function) in program.functions.iter().enumerate() {
-        let params: Vec<String> = (function.params.iter())
-            .map(|&param| printer.typed(param))
-            .collect();
-        let head = format!(
-            "fn {}#{number}({}) -> {}",
-            function.name,
-            params.join(", "),
-            function.result.name()
-        );
-        printer.section(&head, &function.body);
+    for section in program.sections() {
+        let head = printer.head(section);
+        printer.section(&head, program.section(section));
     }
-    for default in &program.input_defaults {
-        let head = format!("default {} step {:#x}", default.input, default.random_step);
-        printer.section(&head, &default.body);
-    }
-    printer.section("init", &program.init);
-    printer.section("prologue", &program.prologue);
-    printer.section("step", &program.step);
-    printer.section("finish", &program.finish);
     printer.text
 }
 
@@ -112,20 +95,23 @@ impl Printer<'_> {
         }
     }
 
-    /// How the lanes of an agent share it, if there are several.
-    fn lanes(&mut self) {
-        let program = self.program;
-        if program.lanes > 0 {
-            self.line(&format!("lanes {}", program.lanes));
-        }
-        for (var, op) in &program.shared_time {
-            let line = format!("accumulate {} by {}", self.name(*var), op.name());
-            self.line(&line);
-        }
-        for (var, Affine { factor, offset }) in &program.skipped {
-            let name = self.name(*var);
-            let line = format!("skip {name} by {name} * {factor}u + {offset}u");
-            self.line(&line);
+    fn head(&self, section: Section) -> String {
+        match section {
+            Section::Function(number) => {
+                let function = &self.program.functions[number];
+                let params: Vec<String> = (function.params.iter())
+                    .map(|&param| self.typed(param))
+                    .collect();
+                let (name, result) = (&function.name, function.result.name());
+                format!("fn {name}#{number}({}) -> {result}", params.join(", "))
+            }
+            Section::InputDefault(number) => {
+                let default = &self.program.input_defaults[number];
+                format!("default {} step {:#x}", default.input, default.random_step)
+            }
+            Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => {
+                self.program.section_name(section)
+            }
         }
     }
 

@@ -8,7 +8,10 @@ use super::{Block, Expr, ExprId, Program, Stmt, Value};
 pub fn inner_rounds(program: &Program) -> Option<u64> {
     let once = block_rounds(program, &program.init)?
         .checked_add(block_rounds(program, &program.finish)?)?;
-    Some(once.max(block_rounds(program, &program.step)?))
+    let step = (program.phases.iter()).try_fold(0u64, |sum, block| {
+        sum.checked_add(block_rounds(program, block)?)
+    })?;
+    Some(once.max(step))
 }
 
 fn block_rounds(program: &Program, block: &Block) -> Option<u64> {
@@ -57,9 +60,10 @@ fn expr_rounds(program: &Program, expr: ExprId) -> Option<u64> {
         Expr::Call(function, _) => block_rounds(program, &program[*function].body)?,
         _ => 0,
     };
-    program
-        .operands(expr)
-        .into_iter()
+    program[expr]
+        .operands()
+        .iter()
+        .copied()
         .try_fold(own, |sum, operand| {
             sum.checked_add(expr_rounds(program, operand)?)
         })

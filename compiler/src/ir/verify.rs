@@ -4,33 +4,21 @@
 mod layout;
 mod types;
 
-use super::{Block, ExprId, FunctionId, Len, Program, Stmt, Type, VarId, VarKind};
-
-/// Which part of the program is looked at: decides what may be read, assigned and called there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
-    Init,
-    Prologue,
-    Step,
-    Finish,
-    Function(FunctionId),
-    /// Of that number in `input_defaults`.
-    Default(usize),
-}
+use super::{Block, ExprId, ExprMap, Len, Program, Section, Stmt, Type, VarId, VarKind, VarMap};
 
 struct Verifier<'a> {
     program: &'a Program,
     section: Section,
     /// By expression: has a user been seen?
-    used: Vec<bool>,
+    used: ExprMap<bool>,
     /// By expression, once seen.
-    types: Vec<Option<Type>>,
+    types: ExprMap<Option<Type>>,
     /// By variable: has its `Let` or `Var` been seen?
-    declared: Vec<bool>,
+    declared: VarMap<bool>,
     /// By variable: may it be named here?
-    in_scope: Vec<bool>,
-    /// By variable: is it assigned in `init`; is it in `step`; is it in `finish`?
-    assigned: Vec<[bool; 3]>,
+    in_scope: VarMap<bool>,
+    /// By variable: is it assigned in `init`; is it in a phase; is it in `finish`?
+    assigned: VarMap<[bool; 3]>,
     /// `For`s around the current statement.
     loops: u32,
 }
@@ -45,42 +33,33 @@ pub fn verify(program: &Program) -> Result<(), String> {
     let mut verifier = Verifier {
         program,
         section: Section::Init,
-        used: vec![false; program.exprs.len()],
-        types: vec![None; program.exprs.len()],
-        declared: vec![false; vars],
-        in_scope: vec![false; vars],
-        assigned: vec![[false; 3]; vars],
+        used: ExprMap::filled(false, program.exprs.len()),
+        types: ExprMap::filled(None, program.exprs.len()),
+        declared: VarMap::filled(false, vars),
+        in_scope: VarMap::filled(false, vars),
+        assigned: VarMap::filled([false; 3], vars),
         loops: 0,
     };
-    for (number, function) in program.functions.iter().enumerate() {
-        verifier.section = Section::Function(FunctionId(number as u32));
-        verifier.function(function)?;
+    for section in program.sections() {
+        verifier.section = section;
+        match section {
+            Section::Function(number) => verifier.function(&program.functions[number])?,
+            Section::Prologue => verifier.prologue()?,
+            Section::InputDefault(_) | Section::Init | Section::Phase(_) | Section::Finish => {
+                verifier.block(program.section(section))?;
+            }
+        }
     }
-    for (number, default) in program.input_defaults.iter().enumerate() {
-        verifier.top(Section::Default(number), &default.body)?;
-    }
-    verifier.top(Section::Init, &program.init)?;
-    verifier.prologue()?;
-    verifier.top(Section::Step, &program.step)?;
-    verifier.top(Section::Finish, &program.finish)?;
-    verifier.assignments()?;
-    verifier.shared_steps()
+    verifier.assignments()
 }
 
 impl Verifier<'_> {
     /// A complaint about the current section.
     fn complain<T>(&self, what: &str) -> Result<T, String> {
-        let place = match self.section {
-            Section::Init => "init".to_owned(),
-            Section::Prologue => "prologue".to_owned(),
-            Section::Step => "step".to_owned(),
-            Section::Finish => "finish".to_owned(),
-            Section::Function(id) => format!("fn {}", self.program[id].name),
-            Section::Default(number) => {
-                format!("default of {}", self.program.input_defaults[number].input)
-            }
-        };
-        Err(format!("in {place}: {what}"))
+        Err(format!(
+            "in {}: {what}",
+            self.program.section_name(self.section)
+        ))
     }
 
     fn name(&self, var: VarId) -> String {
@@ -101,7 +80,7 @@ impl Verifier<'_> {
         }
         self.block(&function.body)?;
         for &param in &function.params {
-            self.in_scope[param.0 as usize] = false;
+            self.in_scope[param] = false;
         }
         if returns(&function.body) {
             Ok(())
@@ -110,14 +89,8 @@ impl Verifier<'_> {
         }
     }
 
-    fn top(&mut self, section: Section, block: &Block) -> Result<(), String> {
-        self.section = section;
-        self.block(block)
-    }
-
     /// Only `let`s, whose names reach to the end of the program.
     fn prologue(&mut self) -> Result<(), String> {
-        self.section = Section::Prologue;
         for stmt in &self.program.prologue {
             match stmt {
                 Stmt::Let { .. } => self.statement(stmt)?,
@@ -139,13 +112,13 @@ impl Verifier<'_> {
     /// changes.
     fn assignments(&self) -> Result<(), String> {
         for &state in &self.program.states {
-            let [born, _, _] = self.assigned[state.0 as usize];
+            let [born, _, _] = self.assigned[state];
             if !born {
                 return Err(format!("init leaves {} without a value", self.name(state)));
             }
         }
         for &output in &self.program.outputs {
-            let [_, _, ended] = self.assigned[output.0 as usize];
+            let [_, _, ended] = self.assigned[output];
             if !ended {
                 return Err(format!(
                     "finish leaves {} without a value",
@@ -166,46 +139,18 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// If lanes share out the steps: each state that `step` assigns is accumulated or skipped ahead.
-    fn shared_steps(&self) -> Result<(), String> {
-        let program = self.program;
-        let accumulated = program.shared_time.iter().map(|(var, _)| *var);
-        let skipped: Vec<VarId> = program.skipped.iter().map(|(var, _)| *var).collect();
-        let integer = |var: &VarId| {
-            let var = &program[*var];
-            var.len == Len::One && matches!(var.ty, Type::I32 | Type::U32)
-        };
-        if let Some(&var) = skipped.iter().find(|var| !integer(var)) {
-            return Err(format!("{} is no integer to skip ahead", self.name(var)));
-        }
-        let mut listed: Vec<VarId> = accumulated.chain(skipped).collect();
-        if listed.is_empty() {
-            return Ok(());
-        }
-        listed.sort_unstable();
-        let (states, marks) = (program.states.iter(), &self.assigned);
-        let mut assigned: Vec<VarId> = states.copied().collect();
-        assigned.retain(|var| marks[var.0 as usize][1]);
-        assigned.sort_unstable();
-        if program.lanes < 2 || program.shared_time.is_empty() || listed != assigned {
-            return Err("the lanes do not know what shared steps do to states".to_owned());
-        }
-        Ok(())
-    }
-
     /// A state in the expression that `step` assigns.
     fn changing_state(&self, root: ExprId) -> Option<VarId> {
-        let mut waiting = vec![root];
-        while let Some(node) = waiting.pop() {
-            if let super::Expr::Read(var) | super::Expr::Element { array: var, .. } =
-                self.program[node]
-                && self.assigned[var.0 as usize][1]
-            {
-                return Some(var);
-            }
-            waiting.extend(self.program.operands(node));
-        }
-        None
+        self.program
+            .nodes(root)
+            .find_map(|node| match self.program[node] {
+                super::Expr::Read(var) | super::Expr::Element { array: var, .. }
+                    if self.assigned[var][1] =>
+                {
+                    Some(var)
+                }
+                _ => None,
+            })
     }
 
     fn block(&mut self, block: &Block) -> Result<(), String> {
@@ -215,7 +160,7 @@ impl Verifier<'_> {
         // The prologue's block is not looked at through here: its names stay.
         for stmt in block {
             if let Stmt::Let { var, .. } | Stmt::Var { var, .. } = stmt {
-                self.in_scope[var.0 as usize] = false;
+                self.in_scope[var] = false;
             }
         }
         Ok(())
@@ -271,15 +216,17 @@ impl Verifier<'_> {
                 self.complain("break or continue outside a for")
             }
             Stmt::Break | Stmt::Continue => Ok(()),
-            Stmt::Stop if self.section == Section::Step => Ok(()),
+            Stmt::Stop if self.section.is_phase() => Ok(()),
             Stmt::Stop => self.complain("stop outside step"),
             Stmt::Return(value) => match self.section {
-                Section::Function(id) => self.expect(*value, self.program[id].result),
+                Section::Function(number) => {
+                    self.expect(*value, self.program.functions[number].result)
+                }
                 Section::Init
                 | Section::Prologue
-                | Section::Step
+                | Section::Phase(_)
                 | Section::Finish
-                | Section::Default(_) => self.complain("return outside a function"),
+                | Section::InputDefault(_) => self.complain("return outside a function"),
             },
         }
     }
@@ -317,7 +264,7 @@ impl Verifier<'_> {
         self.loops += 1;
         self.nested(body)?;
         self.loops -= 1;
-        self.in_scope[index.0 as usize] = false;
+        self.in_scope[index] = false;
         Ok(())
     }
 
@@ -331,11 +278,10 @@ impl Verifier<'_> {
 
     /// Brings a name into scope, for the first and only time.
     fn declare(&mut self, var: VarId) -> Result<(), String> {
-        let place = var.0 as usize;
-        if std::mem::replace(&mut self.declared[place], true) {
+        if std::mem::replace(&mut self.declared[var], true) {
             return self.complain(&format!("{} is declared twice", self.name(var)));
         }
-        self.in_scope[place] = true;
+        self.in_scope[var] = true;
         Ok(())
     }
 
@@ -343,10 +289,10 @@ impl Verifier<'_> {
     fn assignable(&mut self, var: VarId) -> Result<(), String> {
         self.exists(var)?;
         let fine = match self.program[var].kind {
-            VarKind::Local => self.in_scope[var.0 as usize],
+            VarKind::Local => self.in_scope[var],
             VarKind::State => matches!(
                 self.section,
-                Section::Init | Section::Step | Section::Finish
+                Section::Init | Section::Phase(_) | Section::Finish
             ),
             VarKind::Output => self.section == Section::Finish,
             VarKind::Input => self.own_input(var),
@@ -360,12 +306,12 @@ impl Verifier<'_> {
         if !fine {
             return self.complain(&format!("{} may not be assigned", self.name(var)));
         }
-        let marks = &mut self.assigned[var.0 as usize];
+        let marks = &mut self.assigned[var];
         match self.section {
             Section::Init => marks[0] = true,
-            Section::Step => marks[1] = true,
+            Section::Phase(_) => marks[1] = true,
             Section::Finish => marks[2] = true,
-            Section::Prologue | Section::Function(_) | Section::Default(_) => {}
+            Section::Prologue | Section::Function(_) | Section::InputDefault(_) => {}
         }
         Ok(())
     }
@@ -373,14 +319,14 @@ impl Verifier<'_> {
     /// Is this the default of that input?
     fn own_input(&self, var: VarId) -> bool {
         match self.section {
-            Section::Default(number) => {
+            Section::InputDefault(number) => {
                 let input = self.program.input_defaults[number].input.as_str();
                 (self.program[var].name.strip_prefix(input))
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             }
             Section::Init
             | Section::Prologue
-            | Section::Step
+            | Section::Phase(_)
             | Section::Finish
             | Section::Function(_) => false,
         }

@@ -24,6 +24,12 @@ pub struct Weight {
 }
 
 impl Weight {
+    /// That of both.
+    pub fn and(mut self, other: Weight) -> Weight {
+        self.add(other);
+        self
+    }
+
     fn add(&mut self, other: Weight) {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.special = self.special.saturating_add(other.special);
@@ -110,7 +116,7 @@ impl Weights {
         let mut pending = vec![root];
         while let Some(id) = pending.pop() {
             weight.add(self.node(program, id));
-            pending.extend(program.operands(id));
+            pending.extend_from_slice(&program[id].operands());
         }
         weight
     }
@@ -121,7 +127,7 @@ impl Weights {
         let instructions = match &program[id] {
             Expr::Literal(_)
             | Expr::Launch(
-                Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane,
+                Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane { .. },
             )
             | Expr::Rows(_)
             | Expr::Swizzle { .. }
@@ -146,7 +152,7 @@ impl Weights {
                 (Type::F32, Type::I32 | Type::U32) => LOAD,
                 _ => 1,
             },
-            Expr::AcrossLanes(..) => SHUFFLE,
+            Expr::AcrossLanes { .. } => SHUFFLE,
             Expr::Builtin(builtin, args) => {
                 let widest = args.iter().map(|&arg| width(arg)).max().unwrap_or(1);
                 builtin.row().pure().cost.instructions * widest
@@ -171,7 +177,7 @@ mod tests {
             "state x = 0.5 state n = 1u fn f(a: f32) -> f32 {{ return a * a + 1.0 }} step t {{ {body} }} output x output n"
         );
         let program = crate::compile(&source).expect("a legal model").program;
-        Weights::new(&program).block(&program, &program.step)
+        Weights::new(&program).block(&program, &program.phases[0])
     }
 
     #[test]

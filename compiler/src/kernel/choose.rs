@@ -4,11 +4,11 @@ use super::{
     lanes::{self, Estimate},
     schedule::{Choice, MOST_LANES, Occupancy, Schedule, Target, Wishes},
     step_table,
-    tailor::{self, Rewritten, Tailored},
+    tailor::{self, Laid, Rewritten, Tailored},
     usage,
 };
-use crate::{artifact::Artifact, ir::Program};
-use std::{borrow::Cow, collections::BTreeMap};
+use crate::artifact::Artifact;
+use std::collections::BTreeMap;
 
 /// The program of a run on a device, laid out for it. The schedule is in it, the reasons are its decisions.
 pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishes) -> Tailored<'a> {
@@ -71,7 +71,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishe
 struct Splits<'a> {
     artifact: &'a Artifact,
     subgroup: u32,
-    programs: BTreeMap<u32, Cow<'a, Program>>,
+    programs: BTreeMap<u32, Laid<'a>>,
 }
 
 impl<'a> Splits<'a> {
@@ -83,13 +83,13 @@ impl<'a> Splits<'a> {
         }
     }
 
-    fn of(&mut self, lanes: u32) -> &Program {
+    fn of(&mut self, lanes: u32) -> &Laid<'a> {
         let (artifact, subgroup) = (self.artifact, self.subgroup);
         let made = self.programs.entry(lanes);
         made.or_insert_with(|| tailor::split_over_lanes(artifact, lanes, subgroup))
     }
 
-    fn take(mut self, lanes: u32) -> Cow<'a, Program> {
+    fn take(mut self, lanes: u32) -> Laid<'a> {
         self.of(lanes);
         let made = self.programs.remove(&lanes);
         made.expect("it was made in the line before")
@@ -97,12 +97,13 @@ impl<'a> Splits<'a> {
 
     /// Lanes that an agent really has: one where the model has no use for so many.
     fn lanes(&mut self, lanes: u32) -> u32 {
-        self.of(lanes).lanes.max(1)
+        self.of(lanes).layout.lanes
     }
 
     /// Words of inputs that each lane keeps.
     fn input_words(&mut self, lanes: u32) -> u32 {
-        usage::input_words(self.of(lanes))
+        let laid = self.of(lanes);
+        usage::input_words(&laid.program, &laid.layout)
     }
 }
 
@@ -211,7 +212,7 @@ fn step_table(
         return Err("the device has no binding left for its table".to_owned());
     }
     let Some(split) = rewritten.split() else {
-        let why = match rewritten.program.lanes > target.subgroup {
+        let why = match rewritten.layout.lanes > target.subgroup {
             true => {
                 "a step has too little that all agents share, or lanes wait for one another in it"
             }
@@ -219,7 +220,9 @@ fn step_table(
         };
         return Err(why.to_owned());
     };
-    let bytes = split.table(&artifact.manifest).table_bytes(steps);
+    let bytes = split
+        .table(&artifact.manifest, &rewritten.layout)
+        .table_bytes(steps);
     match bytes > target.table_bytes {
         true => Err(format!(
             "its table would take {bytes} bytes, and {} is the most",

@@ -16,12 +16,9 @@
 //! Invariant: each value is the same to the bit. No pass of the pipeline: processors need none.
 
 use crate::{
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, UnaryOp},
+    ir::{BinaryOp, Block, Expr, ExprId, Program, Section, Stmt, UnaryOp},
     kernel::analysis::{accumulators::Accumulators, free_sums::FreeSums},
-    passes::{
-        rewrite::{Section, blocks_mut, each_section, map_operands, map_roots, operands},
-        shape::alike,
-    },
+    passes::shape::alike,
 };
 
 /// A program with its fences, for a device whose compiler keeps the order of other sums or may not; none if
@@ -35,7 +32,7 @@ pub(crate) fn fenced(program: &Program, keeps_order: bool) -> Option<Program> {
         around: None,
         count: 0,
     };
-    each_section(&mut program, |program, section, block| {
+    program.each_section(|program, section, block| {
         if !matches!(section, Section::InputDefault(_)) {
             pass.block(program, block, section);
         }
@@ -55,7 +52,7 @@ struct Fences {
 impl Fences {
     fn block(&mut self, program: &mut Program, block: &mut Block, section: Section) {
         for stmt in block {
-            map_roots(stmt, |root| {
+            stmt.map_roots(|root| {
                 self.tree(program, root);
                 root
             });
@@ -67,7 +64,7 @@ impl Fences {
             {
                 *value = self.fence(program, *value);
             }
-            for inner in blocks_mut(stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner, section));
             }
         }
@@ -77,7 +74,7 @@ impl Fences {
         let around = self.around;
         self.around =
             is_sum(program, id).then(|| around.unwrap_or_else(|| self.sums.takes_off(program, id)));
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.tree(program, operand);
         }
         let takes_off = std::mem::replace(&mut self.around, around) == Some(true);
@@ -86,14 +83,14 @@ impl Fences {
             && alike(program, a, b)
         {
             let b = self.fence(program, b);
-            program.exprs[id.0 as usize] = Expr::Binary(op, a, b);
+            program[id] = Expr::Binary(op, a, b);
             return;
         }
         if !takes_off && (self.keeps_order || !self.accumulators.contains(id)) {
             return;
         }
         let mut expr = program[id].clone();
-        map_operands(&mut expr, |operand| {
+        expr.map_operands(|operand| {
             let named = self.accumulators.named(program, operand);
             let value = named.unwrap_or(operand);
             match is_sum(program, value) && (takes_off || !self.accumulators.continues(value, id)) {
@@ -101,7 +98,7 @@ impl Fences {
                 false => operand,
             }
         });
-        program.exprs[id.0 as usize] = expr;
+        program[id] = expr;
     }
 
     fn fence(&mut self, program: &mut Program, id: ExprId) -> ExprId {

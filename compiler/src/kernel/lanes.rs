@@ -26,13 +26,11 @@ use crate::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
         weight::{EXCHANGE, SHUFFLE},
     },
-    passes::{
-        dce, propagate,
-        rewrite::{Section, blocks_mut, each_section, literal_i32},
-        split_deep,
-    },
+    kernel::lane_layout::LaneLayout,
+    passes::{dce, propagate, rewrite::literal_i32, split_deep},
 };
 pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
+
 use survey::{Group, Survey};
 
 /// Rounds from which on a loop without arrays of its own goes in turns.
@@ -57,41 +55,40 @@ struct Shared {
 }
 
 /// Shares a lowered program out among `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of
-/// them talk by shuffles, more by barriers and workgroup memory. Returns whether it did.
-pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> bool {
+/// them talk by shuffles, more by barriers and workgroup memory. None if it does not pay.
+pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> Option<LaneLayout> {
     debug_assert!(lanes.is_power_of_two() && subgroup.is_power_of_two());
     if lanes < 2 {
-        return false;
+        return None;
     }
     prepare(program);
     let survey = Survey::of(program);
     let groups = chosen(&survey, lanes, subgroup);
     if groups.is_empty() {
-        return false;
+        return None;
     }
-    program.lanes = lanes;
-    share::share(program, &survey, &groups, lanes);
+    let parts = share::share(program, &survey, &groups, lanes);
     #[cfg(debug_assertions)]
     if let Err(broken) = crate::ir::verify::verify(program) {
         panic!("sharing among lanes broke the IR: {broken}");
     }
-    true
+    Some(LaneLayout {
+        lanes,
+        parts,
+        ..LaneLayout::default()
+    })
 }
 
 /// Shares out the steps of an optimised program, where they only accumulate, with draws of the language or of
-/// generators that can be skipped ahead. Returns whether it did.
-pub(crate) fn share_time(program: &mut Program, lanes: u32) -> bool {
-    let Some(steps) = time::shared(program).filter(|_| lanes > 1) else {
-        return false;
-    };
-    program.lanes = lanes;
-    program.shared_time = steps.accumulated;
-    program.skipped = steps.skipped;
-    #[cfg(debug_assertions)]
-    if let Err(broken) = crate::ir::verify::verify(program) {
-        panic!("sharing steps among lanes broke the IR: {broken}");
-    }
-    true
+/// generators that can be skipped ahead; the program stays as it is. None if they do more.
+pub(crate) fn share_time(program: &Program, lanes: u32) -> Option<LaneLayout> {
+    let steps = time::shared(program).filter(|_| lanes > 1)?;
+    Some(LaneLayout {
+        lanes,
+        parts: Vec::new(),
+        accumulated: steps.accumulated,
+        skipped: steps.skipped,
+    })
 }
 
 /// What sharing a program out among so many lanes would give.
@@ -226,8 +223,8 @@ fn prepare(program: &mut Program) {
     for pass in [split_deep::run, propagate::run, dce::run] {
         pass(program);
     }
-    each_section(program, |program, place, block| {
-        if !matches!(place, Section::InputDefault(_) | Section::Function(_)) {
+    program.each_section(|program, place, block| {
+        if place.is_of_agent() {
             start_sums_at_zero(program, block);
         }
     });
@@ -237,7 +234,7 @@ fn prepare(program: &mut Program) {
 /// over all elements like any other.
 fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
     for stmt in block.iter_mut() {
-        for inner in blocks_mut(stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             start_sums_at_zero(program, inner);
         }
     }
@@ -281,8 +278,8 @@ fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
             continue;
         }
         let neutral = neutral(op, program[*var].ty);
-        program.exprs[first.0 as usize] = Expr::Literal(neutral);
-        program.exprs[start.0 as usize] = Expr::Literal(Value::I32(0));
+        program[*first] = Expr::Literal(neutral);
+        program[*start] = Expr::Literal(Value::I32(0));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     ir::{Block, ExprId, Len, Program, Stmt, Type, VarId, VarKind},
-    kernel::usage::usage,
+    kernel::{lane_layout::LaneLayout, usage::usage},
     manifest::header,
 };
 
@@ -74,15 +74,9 @@ pub fn nesting(program: &Program) -> u32 {
 
 /// [`nesting`], and the condition or first bound of the innermost block there; none without any block.
 pub(crate) fn deepest(program: &Program) -> Option<(u32, ExprId)> {
-    let bodies = [
-        &program.init,
-        &program.prologue,
-        &program.step,
-        &program.finish,
-    ];
     let functions = program.functions.iter().map(|function| &function.body);
-    bodies
-        .into_iter()
+    program
+        .agent_blocks()
         .chain(functions)
         .filter_map(depth)
         .max_by_key(|(levels, _)| *levels)
@@ -150,22 +144,12 @@ pub(crate) fn members(program: &Program) -> u32 {
 
 fn variables(program: &Program) -> Vec<VarId> {
     let mut vars = program.states.clone();
-    for block in [
-        &program.init,
-        &program.prologue,
-        &program.step,
-        &program.finish,
-    ] {
+    for block in program.agent_blocks() {
         collect(program, block, &mut vars);
     }
     // An output that nobody reads goes to its buffer at once.
-    let read = usage(program).read;
-    vars.extend(
-        program
-            .outputs
-            .iter()
-            .filter(|var| read[var.0 as usize] > 0),
-    );
+    let read = usage(program, &LaneLayout::default()).read;
+    vars.extend(program.outputs.iter().filter(|var| read[**var] > 0));
     vars
 }
 

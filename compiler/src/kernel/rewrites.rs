@@ -7,6 +7,7 @@
 //! verifier runs after each.
 
 use super::{
+    lane_layout::LaneLayout,
     order::interleave_chains,
     profile::Profile,
     relax::{
@@ -53,13 +54,11 @@ impl Bound {
 
 /// What a rewrite knows beside the program.
 #[derive(Clone, Copy)]
-pub(crate) struct Setting {
+pub(crate) struct Setting<'a> {
     bound: Bound,
     /// The device's compiler knows infinities, see [`Schedule::has_infinities`].
     has_infinities: bool,
-    /// Lanes share out the steps: accumulated states are known by their numbers, and their lanes begin with
-    /// other values than `init` says, so most passes may not run.
-    splits_time: bool,
+    layout: &'a LaneLayout,
     profile: &'static Profile,
     /// What the rewrites before it have changed.
     done: Changes,
@@ -136,7 +135,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
     Rewrite {
         name: "constants_in_weights",
         exact: false,
-        when: |setting| !setting.splits_time,
+        when: |setting| !setting.layout.splits_time(),
         cleaning: Cleaning::Within,
         run: constants_in_weights,
         said: [
@@ -147,7 +146,7 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
     Rewrite {
         name: "late_terms_last",
         exact: false,
-        when: |setting| !setting.splits_time && setting.bound.is_latency(),
+        when: |setting| !setting.layout.splits_time() && setting.bound.is_latency(),
         cleaning: Cleaning::Before,
         run: |program, _| late_terms_last::run(program),
         said: [
@@ -182,9 +181,9 @@ fn constants_in_weights(program: &mut Program, setting: &Setting) -> u32 {
     let written_out = setting.bound != Bound::Special
         && shared_reciprocals::write_out(program, setting.has_infinities);
     if written_out || setting.dirty {
-        clean(program, setting.splits_time);
+        clean(program, setting.layout);
     }
-    constants_in_weights::run(program, setting.bound.is_latency())
+    constants_in_weights::run(program, setting.layout, setting.bound.is_latency())
 }
 
 /// How often each rewrite of the table changed something.
@@ -226,6 +225,7 @@ impl Changes {
 /// Rewrites an optimised program; none if there is nothing to change.
 pub(crate) fn apply(
     program: &Program,
+    layout: &LaneLayout,
     bound: Bound,
     schedule: &Schedule,
 ) -> Option<(Program, Changes)> {
@@ -233,7 +233,7 @@ pub(crate) fn apply(
     let mut setting = Setting {
         bound,
         has_infinities: schedule.has_infinities,
-        splits_time: !program.shared_time.is_empty(),
+        layout,
         profile: schedule.class.profile(),
         done: Changes::default(),
         dirty: false,
@@ -243,7 +243,7 @@ pub(crate) fn apply(
             continue;
         }
         if rewrite.cleaning == Cleaning::Before && std::mem::take(&mut setting.dirty) {
-            clean(&mut program, setting.splits_time);
+            clean(&mut program, setting.layout);
         }
         let mut changed = program.clone();
         let count = (rewrite.run)(&mut changed, &setting);
@@ -256,7 +256,7 @@ pub(crate) fn apply(
         verify(&program, rewrite.name);
     }
     if setting.dirty {
-        clean(&mut program, setting.splits_time);
+        clean(&mut program, setting.layout);
     }
     (setting.done != Changes::default()).then_some((program, setting.done))
 }
@@ -268,7 +268,7 @@ pub(crate) fn alone(program: &Program, rewrite: &Rewrite, bound: Bound) -> (u32,
     let setting = Setting {
         bound,
         has_infinities: true,
-        splits_time: false,
+        layout: &LaneLayout::default(),
         profile: Schedule::default().class.profile(),
         done: Changes::default(),
         dirty: false,
@@ -298,8 +298,8 @@ const CLEANING: [&str; 8] = [
     "compact",
 ];
 
-fn clean(program: &mut Program, splits_time: bool) {
-    if splits_time {
+fn clean(program: &mut Program, layout: &LaneLayout) {
+    if layout.splits_time() {
         split_deep::run(program);
         return;
     }

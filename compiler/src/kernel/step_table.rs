@@ -1,7 +1,7 @@
-//! Splits a step into a front, which is the same for all agents, and the rest: what depends on the step's
-//! number, the params, the data and the launch, but on no state, input, draw or agent.
+//! Splits the first phase of a step into a front, which is the same for all agents, and the rest: what
+//! depends on the step's number, the params, the data and the launch, but on no state, input, draw or agent.
 //!
-//! Law: the front and then the rest are the step as it was, to the bit. The front is `let`s that read
+//! Invariant: the front and then the rest are the phase as it was, to the bit. The front is `let`s that read
 //! nothing of the prologue's and of each other only what comes before; the rest reads no more than
 //! [`Split::stored`] of it. So the front can be computed once per step, for all agents. Expressions are pure
 //! and total, so they may be evaluated there even where no agent's branch asks for them.
@@ -10,16 +10,14 @@
 
 use crate::{
     ir::{
-        Block, Expr, ExprId, Launch, Program, Stmt, VarId, VarKind,
+        Block, Expr, ExprId, ExprMap, FunctionMap, Launch, Program, Stmt, VarId, VarKind, VarMap,
         weight::{LOAD, Weights},
     },
-    kernel::analysis::agent_dependence,
-    kernel::schedule::Choice,
-    manifest::Manifest,
-    manifest::Prepared,
+    kernel::{analysis::agent_dependence, lane_layout::LaneLayout, schedule::Choice},
+    manifest::{Manifest, Prepared},
     passes::{
         names,
-        rewrite::{Cloner, blocks, blocks_mut, operands, reads, roots},
+        rewrite::{Cloner, reads},
         shape::alike,
         split_deep,
     },
@@ -37,7 +35,7 @@ const MARGIN: u32 = 2;
 pub(crate) struct Split {
     /// The program.
     pub(crate) program: Program,
-    /// Statements of the front, the first of `program.step`.
+    /// Statements of the front, the first of the first phase.
     pub(crate) front: usize,
     /// The names of the front that the rest reads.
     pub(crate) stored: Vec<VarId>,
@@ -50,9 +48,9 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     let mut program = program.clone();
     split_deep::run(&mut program);
     let mut shared = Shared::survey(&program);
-    let mut step = std::mem::take(&mut program.step);
-    shared.demand_block(&mut program, &step);
-    shared.drop_names(&mut step);
+    let mut phase = std::mem::take(program.phases.first_mut()?);
+    shared.demand_block(&mut program, &phase);
+    shared.drop_names(&mut phase);
     let mut front = shared.front(&mut program);
     let instructions = shared.weights.block(&program, &front).instructions;
     if instructions <= MARGIN * LOAD * shared.words.div_ceil(4) {
@@ -60,8 +58,8 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     }
     let stored = shared.stored_names();
     let statements = front.len();
-    front.append(&mut step);
-    program.step = front;
+    front.append(&mut phase);
+    program.phases[0] = front;
     drop_unread(&mut program, &shared);
     #[cfg(debug_assertions)]
     if let Err(broken) = crate::ir::verify::verify(&program) {
@@ -96,7 +94,7 @@ pub(crate) struct Table {
 
 impl Split {
     /// The table's layout.
-    pub(crate) fn table(&self, manifest: &Manifest) -> Table {
+    pub(crate) fn table(&self, manifest: &Manifest, layout: &LaneLayout) -> Table {
         let program = &self.program;
         let mut words = 0;
         let mut places = Vec::with_capacity(self.stored.len());
@@ -110,9 +108,9 @@ impl Split {
             places,
             layout: Prepared {
                 // Lanes that share a step out read different rows.
-                rows_per_step: match program.shared_time.is_empty() {
-                    true => program.lanes.max(1),
-                    false => 1,
+                rows_per_step: match layout.splits_time() {
+                    true => 1,
+                    false => layout.lanes,
                 },
                 binding: after.max().unwrap_or(FREE_BINDING),
                 words: words.next_multiple_of(4),
@@ -181,11 +179,10 @@ struct Name {
 struct Shared {
     weights: Weights,
     /// Per function: does it read the agent's number?
-    personal: Vec<bool>,
+    personal: FunctionMap<bool>,
     /// Per node: its cost, if all agents share its value.
-    costs: Vec<Option<Cost>>,
-    /// Per variable.
-    names: Vec<Option<Name>>,
+    costs: ExprMap<Option<Cost>>,
+    names: VarMap<Option<Name>>,
     /// Those that are there, in the program's order.
     order: Vec<VarId>,
     /// What the rest reads, in the order of its first reads.
@@ -207,27 +204,29 @@ impl Shared {
         let mut shared = Shared {
             weights: Weights::new(program),
             personal: agent_dependence::functions(program),
-            costs: vec![None; program.exprs.len()],
-            names: vec![None; program.vars.len()],
+            costs: ExprMap::filled(None, program.exprs.len()),
+            names: VarMap::filled(None, program.vars.len()),
             order: Vec::new(),
             stored: Vec::new(),
             words: 0,
         };
         shared.survey_block(program, &program.prologue, true);
-        shared.survey_block(program, &program.step, false);
+        if let Some(phase) = program.phases.first() {
+            shared.survey_block(program, phase, false);
+        }
         shared
     }
 
     fn survey_block(&mut self, program: &Program, block: &[Stmt], in_prologue: bool) {
         for stmt in block {
-            for &root in roots(stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.measure(program, root);
             }
             if let Stmt::Let { var, value } = *stmt
-                && let Some(cost) = self.costs[value.0 as usize]
+                && let Some(cost) = self.costs[value]
             {
                 self.order.push(var);
-                self.names[var.0 as usize] = Some(Name {
+                self.names[var] = Some(Name {
                     value,
                     cost,
                     in_prologue,
@@ -235,7 +234,7 @@ impl Shared {
                     kept: false,
                 });
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || {
                     self.survey_block(program, inner, in_prologue);
                 });
@@ -247,11 +246,11 @@ impl Shared {
     fn measure(&mut self, program: &Program, id: ExprId) -> Option<Cost> {
         let expr = &program[id];
         let mut cost = self.own_cost(program, id);
-        for &operand in operands(expr).iter() {
+        for &operand in expr.operands().iter() {
             let operand = self.measure(program, operand);
             cost = cost.zip(operand).map(|(a, b)| a.and(b));
         }
-        self.costs[id.0 as usize] = cost;
+        self.costs[id] = cost;
         cost
     }
 
@@ -263,14 +262,14 @@ impl Shared {
         };
         match &program[id] {
             Expr::Launch(Launch::Agent) | Expr::RandomWord { .. } => None,
-            Expr::Call(function, _) if self.personal[function.0 as usize] => None,
+            Expr::Call(function, _) if self.personal[*function] => None,
             Expr::Read(var) | Expr::Element { array: var, .. } => match program[*var].kind {
                 VarKind::Constant | VarKind::Param | VarKind::Data => Some(Cost {
                     loads: instructions > 0,
                     ..plain
                 }),
                 VarKind::Let => {
-                    let name = self.names[var.0 as usize]?;
+                    let name = self.names[*var]?;
                     Some(match name.cost {
                         _ if name.in_prologue => Cost::default(),
                         cost if cost.pays() => Cost {
@@ -295,14 +294,14 @@ impl Shared {
     fn demand_block(&mut self, program: &mut Program, block: &[Stmt]) {
         for stmt in block {
             match stmt {
-                Stmt::Let { var, .. } if self.names[var.0 as usize].is_some() => {}
+                Stmt::Let { var, .. } if self.names[*var].is_some() => {}
                 _ => {
-                    for &root in roots(stmt).iter() {
+                    for &root in stmt.roots().iter() {
                         self.demand(program, root);
                     }
                 }
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.demand_block(program, inner));
             }
         }
@@ -310,9 +309,9 @@ impl Shared {
 
     /// Makes the parts of a tree that are worth it reads of stored names; keeps the names of the others.
     fn demand(&mut self, program: &mut Program, id: ExprId) {
-        let cost = self.costs[id.0 as usize];
+        let cost = self.costs[id];
         match program[id] {
-            Expr::Read(var) if self.names[var.0 as usize].is_some() => {
+            Expr::Read(var) if self.names[var].is_some() => {
                 return self.demand_name(program, var);
             }
             _ => {}
@@ -323,7 +322,7 @@ impl Shared {
                 tree.is_some_and(|tree| alike(program, tree, id))
             });
             if let Some(known) = known {
-                program.exprs[id.0 as usize] = Expr::Read(known.var);
+                program[id] = Expr::Read(known.var);
                 return;
             }
             if self.takes(program.type_of(id).components() as u32) {
@@ -335,19 +334,18 @@ impl Shared {
                 return;
             }
         }
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.demand(program, operand);
         }
     }
 
     fn demand_name(&mut self, program: &mut Program, var: VarId) {
-        let at = var.0 as usize;
-        let Some(name) = self.names[at] else { return };
+        let Some(name) = self.names[var] else { return };
         if name.in_prologue || name.stored || name.kept {
             return;
         }
         let stored = name.cost.pays() && self.takes(program[var].ty.components() as u32);
-        self.names[at] = Some(Name {
+        self.names[var] = Some(Name {
             stored,
             kept: !stored,
             ..name
@@ -369,11 +367,11 @@ impl Shared {
     /// Takes out of the rest the names that it does not compute itself.
     fn drop_names(&self, block: &mut Block) {
         block.retain(|stmt| match stmt {
-            Stmt::Let { var, .. } => self.names[var.0 as usize].is_none_or(|name| name.kept),
+            Stmt::Let { var, .. } => self.names[*var].is_none_or(|name| name.kept),
             _ => true,
         });
         for stmt in block {
-            for inner in blocks_mut(stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.drop_names(inner));
             }
         }
@@ -385,7 +383,7 @@ impl Shared {
         let mut cloner = Cloner::default();
         let mut front = Block::new();
         for &var in &self.order {
-            let Some(name) = self.names[var.0 as usize].filter(|_| needed[var.0 as usize]) else {
+            let Some(name) = self.names[var].filter(|_| needed[var]) else {
                 continue;
             };
             if name.stored {
@@ -410,22 +408,22 @@ impl Shared {
     }
 
     /// Per variable that was there before: does something stored depend on it?
-    fn needed(&self, program: &Program) -> Vec<bool> {
-        let mut needed = vec![false; program.vars.len()];
+    fn needed(&self, program: &Program) -> VarMap<bool> {
+        let mut needed = VarMap::filled(false, program.vars.len());
         let mut pending = Vec::new();
         for stored in &self.stored {
-            needed[stored.var.0 as usize] = true;
-            let named = || self.names[stored.var.0 as usize].map(|name| name.value);
+            needed[stored.var] = true;
+            let named = || self.names[stored.var].map(|name| name.value);
             pending.extend(stored.tree.or_else(named));
         }
         while let Some(id) = pending.pop() {
             if let Expr::Read(var) = program[id]
-                && let Some(Some(name)) = self.names.get(var.0 as usize)
-                && !std::mem::replace(&mut needed[var.0 as usize], true)
+                && let Some(Some(name)) = self.names.get(var)
+                && !std::mem::replace(&mut needed[var], true)
             {
                 pending.push(name.value);
             }
-            pending.extend_from_slice(&operands(&program[id]));
+            pending.extend_from_slice(&program[id].operands());
         }
         needed
     }
@@ -442,15 +440,13 @@ fn drop_unread(program: &mut Program, shared: &Shared) {
     let mut kept = Block::with_capacity(prologue.len());
     while let Some(stmt) = prologue.pop() {
         if let Stmt::Let { var, value } = stmt
-            && reads[var.0 as usize] == 0
-            && matches!(shared.names.get(var.0 as usize), Some(Some(_)))
+            && reads[var] == 0
+            && matches!(shared.names.get(var), Some(Some(_)))
         {
-            let mut pending = vec![value];
-            while let Some(id) = pending.pop() {
+            for id in program.nodes(value) {
                 if let Expr::Read(var) = program[id] {
-                    reads[var.0 as usize] -= 1;
+                    reads[var] -= 1;
                 }
-                pending.extend_from_slice(&operands(&program[id]));
             }
         } else {
             kept.push(stmt);

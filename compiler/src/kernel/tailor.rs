@@ -2,6 +2,7 @@
 
 use super::{
     fences,
+    lane_layout::LaneLayout,
     lanes::{self, allows_barriers},
     rewrites::{self, Bound},
     schedule::{Choice, Schedule},
@@ -11,11 +12,20 @@ use super::{
 use crate::{artifact::Artifact, ir::Program, options::Math, passes};
 use std::borrow::Cow;
 
+/// A program whose agents are laid out over lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Laid<'a> {
+    pub(crate) program: Cow<'a, Program>,
+    pub(crate) layout: LaneLayout,
+}
+
 /// A program laid out for a device.
 #[derive(Clone, Debug)]
 pub(crate) struct Tailored<'a> {
     /// The program, which is the model's but for what its schedule says.
     pub(crate) program: Cow<'a, Program>,
+    /// How its agents are split over lanes.
+    pub(crate) layout: LaneLayout,
     /// What was asked for, without what the model has no use for.
     pub(crate) schedule: Schedule,
     /// What all agents share in a step.
@@ -28,39 +38,46 @@ pub(crate) struct Tailored<'a> {
 
 /// Lays the program out as a schedule says.
 pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailored<'a> {
-    let program = split_over_lanes(artifact, schedule.lanes, schedule.subgroup);
-    let rewritten = rewrite(artifact, program, *schedule);
-    let split = match schedule.prepare {
+    let split = split_over_lanes(artifact, schedule.lanes, schedule.subgroup);
+    let rewritten = rewrite(artifact, split, *schedule);
+    let front = match schedule.prepare {
         true => rewritten.split(),
         false => None,
     };
-    rewritten.finish(artifact, split)
+    rewritten.finish(artifact, front)
 }
 
 /// The optimised program for so many lanes per agent, as far as it can be split over them: where they are
 /// more than a subgroup has, they wait for one another at barriers.
-pub(crate) fn split_over_lanes(artifact: &Artifact, lanes: u32, subgroup: u32) -> Cow<'_, Program> {
+pub(crate) fn split_over_lanes(artifact: &Artifact, lanes: u32, subgroup: u32) -> Laid<'_> {
+    let whole = |layout| Laid {
+        program: Cow::Borrowed(&artifact.program),
+        layout,
+    };
+    if let Some(layout) = lanes::share_time(&artifact.program, lanes) {
+        return whole(layout);
+    }
     if lanes > 1 {
-        let mut program = artifact.program.clone();
-        if lanes::share_time(&mut program, lanes) {
-            return Cow::Owned(program);
-        }
         let mut program = artifact.lowered.clone();
-        if lanes::share(&mut program, lanes, subgroup) {
+        if let Some(layout) = lanes::share(&mut program, lanes, subgroup) {
             if artifact.options.optimise {
                 passes::optimise(&mut program);
             }
-            if lanes <= subgroup || allows_barriers(&program) {
-                return Cow::Owned(program);
+            if lanes <= subgroup || allows_barriers(&program, &layout) {
+                return Laid {
+                    program: Cow::Owned(program),
+                    layout,
+                };
             }
         }
     }
-    Cow::Borrowed(&artifact.program)
+    whole(LaneLayout::default())
 }
 
 /// A program that is rewritten for its device, before what all agents share is split off.
 pub(crate) struct Rewritten<'a> {
     pub(crate) program: Cow<'a, Program>,
+    pub(crate) layout: LaneLayout,
     schedule: Schedule,
     choices: Vec<Choice>,
 }
@@ -68,15 +85,19 @@ pub(crate) struct Rewritten<'a> {
 /// Applies the rewrites that a schedule asks for, and fences what a driver's compiler would reorder.
 pub(crate) fn rewrite<'a>(
     artifact: &Artifact,
-    mut program: Cow<'a, Program>,
+    laid: Laid<'a>,
     mut schedule: Schedule,
 ) -> Rewritten<'a> {
+    let Laid {
+        mut program,
+        layout,
+    } = laid;
     let options = &artifact.options;
     let may_round = options.optimise && options.math == Math::Fast;
     let changed = match schedule.reassociate && may_round {
         true => {
             let bound = Bound::of(&program, &schedule, options.generator);
-            rewrites::apply(&program, bound, &schedule)
+            rewrites::apply(&program, &layout, bound, &schedule)
         }
         false => None,
     };
@@ -91,6 +112,7 @@ pub(crate) fn rewrite<'a>(
     }
     Rewritten {
         program,
+        layout,
         schedule,
         choices,
     }
@@ -100,11 +122,10 @@ impl<'a> Rewritten<'a> {
     /// The step split for a step table, where that is worth it. What lanes combine through workgroup memory,
     /// they combine in `main`.
     pub(crate) fn split(&self) -> Option<Split> {
-        let program = &self.program;
-        let waits = program.lanes > self.schedule.subgroup && program.shared_time.is_empty();
+        let waits = self.layout.lanes > self.schedule.subgroup && !self.layout.splits_time();
         match waits {
             true => None,
-            false => step_table::split(program),
+            false => step_table::split(&self.program),
         }
     }
 
@@ -112,16 +133,18 @@ impl<'a> Rewritten<'a> {
     pub(crate) fn finish(mut self, artifact: &Artifact, split: Option<Split>) -> Tailored<'a> {
         self.schedule.prepare = split.is_some();
         let table = split.map(|split| {
-            let table = split.table(&artifact.manifest);
+            let table = split.table(&artifact.manifest, &self.layout);
             self.choices.push(table.decision());
             self.program = Cow::Owned(split.program);
             table
         });
         let front = table.as_ref().map_or(0, |table| table.front);
-        let (time_loop, choice) = TimeLoop::plan(&self.program, &self.schedule, front);
+        let (time_loop, choice) =
+            TimeLoop::plan(&self.program, &self.layout, &self.schedule, front);
         self.choices.extend(choice);
         Tailored {
             program: self.program,
+            layout: self.layout,
             schedule: self.schedule,
             table,
             time_loop,

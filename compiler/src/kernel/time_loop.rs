@@ -2,10 +2,14 @@
 //! many steps.
 
 use super::{
+    lane_layout::LaneLayout,
     lanes::outlives_stop,
     schedule::{Choice, Occupancy, Schedule},
 };
-use crate::ir::{BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value, weight::Weights};
+use crate::ir::{
+    BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value,
+    weight::{Weight, Weights},
+};
 
 /// A round's copies if a schedule asks for more.
 const MOST_COPIES: u32 = 64;
@@ -31,18 +35,20 @@ impl TimeLoop {
     /// has so many copies, where that was a choice.
     pub(crate) fn plan(
         program: &Program,
+        layout: &LaneLayout,
         schedule: &Schedule,
         front: usize,
     ) -> (TimeLoop, Option<Choice>) {
-        let has_barriers = program.lanes > schedule.subgroup;
-        let outlives_stop = outlives_stop(program, has_barriers);
+        let has_barriers = layout.lanes > schedule.subgroup;
+        let outlives_stop = outlives_stop(program, layout, has_barriers);
         let asks_seldom = outlives_stop && schedule.load != Occupancy::Full && !has_barriers;
-        let period = match program.shared_time.is_empty() && !asks_seldom {
-            true => period(program, program.step.get(front)),
-            false => None,
+        let first = program.phases.first();
+        let period = match layout.splits_time() || asks_seldom {
+            true => None,
+            false => first.and_then(|block| period(program, block.get(front))),
         };
-        let rest = &program.step[front + usize::from(period.is_some())..];
-        let (copies, choice) = copies(program, rest, schedule);
+        let skipped = front + usize::from(period.is_some());
+        let (copies, choice) = copies(program, skipped, schedule);
         let copies = period.map_or(copies, |steps| 1 << copies.min(steps).ilog2());
         let until_asked = schedule.class.profile().copies.until_asked;
         let time_loop = TimeLoop {
@@ -55,19 +61,27 @@ impl TimeLoop {
     }
 }
 
-/// How many copies of a step an iteration has, and why.
-fn copies(program: &Program, step: &[Stmt], schedule: &Schedule) -> (u32, Option<Choice>) {
+/// How many copies of a step an iteration has, and why; the step's first statements do not count.
+fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Option<Choice>) {
     match schedule.unroll_steps {
         0 => {}
         asked => return (asked.min(MOST_COPIES), None),
     }
-    if step.is_empty() {
+    let Some((first, others)) = program.phases.split_first() else {
+        return (1, None);
+    };
+    let mut blocks = vec![&first[skipped..]];
+    blocks.extend(others.iter().map(Vec::as_slice));
+    if blocks.iter().all(|block| block.is_empty()) {
         return (1, None);
     }
-    let weight = Weights::new(program).block(program, step);
+    let weights = Weights::new(program);
+    let weight = (blocks.iter()).fold(Weight::default(), |sum, block| {
+        sum.and(weights.block(program, block))
+    });
     let (size, full) = (weight.instructions, schedule.load == Occupancy::Full);
     let known = schedule.class.profile().copies;
-    let branches = !known.branches && has_branches(step);
+    let branches = !known.branches && blocks.iter().any(|block| has_branches(block));
     let copies = match size {
         _ if weight.loops || branches => 1,
         _ if size <= known.small.0 => known.small.1,

@@ -1,24 +1,25 @@
 //! What a program uses: one walk over everything that runs on the device, before a line is written.
 
+use super::lane_layout::LaneLayout;
 use crate::builtin::BuiltinId;
 use crate::ir::{
-    BinaryOp, Block, Expr, ExprId, FunctionId, LaneOp, Launch, Program, Stmt, Type, Value, VarId,
-    VarKind,
+    BinaryOp, Block, Expr, ExprId, FunctionId, FunctionMap, LaneOp, Launch, Program, Stmt, Type,
+    Value, VarId, VarKind, VarMap,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The answer.
 pub(crate) struct Usage {
     /// Assignments per variable, declarations not counted.
-    pub assigned: Vec<u32>,
+    pub assigned: VarMap<u32>,
     /// Reads per variable, of elements too.
-    pub read: Vec<u32>,
+    pub read: VarMap<u32>,
     /// Which arrays are indexed by something other than a literal.
-    pub dynamic: Vec<bool>,
+    pub dynamic: VarMap<bool>,
     /// The input values with a known place, in layout order.
     pub inputs: BTreeMap<InputValue, InputUse>,
     /// Which functions are called, from wherever.
-    pub called: Vec<bool>,
+    pub called: FunctionMap<bool>,
     /// Whether `init`, `step` and `finish` draw.
     pub draws: [bool; 3],
     /// Whether the agent's number is read, at all and in functions.
@@ -31,6 +32,8 @@ pub(crate) struct Usage {
     pub across: HashSet<(LaneOp, Type)>,
     /// Whether lanes are combined in `finish`.
     pub across_finish: bool,
+    /// Whether an agent has several lanes.
+    is_split: bool,
     /// With lanes: what each name stands for.
     pub(crate) lets: HashMap<VarId, ExprId>,
 }
@@ -88,8 +91,8 @@ struct Walk<'a> {
 }
 
 /// How many words of inputs a kernel of this program keeps for its whole run.
-pub(crate) fn input_words(program: &Program) -> u32 {
-    let inputs = usage(program).inputs;
+pub(crate) fn input_words(program: &Program, layout: &LaneLayout) -> u32 {
+    let inputs = usage(program, layout).inputs;
     let words = inputs
         .keys()
         .map(|(_, var, _)| program[*var].ty.components() as u32);
@@ -97,22 +100,23 @@ pub(crate) fn input_words(program: &Program) -> u32 {
 }
 
 /// Walks the program.
-pub(crate) fn usage(program: &Program) -> Usage {
+pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
     let vars = program.vars.len();
     let mut walk = Walk {
         program,
         usage: Usage {
-            assigned: vec![0; vars],
-            read: vec![0; vars],
-            dynamic: vec![false; vars],
+            assigned: VarMap::filled(0, vars),
+            read: VarMap::filled(0, vars),
+            dynamic: VarMap::filled(false, vars),
             inputs: BTreeMap::new(),
-            called: vec![false; program.functions.len()],
+            called: FunctionMap::filled(false, program.functions.len()),
             draws: [false; 3],
             agent: [false; 2],
             step: false,
             stops: false,
             across: HashSet::new(),
             across_finish: false,
+            is_split: layout.is_split(),
             lets: HashMap::new(),
         },
         part: Part::Init,
@@ -120,20 +124,15 @@ pub(crate) fn usage(program: &Program) -> Usage {
         called: Vec::new(),
         pending: Vec::new(),
     };
-    if program.lanes > 0 {
-        for block in [
-            &program.init,
-            &program.prologue,
-            &program.step,
-            &program.finish,
-        ] {
+    if layout.is_split() {
+        for block in program.agent_blocks() {
             names(block, &mut walk.usage.lets);
         }
     }
-    for (var, op) in &program.shared_time {
+    for (var, op) in &layout.accumulated {
         walk.usage.across.insert((*op, program[*var].ty));
     }
-    if !program.shared_time.is_empty() {
+    if layout.splits_time() {
         walk.usage.across.insert((LaneOp::Sum, Type::U32));
     }
     walk.block(&program.init);
@@ -141,7 +140,9 @@ pub(crate) fn usage(program: &Program) -> Usage {
     walk.block(&program.prologue);
     walk.part = Part::Step;
     walk.loops = 1;
-    walk.block(&program.step);
+    for phase in &program.phases {
+        walk.block(phase);
+    }
     walk.part = Part::Finish;
     walk.loops = 0;
     walk.block(&program.finish);
@@ -168,11 +169,11 @@ impl Walk<'_> {
                     }
                 }
                 Stmt::Assign { var, value } => {
-                    self.usage.assigned[var.0 as usize] += 1;
+                    self.usage.assigned[var] += 1;
                     self.expr(*value);
                 }
                 Stmt::AssignElement { var, index, value } => {
-                    self.usage.assigned[var.0 as usize] += 1;
+                    self.usage.assigned[var] += 1;
                     self.index(*var, *index);
                     self.expr(*value);
                 }
@@ -208,16 +209,16 @@ impl Walk<'_> {
                 Expr::Literal(_) | Expr::Rows(_) => {}
                 Expr::Launch(number) => self.launch(*number),
                 Expr::Read(var) => {
-                    self.usage.read[var.0 as usize] += 1;
+                    self.usage.read[var] += 1;
                     self.input(*var, LanePlace::default());
                 }
                 Expr::Element { array, index } => {
-                    self.usage.read[array.0 as usize] += 1;
+                    self.usage.read[array] += 1;
                     self.index(*array, *index);
                 }
                 Expr::Call(function, args) => {
                     self.pending.extend(args);
-                    let seen = &mut self.usage.called[function.0 as usize];
+                    let seen = &mut self.usage.called[function];
                     if !std::mem::replace(seen, true) {
                         self.called.push(*function);
                     }
@@ -231,7 +232,7 @@ impl Walk<'_> {
                 | Expr::Unary(_, one)
                 | Expr::Convert { value: one, .. }
                 | Expr::Bitcast { value: one, .. } => self.pending.push(*one),
-                Expr::AcrossLanes(op, one) => {
+                Expr::AcrossLanes { op, value: one, .. } => {
                     let ty = program.type_of(*one);
                     self.usage.across.insert((*op, ty));
                     self.usage.across_finish |= self.part == Part::Finish;
@@ -252,7 +253,7 @@ impl Walk<'_> {
         if let Some(place) = self.usage.lane_place(self.program, array, index) {
             self.input(array, place);
         } else {
-            self.usage.dynamic[array.0 as usize] = true;
+            self.usage.dynamic[array] = true;
             self.pending.push(index);
         }
     }
@@ -274,7 +275,7 @@ impl Walk<'_> {
                 self.usage.agent[1] |= self.part == Part::Function;
             }
             Launch::Step => self.usage.step = true,
-            Launch::Agents | Launch::Steps | Launch::Lane => {}
+            Launch::Agents | Launch::Steps | Launch::Lane { .. } => {}
         }
     }
 
@@ -305,7 +306,7 @@ impl Usage {
             });
         }
         let var = &program[array];
-        if program.lanes == 0 || var.kind != VarKind::Input {
+        if !self.is_split || var.kind != VarKind::Input {
             return None;
         }
         let place = self.affine(program, index)?;
@@ -328,7 +329,7 @@ impl Usage {
                 first: i64::from(*k),
                 ..Affine::default()
             }),
-            Expr::Launch(Launch::Lane) => Some(Affine {
+            Expr::Launch(Launch::Lane { .. }) => Some(Affine {
                 per_lane: 1,
                 ..Affine::default()
             }),

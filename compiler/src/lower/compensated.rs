@@ -36,7 +36,7 @@ impl Lowerer<'_> {
             let var = self.states[number].leaves[0].var;
             let ty = self.program[var].ty;
             let low = self.made(&format!("{}_low", state.name), ty, VarKind::State);
-            self.program.vars[low.0 as usize].word = word;
+            self.program[low].word = word;
             word += ty.components() as u32;
             self.program.states.push(low);
             self.low_parts.insert(var, low);

@@ -59,7 +59,7 @@ impl Lowerer<'_> {
         for default in &self.program.input_defaults {
             maker.define(&default.body);
         }
-        for block in [&self.program.init, &self.program.step, &self.program.finish] {
+        for block in self.program.agent_blocks() {
             maker.define(block);
         }
         let draws: Vec<CheckedDraw> = (self.reached.iter())
@@ -182,7 +182,7 @@ impl<'a> Maker<'a> {
             Expr::Element { array, .. } => {
                 matches!(from[*array].kind, VarKind::Param | VarKind::Constant)
             }
-            Expr::Rows(_) | Expr::RandomWord { .. } | Expr::AcrossLanes(..) => false,
+            Expr::Rows(_) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } => false,
             Expr::Call(function, _) => self.functions[function.0 as usize],
             Expr::Literal(_)
             | Expr::Swizzle { .. }
@@ -195,8 +195,8 @@ impl<'a> Maker<'a> {
             | Expr::Bitcast { .. }
             | Expr::Builtin(..) => true,
         };
-        let mut operands = from.operands(id).into_iter();
-        own && deep(|| operands.all(|operand| self.follows(operand)))
+        let operands = from[id].operands();
+        own && deep(|| operands.iter().all(|&operand| self.follows(operand)))
     }
 
     /// See [`Maker::functions`]; those that a function calls are known.
@@ -235,8 +235,8 @@ impl<'a> Maker<'a> {
             Expr::Rows(_) => false,
             _ => true,
         };
-        let mut operands = self.from.operands(id).into_iter();
-        own && deep(|| operands.all(|operand| self.reads_launch(operand)))
+        let operands = self.from[id].operands();
+        own && deep(|| operands.iter().all(|&operand| self.reads_launch(operand)))
     }
 
     /// The names of the params that a name's value reads.
@@ -253,7 +253,7 @@ impl<'a> Maker<'a> {
                     _ => {}
                 }
             }
-            stack.extend(self.from.operands(id));
+            stack.extend_from_slice(&self.from[id].operands());
         }
     }
 
@@ -297,7 +297,6 @@ impl<'a> Maker<'a> {
                 len: Len::One,
                 kind: VarKind::Output,
                 word: word as u32,
-                lane_stride: 0,
                 span: Span::default(),
             });
             program.outputs.push(output);

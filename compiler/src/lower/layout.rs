@@ -164,7 +164,6 @@ impl Lowerer<'_> {
                 len,
                 kind,
                 word: place(&leaf),
-                lane_stride: 0,
                 span: declared.span,
             });
             let list = match kind {

@@ -150,7 +150,7 @@ impl Lowerer<'_> {
                 VarKind::Local
             };
             let var = self.variable(&item.name, ty, Len::One, kind);
-            self.program.vars[var.0 as usize].span = item.span;
+            self.program[var].span = item.span;
             if kind == VarKind::Let {
                 if let Some(range) = self.range(value) {
                     self.ranges.insert(var, range);

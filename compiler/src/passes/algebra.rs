@@ -8,7 +8,7 @@ mod integer;
 mod logic;
 mod vector;
 
-use super::{fold::fold, rewrite::operands};
+use super::fold::fold;
 use crate::ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value};
 
 /// What becomes of a node.
@@ -27,7 +27,7 @@ const MAX_RULES: usize = 8;
 pub(super) fn simplify(program: &mut Program, id: ExprId) {
     for _ in 0..MAX_RULES {
         let at = id.0 as usize;
-        if operands(&program.exprs[at]).is_empty() {
+        if program.exprs[at].operands().is_empty() {
             return;
         }
         if let Some(value) = fold(program, &program.exprs[at]) {
@@ -38,7 +38,7 @@ pub(super) fn simplify(program: &mut Program, id: ExprId) {
             None => return,
             Some(Rewrite::Same(descendant)) => {
                 let nothing = Expr::Literal(Value::Bool(false));
-                let node = std::mem::replace(&mut program.exprs[descendant.0 as usize], nothing);
+                let node = std::mem::replace(&mut program[descendant], nothing);
                 program.spans[at] = program.span(descendant);
                 program.exprs[at] = node;
                 // A descendant was simple before it came here.
@@ -57,7 +57,7 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
                 UnaryOp::Negate => float::negate(program, operand),
                 UnaryOp::Not => logic::not(program, operand),
                 UnaryOp::Complement => logic::twice(program, op, operand),
-                UnaryOp::Fence => None,
+                UnaryOp::Fence | UnaryOp::Keep => None,
             }
         }
         Expr::Binary(op, a, b) => {
@@ -93,7 +93,7 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes(..) => None,
+        | Expr::AcrossLanes { .. } => None,
     }
 }
 

@@ -1,9 +1,8 @@
 //! Lays the nodes that are in use in the order of evaluation and drops all others, and the variables and
 //! constants that nothing names any more; what is left keeps its order. Nothing else changes.
 
-use super::rewrite::{blocks_mut, each_section, map_operands, map_roots};
 use crate::{
-    ir::{Expr, ExprId, Program, Stmt, Value, VarId, VarKind},
+    ir::{Expr, ExprId, Program, Stmt, Value, VarId, VarKind, VarMap},
     span::Span,
 };
 
@@ -18,10 +17,10 @@ pub(super) fn run(program: &mut Program) {
     program.spans.reserve(layout.old.len());
     for function in &program.functions {
         for param in &function.params {
-            layout.used[param.0 as usize] = true;
+            layout.used[param] = true;
         }
     }
-    each_section(program, |program, _, block| {
+    program.each_section(|program, _, block| {
         for stmt in block {
             layout.statement(program, stmt);
         }
@@ -45,16 +44,16 @@ struct Layout {
     old: Vec<Expr>,
     spans: Vec<Span>,
     /// Per variable: does anything name it?
-    used: Vec<bool>,
+    used: VarMap<bool>,
 }
 
 impl Layout {
     fn statement(&mut self, program: &mut Program, stmt: &mut Stmt) {
-        map_roots(stmt, |root| self.lay(program, root));
+        stmt.map_roots(|root| self.lay(program, root));
         if let Some(var) = target(stmt) {
-            self.used[var.0 as usize] = true;
+            self.used[*var] = true;
         }
-        for inner in blocks_mut(stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             for stmt in inner {
                 self.statement(program, stmt);
             }
@@ -66,9 +65,9 @@ impl Layout {
         let nothing = Expr::Literal(Value::Bool(false));
         let mut expr = std::mem::replace(&mut self.old[at], nothing);
         if let Some(var) = named(&mut expr) {
-            self.used[var.0 as usize] = true;
+            self.used[*var] = true;
         }
-        map_operands(&mut expr, |operand| self.lay(program, operand));
+        expr.map_operands(|operand| self.lay(program, operand));
         program.add(expr, self.spans[at])
     }
 }
@@ -102,13 +101,13 @@ fn named(expr: &mut Expr) -> Option<&mut VarId> {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes(..) => None,
+        | Expr::AcrossLanes { .. } => None,
     }
 }
 
-fn drop_vars(program: &mut Program, used: &[bool]) {
+fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
     let mut next = 0;
-    let numbers: Vec<VarId> = used
+    let numbers: VarMap<VarId> = used
         .iter()
         .map(|used| {
             let number = VarId(next);
@@ -116,10 +115,10 @@ fn drop_vars(program: &mut Program, used: &[bool]) {
             number
         })
         .collect();
-    let renumber = |var: &mut VarId| *var = numbers[var.0 as usize];
+    let renumber = |var: &mut VarId| *var = numbers[*var];
     let mut keep = used.iter();
     program.vars.retain(|_| keep.next() == Some(&true));
-    program.constants.retain(|(var, _)| used[var.0 as usize]);
+    program.constants.retain(|(var, _)| used[var]);
     for (var, _) in &mut program.constants {
         renumber(var);
     }
@@ -140,7 +139,7 @@ fn drop_vars(program: &mut Program, used: &[bool]) {
             renumber(var);
         }
     }
-    each_section(program, |_, _, block| targets(block, &renumber));
+    program.each_section(|_, _, block| targets(block, &renumber));
 }
 
 fn targets(block: &mut [Stmt], renumber: &impl Fn(&mut VarId)) {
@@ -148,7 +147,7 @@ fn targets(block: &mut [Stmt], renumber: &impl Fn(&mut VarId)) {
         if let Some(var) = target(stmt) {
             renumber(var);
         }
-        for inner in blocks_mut(stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             targets(inner, renumber);
         }
     }

@@ -9,10 +9,13 @@
 
 use super::{
     names,
-    rewrite::{Section, assigned, leaves, operands, roots, section, sections},
+    rewrite::{assigned, leaves},
     shape::{Shape, is_trivial, shape},
 };
-use crate::ir::{BinaryOp, Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind};
+use crate::ir::{
+    BinaryOp, Block, Expr, ExprId, ExprMap, Launch, Len, Program, Section, Stmt, Value, VarId,
+    VarKind, VarMap,
+};
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hash, Hasher},
@@ -26,19 +29,19 @@ pub(super) fn run(program: &mut Program) {
         of_var: (0..vars).collect(),
         next: vars,
         log: Vec::new(),
-        nodes: vec![Node::default(); program.exprs.len()],
+        nodes: ExprMap::filled(Node::default(), program.exprs.len()),
         firsts: Vec::new(),
         taken: Vec::new(),
         frames: Vec::new(),
     };
-    for place in sections(program) {
-        // The tables of the prologue reach into `step`.
+    for place in program.sections() {
+        // The tables of the prologue reach into the phases.
         if place == Section::Prologue {
             continue;
         }
         let mut prologue = Block::new();
-        let mut block = std::mem::take(section(program, place));
-        if place == Section::Step {
+        let mut block = std::mem::take(program.section_mut(place));
+        if place.is_phase() {
             prologue = std::mem::take(&mut program.prologue);
             let states = program.states.clone();
             numbering.open();
@@ -48,11 +51,11 @@ pub(super) fn run(program: &mut Program) {
             }
         }
         numbering.block(program, &mut block);
-        if place == Section::Step {
+        if place.is_phase() {
             numbering.close(&mut prologue);
             program.prologue = prologue;
         }
-        *section(program, place) = block;
+        *program.section_mut(place) = block;
         numbering.rewind(0);
     }
 }
@@ -78,7 +81,13 @@ impl Hash for Key {
         // Enough of a shape: those that differ elsewhere differ in their operands as a rule.
         let detail = match self.shape {
             Shape::Literal(_, [x, y, _, _]) => x ^ y.rotate_left(16),
-            Shape::Launch(which) => which as u32,
+            Shape::Launch(which) => match which {
+                Launch::Agent => 0,
+                Launch::Agents => 1,
+                Launch::Steps => 2,
+                Launch::Step => 3,
+                Launch::Lane { .. } => 4,
+            },
             Shape::Rows(var) | Shape::Read(var) | Shape::Element(var) => var.0,
             Shape::Swizzle(count, which) => u32::from_le_bytes(which) ^ u32::from(count),
             Shape::Unary(op) => op as u32,
@@ -127,11 +136,11 @@ struct Frame {
 
 struct Numbering {
     numbers: HashMap<Key, u32, BuildHasherDefault<Mixer>>,
-    of_var: Vec<u32>,
+    of_var: VarMap<u32>,
     next: u32,
     /// Variables that got a new number, and their old one.
     log: Vec<(VarId, u32)>,
-    nodes: Vec<Node>,
+    nodes: ExprMap<Node>,
     /// Per number: where it is available.
     firsts: Vec<Option<First>>,
     /// The numbers that have become available, to be forgotten with their block.
@@ -146,13 +155,9 @@ impl Numbering {
     }
 
     fn set(&mut self, var: VarId, number: u32) {
-        let at = var.0 as usize;
-        if at >= self.of_var.len() {
-            // A name that this pass made: nobody reads what it was before.
-            self.of_var.resize(at + 1, number);
-        }
-        self.log.push((var, self.of_var[at]));
-        self.of_var[at] = number;
+        // Of a name that this pass made, nobody reads what it was before.
+        let before = self.of_var.grow(var, number);
+        self.log.push((var, std::mem::replace(before, number)));
     }
 
     fn renew(&mut self, var: VarId) {
@@ -165,7 +170,7 @@ impl Numbering {
         let mut vars = Vec::new();
         while self.log.len() > mark {
             let (var, number) = self.log.pop().expect("the log is longer than the mark");
-            self.of_var[var.0 as usize] = number;
+            self.of_var[var] = number;
             vars.push(var);
         }
         vars
@@ -212,7 +217,7 @@ impl Numbering {
         for (at, stmt) in block.iter_mut().enumerate() {
             self.frames.last_mut().expect("a block is open").stmt = at as u32;
             let mut number = None;
-            for &root in roots(stmt).iter() {
+            for &root in stmt.roots().iter() {
                 let node = self.number(program, root);
                 self.share(program, root);
                 number = Some((root, node));
@@ -287,13 +292,13 @@ impl Numbering {
         let expr = &program[id];
         let node = if let Expr::Read(var) = expr {
             Node {
-                number: self.of_var[var.0 as usize],
+                number: self.of_var[var],
                 height: 1,
             }
         } else {
             let mut key = Key::leaf(expr);
             let mut height = 0;
-            let list = operands(expr);
+            let list = expr.operands();
             for (at, &operand) in list.iter().enumerate() {
                 let node = self.number(program, operand);
                 height = height.max(node.height);
@@ -302,7 +307,7 @@ impl Numbering {
                 }
             }
             match expr {
-                Expr::Element { array, .. } => key.operands[4] = self.of_var[array.0 as usize],
+                Expr::Element { array, .. } => key.operands[4] = self.of_var[array],
                 Expr::Binary(op, _, _) if commutes(*op) => key.operands[..2].sort_unstable(),
                 _ if list.len() > 4 => key.operands = [u32::MAX, id.0, 0, 0, 0],
                 _ => {}
@@ -312,20 +317,18 @@ impl Numbering {
                 height: height + 1,
             }
         };
-        if self.nodes.len() < program.exprs.len() {
-            self.nodes.resize(program.exprs.len(), Node::default());
-        }
-        self.nodes[id.0 as usize] = node;
+        self.nodes.reach(program.exprs.len(), Node::default());
+        self.nodes[id] = node;
         node
     }
 
     /// Lets a numbered tree read what has been computed, and offers what it computes itself.
     fn share(&mut self, program: &mut Program, id: ExprId) {
-        let Node { number, height } = self.nodes[id.0 as usize];
+        let Node { number, height } = self.nodes[id];
         if is_candidate(program, id) {
             match self.firsts[number as usize] {
                 Some(First::Name(var)) => {
-                    program.exprs[id.0 as usize] = Expr::Read(var);
+                    program[id] = Expr::Read(var);
                     return;
                 }
                 Some(First::Node {
@@ -339,7 +342,7 @@ impl Numbering {
                     let names = &mut self.frames[frame as usize].names;
                     names.push((stmt, height, name));
                     self.firsts[number as usize] = Some(First::Name(var));
-                    program.exprs[id.0 as usize] = Expr::Read(var);
+                    program[id] = Expr::Read(var);
                     return;
                 }
                 None => {
@@ -354,7 +357,7 @@ impl Numbering {
                 }
             }
         }
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.share(program, operand);
         }
     }
@@ -389,7 +392,7 @@ fn is_candidate(program: &Program, id: ExprId) -> bool {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes(..) => !is_trivial(program, id),
+        | Expr::AcrossLanes { .. } => !is_trivial(program, id),
     }
 }
 

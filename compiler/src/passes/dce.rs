@@ -5,11 +5,10 @@
 //! value of a result, a condition, a bound or a live variable reads it; marking starts from the results,
 //! so that a counter that only counts itself dies.
 
-use super::{
-    algebra::simplify,
-    rewrite::{blocks, each_node, each_section, leaves, operands, roots},
+use super::{algebra::simplify, rewrite::leaves};
+use crate::ir::{
+    Block, Expr, ExprId, FunctionId, FunctionMap, Program, Stmt, UnaryOp, VarId, VarKind, VarMap,
 };
-use crate::ir::{Block, Expr, ExprId, FunctionId, Program, Stmt, UnaryOp, VarId, VarKind};
 
 /// Removing a branch frees its condition; after so many rounds what is still dead stays.
 const MAX_ROUNDS: usize = 4;
@@ -18,15 +17,15 @@ const MAX_ROUNDS: usize = 4;
 pub(crate) fn run(program: &mut Program) {
     for _ in 0..MAX_ROUNDS {
         let mut live = Live {
-            live: vec![false; program.vars.len()],
-            first: vec![u32::MAX; program.vars.len()],
+            live: VarMap::filled(false, program.vars.len()),
+            first: VarMap::filled(u32::MAX, program.vars.len()),
             values: Vec::new(),
             work: Vec::new(),
         };
-        each_section(program, |program, _, block| live.collect(program, block));
+        program.each_section(|program, _, block| live.collect(program, block));
         live.mark(program);
         let mut branches = false;
-        each_section(program, |program, _, block| {
+        program.each_section(|program, _, block| {
             sweep(program, &live, block, &mut branches);
         });
         if !branches {
@@ -38,9 +37,9 @@ pub(crate) fn run(program: &mut Program) {
 
 struct Live {
     /// Per variable: is it read by what matters?
-    live: Vec<bool>,
+    live: VarMap<bool>,
     /// Per variable: its first entry in `values`.
-    first: Vec<u32>,
+    first: VarMap<u32>,
     /// What is assigned to removable variables, chained by variable.
     values: Vec<(ExprId, u32)>,
     /// Expressions that matter, to be read.
@@ -72,8 +71,8 @@ impl Live {
                 | Stmt::AssignElement { var, .. }
                     if is_removable(program[*var].kind) =>
                 {
-                    for &root in roots(stmt).iter() {
-                        let first = &mut self.first[var.0 as usize];
+                    for &root in stmt.roots().iter() {
+                        let first = &mut self.first[var];
                         self.values.push((root, *first));
                         *first = self.values.len() as u32 - 1;
                     }
@@ -87,9 +86,9 @@ impl Live {
                 | Stmt::Break
                 | Stmt::Continue
                 | Stmt::Stop
-                | Stmt::Return(_) => self.work.extend_from_slice(&roots(stmt)),
+                | Stmt::Return(_) => self.work.extend_from_slice(&stmt.roots()),
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 self.collect(program, inner);
             }
         }
@@ -99,21 +98,20 @@ impl Live {
         while let Some(id) = self.work.pop() {
             let expr = &program[id];
             if let Expr::Read(var) | Expr::Element { array: var, .. } = expr {
-                let at = var.0 as usize;
-                if !std::mem::replace(&mut self.live[at], true) {
-                    let mut next = self.first[at];
+                if !std::mem::replace(&mut self.live[var], true) {
+                    let mut next = self.first[var];
                     while let Some(&(value, after)) = self.values.get(next as usize) {
                         self.work.push(value);
                         next = after;
                     }
                 }
             }
-            self.work.extend_from_slice(&operands(expr));
+            self.work.extend_from_slice(&expr.operands());
         }
     }
 
     fn keeps(&self, program: &Program, var: VarId) -> bool {
-        self.live[var.0 as usize] || !is_removable(program[var].kind)
+        self.live[var] || !is_removable(program[var].kind)
     }
 }
 
@@ -221,7 +219,7 @@ fn drop_functions(program: &mut Program) {
         return;
     }
     let mut next = 0;
-    let renumbered: Vec<FunctionId> = called
+    let renumbered: FunctionMap<FunctionId> = called
         .iter()
         .map(|&called| {
             let id = FunctionId(next);
@@ -234,7 +232,7 @@ fn drop_functions(program: &mut Program) {
     for expr in &mut program.exprs {
         // Nodes that nothing uses any more may name functions that were dropped before.
         if let Expr::Call(id, _) = expr
-            && let Some(&new) = renumbered.get(id.0 as usize)
+            && let Some(&new) = renumbered.get(*id)
         {
             *id = new;
         }
@@ -242,12 +240,12 @@ fn drop_functions(program: &mut Program) {
 }
 
 /// Per function: is it called, directly or by a function that is?
-fn called(program: &Program) -> Vec<bool> {
-    let mut called = vec![false; program.functions.len()];
+fn called(program: &Program) -> FunctionMap<bool> {
+    let mut called = FunctionMap::filled(false, program.functions.len());
     // A call of a dead function by a dead function keeps it for this time, which is harmless.
-    each_node(program, &mut |expr| {
-        if let Expr::Call(id, _) = expr {
-            called[id.0 as usize] = true;
+    program.each_node(&mut |id| {
+        if let Expr::Call(function, _) = program[id] {
+            called[function] = true;
         }
     });
     called

@@ -5,10 +5,7 @@
 //! keeps its value. Names of the arms come first; they see what they saw, as no assignment stands before
 //! them.
 
-use super::{
-    names,
-    rewrite::{blocks_mut, each_section, operands},
-};
+use super::names;
 use crate::ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, UnaryOp, VarId, VarKind};
 
 /// Nodes that both arms may evaluate together: enough for the `if !done { … }` with which an episode ends,
@@ -19,13 +16,13 @@ const MAX_VARS: usize = 4;
 
 /// Converts every `if` that allows it, inner ones first.
 pub(super) fn run(program: &mut Program) {
-    each_section(program, |program, _, block| convert(program, block));
+    program.each_section(|program, _, block| convert(program, block));
 }
 
 fn convert(program: &mut Program, block: &mut Block) {
     let mut new = Vec::with_capacity(block.len());
     for mut stmt in std::mem::take(block) {
-        for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             convert(program, inner);
         }
         match stmt {
@@ -53,7 +50,7 @@ fn convert(program: &mut Program, block: &mut Block) {
 /// vain.
 fn is_shared(program: &Program, id: ExprId) -> bool {
     match program[id] {
-        Expr::Launch(Launch::Agent | Launch::Lane) => false,
+        Expr::Launch(Launch::Agent | Launch::Lane { .. }) => false,
         Expr::Launch(_) | Expr::Literal(_) => true,
         Expr::Unary(_, one) => is_shared(program, one),
         Expr::Binary(_, a, b) => is_shared(program, a) && is_shared(program, b),
@@ -108,7 +105,7 @@ fn targets(program: &Program, arm: &[Stmt], left: &mut usize) -> Option<Vec<VarI
 /// Pays for the nodes of an expression; none if it is not cheap enough.
 fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
     let price = match &program[id] {
-        Expr::Call(_, _) | Expr::RandomWord { .. } | Expr::AcrossLanes(..) => return None,
+        Expr::Call(_, _) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } => return None,
         // Storage, `exp` and its kin.
         Expr::Element { .. } | Expr::Builtin(_, _) => 4,
         Expr::Literal(_)
@@ -125,7 +122,8 @@ fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
         | Expr::Bitcast { .. } => 1,
     };
     *left = left.checked_sub(price)?;
-    operands(&program[id])
+    program[id]
+        .operands()
         .iter()
         .try_for_each(|&operand| spend(program, operand, left))
 }

@@ -2,10 +2,8 @@
 //! needless temporaries. The expression moves forward over statements that assign nothing it reads, and
 //! never into a loop, where it would run more often; so it has the same value.
 
-use super::rewrite::{
-    Section, assigned, blocks_mut, each_section, is_generated, operands, reads, roots,
-};
-use crate::ir::{Block, Expr, ExprId, Program, Stmt, VarId};
+use super::rewrite::{assigned, is_generated, reads};
+use crate::ir::{Block, Expr, ExprId, Program, Stmt, VarId, VarMap};
 
 /// Nodes from the root of a tree to a leaf, after melting.
 const MAX_DEPTH: u32 = 8;
@@ -17,16 +15,16 @@ pub(crate) fn run(program: &mut Program) {
     let vars = program.vars.len();
     let mut melt = Melt {
         reads: reads(program),
-        held: vec![None; vars],
-        melted: vec![false; vars],
-        assigned: vec![0; vars],
+        held: VarMap::filled(None, vars),
+        melted: VarMap::filled(false, vars),
+        assigned: VarMap::filled(0, vars),
         clock: 1,
         loops: 0,
         found: Vec::new(),
     };
-    each_section(program, |program, place, block| {
-        // The time loop runs `step` many times and the prologue, whose names it reads, once.
-        melt.loops = u32::from(place == Section::Step);
+    program.each_section(|program, place, block| {
+        // The time loop runs phases many times and the prologue, whose names it reads, once.
+        melt.loops = u32::from(place.is_phase());
         melt.block(program, block);
         melt.clock += 1;
     });
@@ -34,11 +32,8 @@ pub(crate) fn run(program: &mut Program) {
 
 /// Does a tree hear from other lanes? Then it stays where all of them come by.
 pub(crate) fn crosses_lanes(program: &Program, id: ExprId) -> bool {
-    matches!(program[id], Expr::AcrossLanes(..))
-        || (program.lanes > 0
-            && operands(&program[id])
-                .iter()
-                .any(|&id| crosses_lanes(program, id)))
+    let mut nodes = program.nodes(id);
+    nodes.any(|id| matches!(program[id], Expr::AcrossLanes { .. }))
 }
 
 /// A name that may melt.
@@ -59,11 +54,11 @@ struct Size {
 }
 
 struct Melt {
-    reads: Vec<u32>,
-    held: Vec<Option<Held>>,
-    melted: Vec<bool>,
+    reads: VarMap<u32>,
+    held: VarMap<Option<Held>>,
+    melted: VarMap<bool>,
     /// Per variable: when it was assigned last.
-    assigned: Vec<u32>,
+    assigned: VarMap<u32>,
     clock: u32,
     loops: u32,
     /// Room for `melt`.
@@ -74,16 +69,16 @@ impl Melt {
     fn block(&mut self, program: &mut Program, block: &mut Block) {
         for stmt in block.iter_mut() {
             let mut size = Size { nodes: 0, depth: 0 };
-            for &root in roots(stmt).iter() {
+            for &root in stmt.roots().iter() {
                 size = self.melt(program, root);
             }
             match stmt {
                 Stmt::Let { var, value } => {
-                    if self.reads[var.0 as usize] == 1
+                    if self.reads[*var] == 1
                         && is_generated(&program[*var])
                         && !crosses_lanes(program, *value)
                     {
-                        self.held[var.0 as usize] = Some(Held {
+                        self.held[*var] = Some(Held {
                             value: *value,
                             size,
                             clock: self.clock,
@@ -105,19 +100,19 @@ impl Melt {
                     self.loops -= 1;
                 }
                 Stmt::If { .. } => {
-                    for inner in blocks_mut(stmt).into_iter().flatten() {
+                    for inner in stmt.blocks_mut() {
                         self.block(program, inner);
                     }
                 }
                 Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
             }
         }
-        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.melted[var.0 as usize]));
+        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.melted[var]));
     }
 
     fn assign(&mut self, var: VarId) {
         self.clock += 1;
-        self.assigned[var.0 as usize] = self.clock;
+        self.assigned[var] = self.clock;
     }
 
     /// Melts names into a tree; returns how large it then is.
@@ -126,7 +121,7 @@ impl Melt {
         let mut reads = std::mem::take(&mut self.found);
         self.survey(program, root, 1, &mut size, &mut reads);
         for (id, depth, var) in reads.drain(..) {
-            let Some(held) = self.held[var.0 as usize] else {
+            let Some(held) = self.held[var] else {
                 continue;
             };
             let melted = Size {
@@ -137,10 +132,9 @@ impl Melt {
                 held.loops == self.loops && melted.depth <= MAX_DEPTH && melted.nodes <= MAX_NODES;
             if fits && self.is_unchanged(program, held.value, held.clock) {
                 size = melted;
-                self.melted[var.0 as usize] = true;
+                self.melted[var] = true;
                 let nothing = Expr::Read(var);
-                program.exprs[id.0 as usize] =
-                    std::mem::replace(&mut program.exprs[held.value.0 as usize], nothing);
+                program[id] = std::mem::replace(&mut program.exprs[held.value.0 as usize], nothing);
             }
         }
         self.found = reads;
@@ -159,12 +153,12 @@ impl Melt {
         size.nodes += 1;
         size.depth = size.depth.max(depth);
         if let Expr::Read(var) = program[id] {
-            if self.held[var.0 as usize].is_some() {
+            if self.held[var].is_some() {
                 reads.push((id, depth, var));
             }
             return;
         }
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.survey(program, operand, depth + 1, size, reads);
         }
     }
@@ -172,11 +166,12 @@ impl Melt {
     /// Has nothing that a tree reads been assigned since?
     fn is_unchanged(&self, program: &Program, id: ExprId, since: u32) -> bool {
         if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id]
-            && self.assigned[var.0 as usize] > since
+            && self.assigned[var] > since
         {
             return false;
         }
-        operands(&program[id])
+        program[id]
+            .operands()
             .iter()
             .all(|&operand| self.is_unchanged(program, operand, since))
     }

@@ -7,10 +7,10 @@
 
 use super::{
     names,
-    rewrite::{Section, assigned, each_section, literal_i32, operands, roots},
+    rewrite::{assigned, literal_i32},
     shape::is_trivial,
 };
-use crate::ir::{Block, Expr, ExprId, Launch, Program, Stmt, VarId, VarKind};
+use crate::ir::{Block, Expr, ExprId, ExprMap, Launch, Program, Stmt, VarId, VarKind, VarMap};
 use std::collections::HashMap;
 
 /// Scalars that the prologue may keep for `step`: registers are few, and beyond this many a name is a
@@ -20,24 +20,29 @@ const MAX_PROLOGUE_SCALARS: usize = 1_024;
 /// Hoists out of every loop.
 pub(super) fn run(program: &mut Program) {
     let mut hoist = Hoist {
-        levels: vec![0; program.vars.len()],
-        nodes: vec![0; program.exprs.len()],
+        levels: VarMap::filled(0, program.vars.len()),
+        nodes: ExprMap::filled(0, program.exprs.len()),
         before: Vec::new(),
         base: 0,
         scalars: 0,
         loads: HashMap::new(),
     };
+    // What any phase of a step assigns varies from step to step.
+    let mut changed = Vec::new();
+    for phase in &program.phases {
+        assigned(phase, &mut changed);
+    }
     let mut invariants = Block::new();
-    each_section(program, |program, place, block| {
-        hoist.base = u16::from(place == Section::Step);
-        if place != Section::Step {
+    program.each_section(|program, place, block| {
+        hoist.base = u16::from(place.is_phase());
+        if !place.is_phase() {
             hoist.block(program, block, 0);
             return;
         }
-        let old = hoist.raise(block, 1);
+        let old = hoist.raise(changed.clone(), 1);
         hoist.before.push(Block::new());
         hoist.block(program, block, 1);
-        invariants = hoist.before.pop().unwrap_or_default();
+        invariants.extend(hoist.before.pop().unwrap_or_default());
         hoist.restore(old);
     });
     program.prologue.append(&mut invariants);
@@ -46,9 +51,9 @@ pub(super) fn run(program: &mut Program) {
 struct Hoist {
     /// Per variable: how many of the loops around this place it varies with; names also with those around
     /// their own place.
-    levels: Vec<u16>,
+    levels: VarMap<u16>,
     /// Per node: the same.
-    nodes: Vec<u16>,
+    nodes: ExprMap<u16>,
     /// Per loop around this place: the names that go before it.
     before: Vec<Block>,
     /// 1 in `step`, which is the body of a loop itself, else 0.
@@ -60,30 +65,28 @@ struct Hoist {
 }
 
 impl Hoist {
-    /// Whatever a body assigns varies with its loop; returns the levels of before.
-    fn raise(&mut self, body: &[Stmt], level: u16) -> Vec<(VarId, u16)> {
-        let mut changed = Vec::new();
-        assigned(body, &mut changed);
+    /// What a loop's body assigns varies with the loop; returns the levels of before.
+    fn raise(&mut self, mut changed: Vec<VarId>, level: u16) -> Vec<(VarId, u16)> {
         changed.sort_unstable();
         changed.dedup();
         let mut old = Vec::with_capacity(changed.len());
         for var in changed {
-            old.push((var, self.levels[var.0 as usize]));
-            self.levels[var.0 as usize] = level;
+            old.push((var, self.levels[var]));
+            self.levels[var] = level;
         }
         old
     }
 
     fn restore(&mut self, old: Vec<(VarId, u16)>) {
         for (var, level) in old {
-            self.levels[var.0 as usize] = level;
+            self.levels[var] = level;
         }
     }
 
     fn block(&mut self, program: &mut Program, block: &mut Block, depth: u16) {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in std::mem::take(block) {
-            for &root in roots(&stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.measure(program, root);
                 if !matches!(stmt, Stmt::Let { .. }) {
                     self.hoist(program, root, depth);
@@ -104,7 +107,9 @@ impl Hoist {
                 Stmt::For { index, body, .. } => {
                     let inner = depth + 1;
                     self.put(*index, inner);
-                    let old = self.raise(body, inner);
+                    let mut changed = Vec::new();
+                    assigned(body, &mut changed);
+                    let old = self.raise(changed, inner);
                     self.before.push(Block::new());
                     self.block(program, body, inner);
                     new.extend(self.before.pop().unwrap_or_default());
@@ -124,21 +129,17 @@ impl Hoist {
     }
 
     fn put(&mut self, var: VarId, level: u16) {
-        let at = var.0 as usize;
-        if at >= self.levels.len() {
-            self.levels.resize(at + 1, 0);
-        }
-        self.levels[at] = level;
+        *self.levels.grow(var, 0) = level;
     }
 
     /// Finds the levels of a tree's nodes.
     fn measure(&mut self, program: &Program, id: ExprId) -> u16 {
         let expr = &program[id];
         let mut level = match expr {
-            Expr::Read(var) | Expr::Element { array: var, .. } => self.levels[var.0 as usize],
+            Expr::Read(var) | Expr::Element { array: var, .. } => self.levels[var],
             Expr::Launch(Launch::Step) | Expr::RandomWord { .. } => self.base,
             Expr::Literal(_)
-            | Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps | Launch::Lane)
+            | Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps | Launch::Lane { .. })
             | Expr::Rows(_)
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
@@ -150,12 +151,12 @@ impl Hoist {
             | Expr::Bitcast { .. }
             | Expr::Builtin(_, _)
             | Expr::Call(_, _)
-            | Expr::AcrossLanes(..) => 0,
+            | Expr::AcrossLanes { .. } => 0,
         };
-        for &operand in operands(expr).iter() {
+        for &operand in expr.operands().iter() {
             level = level.max(self.measure(program, operand));
         }
-        self.nodes[id.0 as usize] = level;
+        self.nodes[id] = level;
         level
     }
 
@@ -167,12 +168,12 @@ impl Hoist {
         value: ExprId,
         depth: u16,
     ) -> Option<u16> {
-        let level = self.nodes[value.0 as usize];
+        let level = self.nodes[value];
         // A name for the bits of a float stays a name, and what follows from it can only go where it went.
         let is_name = matches!(program[value], Expr::Bitcast { .. }) || !is_trivial(program, value);
         let goes = level < depth && is_name && self.pays(program, value, level);
         let place = if goes { level } else { depth };
-        for &operand in operands(&program[value]).iter() {
+        for &operand in program[value].operands().iter() {
             self.hoist(program, operand, place);
         }
         self.put(var, place);
@@ -181,19 +182,19 @@ impl Hoist {
 
     /// Hoists the parts of a tree that vary less than the place `depth` loops deep where it stands.
     fn hoist(&mut self, program: &mut Program, id: ExprId, depth: u16) {
-        let level = self.nodes[id.0 as usize];
+        let level = self.nodes[id];
         let load = if level == 0 && depth > 0 && self.base > 0 {
             is_load(program, id)
         } else {
             None
         };
         if let Some(var) = load.and_then(|load| self.loads.get(&load)) {
-            program.exprs[id.0 as usize] = Expr::Read(*var);
+            program[id] = Expr::Read(*var);
             return;
         }
         let goes = level < depth && is_worth(program, id) && self.pays(program, id, level);
         let place = if goes { level } else { depth };
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.hoist(program, operand, place);
         }
         if goes {

@@ -12,7 +12,6 @@ pub(crate) fn fresh(program: &mut Program, name: String, ty: Type, kind: VarKind
         len: Len::One,
         kind,
         word: 0,
-        lane_stride: 0,
         span: Span::default(),
     })
 }
@@ -23,7 +22,7 @@ pub(crate) fn extract(program: &mut Program, id: ExprId) -> (VarId, Stmt) {
     let name = name_of(program, id);
     let ty = program.type_of(id);
     let var = fresh(program, name, ty, VarKind::Let);
-    let node = std::mem::replace(&mut program.exprs[id.0 as usize], Expr::Read(var));
+    let node = std::mem::replace(&mut program[id], Expr::Read(var));
     let span = program.span(id);
     let value = program.add(node, span);
     (var, Stmt::Let { var, value })
@@ -60,7 +59,7 @@ pub(crate) fn name_of(program: &Program, id: ExprId) -> String {
         Expr::RandomWord { number } => {
             plain(*number).map_or("word".to_owned(), |number| format!("word_{number}"))
         }
-        Expr::AcrossLanes(_, value) => plain(*value).unwrap_or_else(|| "total".to_owned()),
+        Expr::AcrossLanes { value, .. } => plain(*value).unwrap_or_else(|| "total".to_owned()),
         Expr::Unary(UnaryOp::Negate, a) => format!("minus_{}", name_of(program, *a)),
         Expr::Unary(UnaryOp::Not, a) => format!("not_{}", name_of(program, *a)),
         Expr::Literal(_)
@@ -70,7 +69,7 @@ pub(crate) fn name_of(program: &Program, id: ExprId) -> String {
         | Expr::Swizzle { .. }
         | Expr::Compose(_)
         | Expr::Splat { .. }
-        | Expr::Unary(UnaryOp::Complement | UnaryOp::Fence, _)
+        | Expr::Unary(UnaryOp::Complement | UnaryOp::Fence | UnaryOp::Keep, _)
         | Expr::Convert { .. }
         | Expr::Bitcast { .. } => plain(id).unwrap_or_else(|| "value".to_owned()),
     }
@@ -107,13 +106,13 @@ fn noun(program: &Program, id: ExprId) -> Option<String> {
         Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Compose(_)
-        | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence, _)
+        | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence | UnaryOp::Keep, _)
         | Expr::Binary(_, _, _)
         | Expr::Select { .. }
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes(..) => None,
+        | Expr::AcrossLanes { .. } => None,
     }
 }
 

@@ -7,25 +7,22 @@
 
 use super::{
     algebra::simplify,
-    rewrite::{
-        Section, assigned, each_section, is_generated, leaves, literal, literal_i32, operands,
-        roots,
-    },
+    rewrite::{assigned, is_generated, leaves, literal, literal_i32},
 };
-use crate::ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind};
+use crate::ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind, VarMap};
 
 /// Substitutes what is known and simplifies every expression.
 pub(crate) fn run(program: &mut Program) {
     let vars = program.vars.len();
     let mut facts = Facts {
-        known: vec![Fact::Nothing; vars],
-        version: vec![0; vars],
+        known: VarMap::filled(Fact::Nothing, vars),
+        version: VarMap::filled(0, vars),
         clock: 0,
         log: Vec::new(),
     };
-    each_section(program, |program, place, block| {
+    program.each_section(|program, place, block| {
         // Steps before this one changed the states.
-        if place == Section::Step {
+        if place.is_phase() {
             for at in 0..program.states.len() {
                 facts.set(program.states[at], Fact::Nothing);
             }
@@ -52,9 +49,9 @@ enum Fact {
 }
 
 struct Facts {
-    known: Vec<Fact>,
+    known: VarMap<Fact>,
     /// Grows with each assignment.
-    version: Vec<u32>,
+    version: VarMap<u32>,
     clock: u32,
     /// What `set` overwrote.
     log: Vec<(VarId, Fact, u32)>,
@@ -62,11 +59,10 @@ struct Facts {
 
 impl Facts {
     fn set(&mut self, var: VarId, fact: Fact) {
-        let at = var.0 as usize;
-        self.log.push((var, self.known[at], self.version[at]));
+        self.log.push((var, self.known[var], self.version[var]));
         self.clock += 1;
-        self.known[at] = fact;
-        self.version[at] = self.clock;
+        self.known[var] = fact;
+        self.version[var] = self.clock;
     }
 
     /// Goes back to when the log was so short; returns what the variables set since were, each once.
@@ -74,9 +70,9 @@ impl Facts {
         let mut ends = Vec::new();
         while self.log.len() > mark {
             let (var, fact, version) = self.log.pop().expect("the log is longer than the mark");
-            ends.push((var, self.known[var.0 as usize]));
-            self.known[var.0 as usize] = fact;
-            self.version[var.0 as usize] = version;
+            ends.push((var, self.known[var]));
+            self.known[var] = fact;
+            self.version[var] = version;
         }
         // The log ran backwards, so that the first entry of a variable holds its last fact.
         ends.reverse();
@@ -101,11 +97,11 @@ impl Walk<'_> {
     fn expr(&mut self, id: ExprId) {
         if let Expr::Read(var) = self.program[id] {
             if let Some(better) = self.value_of(var) {
-                self.program.exprs[id.0 as usize] = better;
+                self.program[id] = better;
             }
             return;
         }
-        let operands = operands(&self.program[id]);
+        let operands = self.program[id].operands();
         if operands.is_empty() {
             return;
         }
@@ -113,7 +109,7 @@ impl Walk<'_> {
             self.expr(operand);
         }
         if let Some(value) = self.constant_element(id) {
-            self.program.exprs[id.0 as usize] = Expr::Literal(value);
+            self.program[id] = Expr::Literal(value);
             return;
         }
         simplify(self.program, id);
@@ -133,12 +129,12 @@ impl Walk<'_> {
     }
 
     fn value_of(&self, var: VarId) -> Option<Expr> {
-        match self.facts.known[var.0 as usize] {
+        match self.facts.known[var] {
             Fact::Nothing => None,
             Fact::Constant(value) => Some(Expr::Literal(value)),
             Fact::Launch(which) => Some(Expr::Launch(which)),
             Fact::Copy(other, version) => {
-                (self.facts.version[other.0 as usize] == version).then_some(Expr::Read(other))
+                (self.facts.version[other] == version).then_some(Expr::Read(other))
             }
         }
     }
@@ -149,7 +145,7 @@ impl Walk<'_> {
             Expr::Literal(value) => Fact::Constant(value),
             Expr::Launch(which) => Fact::Launch(which),
             Expr::Read(other) if self.is_copy(var, other) => {
-                Fact::Copy(other, self.facts.version[other.0 as usize])
+                Fact::Copy(other, self.facts.version[other])
             }
             _ => Fact::Nothing,
         }
@@ -167,12 +163,12 @@ impl Walk<'_> {
 
     fn block(&mut self, old: Block, new: &mut Block) {
         for stmt in old {
-            for &root in roots(&stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.expr(root);
             }
             match stmt {
                 Stmt::Let { var, value } => {
-                    self.facts.known[var.0 as usize] = self.fact(var, value);
+                    self.facts.known[var] = self.fact(var, value);
                     new.push(stmt);
                 }
                 Stmt::Var { var, value } => {
@@ -236,7 +232,7 @@ impl Walk<'_> {
     /// The facts after an `if`: those on which the arms that reach its end agree. Copies may be of
     /// variables whose scope has ended, so they go.
     fn join(&mut self, ends: [Vec<(VarId, Fact)>; 2], gone: [bool; 2]) {
-        let before = |facts: &Facts, var: VarId| facts.known[var.0 as usize];
+        let before = |facts: &Facts, var: VarId| facts.known[var];
         let lookup = |end: &[(VarId, Fact)], var: VarId| {
             let at = end.binary_search_by_key(&var, |(var, _)| *var).ok()?;
             Some(end[at].1)

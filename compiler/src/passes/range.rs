@@ -2,23 +2,22 @@
 //! that is always in range needs no guard. A range is what a value lies in whatever the launch; where
 //! arithmetic might wrap it is the whole type.
 
-use super::rewrite::{blocks_mut, each_section, operands, roots};
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarId},
+    ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarId, VarMap},
 };
 
 /// Decides what ranges decide.
 pub(super) fn run(program: &mut Program) {
     let mut ranges = Ranges {
-        of_var: vec![None; program.vars.len()],
+        of_var: VarMap::filled(None, program.vars.len()),
     };
     if program
         .exprs
         .iter()
         .any(|expr| ranges.decides(program, expr))
     {
-        each_section(program, |program, _, block| ranges.block(program, block));
+        program.each_section(|program, _, block| ranges.block(program, block));
     }
 }
 
@@ -80,14 +79,14 @@ impl Range {
 
 struct Ranges {
     /// Of names and indices.
-    of_var: Vec<Option<Range>>,
+    of_var: VarMap<Option<Range>>,
 }
 
 impl Ranges {
     fn block(&mut self, program: &mut Program, block: &mut Block) {
         for stmt in block {
             let mut found = [None; 2];
-            for (slot, &root) in found.iter_mut().zip(roots(stmt).iter()) {
+            for (slot, &root) in found.iter_mut().zip(stmt.roots().iter()) {
                 *slot = self.expr(program, root);
             }
             match stmt {
@@ -111,7 +110,7 @@ impl Ranges {
                 | Stmt::Stop
                 | Stmt::Return(_) => {}
             }
-            for inner in blocks_mut(stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 self.block(program, inner);
             }
         }
@@ -128,12 +127,12 @@ impl Ranges {
     }
 
     fn put(&mut self, var: VarId, range: Option<Range>) {
-        self.of_var[var.0 as usize] = range;
+        self.of_var[var] = range;
     }
 
     /// Decides what can be decided in a tree of integers; returns its range.
     fn expr(&mut self, program: &mut Program, id: ExprId) -> Option<Range> {
-        let operands = operands(&program[id]);
+        let operands = program[id].operands();
         let mut ranges = [None; 3];
         for (at, &operand) in operands.iter().enumerate() {
             let range = self.expr(program, operand);
@@ -145,17 +144,17 @@ impl Ranges {
         let known = match &program[id] {
             Expr::Literal(Value::I32(value)) => Some(Range::only(i64::from(*value))),
             Expr::Literal(Value::U32(value)) => Some(Range::only(i64::from(*value))),
-            Expr::Launch(which) => Some(of_launch(*which, program.lanes)),
+            Expr::Launch(which) => Some(of_launch(*which)),
             Expr::Rows(_) => Some(Range {
                 low: 1,
                 high: i64::from(i32::MAX),
             }),
-            Expr::Read(var) => self.of_var[var.0 as usize],
+            Expr::Read(var) => self.of_var[var],
             Expr::Binary(op, _, _) => {
                 let (op, ty) = (*op, program.type_of(operands[0]));
                 if let (Some(a), Some(b)) = (a, b) {
                     if let Some(outcome) = compare(op, a, b) {
-                        program.exprs[id.0 as usize] = Expr::Literal(Value::Bool(outcome));
+                        program[id] = Expr::Literal(Value::Bool(outcome));
                         return None;
                     }
                     arithmetic(op, a, b).and_then(|range| range.within(ty))
@@ -182,7 +181,7 @@ impl Ranges {
             | Expr::Unary(_, _)
             | Expr::Call(_, _)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => None,
+            | Expr::AcrossLanes { .. } => None,
         };
         known.or_else(|| Range::of_type(program.type_of(id)))
     }
@@ -225,11 +224,9 @@ impl Ranges {
             if above && below {
                 become_operand(program, id, args[0]);
             } else if above {
-                program.exprs[id.0 as usize] =
-                    Expr::Builtin(BuiltinId::MIN, vec![args[0], args[2]]);
+                program[id] = Expr::Builtin(BuiltinId::MIN, vec![args[0], args[2]]);
             } else if below && b.high <= c.low {
-                program.exprs[id.0 as usize] =
-                    Expr::Builtin(BuiltinId::MAX, vec![args[0], args[1]]);
+                program[id] = Expr::Builtin(BuiltinId::MAX, vec![args[0], args[1]]);
             }
             Some(lower(upper(a, b), c))
         } else {
@@ -240,14 +237,14 @@ impl Ranges {
 
 fn become_operand(program: &mut Program, id: ExprId, operand: ExprId) {
     let nothing = Expr::Literal(Value::Bool(false));
-    let node = std::mem::replace(&mut program.exprs[operand.0 as usize], nothing);
-    program.exprs[id.0 as usize] = node;
+    let node = std::mem::replace(&mut program[operand], nothing);
+    program[id] = node;
 }
 
-fn of_launch(which: Launch, lanes: u32) -> Range {
+fn of_launch(which: Launch) -> Range {
     let (low, high) = match which {
         Launch::Agent | Launch::Step => (0, i32::MAX - 1),
-        Launch::Lane => (0, lanes as i32 - 1),
+        Launch::Lane { lanes } => (0, lanes as i32 - 1),
         Launch::Agents | Launch::Steps => (0, i32::MAX),
     };
     Range {

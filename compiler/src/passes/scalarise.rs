@@ -5,15 +5,15 @@
 //! Reads the arena from end to end, so that `compact` has to run before: what is left of rolled loops
 //! would look like indices that are no literals.
 
-use super::rewrite::{blocks, blocks_mut, each_section, literal_i32};
-use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind};
+use super::rewrite::literal_i32;
+use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind, VarMap};
 
 /// Elements that a state may have to be split.
 const MAX_ELEMENTS: u32 = 256;
 
 /// Splits the local arrays and states that allow it.
 pub(super) fn run(program: &mut Program) {
-    let arrays: Vec<bool> = program
+    let arrays: VarMap<bool> = program
         .vars
         .iter()
         .map(|var| {
@@ -26,15 +26,15 @@ pub(super) fn run(program: &mut Program) {
     }
     let mut split = Split {
         whole: arrays,
-        used: vec![Vec::new(); program.vars.len()],
-        elements: vec![Vec::new(); program.vars.len()],
+        used: VarMap::filled(Vec::new(), program.vars.len()),
+        elements: VarMap::filled(Vec::new(), program.vars.len()),
     };
     for expr in &program.exprs {
         if let Expr::Element { array, index } = expr {
             split.note(program, *array, *index);
         }
     }
-    each_section(program, |program, _, block| split.read(program, block));
+    program.each_section(|program, _, block| split.read(program, block));
     split.declare(program);
     for at in 0..program.exprs.len() {
         if let Expr::Element { array, index } = program.exprs[at]
@@ -43,16 +43,16 @@ pub(super) fn run(program: &mut Program) {
             program.exprs[at] = Expr::Read(split.element(program, array, index));
         }
     }
-    each_section(program, |program, _, block| split.rewrite(program, block));
+    program.each_section(|program, _, block| split.rewrite(program, block));
 }
 
 struct Split {
     /// Per variable: is it an array to be split?
-    whole: Vec<bool>,
+    whole: VarMap<bool>,
     /// Per variable: which elements occur.
-    used: Vec<Vec<bool>>,
+    used: VarMap<Vec<bool>>,
     /// Per variable: its elements' variables, none for those that never occur.
-    elements: Vec<Vec<Option<VarId>>>,
+    elements: VarMap<Vec<Option<VarId>>>,
 }
 
 impl Split {
@@ -61,14 +61,14 @@ impl Split {
             if let Stmt::AssignElement { var, index, .. } = stmt {
                 self.note(program, *var, *index);
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 self.read(program, inner);
             }
         }
     }
 
     fn note(&mut self, program: &Program, array: VarId, index: ExprId) {
-        let at = array.0 as usize;
+        let at = array;
         let Len::Fixed(count) = program[array].len else {
             return;
         };
@@ -85,11 +85,11 @@ impl Split {
 
     fn declare(&mut self, program: &mut Program) {
         let mut states = Vec::new();
-        for at in 0..self.whole.len() {
+        for at in program.var_ids() {
             if !self.whole[at] {
                 continue;
             }
-            let array = program.vars[at].clone();
+            let array = program[at].clone();
             let Len::Fixed(count) = array.len else {
                 continue;
             };
@@ -108,8 +108,8 @@ impl Split {
                 let needed = state || self.used[at][k as usize];
                 let var = if k == 0 {
                     // Every state is in the list of states: the array itself becomes its first.
-                    program.vars[at] = element;
-                    Some(VarId(at as u32))
+                    program[at] = element;
+                    Some(at)
                 } else {
                     needed.then(|| program.add_var(element))
                 };
@@ -117,8 +117,8 @@ impl Split {
             }
         }
         for state in std::mem::take(&mut program.states) {
-            match self.elements.get(state.0 as usize) {
-                Some(elements) if self.whole[state.0 as usize] => {
+            match self.elements.get(state) {
+                Some(elements) if self.whole[state] => {
                     states.extend(elements.iter().flatten());
                 }
                 Some(_) | None => states.push(state),
@@ -128,23 +128,23 @@ impl Split {
     }
 
     fn is_split(&self, var: VarId) -> bool {
-        self.whole.get(var.0 as usize) == Some(&true)
+        self.whole.get(var) == Some(&true)
     }
 
     fn element(&self, program: &Program, array: VarId, index: ExprId) -> VarId {
         let index = literal_i32(program, index).expect("only literals pick from a split array");
-        self.elements[array.0 as usize][index as usize].expect("the element occurs")
+        self.elements[array][index as usize].expect("the element occurs")
     }
 
     fn rewrite(&self, program: &mut Program, block: &mut Block) {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in std::mem::take(block) {
-            for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 self.rewrite(program, inner);
             }
             match stmt {
                 Stmt::Var { var, .. } if self.is_split(var) => {
-                    let elements = self.elements[var.0 as usize].iter().flatten();
+                    let elements = self.elements[var].iter().flatten();
                     new.extend(elements.map(|&var| Stmt::Var { var, value: None }));
                 }
                 Stmt::AssignElement { var, index, value } if self.is_split(var) => {

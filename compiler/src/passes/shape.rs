@@ -1,6 +1,5 @@
 //! What a node does apart from its operands, so that nodes can be compared and hashed.
 
-use super::rewrite::operands;
 use crate::{
     builtin::BuiltinId,
     ir::{BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Program, Type, UnaryOp, VarId},
@@ -59,7 +58,7 @@ pub(crate) fn shape(expr: &Expr) -> Shape {
         Expr::Builtin(id, _) => Shape::Builtin(*id),
         Expr::Call(id, _) => Shape::Call(*id),
         Expr::RandomWord { .. } => Shape::RandomWord,
-        Expr::AcrossLanes(op, _) => Shape::AcrossLanes(*op),
+        Expr::AcrossLanes { op, .. } => Shape::AcrossLanes(*op),
     }
 }
 
@@ -68,7 +67,7 @@ pub(crate) fn alike(program: &Program, a: ExprId, b: ExprId) -> bool {
     if shape(&program[a]) != shape(&program[b]) {
         return false;
     }
-    let (left, right) = (operands(&program[a]), operands(&program[b]));
+    let (left, right) = (program[a].operands(), program[b].operands());
     left.len() == right.len()
         && left
             .iter()
@@ -87,7 +86,8 @@ pub(crate) fn is_trivial(program: &Program, id: ExprId) -> bool {
         | Expr::Splat { .. }
         | Expr::Unary(_, _)
         | Expr::Convert { .. }
-        | Expr::Bitcast { .. } => operands(expr)
+        | Expr::Bitcast { .. } => expr
+            .operands()
             .iter()
             .all(|&operand| is_trivial(program, operand)),
         Expr::Element { .. }
@@ -96,6 +96,6 @@ pub(crate) fn is_trivial(program: &Program, id: ExprId) -> bool {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes(..) => false,
+        | Expr::AcrossLanes { .. } => false,
     }
 }

@@ -3,32 +3,27 @@
 //!
 //! The only pass that meets trees of any depth, so it walks them with a stack of its own.
 
-use super::{
-    names,
-    rewrite::{blocks_mut, each_section, operands, roots},
-};
-use crate::ir::{Block, ExprId, Program};
+use super::names;
+use crate::ir::{Block, ExprId, ExprMap, Program};
 
 /// Nodes from the root of a tree to a leaf, at most.
 const MAX_DEPTH: u32 = 24;
 
 /// Cuts every deep tree.
 pub(crate) fn run(program: &mut Program) {
-    let mut depths = Vec::new();
-    each_section(program, |program, _, block| {
-        cut_block(program, &mut depths, block)
-    });
+    let mut depths = ExprMap::default();
+    program.each_section(|program, _, block| cut_block(program, &mut depths, block));
 }
 
-fn cut_block(program: &mut Program, depths: &mut Vec<u32>, block: &mut Block) {
+fn cut_block(program: &mut Program, depths: &mut ExprMap<u32>, block: &mut Block) {
     let mut new = Vec::with_capacity(block.len());
     for mut stmt in std::mem::take(block) {
-        for &root in roots(&stmt).iter() {
+        for &root in stmt.roots().iter() {
             if !is_shallow(program, root, MAX_DEPTH) {
                 cut(program, depths, root, &mut new);
             }
         }
-        for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             cut_block(program, depths, inner);
         }
         new.push(stmt);
@@ -38,19 +33,20 @@ fn cut_block(program: &mut Program, depths: &mut Vec<u32>, block: &mut Block) {
 
 fn is_shallow(program: &Program, id: ExprId, depth: u32) -> bool {
     depth > 0
-        && operands(&program[id])
+        && program[id]
+            .operands()
             .iter()
             .all(|&operand| is_shallow(program, operand, depth - 1))
 }
 
-fn cut(program: &mut Program, depths: &mut Vec<u32>, root: ExprId, new: &mut Block) {
-    depths.resize(program.exprs.len(), 0);
+fn cut(program: &mut Program, depths: &mut ExprMap<u32>, root: ExprId, new: &mut Block) {
+    depths.reach(program.exprs.len(), 0);
     // Each node is met twice: before its operands and after them.
     let mut stack = vec![(root, false)];
     while let Some((id, done)) = stack.pop() {
-        let operands = operands(&program[id]);
+        let operands = program[id].operands();
         if operands.is_empty() {
-            depths[id.0 as usize] = 1;
+            depths[id] = 1;
             continue;
         }
         if !done {
@@ -58,16 +54,13 @@ fn cut(program: &mut Program, depths: &mut Vec<u32>, root: ExprId, new: &mut Blo
             stack.extend(operands.iter().rev().map(|&operand| (operand, false)));
             continue;
         }
-        let deepest = operands
-            .iter()
-            .map(|operand| depths[operand.0 as usize])
-            .max();
+        let deepest = operands.iter().map(|operand| depths[operand]).max();
         let mut depth = deepest.unwrap_or(0) + 1;
         if depth == MAX_DEPTH && id != root {
             let (_, stmt) = names::extract(program, id);
             new.push(stmt);
             depth = 1;
         }
-        depths[id.0 as usize] = depth;
+        depths[id] = depth;
     }
 }

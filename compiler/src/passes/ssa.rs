@@ -2,35 +2,32 @@
 //! assignment: every read gets the name of the assignment that was the last before it. The last assignment
 //! keeps the model's name, as that is what the model computes.
 
-use super::{
-    names,
-    rewrite::{blocks, blocks_mut, each_section, map_roots, operands},
-};
-use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind};
+use super::names;
+use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind, VarMap};
 
 /// Renames the variables that allow it.
 pub(super) fn run(program: &mut Program) {
     let vars = program.vars.len();
     let mut locals = Locals {
-        home: vec![None; vars],
-        assignments: vec![0; vars],
-        made: vec![0; vars],
+        home: VarMap::filled(None, vars),
+        assignments: VarMap::filled(0, vars),
+        made: VarMap::filled(0, vars),
         blocks: 0,
     };
-    each_section(program, |_, _, block| locals.read(block));
-    let mut current: Vec<Option<Name>> = vec![None; vars];
-    each_section(program, |program, _, block| {
+    program.each_section(|_, _, block| locals.read(block));
+    let mut current: VarMap<Option<Name>> = VarMap::filled(None, vars);
+    program.each_section(|program, _, block| {
         rename(program, &mut locals, &mut current, block);
     });
 }
 
 struct Locals {
     /// Per variable: the number of the block that declares it, if only that assigns it.
-    home: Vec<Option<u32>>,
+    home: VarMap<Option<u32>>,
     /// Per variable: assignments to come.
-    assignments: Vec<u32>,
+    assignments: VarMap<u32>,
     /// Per variable: names made of it.
-    made: Vec<u32>,
+    made: VarMap<u32>,
     blocks: u32,
 }
 
@@ -47,15 +44,14 @@ impl Locals {
         let this = self.blocks;
         for stmt in block {
             match stmt {
-                Stmt::Var { var, .. } => self.home[var.0 as usize] = Some(this),
+                Stmt::Var { var, .. } => self.home[var] = Some(this),
                 Stmt::Assign { var, .. } => {
-                    let at = var.0 as usize;
-                    self.assignments[at] += 1;
-                    if self.home[at] != Some(this) {
-                        self.home[at] = None;
+                    self.assignments[var] += 1;
+                    if self.home[var] != Some(this) {
+                        self.home[var] = None;
                     }
                 }
-                Stmt::AssignElement { var, .. } => self.home[var.0 as usize] = None,
+                Stmt::AssignElement { var, .. } => self.home[var] = None,
                 Stmt::Let { .. }
                 | Stmt::If { .. }
                 | Stmt::For { .. }
@@ -64,7 +60,7 @@ impl Locals {
                 | Stmt::Stop
                 | Stmt::Return(_) => {}
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 self.read(inner);
             }
         }
@@ -74,28 +70,26 @@ impl Locals {
 fn rename(
     program: &mut Program,
     locals: &mut Locals,
-    current: &mut Vec<Option<Name>>,
+    current: &mut VarMap<Option<Name>>,
     block: &mut Block,
 ) {
     let mut new = Vec::with_capacity(block.len());
     for mut stmt in std::mem::take(block) {
-        map_roots(&mut stmt, |root| {
+        stmt.map_roots(|root| {
             reads(program, current, root);
             root
         });
-        for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             rename(program, locals, current, inner);
         }
         let (var, value) = match stmt {
             Stmt::Var { var, value }
-                if program[var].len == Len::One && locals.home[var.0 as usize].is_some() =>
+                if program[var].len == Len::One && locals.home[var].is_some() =>
             {
                 (var, value)
             }
-            Stmt::Assign { var, value }
-                if locals.home.get(var.0 as usize).is_some_and(Option::is_some) =>
-            {
-                locals.assignments[var.0 as usize] -= 1;
+            Stmt::Assign { var, value } if locals.home.get(var).is_some_and(Option::is_some) => {
+                locals.assignments[var] -= 1;
                 (var, Some(value))
             }
             other => {
@@ -103,7 +97,7 @@ fn rename(
                 continue;
             }
         };
-        current[var.0 as usize] = Some(bind(program, locals, &mut new, var, value));
+        current[var] = Some(bind(program, locals, &mut new, var, value));
     }
     *block = new;
 }
@@ -123,11 +117,11 @@ fn bind(
     if let Expr::Literal(known) = program[value] {
         return Name::Literal(known);
     }
-    let name = if locals.assignments[var.0 as usize] == 0 {
-        program.vars[var.0 as usize].kind = VarKind::Let;
+    let name = if locals.assignments[var] == 0 {
+        program[var].kind = VarKind::Let;
         var
     } else {
-        let made = &mut locals.made[var.0 as usize];
+        let made = &mut locals.made[var];
         *made += 1;
         let name = format!("{}_{made}", program[var].name);
         names::fresh(program, name, ty, VarKind::Let)
@@ -136,17 +130,17 @@ fn bind(
     Name::Var(name)
 }
 
-fn reads(program: &mut Program, current: &[Option<Name>], id: ExprId) {
+fn reads(program: &mut Program, current: &VarMap<Option<Name>>, id: ExprId) {
     if let Expr::Read(var) = program[id] {
-        let node = match current.get(var.0 as usize).copied().flatten() {
+        let node = match current.get(var).copied().flatten() {
             None => return,
             Some(Name::Var(name)) => Expr::Read(name),
             Some(Name::Literal(value)) => Expr::Literal(value),
         };
-        program.exprs[id.0 as usize] = node;
+        program[id] = node;
         return;
     }
-    for &operand in operands(&program[id]).iter() {
+    for &operand in program[id].operands().iter() {
         reads(program, current, operand);
     }
 }

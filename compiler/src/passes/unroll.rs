@@ -7,8 +7,10 @@
 //! literal numbers.
 
 use super::propagate;
-use super::rewrite::{Cloner, Section, blocks, each_section, literal_i32, operands, roots};
-use crate::ir::{Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind};
+use super::rewrite::{Cloner, literal_i32};
+use crate::ir::{
+    Block, Expr, ExprId, Launch, Len, Program, Section, Stmt, Value, VarId, VarKind, VarMap,
+};
 
 /// Nodes that the copies of a loop may have if unrolling it is worth more than itself.
 const LOOP_NODES: u64 = 4_000;
@@ -39,7 +41,7 @@ pub(super) fn run(program: &mut Program) {
 /// Returns whether it unrolled anything.
 fn unroll(program: &mut Program) -> bool {
     let mut loops = false;
-    each_section(program, |program, place, block| {
+    program.each_section(|program, place, block| {
         loops |= !matches!(place, Section::InputDefault(_)) && has_loop(program, block);
     });
     if !loops {
@@ -47,7 +49,7 @@ fn unroll(program: &mut Program) -> bool {
     }
     let mut plan = Plan::of(program);
     let mut cloner = Cloner::default();
-    each_section(program, |program, place, block| {
+    program.each_section(|program, place, block| {
         if !matches!(place, Section::InputDefault(_)) {
             plan.block(program, &mut cloner, block);
         }
@@ -58,21 +60,17 @@ fn unroll(program: &mut Program) -> bool {
 /// Is there a loop with literal bounds?
 fn has_loop(program: &Program, block: &[Stmt]) -> bool {
     block.iter().any(|stmt| {
-        rounds(program, stmt).is_some()
-            || blocks(stmt)
-                .into_iter()
-                .flatten()
-                .any(|inner| has_loop(program, inner))
+        rounds(program, stmt).is_some() || stmt.blocks().any(|inner| has_loop(program, inner))
     })
 }
 
 struct Plan {
     /// Per variable: the indices of unrollable loops from which alone it follows; none if it does not.
-    follows: Vec<Option<Vec<VarId>>>,
+    follows: VarMap<Option<Vec<VarId>>>,
     /// Per index: is its loop worth more unrolled?
-    wanted: Vec<bool>,
+    wanted: VarMap<bool>,
     /// Per array: is it indexed by what no unrolling makes a literal?
-    dynamic: Vec<bool>,
+    dynamic: VarMap<bool>,
     /// Arrays and the indices that pick their elements.
     picks: Vec<(VarId, Vec<VarId>)>,
     /// Nodes added so far.
@@ -85,23 +83,23 @@ impl Plan {
     fn of(program: &mut Program) -> Plan {
         let vars = program.vars.len();
         let mut plan = Plan {
-            follows: vec![None; vars],
-            wanted: vec![false; vars],
-            dynamic: vec![false; vars],
+            follows: VarMap::filled(None, vars),
+            wanted: VarMap::filled(false, vars),
+            dynamic: VarMap::filled(false, vars),
             picks: Vec::new(),
             spent: 0,
             done: false,
         };
-        each_section(program, |program, place, block| {
+        program.each_section(|program, place, block| {
             if !matches!(place, Section::InputDefault(_)) {
                 plan.read(program, block);
             }
         });
         for (array, indices) in std::mem::take(&mut plan.picks) {
             let single = matches!(program[array].kind, VarKind::Input | VarKind::Constant);
-            if single || !plan.dynamic[array.0 as usize] {
+            if single || !plan.dynamic[array] {
                 for index in indices {
-                    plan.wanted[index.0 as usize] = true;
+                    plan.wanted[index] = true;
                 }
             }
         }
@@ -110,20 +108,20 @@ impl Plan {
 
     fn read(&mut self, program: &Program, block: &[Stmt]) {
         for stmt in block {
-            for &root in roots(stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.read_expr(program, root);
             }
             match stmt {
                 Stmt::Let { var, value } => {
                     let mut indices = Vec::new();
                     if self.follow(program, *value, &mut indices) {
-                        self.follows[var.0 as usize] = Some(indices);
+                        self.follows[var] = Some(indices);
                     }
                 }
                 Stmt::AssignElement { var, index, .. } => self.pick(program, *var, *index),
                 Stmt::For { index, body, .. } if rounds(program, stmt).is_some() => {
                     if !cut_short(body) {
-                        self.follows[index.0 as usize] = Some(vec![*index]);
+                        self.follows[index] = Some(vec![*index]);
                     }
                 }
                 Stmt::Var { .. }
@@ -135,7 +133,7 @@ impl Plan {
                 | Stmt::Stop
                 | Stmt::Return(_) => {}
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 self.read(program, inner);
             }
         }
@@ -145,7 +143,7 @@ impl Plan {
         if let Expr::Element { array, index } = program[id] {
             self.pick(program, array, index);
         }
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.read_expr(program, operand);
         }
     }
@@ -162,7 +160,7 @@ impl Plan {
         }
         let mut indices = Vec::new();
         if !self.follow(program, index, &mut indices) || elements > ARRAY_ELEMENTS && !single {
-            self.dynamic[array.0 as usize] = true;
+            self.dynamic[array] = true;
         } else if !indices.is_empty() {
             self.picks.push((array, indices));
         }
@@ -172,7 +170,7 @@ impl Plan {
     fn follow(&self, program: &Program, id: ExprId, indices: &mut Vec<VarId>) -> bool {
         match &program[id] {
             Expr::Literal(_) => true,
-            Expr::Read(var) => match &self.follows[var.0 as usize] {
+            Expr::Read(var) => match &self.follows[var] {
                 Some(more) => {
                     indices.extend_from_slice(more);
                     true
@@ -180,13 +178,13 @@ impl Plan {
                 None => false,
             },
             // The lanes share their text: what differs between them only is as good as a literal.
-            Expr::Launch(Launch::Lane) => true,
+            Expr::Launch(Launch::Lane { .. }) => true,
             Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Element { .. }
             | Expr::Call(_, _)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => false,
+            | Expr::AcrossLanes { .. } => false,
             other @ (Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }
@@ -195,7 +193,8 @@ impl Plan {
             | Expr::Select { .. }
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
-            | Expr::Builtin(_, _)) => operands(other)
+            | Expr::Builtin(_, _)) => other
+                .operands()
                 .iter()
                 .all(|&operand| self.follow(program, operand, indices)),
         }
@@ -206,7 +205,7 @@ impl Plan {
         let mut size = Size::default();
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in std::mem::take(block) {
-            for &root in roots(&stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.measure(program, root, &mut size);
             }
             size.nodes += 1;
@@ -256,7 +255,7 @@ impl Plan {
         };
         let rounds = rounds(program, stmt)?;
         let nodes = rounds.checked_mul(round.nodes)?;
-        let wanted = round.draws || self.wanted.get(index.0 as usize) == Some(&true);
+        let wanted = round.draws || self.wanted.get(*index) == Some(&true);
         let fits = if wanted {
             nodes <= LOOP_NODES
         } else {
@@ -282,7 +281,7 @@ impl Plan {
         match expr {
             Expr::Literal(_) => return true,
             Expr::Read(var) => {
-                let follows = self.follows.get(var.0 as usize);
+                let follows = self.follows.get(*var);
                 if follows.is_some_and(|indices| indices.is_some()) {
                     return true;
                 }
@@ -301,9 +300,9 @@ impl Plan {
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
             | Expr::Builtin(_, _)
-            | Expr::AcrossLanes(..) => {}
+            | Expr::AcrossLanes { .. } => {}
         }
-        let operands = operands(expr);
+        let operands = expr.operands();
         let mut folds = !operands.is_empty();
         for &operand in operands.iter() {
             folds &= self.measure(program, operand, size);

@@ -112,7 +112,7 @@ impl Sheet {
         let ty = self.build.program.type_of(value);
         let at = TYPES.iter().position(|known| *known == ty);
         let var = self.states[at.expect("a type")];
-        self.build.program.step.push(Stmt::Assign { var, value });
+        self.build.step().push(Stmt::Assign { var, value });
     }
 
     fn check(mut self) {

@@ -29,7 +29,7 @@ fn lines(text: &str, word: &str) -> Vec<String> {
 
 fn set(build: &mut Builder, var: VarId, value: ExprId) {
     let assign = Stmt::Assign { var, value };
-    build.program.step.push(assign);
+    build.step().push(assign);
 }
 
 fn born(build: &mut Builder, var: VarId) {
@@ -38,7 +38,7 @@ fn born(build: &mut Builder, var: VarId) {
 }
 
 fn doc(build: &mut Builder, var: VarId, text: &str) {
-    build.program.vars[var.0 as usize].doc = text.to_owned();
+    build.program[var].doc = text.to_owned();
 }
 
 /// Geometric Brownian motion, with a stop, as it would come from the optimiser.
@@ -60,7 +60,7 @@ fn a_small_model_reads_like_one() {
     let word = b.add(Expr::RandomWord { number: word });
     let unit = b.call("unit", vec![word]);
     let noise = b.one("noise", Type::F32, VarKind::Let);
-    b.program.step.push(Stmt::Let {
+    b.step().push(Stmt::Let {
         var: noise,
         value: unit,
     });
@@ -79,7 +79,7 @@ fn a_small_model_reads_like_one() {
         accept: vec![Stmt::Stop],
         reject: Vec::new(),
     }];
-    b.program.step.push(Stmt::If {
+    b.step().push(Stmt::If {
         condition: above,
         accept: vec![Stmt::Assign {
             var: ups,
@@ -155,7 +155,7 @@ fn every_place_of_storage() {
         });
     }
     let step = b.repeat(i, 9, body);
-    b.program.step.push(step);
+    b.step().push(step);
     let end = b.repeat(j, 9, finish);
     b.program.finish.push(end);
     insta::assert_snapshot!(text(b));
@@ -193,11 +193,11 @@ fn every_statement() {
     let n = b.one("slot", Type::I32, VarKind::Local);
     let [i, j] = ["i", "i"].map(|name| b.one(name, Type::I32, VarKind::Index));
     let steps = b.add(Expr::Launch(Launch::Steps));
-    b.program.step.push(Stmt::Var {
+    b.step().push(Stmt::Var {
         var: held,
         value: None,
     });
-    b.program.step.push(Stmt::Var {
+    b.step().push(Stmt::Var {
         var: n,
         value: Some(steps),
     });
@@ -228,7 +228,7 @@ fn every_statement() {
     };
     let inner = b.repeat(j, 4, vec![update, stop]);
     let (start, end) = (b.i(1), b.read(n));
-    b.program.step.push(Stmt::For {
+    b.step().push(Stmt::For {
         index: i,
         start,
         end,
@@ -415,7 +415,6 @@ fn constants_lie_beside_the_kernel_and_known_elements_in_place() {
         len: Len::Fixed(3),
         kind: VarKind::Constant,
         word: 0,
-        lane_stride: 0,
         span: own(),
     });
     let elements = [0.5, -0.25, f32::INFINITY].map(Value::F32).to_vec();

@@ -66,7 +66,7 @@ fn expressions_may_be_as_deep_as_they_like() {
         for _ in 0..depth {
             value = grow(&mut b, x, value);
         }
-        b.program.step.push(Stmt::Assign { var: x, value });
+        b.step().push(Stmt::Assign { var: x, value });
         let mut condition = b.read(x);
         for _ in 0..depth {
             condition = grow(&mut b, x, condition);
@@ -74,7 +74,7 @@ fn expressions_may_be_as_deep_as_they_like() {
         let zero = b.f(0.0);
         let condition = b.op(BinaryOp::Greater, condition, zero);
         let (first, one, two) = (b.add(Expr::Literal(Value::Bool(false))), b.f(1.0), b.f(2.0));
-        b.program.step.push(Stmt::If {
+        b.step().push(Stmt::If {
             condition: first,
             accept: vec![Stmt::Assign { var: x, value: one }],
             reject: vec![Stmt::If {
@@ -101,7 +101,7 @@ fn chains_of_else_if_may_be_as_long_as_they_like() {
                 reject,
             }];
         }
-        b.program.step = reject;
+        b.program.phases = vec![reject];
         valid(b);
     }
 }
@@ -125,7 +125,7 @@ fn chains_may_have_deep_conditions_and_empty_arms() {
             reject,
         }];
     }
-    b.program.step = reject;
+    b.program.phases = vec![reject];
     valid(b);
 }
 
@@ -164,7 +164,7 @@ fn blocks_nest_as_deep_as_promised() {
                 }];
             }
         }
-        b.program.step = block;
+        b.program.phases = vec![block];
         assert_eq!(limits::nesting(&b.program), limits::NESTING_MAX);
         valid(b);
     }
@@ -192,7 +192,7 @@ fn arrays_beyond_the_functions_room_are_private_and_beyond_that_refused() {
                 value: None,
             };
             let read = Stmt::Assign { var: x, value };
-            b.program.step.extend([declare, fill, read]);
+            b.step().extend([declare, fill, read]);
         }
         b
     };

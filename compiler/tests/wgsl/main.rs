@@ -28,7 +28,7 @@ fn manifest(program: &mut Program) -> Manifest {
     let mut data = Vec::new();
     for (k, id) in program.data.clone().into_iter().enumerate() {
         let open = matches!(program[id].len, Len::Open { .. });
-        program.vars[id.0 as usize].word = 5 + k as u32;
+        program[id].word = 5 + k as u32;
         data.push(Data {
             field: field(program, id),
             binding: 5 + k as u32,
@@ -44,7 +44,7 @@ fn manifest(program: &mut Program) -> Manifest {
             Len::Fixed(n) | Len::Open { stride: n } => (4, (n * components).next_multiple_of(4)),
         };
         word = word.next_multiple_of(align);
-        program.vars[id.0 as usize].word = word;
+        program[id].word = word;
         word += words;
         params.push(Param {
             field: field(program, id),

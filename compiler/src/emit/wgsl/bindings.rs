@@ -37,7 +37,7 @@ impl Writer<'_> {
             names.declare(name);
         }
         for &var in &self.program.params {
-            self.var_names[var.0 as usize] = names.declare(&self.program[var].name);
+            self.var_names[var] = names.declare(&self.program[var].name);
         }
         for &table in &self.program.data {
             if matches!(self.program[table].len, Len::Open { .. }) {
@@ -72,7 +72,7 @@ impl Writer<'_> {
                 Member::Param(var) => {
                     let program = self.program;
                     self.doc(&program[var].doc);
-                    self.var_names[var.0 as usize].clone()
+                    self.var_names[var].clone()
                 }
             };
             self.line(&format!("{name}: {ty},"));
@@ -222,15 +222,16 @@ impl Writer<'_> {
     fn private_variables(&mut self) {
         let program = self.program;
         let mut first = true;
-        for (k, var) in program.vars.iter().enumerate() {
-            if self.private[k] {
+        for id in program.var_ids() {
+            if self.private[id] {
+                let var = &program[id];
                 if std::mem::take(&mut first) {
                     self.blank();
                 }
                 self.doc(&var.doc);
                 self.begin();
                 self.push("var<private> ");
-                self.push_name(VarId(k as u32));
+                self.push_name(id);
                 self.push(": ");
                 self.push_type(var.ty, var.len);
                 self.end(";");

@@ -60,7 +60,7 @@ impl Writer<'_> {
     pub(super) fn store_variable(&mut self, columns: Columns, id: VarId) {
         self.for_elements(id, |writer, place, index| {
             let ty = writer.program[id].ty;
-            let value = format!("{}{index}", writer.var_names[id.0 as usize]);
+            let value = format!("{}{index}", writer.var_names[id]);
             writer.store_text(columns, ty, &place, &value);
         });
     }
@@ -69,8 +69,8 @@ impl Writer<'_> {
     fn for_elements(&mut self, id: VarId, mut write: impl FnMut(&mut Self, Place, &str)) {
         let var = &self.program[id];
         let components = var.ty.components() as u32;
-        let (word, dynamic) = (var.word, self.usage.dynamic[id.0 as usize]);
-        let lane_stride = var.lane_stride;
+        let (word, dynamic) = (var.word, self.usage.dynamic[id]);
+        let lane_stride = self.layout.part(self.program, id).unwrap_or(0);
         let at = |word, index| Place {
             word,
             lane_stride,
@@ -167,7 +167,7 @@ impl Writer<'_> {
         let program = self.program;
         let var = &program[id];
         let place = self.output_place(id, index);
-        if var.ty.is_vector() || self.program.lanes > 0 {
+        if var.ty.is_vector() || self.layout.is_split() {
             let name = self.names.declare(&var.name);
             self.begin();
             self.push("let ");

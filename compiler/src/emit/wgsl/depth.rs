@@ -37,9 +37,9 @@ impl Writer<'_> {
             if above.brackets > BRACKETS || above.height > HEIGHT {
                 return true;
             }
-            for_operands(&program[id], |operand| {
+            for &operand in program[id].operands().iter() {
                 pending.push((operand, below(above, self.edge(id, operand))));
-            });
+            }
         }
         false
     }
@@ -47,7 +47,7 @@ impl Writer<'_> {
     fn cut_operands(&mut self, id: ExprId) -> Depth {
         let program = self.program;
         let mut depth = Depth::default();
-        for_operands(&program[id], |operand| {
+        for &operand in program[id].operands().iter() {
             // Expressions of a program that nobody has simplified can be hundreds of levels deep.
             let own = stacker::maybe_grow(64 << 10, 1 << 20, || self.cut_operands(operand));
             let edge = self.edge(id, operand);
@@ -58,7 +58,7 @@ impl Writer<'_> {
             }
             depth.brackets = depth.brackets.max(reached.brackets);
             depth.height = depth.height.max(reached.height);
-        });
+        }
         depth
     }
 
@@ -95,7 +95,7 @@ impl Writer<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => 1,
+            | Expr::AcrossLanes { .. } => 1,
         }
     }
 }
@@ -104,36 +104,5 @@ fn below(depth: Depth, edge: u32) -> Depth {
     Depth {
         brackets: depth.brackets + edge,
         height: depth.height + 1,
-    }
-}
-
-/// Calls `visit` with each operand, in evaluation order.
-pub(super) fn for_operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
-    match expr {
-        Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {}
-        Expr::Element { index: one, .. }
-        | Expr::Swizzle { vector: one, .. }
-        | Expr::Splat { value: one, .. }
-        | Expr::Unary(_, one)
-        | Expr::Convert { value: one, .. }
-        | Expr::Bitcast { value: one, .. }
-        | Expr::RandomWord { number: one }
-        | Expr::AcrossLanes(_, one) => visit(*one),
-        Expr::Compose(many) | Expr::Builtin(_, many) | Expr::Call(_, many) => {
-            many.iter().copied().for_each(visit);
-        }
-        Expr::Binary(_, a, b) => {
-            visit(*a);
-            visit(*b);
-        }
-        Expr::Select {
-            condition,
-            accept,
-            reject,
-        } => {
-            visit(*condition);
-            visit(*accept);
-            visit(*reject);
-        }
     }
 }

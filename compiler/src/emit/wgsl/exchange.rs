@@ -16,12 +16,12 @@ impl Writer<'_> {
     /// In so many parts an agent's lanes come to workgroup memory: one or more subgroups each, or lanes. 1 if
     /// shuffles do it all.
     pub(super) fn parts(&self) -> u32 {
-        self.program.lanes.max(1) / self.shuffling()
+        self.layout.lanes / self.shuffling()
     }
 
     /// Lanes that combine what they have by shuffles first.
     pub(super) fn shuffling(&self) -> u32 {
-        self.program.lanes.clamp(1, self.schedule.subgroup)
+        self.layout.lanes.clamp(1, self.schedule.subgroup)
     }
 
     /// Do lanes talk through workgroup memory?
@@ -31,7 +31,7 @@ impl Writer<'_> {
 
     /// Invocations of a workgroup of `main`.
     pub(super) fn workgroup_size(&self) -> u32 {
-        self.manifest.workgroup_size.max(self.program.lanes)
+        self.manifest.workgroup_size.max(self.layout.lanes)
     }
 
     /// Places of the parts of a workgroup's agents.
@@ -100,7 +100,7 @@ impl Writer<'_> {
         };
         self.close(") {");
         self.indent += 1;
-        let lanes = self.program.lanes;
+        let lanes = self.layout.lanes;
         let agents = self.workgroup_size() / lanes;
         self.line(&format!("lanes_place = {place};"));
         let [number, is_agent] = ["number", "is_agent"].map(|name| self.names.declare(name));

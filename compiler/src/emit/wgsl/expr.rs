@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => {
-                let name = &self.function_names[function.0 as usize];
+                let name = &self.function_names[function];
                 self.out.push_str(name);
                 self.arguments(args);
             }
@@ -65,7 +65,7 @@ impl<'a> Writer<'a> {
                 self.expr(*number, Level::Lowest);
                 self.push(")");
             }
-            Expr::AcrossLanes(op, value) => self.across_lanes(*op, *value),
+            Expr::AcrossLanes { op, value, .. } => self.across_lanes(*op, *value),
         }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => false,
+            | Expr::AcrossLanes { .. } => false,
         }
     }
 
@@ -146,7 +146,7 @@ impl<'a> Writer<'a> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => self.expr(id, Level::Primary),
+            | Expr::AcrossLanes { .. } => self.expr(id, Level::Primary),
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Writer<'a> {
             Launch::Agents => self.push("run.population"),
             Launch::Steps => self.push("run.steps"),
             Launch::Step => self.out.push_str(&self.own.step),
-            Launch::Lane => self.out.push_str(&self.own.lane),
+            Launch::Lane { .. } => self.out.push_str(&self.own.lane),
         }
     }
 

@@ -208,9 +208,7 @@ impl Writer<'_> {
                     self.program[*var].len == Len::One
                 }
                 VarKind::Input => self.input_names.contains_key(&(*var, LanePlace::default())),
-                VarKind::State | VarKind::Output | VarKind::Local => {
-                    self.usage.assigned[var.0 as usize] == 0
-                }
+                VarKind::State | VarKind::Output | VarKind::Local => self.usage.assigned[var] == 0,
                 VarKind::Constant | VarKind::Data => false,
             },
             Expr::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, a, b) => {
@@ -229,7 +227,7 @@ impl Writer<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => false,
+            | Expr::AcrossLanes { .. } => false,
         }
     }
 }

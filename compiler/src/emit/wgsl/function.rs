@@ -1,27 +1,27 @@
 //! Functions of the model.
 
 use super::{Writer, literal};
-use crate::ir::Function;
+use crate::ir::{Function, FunctionId};
 
 impl Writer<'_> {
     /// Writes the functions of the model that are called.
     pub(super) fn functions(&mut self) {
         let program = self.program;
-        for (k, function) in program.functions.iter().enumerate() {
-            if self.usage.called[k] {
+        for id in program.function_ids() {
+            if self.usage.called[id] {
                 self.blank();
-                self.function(k, function);
+                self.function(id, &program[id]);
             }
         }
     }
 
-    fn function(&mut self, k: usize, function: &Function) {
+    fn function(&mut self, id: FunctionId, function: &Function) {
         self.own.agent = self.own.function_agent.clone();
         self.doc(&function.doc);
         self.names.enter();
         self.begin();
         self.push("fn ");
-        let name = &self.function_names[k];
+        let name = &self.function_names[id];
         self.out.push_str(name);
         self.push("(");
         for (k, &param) in function.params.iter().enumerate() {

@@ -38,7 +38,7 @@ impl Writer<'_> {
             self.set_constants();
             return self.agent(&slot);
         }
-        if self.program.lanes > 0 {
+        if self.layout.is_split() {
             let place = self.names.declare("place");
             self.lane_entry("main", &place, &slot);
         } else {
@@ -84,12 +84,12 @@ impl Writer<'_> {
     fn name_own(&mut self) {
         let program = self.program;
         for &state in &program.states {
-            if !self.private[state.0 as usize] {
+            if !self.private[state] {
                 self.declare(state);
             }
         }
         self.name_inputs();
-        if program.lanes > 0 {
+        if self.layout.is_split() {
             self.own.lane = self.names.declare("lane");
         }
         let [slot, row, agent, stream, step, steps_run, stopped] = [
@@ -136,7 +136,7 @@ impl Writer<'_> {
     /// Reads what the agent was given, once.
     fn load_inputs(&mut self) {
         let program = self.program;
-        let dynamic = |var: &VarId| self.usage.dynamic[var.0 as usize];
+        let dynamic = |var: &VarId| self.usage.dynamic[var];
         if self.usage.inputs.is_empty() && !program.inputs.iter().any(dynamic) {
             return;
         }
@@ -176,7 +176,7 @@ impl Writer<'_> {
         let program = self.program;
         self.blank();
         for &state in &program.states {
-            if !self.private[state.0 as usize] {
+            if !self.private[state] {
                 self.zeros(state);
             }
         }
@@ -191,7 +191,7 @@ impl Writer<'_> {
             self.open("if (run.first_step > 0) {");
         } else {
             self.open("if (run.first_step == 0) {");
-            self.part(0, &format!("0x{INIT_STEP:08x}u"), &program.init);
+            self.part(0, &format!("0x{INIT_STEP:08x}u"), &[&program.init]);
             self.close("} else {");
             self.indent += 1;
         }
@@ -216,8 +216,8 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// A block that may draw, after the key of its random step. Does the flow reach its end?
-    pub(super) fn part(&mut self, which: usize, step: &str, block: &[Stmt]) -> bool {
+    /// Blocks that may draw, after the key of their random step. Does the flow reach the end of the last?
+    pub(super) fn part(&mut self, which: usize, step: &str, blocks: &[&[Stmt]]) -> bool {
         self.names.enter();
         if self.usage.draws[which] {
             self.own.key = self.names.declare("key");
@@ -227,7 +227,18 @@ impl Writer<'_> {
             );
             self.line(&key);
         }
-        let falls = self.statements(block);
+        let falls = blocks
+            .iter()
+            .enumerate()
+            .all(|(number, block)| match number {
+                0 => self.statements(block),
+                _ => {
+                    self.open("{");
+                    let falls = self.block(block);
+                    self.close("}");
+                    falls
+                }
+            });
         self.names.leave();
         falls
     }
@@ -247,12 +258,12 @@ impl Writer<'_> {
             .filter(|output| !self.is_direct(*output))
             .collect();
         for &output in &kept {
-            if !self.private[output.0 as usize] {
+            if !self.private[output] {
                 self.declare(output);
                 self.zeros(output);
             }
         }
-        self.part(2, &format!("0x{FINISH_STEP:08x}u"), &program.finish);
+        self.part(2, &format!("0x{FINISH_STEP:08x}u"), &[&program.finish]);
         if !kept.is_empty() {
             self.open_first_lane();
             for output in kept {

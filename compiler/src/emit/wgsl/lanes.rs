@@ -9,7 +9,7 @@ impl Writer<'_> {
     /// The head of `main` and the lane's place. Subgroups are whole, so that counting them and the lanes
     /// within is right whatever the order of a workgroup's invocations.
     pub(super) fn lane_entry(&mut self, entry: &str, place: &str, slot: &str) {
-        let (size, lanes) = (self.manifest.workgroup_size, self.program.lanes);
+        let (size, lanes) = (self.manifest.workgroup_size, self.layout.lanes);
         let names = ["id", "groups", "subgroup", "subgroup_size_", "invocation"];
         let [id, groups, subgroup, width, invocation] = names.map(|name| self.names.declare(name));
         self.line(&format!("fn {entry}("));
@@ -31,7 +31,7 @@ impl Writer<'_> {
         self.line(&format!("let {lane} = i32({invocation} % {lanes}u);"));
         let mut across = self.usage.across.iter();
         if across.any(|(op, ty)| self.asks_first(*op, *ty))
-            || !self.program.skipped.is_empty()
+            || !self.layout.skipped.is_empty()
             || (self.time_loop.outlives_stop && self.usage.across_finish)
         {
             let first = self.names.declare("first_lane");
@@ -46,14 +46,14 @@ impl Writer<'_> {
         if self.has_barriers() {
             let is_agent = &self.own.is_agent;
             self.open(&format!("if ({lane} == 0 && {is_agent}) {{"));
-        } else if self.program.lanes > 0 {
+        } else if self.layout.is_split() {
             self.open(&format!("if ({lane} == 0) {{"));
         }
     }
 
     /// Ends what [`Writer::open_first_lane`] began.
     pub(super) fn close_first_lane(&mut self) {
-        if self.program.lanes > 0 {
+        if self.layout.is_split() {
             self.close("}");
         }
     }
@@ -164,7 +164,7 @@ impl Writer<'_> {
             return;
         }
         for state in own {
-            let name = self.var_names[state.0 as usize].clone();
+            let name = self.var_names[state].clone();
             let first = self.own.first_lane.clone();
             self.line(&match self.program[state].ty {
                 Type::Bool => format!("{name} = subgroupShuffle(u32({name}), {first}) != 0u;"),
@@ -176,7 +176,8 @@ impl Writer<'_> {
     /// The states of which each lane has a part, and those that all have alike.
     pub(super) fn states_by_lane(&self) -> (Vec<VarId>, Vec<VarId>) {
         let program = self.program;
-        (program.states.iter()).partition(|state| program[**state].lane_stride > 0)
+        let is_split = |state: &&VarId| self.layout.part(program, **state).is_some();
+        program.states.iter().partition(is_split)
     }
 
     /// Writes the functions that combine lanes.

@@ -110,7 +110,7 @@ impl Writer<'_> {
             | Expr::Bitcast { .. }
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => Level::Primary,
+            | Expr::AcrossLanes { .. } => Level::Primary,
             Expr::Builtin(id, _) => builtin_level(*id),
         }
     }
@@ -132,6 +132,10 @@ impl Writer<'_> {
             UnaryOp::Complement => "~",
             UnaryOp::Fence => {
                 self.call(Support::fence(self.program.type_of(operand)));
+                return self.arguments(&[operand]);
+            }
+            UnaryOp::Keep => {
+                self.call(Support::Kept);
                 return self.arguments(&[operand]);
             }
         };
@@ -324,7 +328,7 @@ impl Writer<'_> {
         match &self.program[id] {
             Expr::Literal(Value::I32(x)) => *x >= 0,
             Expr::Launch(
-                Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane,
+                Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane { .. },
             )
             | Expr::Rows(_) => true,
             Expr::Read(var) => {
@@ -343,7 +347,7 @@ impl Writer<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => false,
+            | Expr::AcrossLanes { .. } => false,
         }
     }
 }

@@ -93,7 +93,7 @@ impl Writer<'_> {
         }
         self.own.step = t;
         let program = self.program;
-        self.statements(&program.step[..per_step.front]);
+        self.statements(&program.phases[0][..per_step.front]);
         self.store_rows(&per_step, &row);
         self.close("}");
         self.names.leave();
@@ -103,7 +103,7 @@ impl Writer<'_> {
     fn store_rows(&mut self, per_step: &PerStep, row: &str) {
         let mut words: Vec<String> = Vec::new();
         for &(var, _) in &per_step.places {
-            let name = &self.var_names[var.0 as usize];
+            let name = &self.var_names[var];
             let ty = self.program[var].ty;
             for component in "xyzw".chars().take(ty.components()) {
                 let value = match ty.is_vector() {
@@ -167,7 +167,7 @@ impl Writer<'_> {
             if let ([part], Type::F32, true) = (parts.as_slice(), ty, per_step.floats)
                 && 4 * per_step.rows > NAMED_WORDS
             {
-                self.var_names[var.0 as usize].clone_from(part);
+                self.var_names[var].clone_from(part);
                 continue;
             }
             self.declare(var);

@@ -1,11 +1,11 @@
 //! Statements, one line each; `flow` writes those that hold others.
 
-use super::{Writer, operator::Level, support::Support};
-use crate::ir::{BinaryOp, Block, Expr, ExprId, Stmt, VarId, VarKind};
+use super::{Writer, operator::Level};
+use crate::ir::{BinaryOp, Expr, ExprId, Stmt, VarId, VarKind};
 
 impl Writer<'_> {
     /// Writes a block in a scope of its own. Does the flow reach its end?
-    pub(super) fn block(&mut self, block: &Block) -> bool {
+    pub(super) fn block(&mut self, block: &[Stmt]) -> bool {
         self.names.enter();
         // Inlining nests blocks deeper than any model's text does.
         let falls = stacker::maybe_grow(64 << 10, 1 << 20, || self.statements(block));
@@ -21,7 +21,7 @@ impl Writer<'_> {
     fn stmt(&mut self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Let { var, value } => match self.part_of_row(*var, *value) {
-                Some(part) => self.var_names[var.0 as usize] = part,
+                Some(part) => self.var_names[var] = part,
                 None => {
                     self.cut(*value);
                     self.declaration("let ", *var, *value);
@@ -86,14 +86,7 @@ impl Writer<'_> {
         self.push(keyword);
         self.push_name(var);
         self.push(" = ");
-        if program.kept.contains(&var) {
-            self.call(Support::Kept);
-            self.push("(");
-            self.expr(value, Level::Lowest);
-            self.push(")");
-        } else {
-            self.expr(value, Level::Lowest);
-        }
+        self.expr(value, Level::Lowest);
         self.end(";");
     }
 
@@ -103,7 +96,7 @@ impl Writer<'_> {
         }
         let program = self.program;
         let var = &program[id];
-        if self.private[id.0 as usize] {
+        if self.private[id] {
             self.begin();
             self.push_name(id);
             self.push(" = ");
@@ -117,7 +110,7 @@ impl Writer<'_> {
             return self.end(";");
         }
         match value {
-            Some(value) if self.usage.assigned[id.0 as usize] == 0 => {
+            Some(value) if self.usage.assigned[id] == 0 => {
                 self.declaration("let ", id, value);
             }
             Some(value) => self.declaration("var ", id, value),
@@ -143,7 +136,7 @@ impl Writer<'_> {
 
     /// Does an output go to its buffer where it is assigned?
     pub(super) fn is_direct(&self, var: VarId) -> bool {
-        self.program[var].kind == VarKind::Output && self.usage.read[var.0 as usize] == 0
+        self.program[var].kind == VarKind::Output && self.usage.read[var] == 0
     }
 
     fn assign(&mut self, var: VarId, value: ExprId) {
@@ -209,7 +202,7 @@ impl Writer<'_> {
 
     /// The documentation of an output that is assigned in one place.
     fn output_doc(&mut self, var: VarId) {
-        if self.usage.assigned[var.0 as usize] == 1 {
+        if self.usage.assigned[var] == 1 {
             let program = self.program;
             self.doc(&program[var].doc);
         }

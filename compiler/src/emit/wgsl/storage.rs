@@ -149,7 +149,7 @@ impl Writer<'_> {
     fn param_value(&mut self, id: VarId, k: u32) {
         let ty = self.program[id].ty;
         let components = ty.components() as u32;
-        let array = format!("run.{}", self.var_names[id.0 as usize]);
+        let array = format!("run.{}", self.var_names[id]);
         let parts: Vec<_> = pieces(components * k, components)
             .into_iter()
             .map(|(row, part)| dotted(&format!("{array}[{row}]"), part))

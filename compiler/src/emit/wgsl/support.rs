@@ -323,7 +323,7 @@ impl Writer<'_> {
             0 => word.clone(),
             _ => format!("({word})"),
         };
-        let name = &self.var_names[id.0 as usize];
+        let name = &self.var_names[id];
         let rows = match self.program[id].kind {
             VarKind::Param => format!("run.{name}[{bracketed} >> 2u]"),
             VarKind::Input => format!("inputs[row + ({bracketed} >> 2u)]"),

@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
     /// What runs only in the first step of a period.
     fn periodic(&self) -> &'a Block {
         let front = self.per_step.as_ref().map_or(0, |it| it.front);
-        match &self.program.step[front] {
+        match &self.program.phases[0][front] {
             Stmt::If { accept, .. } => accept,
             other => unreachable!("a period begins with an `if`, not {other:?}"),
         }
@@ -85,20 +85,20 @@ impl<'a> Writer<'a> {
 
     /// How many lanes share the steps out.
     fn time_lanes(&self) -> u32 {
-        match self.program.shared_time.is_empty() {
-            true => 1,
-            false => self.program.lanes,
+        match self.layout.splits_time() {
+            true => self.layout.lanes,
+            false => 1,
         }
     }
 
     /// Puts what was accumulated so far aside, where the lanes share the steps: each adds up its own.
     fn begin_parts(&mut self) -> Vec<String> {
         let program = self.program;
-        if program.shared_time.is_empty() {
+        if self.layout.accumulated.is_empty() {
             return Vec::new();
         }
         let mut before = Vec::new();
-        for (var, op) in &program.shared_time {
+        for (var, op) in &self.layout.accumulated {
             let name = self
                 .names
                 .declare(&format!("{}_before", program[*var].name));
@@ -127,8 +127,8 @@ impl<'a> Writer<'a> {
         let Some((steps_before, before)) = before.split_last() else {
             return;
         };
-        for ((var, op), before) in program.shared_time.iter().zip(before) {
-            let part = self.var_names[var.0 as usize].clone();
+        for ((var, op), before) in self.layout.accumulated.iter().zip(before) {
+            let part = self.var_names[var].clone();
             let parts = self.lane_call(*op, program[*var].ty, &part);
             self.line(&match op {
                 LaneOp::Sum => format!("{part} = {before} + {parts};"),
@@ -148,13 +148,13 @@ impl<'a> Writer<'a> {
     /// Skips each lane's integers ahead to its first step, bit by bit of the lane's number.
     fn begin_turns(&mut self) {
         let program = self.program;
-        if program.skipped.is_empty() {
+        if self.layout.skipped.is_empty() {
             return;
         }
         self.line("// The lanes take turns: each begins as many steps ahead as its number.");
-        for (var, map) in &program.skipped {
-            let name = self.var_names[var.0 as usize].clone();
-            for bit in 0..program.lanes.trailing_zeros() {
+        for (var, map) in &self.layout.skipped {
+            let name = self.var_names[var].clone();
+            for bit in 0..self.layout.lanes.trailing_zeros() {
                 let steps = 1 << bit;
                 let ahead = affine_text(&name, program[*var].ty, map.power(steps));
                 if ahead != name {
@@ -169,10 +169,10 @@ impl<'a> Writer<'a> {
     /// that steps need not wait for one another.
     fn begin_turn(&mut self) -> Vec<String> {
         let program = self.program;
-        let mut next = Vec::with_capacity(program.skipped.len());
-        for (var, map) in &program.skipped {
-            let name = self.var_names[var.0 as usize].clone();
-            let value = affine_text(&name, program[*var].ty, map.power(program.lanes));
+        let mut next = Vec::with_capacity(self.layout.skipped.len());
+        for (var, map) in &self.layout.skipped {
+            let name = self.var_names[var].clone();
+            let value = affine_text(&name, program[*var].ty, map.power(self.layout.lanes));
             next.push(self.names.declare(&format!("{}_next", program[*var].name)));
             let line = format!("let {} = {value};", next[next.len() - 1]);
             self.line(&line);
@@ -181,8 +181,8 @@ impl<'a> Writer<'a> {
     }
 
     fn end_turn(&mut self, next: &[String]) {
-        for ((var, _), next) in self.program.skipped.iter().zip(next) {
-            let line = format!("{} = {next};", self.var_names[var.0 as usize]);
+        for ((var, _), next) in self.layout.skipped.iter().zip(next) {
+            let line = format!("{} = {next};", self.var_names[var]);
             self.line(&line);
         }
     }
@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
     /// The lane whose turn comes next has the integers of the end.
     fn end_turns(&mut self) {
         let program = self.program;
-        if program.skipped.is_empty() {
+        if self.layout.skipped.is_empty() {
             return;
         }
         self.line("// The lane whose turn comes next is where all steps together have come.");
@@ -198,10 +198,10 @@ impl<'a> Writer<'a> {
         if self.has_barriers() {
             self.line(&format!(
                 "let {at_end} = {} == (run.end_step - run.first_step) % {};",
-                self.own.lane, program.lanes
+                self.own.lane, self.layout.lanes
             ));
-            for (var, _) in &program.skipped {
-                let (name, ty) = (&self.var_names[var.0 as usize], program[*var].ty);
+            for (var, _) in &self.layout.skipped {
+                let (name, ty) = (&self.var_names[var], program[*var].ty);
                 let nothing = literal::type_name(ty);
                 let own = format!("select({nothing}(), {name}, {at_end})");
                 let line = format!("{name} = {};", self.lane_call(LaneOp::Sum, ty, &own));
@@ -211,10 +211,10 @@ impl<'a> Writer<'a> {
         }
         self.line(&format!(
             "let {at_end} = {} + u32(run.end_step - run.first_step) % {}u;",
-            self.own.first_lane, program.lanes
+            self.own.first_lane, self.layout.lanes
         ));
-        for (var, _) in &program.skipped {
-            let name = &self.var_names[var.0 as usize];
+        for (var, _) in &self.layout.skipped {
+            let name = &self.var_names[var];
             let line = format!("{name} = subgroupShuffle({name}, {at_end});");
             self.line(&line);
         }
@@ -282,16 +282,20 @@ impl<'a> Writer<'a> {
         let next = self.begin_turn();
         self.load_row();
         let number = format!("u32({})", self.own.step);
-        let falls = self.part(1, &number, self.rest());
+        let falls = self.part(1, &number, &self.rest());
         self.end_turn(&next);
         self.names.leave();
         falls
     }
 
     /// The step without what `prepare` or the time loop do in its stead.
-    fn rest(&self) -> &'a [Stmt] {
+    fn rest(&self) -> Vec<&'a [Stmt]> {
         let front = self.per_step.as_ref().map_or(0, |it| it.front);
-        &self.program.step[front + usize::from(self.time_loop.period.is_some())..]
+        let done = front + usize::from(self.time_loop.period.is_some());
+        let phases = self.program.phases.iter().enumerate();
+        phases
+            .map(|(number, phase)| &phase[if number == 0 { done } else { 0 }..])
+            .collect()
     }
 }
 

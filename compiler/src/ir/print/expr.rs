@@ -45,7 +45,7 @@ impl Printer<'_> {
             Expr::Launch(Launch::Agents) => text("agents"),
             Expr::Launch(Launch::Steps) => text("steps"),
             Expr::Launch(Launch::Step) => text("step"),
-            Expr::Launch(Launch::Lane) => text("lane"),
+            Expr::Launch(Launch::Lane { .. }) => text("lane"),
             Expr::Rows(var) => text(&format!("rows({})", self.name(*var))),
             Expr::Read(var) => text(self.name(*var)),
             Expr::Element { array, index } => {
@@ -69,6 +69,7 @@ impl Printer<'_> {
                     UnaryOp::Not => "!",
                     UnaryOp::Complement => "~",
                     UnaryOp::Fence => "fence ",
+                    UnaryOp::Keep => "keep ",
                 };
                 vec![
                     Piece::Text(sign.to_owned()),
@@ -100,7 +101,7 @@ impl Printer<'_> {
             Expr::Builtin(id, args) => call(id.row().name, args),
             Expr::Call(id, args) => call(&format!("{}#{}", self.program[*id].name, id.0), args),
             Expr::RandomWord { number } => call("random_word", &[*number]),
-            Expr::AcrossLanes(op, value) => call(&format!("lanes_{}", op.name()), &[*value]),
+            Expr::AcrossLanes { op, value, .. } => call(&format!("lanes_{}", op.name()), &[*value]),
         }
     }
 }
@@ -150,7 +151,7 @@ fn binding(expr: &Expr) -> u8 {
         | Expr::Builtin(..)
         | Expr::Call(..)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes(..) => TIGHT,
+        | Expr::AcrossLanes { .. } => TIGHT,
     }
 }
 

@@ -16,7 +16,6 @@ fn var(program: &mut Program, name: &str, kind: VarKind, len: Len) -> VarId {
         len,
         kind,
         word: 0,
-        lane_stride: 0,
         span: Span::default(),
     })
 }
@@ -41,7 +40,7 @@ fn a_program_reads_like_a_model() {
     let index = add(&mut p, Expr::Literal(Value::I32(3)));
     let value = add(&mut p, Expr::Read(first));
     let condition = add(&mut p, Expr::Literal(Value::Bool(true)));
-    p.step = vec![
+    p.phases = vec![vec![
         Stmt::Let {
             var: first,
             value: negative,
@@ -60,7 +59,7 @@ fn a_program_reads_like_a_model() {
             accept: vec![Stmt::Stop],
             reject: vec![],
         },
-    ];
+    ]];
     let expected = "\
 state price: f32 @ word 0
 
@@ -89,18 +88,6 @@ fn depth_is_no_danger() {
         let one = add(&mut p, Expr::Read(x));
         value = add(&mut p, Expr::Binary(BinaryOp::Subtract, one, value));
     }
-    p.step = vec![Stmt::Assign { var: x, value }];
+    p.phases = vec![vec![Stmt::Assign { var: x, value }]];
     assert!(print(&p).len() > 1_000_000);
-}
-
-#[test]
-fn what_lanes_share_is_said() {
-    let source = "state s = 1u state n = 0
-        step { s = s * 5u + 7u if s > 9u { n += 1 } } output last = n";
-    let mut program = crate::compile(source).expect("a legal model").program;
-    assert!(!print(&program).contains("lanes"));
-    assert!(crate::kernel::lanes::share_time(&mut program, 4));
-    let text = print(&program);
-    let lines = "\nlanes 4\naccumulate n by sum\nskip s by s * 5u + 7u\n";
-    assert!(text.contains(lines), "{text}");
 }

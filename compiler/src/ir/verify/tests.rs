@@ -1,7 +1,7 @@
 //! One small valid program, and what `verify` says of every way to break it.
 
 use super::*;
-use crate::ir::{Affine, BinaryOp, Expr, Function, LaneOp, Launch, Value, Var};
+use crate::ir::{Expr, Function, Launch, Value, Var};
 use crate::span::Span;
 
 fn var(program: &mut Program, name: &str, kind: VarKind, len: Len) -> VarId {
@@ -13,7 +13,6 @@ fn var(program: &mut Program, name: &str, kind: VarKind, len: Len) -> VarId {
         len,
         kind,
         word: 0,
-        lane_stride: 0,
         span: Span::default(),
     })
 }
@@ -57,7 +56,7 @@ fn valid() -> Program {
     let named = read(&mut p, STATE);
     let (start, end) = (int(&mut p, 0), int(&mut p, 3));
     let (index, value) = (read(&mut p, INDEX), read(&mut p, NAME));
-    p.step = vec![
+    p.phases = vec![vec![
         Stmt::Let {
             var: NAME,
             value: named,
@@ -76,7 +75,7 @@ fn valid() -> Program {
                 value,
             }],
         },
-    ];
+    ]];
     let value = read(&mut p, STATE);
     p.finish = vec![Stmt::Assign { var: OUTPUT, value }];
     p
@@ -106,7 +105,7 @@ fn names_live_in_their_block() {
     });
     broken("declared twice", |p| {
         let value = int(p, 1);
-        p.step.push(Stmt::Let { var: NAME, value });
+        p.phases[0].push(Stmt::Let { var: NAME, value });
     });
     broken("may not be assigned", |p| {
         let (index, value) = (int(p, 0), int(p, 0));
@@ -118,7 +117,7 @@ fn names_live_in_their_block() {
     });
     broken("may not be read", |p| {
         let value = read(p, INDEX);
-        p.step.push(Stmt::Assign { var: STATE, value });
+        p.phases[0].push(Stmt::Assign { var: STATE, value });
     });
 }
 
@@ -165,21 +164,21 @@ fn nodes_have_one_user_and_a_type() {
     });
     broken("an array is read", |p| {
         let value = read(p, LOCAL);
-        p.step.push(Stmt::Assign { var: STATE, value });
+        p.phases[0].push(Stmt::Assign { var: STATE, value });
     });
 }
 
 #[test]
 fn sections_keep_to_what_they_may() {
     broken("stop outside step", |p| p.finish.push(Stmt::Stop));
-    broken("outside a for", |p| p.step.push(Stmt::Break));
+    broken("outside a for", |p| p.phases[0].push(Stmt::Break));
     broken("return outside", |p| {
         let value = int(p, 0);
-        p.step.push(Stmt::Return(value));
+        p.phases[0].push(Stmt::Return(value));
     });
     broken("may not be assigned", |p| {
         let value = int(p, 0);
-        p.step.push(Stmt::Assign { var: OUTPUT, value });
+        p.phases[0].push(Stmt::Assign { var: OUTPUT, value });
     });
     broken("the step is unknown", |p| {
         let value = p.add(Expr::Launch(Launch::Step), Span::default());
@@ -202,7 +201,7 @@ fn sections_keep_to_what_they_may() {
         let value = read(p, STATE);
         p.prologue.push(Stmt::Let { var: name, value });
         let value = int(p, 1);
-        p.step.push(Stmt::Assign { var: STATE, value });
+        p.phases[0].push(Stmt::Assign { var: STATE, value });
     });
     broken("no `let`", |p| p.prologue.push(Stmt::Stop));
 }
@@ -234,42 +233,4 @@ fn lists_are_complete() {
     });
     broken("without a value", |p| p.init.clear());
     broken("without a value", |p| p.finish.clear());
-}
-
-/// The valid program with a step that also adds 1 to `n`, shared out among two lanes.
-fn shared(p: &mut Program) {
-    let (a, b) = (read(p, STATE), int(p, 1));
-    let value = p.add(Expr::Binary(BinaryOp::Add, a, b), Span::default());
-    p.step.push(Stmt::Assign { var: STATE, value });
-    p.lanes = 2;
-    p.shared_time = vec![(STATE, LaneOp::Sum)];
-}
-
-#[test]
-fn lanes_know_all_that_shared_steps_do_to_states() {
-    let mut program = valid();
-    shared(&mut program);
-    assert_eq!(verify(&program), Ok(()));
-    let know = "the lanes do not know";
-    broken(know, |p| {
-        shared(p);
-        p.lanes = 0;
-    });
-    broken(know, |p| {
-        shared(p);
-        p.skipped = vec![(STATE, Affine::IDENTITY)];
-    });
-    broken(know, |p| {
-        shared(p);
-        p.skipped = vec![(STATE, Affine::IDENTITY)];
-        p.shared_time.clear();
-    });
-    broken(know, |p| {
-        p.lanes = 2;
-        p.shared_time = vec![(STATE, LaneOp::Sum)];
-    });
-    broken("no integer", |p| {
-        shared(p);
-        p.skipped = vec![(LOCAL, Affine::IDENTITY)];
-    });
 }

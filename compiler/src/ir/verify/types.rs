@@ -28,7 +28,7 @@ impl Verifier<'_> {
         let mut order = Vec::new();
         let mut waiting = vec![root];
         while let Some(node) = waiting.pop() {
-            match self.used.get_mut(node.0 as usize) {
+            match self.used.get_mut(node) {
                 None => return self.complain(&format!("expression {} does not exist", node.0)),
                 Some(used) => {
                     if std::mem::replace(used, true) {
@@ -37,20 +37,20 @@ impl Verifier<'_> {
                 }
             }
             order.push(node);
-            waiting.extend(self.program.operands(node));
+            waiting.extend_from_slice(&self.program[node].operands());
         }
         for &node in order.iter().rev() {
             let ty = self.node(node).map_err(|what| {
                 format!("{what} (expression {}: {:?})", node.0, self.program[node])
             })?;
-            self.types[node.0 as usize] = Some(ty);
+            self.types[node] = Some(ty);
         }
         Ok(self.ty(root))
     }
 
     /// The type of a node that was checked.
     fn ty(&self, node: ExprId) -> Type {
-        self.types[node.0 as usize].expect("operands are checked before their user")
+        self.types[node].expect("operands are checked before their user")
     }
 
     fn require(&self, fine: bool, what: &str) -> Result<(), String> {
@@ -119,32 +119,33 @@ impl Verifier<'_> {
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
             Expr::RandomWord { number } => self.random_word(*number),
-            Expr::AcrossLanes(op, value) => self.across_lanes(*op, *value),
+            Expr::AcrossLanes { op, lanes, value } => self.across_lanes(*op, *lanes, *value),
         }
     }
 
     fn launch(&self, number: Launch) -> Result<Type, String> {
-        let fine = number != Launch::Step || self.section == Section::Step;
+        let fine = number != Launch::Step || self.section.is_phase();
         self.require(fine, "the step is unknown here")?;
-        let fine = number != Launch::Lane || self.program.lanes > 0;
-        self.require(fine, "a lane where there is but one")?;
+        if let Launch::Lane { lanes } = number {
+            self.require(lanes > 1, "a lane where there is but one")?;
+        }
         Ok(Type::I32)
     }
 
-    fn across_lanes(&self, op: LaneOp, value: ExprId) -> Result<Type, String> {
+    fn across_lanes(&self, op: LaneOp, lanes: u32, value: ExprId) -> Result<Type, String> {
         let ty = self.ty(value);
         let fine = match op {
             LaneOp::Sum | LaneOp::Product | LaneOp::Least | LaneOp::Most => ty != Type::Bool,
             LaneOp::Any | LaneOp::All => ty == Type::Bool,
         };
         self.require(fine, "lanes combined in a way that the type has not")?;
-        self.require(self.program.lanes > 0, "lanes where there is but one")?;
+        self.require(lanes > 1, "lanes where there is but one")?;
         Ok(ty)
     }
 
     fn random_word(&self, number: ExprId) -> Result<Type, String> {
         let fine = match self.section {
-            Section::Init | Section::Step | Section::Finish | Section::Default(_) => true,
+            Section::Init | Section::Phase(_) | Section::Finish | Section::InputDefault(_) => true,
             Section::Prologue | Section::Function(_) => false,
         };
         self.require(fine, "a draw where nothing may be drawn")?;
@@ -158,19 +159,19 @@ impl Verifier<'_> {
         self.exists(var)?;
         let fine = match self.program[var].kind {
             VarKind::Constant | VarKind::Param => true,
-            VarKind::Data => !matches!(self.section, Section::Default(_)),
+            VarKind::Data => !matches!(self.section, Section::InputDefault(_)),
             VarKind::Input => match self.section {
-                Section::Init | Section::Prologue | Section::Step | Section::Finish => true,
+                Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => true,
                 Section::Function(_) => false,
-                Section::Default(_) => self.own_input(var),
+                Section::InputDefault(_) => self.own_input(var),
             },
             VarKind::State => match self.section {
-                Section::Init | Section::Prologue | Section::Step | Section::Finish => true,
-                Section::Function(_) | Section::Default(_) => false,
+                Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => true,
+                Section::Function(_) | Section::InputDefault(_) => false,
             },
             VarKind::Output => self.section == Section::Finish,
             VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
-                self.in_scope[var.0 as usize]
+                self.in_scope[var]
             }
         };
         let what = format!("{} may not be read here", self.name(var));
@@ -192,6 +193,7 @@ impl Verifier<'_> {
             UnaryOp::Not => ty == Type::Bool,
             UnaryOp::Complement => matches!(ty, Type::I32 | Type::U32),
             UnaryOp::Fence => ty.is_float(),
+            UnaryOp::Keep => ty == Type::F32 && self.section == Section::Prologue,
         };
         self.require(fine, "an ill-typed operand")?;
         Ok(ty)
@@ -249,12 +251,12 @@ impl Verifier<'_> {
             return self.complain("a call of a function that does not exist");
         };
         let earlier = match self.section {
-            Section::Function(caller) => id < caller,
+            Section::Function(caller) => (id.0 as usize) < caller,
             Section::Init
             | Section::Prologue
-            | Section::Step
+            | Section::Phase(_)
             | Section::Finish
-            | Section::Default(_) => true,
+            | Section::InputDefault(_) => true,
         };
         let what = format!("`{}` is called before it stands", function.name);
         self.require(earlier, &what)?;

@@ -6,7 +6,6 @@
 use crate::{
     builtin::BuiltinId,
     ir::{BinaryOp, Expr, ExprId, Program, Stmt, VarId, VarKind},
-    passes::rewrite::blocks,
 };
 use std::collections::HashMap;
 
@@ -39,13 +38,7 @@ impl Accumulators {
     /// All that runs on a device.
     pub(crate) fn blocks(program: &Program) -> impl Iterator<Item = &[Stmt]> + Clone {
         let functions = program.functions.iter().map(|function| &function.body);
-        let sections = [
-            &program.init,
-            &program.prologue,
-            &program.step,
-            &program.finish,
-        ];
-        functions.chain(sections).map(Vec::as_slice)
+        functions.chain(program.agent_blocks()).map(Vec::as_slice)
     }
 
     /// Does this sum add to a variable, or to a name for what it has been added to, which becomes the
@@ -79,7 +72,7 @@ impl Accumulators {
                 }
                 _ => {}
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 self.statements(inner, assigned);
             }
         }

@@ -1,47 +1,34 @@
 //! What is an agent's own, and what all agents share in a step: `prepare` can compute the latter once, so
 //! nothing should mix the two that need not.
 
-use crate::{
-    ir::{Block, Expr, ExprId, Launch, Program, Stmt, VarId, VarKind},
-    passes::rewrite::{blocks, operands, roots},
+use crate::ir::{
+    Block, Expr, ExprId, ExprMap, FunctionMap, Launch, Program, Stmt, VarId, VarKind, VarMap,
 };
 
 /// Which functions read the agent's number, or call a function that does.
-pub(crate) fn functions(program: &Program) -> Vec<bool> {
-    let mut personal = Vec::with_capacity(program.functions.len());
+pub(crate) fn functions(program: &Program) -> FunctionMap<bool> {
+    let mut personal = FunctionMap::default();
     for function in &program.functions {
-        let reads = reads_agent(program, &personal, &function.body);
+        let mut reads = false;
+        program.each_node_of(&function.body, &mut |id| {
+            reads |= match program[id] {
+                Expr::Launch(Launch::Agent) => true,
+                Expr::Call(function, _) => personal[function],
+                _ => false,
+            };
+        });
         personal.push(reads);
     }
     personal
 }
 
-fn reads_agent(program: &Program, personal: &[bool], body: &[Stmt]) -> bool {
-    let mut pending = Vec::new();
-    body.iter().any(|stmt| {
-        pending.extend_from_slice(&roots(stmt));
-        while let Some(id) = pending.pop() {
-            match program[id] {
-                Expr::Launch(Launch::Agent) => return true,
-                Expr::Call(function, _) if personal[function.0 as usize] => return true,
-                _ => pending.extend_from_slice(&operands(&program[id])),
-            }
-        }
-        blocks(stmt)
-            .into_iter()
-            .flatten()
-            .any(|block| reads_agent(program, personal, block))
-    })
-}
-
 /// Which values depend on the agent.
 #[derive(Clone)]
 pub(crate) struct Personal {
-    functions: Vec<bool>,
-    /// Per variable.
-    vars: Vec<bool>,
-    /// Per node that was asked for.
-    nodes: Vec<Option<bool>>,
+    functions: FunctionMap<bool>,
+    vars: VarMap<bool>,
+    /// Of the nodes that were asked for.
+    nodes: ExprMap<Option<bool>>,
 }
 
 impl Personal {
@@ -54,16 +41,10 @@ impl Personal {
                 .iter()
                 .map(|var| is_personal(var.kind))
                 .collect(),
-            nodes: Vec::new(),
+            nodes: ExprMap::default(),
         };
         let functions = program.functions.iter().map(|function| &function.body);
-        let own = [
-            &program.init,
-            &program.prologue,
-            &program.step,
-            &program.finish,
-        ];
-        for block in functions.chain(own) {
+        for block in functions.chain(program.agent_blocks()) {
             personal.names(program, block);
         }
         personal
@@ -74,7 +55,7 @@ impl Personal {
             if let Stmt::Let { var, value } = stmt {
                 self.name(program, *var, *value);
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.names(program, inner));
             }
         }
@@ -82,19 +63,18 @@ impl Personal {
 
     /// A name is given to a value.
     pub(crate) fn name(&mut self, program: &Program, var: VarId, value: ExprId) {
-        let vars = program.vars.len().max(self.vars.len());
-        self.vars.resize(vars, true);
-        self.vars[var.0 as usize] = self.of(program, value);
+        let personal = self.of(program, value);
+        *self.vars.grow(var, true) = personal;
     }
 
     /// Does the value of a tree depend on the agent? The answer stays, whatever the tree becomes.
     pub(crate) fn of(&mut self, program: &Program, id: ExprId) -> bool {
-        if let Some(Some(known)) = self.nodes.get(id.0 as usize) {
+        if let Some(Some(known)) = self.nodes.get(id) {
             return *known;
         }
         let own = match program[id] {
             Expr::Launch(Launch::Agent) | Expr::RandomWord { .. } => true,
-            Expr::Call(function, _) => self.functions[function.0 as usize],
+            Expr::Call(function, _) => self.functions[function],
             Expr::Read(var) | Expr::Element { array: var, .. } => self.var(var),
             Expr::Literal(_)
             | Expr::Launch(_)
@@ -108,21 +88,20 @@ impl Personal {
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
             | Expr::Builtin(..)
-            | Expr::AcrossLanes(..) => false,
+            | Expr::AcrossLanes { .. } => false,
         };
         let personal = own
-            || operands(&program[id])
+            || program[id]
+                .operands()
                 .iter()
                 .any(|&operand| self.of(program, operand));
-        self.nodes
-            .resize(program.exprs.len().max(self.nodes.len()), None);
-        self.nodes[id.0 as usize] = Some(personal);
+        *self.nodes.grow(id, None) = Some(personal);
         personal
     }
 
     /// Variables that a pass made since are taken for the agent's own.
     fn var(&self, var: VarId) -> bool {
-        self.vars.get(var.0 as usize).copied().unwrap_or(true)
+        self.vars.get(var).copied().unwrap_or(true)
     }
 }
 

@@ -8,7 +8,6 @@
 use crate::{
     builtin::BuiltinId,
     ir::{Expr, ExprId, Program, Type, Value},
-    passes::rewrite::operands,
 };
 
 /// `x`, but no less than `low`, which is negative; NaN where that is.
@@ -36,7 +35,7 @@ pub(crate) fn of(program: &Program, id: ExprId) -> Option<(ExprId, f32)> {
         Expr::Builtin(min, _) if *min == BuiltinId::MIN => {}
         _ => return None,
     }
-    let args = operands(&program[value]);
+    let args = program[value].operands();
     match (&program[args[0]], &program[args[1]]) {
         (Expr::Bitcast { value: x, .. }, Expr::Literal(Value::U32(low)))
             if program.type_of(*x) == Type::F32 && low >> 31 == 1 =>

@@ -11,10 +11,7 @@
 use crate::{
     ir::{BinaryOp, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
     kernel::analysis::{accumulators::Accumulators, terms::terms},
-    passes::{
-        rewrite::{blocks, operands},
-        shape::{Shape, shape},
-    },
+    passes::shape::{Shape, shape},
 };
 use std::collections::HashMap;
 
@@ -59,7 +56,7 @@ impl FreeSums {
             Expr::Unary(UnaryOp::Negate, _) => inside,
             _ => false,
         };
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.collect(program, operand, part, found);
         }
         if part && !inside && self.is_free(program, id) {
@@ -119,7 +116,7 @@ fn names(block: &[Stmt], values: &mut HashMap<VarId, ExprId>) {
         if let Stmt::Let { var, value } = stmt {
             values.insert(*var, *value);
         }
-        for inner in blocks(stmt).into_iter().flatten() {
+        for inner in stmt.blocks() {
             names(inner, values);
         }
     }
@@ -131,7 +128,7 @@ fn shapes(program: &Program, id: ExprId) -> Vec<Shape> {
     let mut pending = vec![id];
     while let Some(id) = pending.pop() {
         found.push(shape(&program[id]));
-        pending.extend_from_slice(&operands(&program[id]));
+        pending.extend_from_slice(&program[id].operands());
     }
     found
 }

@@ -9,7 +9,6 @@ use crate::{
     builtin::{Bounds, BuiltinId},
     ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value, VarId},
     kernel::analysis::bound,
-    passes::rewrite::operands,
 };
 
 /// What arithmetic may be off, relative to its result: some roundings.
@@ -204,7 +203,7 @@ impl Intervals {
             | Expr::Convert { .. }
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => None,
+            | Expr::AcrossLanes { .. } => None,
             Expr::Bitcast { .. } => {
                 let (x, low) = bound::of(program, id)?;
                 // Of what may be NaN only the numbers are bounded.
@@ -219,7 +218,7 @@ impl Intervals {
         if program.type_of(id) != Type::F32 {
             return None;
         }
-        let args = operands(&program[id]);
+        let args = program[id].operands();
         let of = |at: usize| self.of(program, args[at]);
         let unit = Interval {
             low: -1.0,

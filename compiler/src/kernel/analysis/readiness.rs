@@ -2,9 +2,8 @@
 //! [`late_terms_last`](crate::kernel::relax::late_terms_last) orders sums.
 
 use crate::{
-    ir::{BinaryOp, Expr, ExprId, Program, Stmt},
+    ir::{BinaryOp, Expr, ExprId, Program, Stmt, VarMap},
     kernel::analysis::agent_dependence::Personal,
-    passes::rewrite::{blocks, operands},
 };
 
 /// When what depends on no state is known: early.
@@ -14,7 +13,7 @@ const EARLY: i32 = -1_000_000;
 #[derive(Clone)]
 pub(crate) struct Times {
     pub(crate) personal: Personal,
-    vars: Vec<i32>,
+    vars: VarMap<i32>,
 }
 
 impl Times {
@@ -22,20 +21,19 @@ impl Times {
     pub(crate) fn new(program: &Program) -> Times {
         let mut times = Times {
             personal: Personal::new(program),
-            vars: vec![EARLY; program.vars.len()],
+            vars: VarMap::filled(EARLY, program.vars.len()),
         };
         for state in &program.states {
-            times.vars[state.0 as usize] = 0;
+            times.vars[*state] = 0;
         }
-        times.block(program, &program.step);
+        for phase in &program.phases {
+            times.block(program, phase);
+        }
         // The next step begins with what this one knows last.
-        let ends = program
-            .states
-            .iter()
-            .map(|state| times.vars[state.0 as usize]);
+        let ends = program.states.iter().map(|state| times.vars[*state]);
         let end = ends.max().unwrap_or(0);
         for state in &program.states {
-            times.vars[state.0 as usize] -= end;
+            times.vars[*state] -= end;
         }
         times
     }
@@ -46,14 +44,14 @@ impl Times {
         }
         let own = match &program[id] {
             Expr::Read(var) | Expr::Element { array: var, .. } => {
-                return self.vars.get(var.0 as usize).copied().unwrap_or(EARLY);
+                return self.vars.get(*var).copied().unwrap_or(EARLY);
             }
             Expr::Binary(BinaryOp::Divide, ..) | Expr::Builtin(..) => 6,
-            Expr::AcrossLanes(..) => 6 * program.lanes.trailing_zeros() as i32,
+            Expr::AcrossLanes { lanes, .. } => 6 * lanes.trailing_zeros() as i32,
             Expr::Call(..) => 12,
             _ => 1,
         };
-        let operands = operands(&program[id]);
+        let operands = program[id].operands();
         let latest = operands.iter().map(|&operand| self.of(program, operand));
         latest.max().unwrap_or(EARLY).saturating_add(own)
     }
@@ -61,7 +59,7 @@ impl Times {
     fn block(&mut self, program: &Program, block: &[Stmt]) {
         for stmt in block {
             self.statement(program, stmt);
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 self.block(program, inner);
             }
         }
@@ -71,15 +69,15 @@ impl Times {
     pub(crate) fn statement(&mut self, program: &Program, stmt: &Stmt) {
         match stmt {
             Stmt::Let { var, value } | Stmt::Assign { var, value } => {
-                self.vars[var.0 as usize] = self.of(program, *value);
+                self.vars[*var] = self.of(program, *value);
             }
             Stmt::Var { var, value } => {
                 let known = value.map_or(EARLY, |value| self.of(program, value));
-                self.vars[var.0 as usize] = known;
+                self.vars[*var] = known;
             }
             Stmt::AssignElement { var, value, .. } => {
                 let known = self.of(program, *value);
-                let all = &mut self.vars[var.0 as usize];
+                let all = &mut self.vars[*var];
                 *all = known.max(*all);
             }
             _ => {}

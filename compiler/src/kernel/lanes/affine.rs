@@ -6,7 +6,7 @@ use crate::{
     ir::{
         Affine, BinaryOp, Expr, ExprId, Function, Len, Program, Stmt, Type, UnaryOp, Value, VarId,
     },
-    passes::rewrite::{assigned, blocks},
+    passes::rewrite::assigned,
 };
 use std::collections::BTreeMap;
 
@@ -16,7 +16,9 @@ pub(crate) fn affine(program: &Program) -> BTreeMap<VarId, Affine> {
     for &var in &program.states {
         known.begin(var);
     }
-    known.block(&program.step);
+    for phase in &program.phases {
+        known.block(phase);
+    }
     let states = program.states.iter();
     states
         .filter_map(|&var| {
@@ -157,7 +159,7 @@ impl Known<'_> {
         let (Stmt::Return(value), names) = function.body.split_last()? else {
             return None;
         };
-        let branches = |stmt: &Stmt| blocks(stmt).iter().any(Option::is_some);
+        let branches = |stmt: &Stmt| stmt.blocks().next().is_some();
         if names.iter().any(branches) {
             return None;
         }
@@ -226,11 +228,11 @@ impl Known<'_> {
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }
-            | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence, _)
+            | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence | UnaryOp::Keep, _)
             | Expr::Select { .. }
             | Expr::Builtin(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes(..) => None,
+            | Expr::AcrossLanes { .. } => None,
         }
     }
 }

@@ -7,16 +7,22 @@ use crate::{
         VarKind,
     },
     kernel::lanes::{Group, Shared, Survey, TURN, neutral},
-    passes::{
-        names::fresh,
-        rewrite::{Cloner, Section, blocks_mut, each_section, operands, roots},
-    },
+    passes::{names::fresh, rewrite::Cloner},
     span::Span,
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 /// Shares the groups out.
-pub(crate) fn share(program: &mut Program, survey: &Survey, groups: &[Group], lanes: u32) {
+/// Returns which words of states the first lane has of those that each has a part of.
+pub(crate) fn share(
+    program: &mut Program,
+    survey: &Survey,
+    groups: &[Group],
+    lanes: u32,
+) -> Vec<Range<u32>> {
     let mut sharing = Sharing {
         lanes,
         loops: HashMap::new(),
@@ -29,21 +35,24 @@ pub(crate) fn share(program: &mut Program, survey: &Survey, groups: &[Group], la
         }
         sharing.arrays.extend(&group.arrays);
     }
+    let mut parts = Vec::new();
     for &array in &sharing.arrays {
-        let var = &mut program.vars[array.0 as usize];
+        let var = &mut program[array];
         if let Len::Fixed(count) = var.len {
             let part = count / lanes;
             var.len = Len::Fixed(part);
             if survey.is_state(array) {
-                var.lane_stride = part * var.ty.components() as u32;
+                let words = part * var.ty.components() as u32;
+                parts.push(var.word..var.word + words);
             }
         }
     }
-    each_section(program, |program, place, block| {
-        if !matches!(place, Section::InputDefault(_) | Section::Function(_)) {
+    program.each_section(|program, place, block| {
+        if place.is_of_agent() {
             sharing.block(program, block);
         }
     });
+    parts
 }
 
 struct Sharing {
@@ -64,7 +73,7 @@ impl Sharing {
                 self.shared(program, shared, body, &mut new);
                 continue;
             }
-            for inner in blocks_mut(&mut stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 self.block(program, inner);
             }
             new.push(stmt);
@@ -95,7 +104,14 @@ impl Sharing {
         }
         for &(var, op) in &shared.accumulators {
             let part = read(program, parts[&var]);
-            let all = program.add(Expr::AcrossLanes(op, part), Span::default());
+            let all = program.add(
+                Expr::AcrossLanes {
+                    op,
+                    lanes: self.lanes,
+                    value: part,
+                },
+                Span::default(),
+            );
             let before = read(program, var);
             let value = combined(program, op, before, all);
             new.push(Stmt::Assign { var, value });
@@ -108,7 +124,10 @@ impl Sharing {
         let name = program[shared.index].name.clone();
         let round = fresh(program, name, Type::I32, VarKind::Index);
         self.at_own_index(program, &body, shared.index, round);
-        let lane = program.add(Expr::Launch(Launch::Lane), Span::default());
+        let lane = program.add(
+            Expr::Launch(Launch::Lane { lanes: self.lanes }),
+            Span::default(),
+        );
         let scale = literal(program, Value::I32(part as i32));
         let first = binary(program, BinaryOp::Multiply, lane, scale);
         let own = read(program, round);
@@ -182,7 +201,10 @@ impl Sharing {
     fn first_of_turn(&self, program: &mut Program, turn: ExprId, width: u32) -> ExprId {
         let lanes = literal(program, Value::I32(self.lanes as i32));
         let before = binary(program, BinaryOp::Multiply, turn, lanes);
-        let lane = program.add(Expr::Launch(Launch::Lane), Span::default());
+        let lane = program.add(
+            Expr::Launch(Launch::Lane { lanes: self.lanes }),
+            Span::default(),
+        );
         let number = binary(program, BinaryOp::Add, before, lane);
         let scale = literal(program, Value::I32(width as i32));
         binary(program, BinaryOp::Multiply, number, scale)
@@ -195,17 +217,17 @@ impl Sharing {
                 && self.arrays.contains(var)
                 && program[*at] == Expr::Read(index)
             {
-                program.exprs[at.0 as usize] = Expr::Read(round);
+                program[*at] = Expr::Read(round);
             }
-            let mut waiting = roots(stmt).to_vec();
+            let mut waiting = stmt.roots().to_vec();
             while let Some(id) = waiting.pop() {
                 if let Expr::Element { array, index: at } = program[id]
                     && self.arrays.contains(&array)
                     && program[at] == Expr::Read(index)
                 {
-                    program.exprs[at.0 as usize] = Expr::Read(round);
+                    program[at] = Expr::Read(round);
                 }
-                waiting.extend_from_slice(&operands(&program[id]));
+                waiting.extend_from_slice(&program[id].operands());
             }
             match stmt {
                 Stmt::If { accept, reject, .. } => {
@@ -300,21 +322,21 @@ fn rename(program: &mut Program, block: &mut Block, names: &HashMap<VarId, VarId
         return;
     }
     for stmt in block {
-        let mut waiting = roots(stmt).to_vec();
+        let mut waiting = stmt.roots().to_vec();
         while let Some(id) = waiting.pop() {
-            if let Expr::Read(var) = &mut program.exprs[id.0 as usize]
+            if let Expr::Read(var) = &mut program[id]
                 && let Some(name) = names.get(var)
             {
                 *var = *name;
             }
-            waiting.extend_from_slice(&operands(&program[id]));
+            waiting.extend_from_slice(&program[id].operands());
         }
         if let Stmt::Assign { var, .. } = stmt
             && let Some(name) = names.get(var)
         {
             *var = *name;
         }
-        for inner in blocks_mut(stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             rename(program, inner, names);
         }
     }

@@ -3,7 +3,7 @@
 use crate::{
     ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, weight::Weights},
     kernel::lanes::{LONG, Shared, accumulation, elements},
-    passes::rewrite::{literal_i32, operands, roots},
+    passes::rewrite::literal_i32,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -94,13 +94,18 @@ impl Survey {
             depends: HashMap::new(),
             runs: 1.0,
         };
-        let seldom = if program.step.is_empty() { 1.0 } else { SELDOM };
-        for (block, runs) in [
-            (&program.init, seldom),
-            (&program.prologue, seldom),
-            (&program.step, 1.0),
-            (&program.finish, seldom),
-        ] {
+        let seldom = if program.phases.is_empty() {
+            1.0
+        } else {
+            SELDOM
+        };
+        let before = [&program.init, &program.prologue].map(|block| (block, seldom));
+        let phases = program.phases.iter().map(|block| (block, 1.0));
+        for (block, runs) in before
+            .into_iter()
+            .chain(phases)
+            .chain([(&program.finish, seldom)])
+        {
             walk.runs = runs;
             walk.block(block);
         }
@@ -212,7 +217,7 @@ impl Walk<'_> {
         if let Stmt::Assign { var, value } = stmt {
             return self.assign(*var, *value);
         }
-        for &root in roots(stmt).iter() {
+        for &root in stmt.roots().iter() {
             self.expr(root);
         }
         match stmt {
@@ -338,7 +343,7 @@ impl Walk<'_> {
             Expr::Read(var) => self.read(*var),
             _ => {}
         }
-        for &operand in operands(&self.program[id]).iter() {
+        for &operand in self.program[id].operands().iter() {
             self.expr(operand);
         }
     }
@@ -416,15 +421,10 @@ impl Walk<'_> {
     /// The loops on whose indices an expression depends.
     fn dependence(&self, id: ExprId) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
-        let mut waiting = vec![id];
-        while let Some(id) = waiting.pop() {
-            match &self.program[id] {
-                Expr::Read(var) | Expr::Element { array: var, .. } => {
-                    found.extend(self.depends.get(var).into_iter().flatten());
-                }
-                _ => {}
+        for id in self.program.nodes(id) {
+            if let Expr::Read(var) | Expr::Element { array: var, .. } = &self.program[id] {
+                found.extend(self.depends.get(var).into_iter().flatten());
             }
-            waiting.extend_from_slice(&operands(&self.program[id]));
         }
         found
     }

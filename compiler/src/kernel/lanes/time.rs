@@ -5,7 +5,6 @@
 use crate::{
     ir::{Affine, Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind},
     kernel::lanes::{accumulation, affine::affine},
-    passes::rewrite::{operands, roots},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +24,10 @@ pub(crate) fn shared(program: &Program) -> Option<Steps> {
         others: BTreeSet::new(),
         read: BTreeSet::new(),
     };
-    walk.block(&program.step)?;
+    program
+        .phases
+        .iter()
+        .try_for_each(|block| walk.block(block))?;
     // What is read must not depend on the steps of other lanes.
     let (accumulated, kept): (Vec<_>, Vec<_>) = (walk.sums.into_iter())
         .partition(|(var, _)| !walk.others.contains(var) && !walk.read.contains(var));
@@ -93,7 +95,7 @@ impl Walk<'_> {
     }
 
     fn roots(&mut self, stmt: &Stmt) {
-        (roots(stmt).iter()).for_each(|&root| self.expr(root));
+        (stmt.roots().iter()).for_each(|&root| self.expr(root));
     }
 
     fn is_state(&self, var: VarId) -> bool {
@@ -101,14 +103,12 @@ impl Walk<'_> {
     }
 
     fn expr(&mut self, root: ExprId) {
-        let mut waiting = vec![root];
-        while let Some(id) = waiting.pop() {
+        for id in self.program.nodes(root) {
             if let Expr::Read(var) | Expr::Element { array: var, .. } = self.program[id]
                 && self.is_state(var)
             {
                 self.read.insert(var);
             }
-            waiting.extend_from_slice(&operands(&self.program[id]));
         }
     }
 }

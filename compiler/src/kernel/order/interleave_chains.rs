@@ -11,11 +11,10 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Block, Expr, ExprId, Function, Program, Stmt, Type, VarId, VarKind},
-    passes::{
-        names::fresh,
-        rewrite::{nodes_of, operands, roots},
+    ir::{
+        BinaryOp, Block, Expr, ExprId, Function, FunctionMap, Program, Stmt, Type, VarId, VarKind,
     },
+    passes::names::fresh,
     span::Span,
 };
 use std::collections::{HashMap, HashSet};
@@ -27,12 +26,26 @@ pub(crate) fn run(program: &mut Program, together: usize) -> u32 {
     let mut chains = 0;
     let functions = exponential_functions(program);
     let named = named_exponents(program, &functions);
-    let mut new = Vec::with_capacity(program.step.len());
+    program.each_phase(|program, block| {
+        chains += interleave(program, block, &functions, &named, together);
+    });
+    chains
+}
+
+fn interleave(
+    program: &mut Program,
+    block: &mut Block,
+    functions: &FunctionMap<bool>,
+    named: &HashSet<VarId>,
+    together: usize,
+) -> u32 {
+    let mut chains = 0;
+    let mut new = Vec::with_capacity(block.len());
     let mut window = Window::default();
-    for stmt in std::mem::take(&mut program.step) {
+    for stmt in std::mem::take(block) {
         let chain = match stmt {
             Stmt::Let { var, value } => {
-                in_exponent(program, &functions, value, named.contains(&var))
+                in_exponent(program, functions, value, named.contains(&var))
             }
             _ => None,
         };
@@ -56,7 +69,7 @@ pub(crate) fn run(program: &mut Program, together: usize) -> u32 {
         }
     }
     chains += window.close(&mut new);
-    program.step = new;
+    *block = new;
     chains
 }
 
@@ -81,12 +94,10 @@ impl Window {
     /// One more than that of the names of this window that a statement reads; 0 if it reads none.
     fn level(&self, program: &Program, stmt: &Stmt) -> usize {
         let mut level = 0;
-        let mut pending = roots(stmt).to_vec();
-        while let Some(id) = pending.pop() {
+        for id in program.nodes_of(stmt) {
             if let Expr::Read(var) = &program[id] {
                 level = level.max(self.levels.get(var).map_or(0, |before| before + 1));
             }
-            pending.extend_from_slice(&operands(&program[id]));
         }
         level
     }
@@ -103,11 +114,11 @@ impl Window {
 }
 
 /// By function: does it take an exponential?
-fn exponential_functions(program: &Program) -> Vec<bool> {
+fn exponential_functions(program: &Program) -> FunctionMap<bool> {
     let takes_one = |function: &Function| {
         let mut found = false;
-        nodes_of(program, &function.body, &mut Vec::new(), &mut |node| {
-            found |= is_exponential(node);
+        program.each_node_of(&function.body, &mut |id| {
+            found |= is_exponential(&program[id])
         });
         found
     };
@@ -120,11 +131,11 @@ fn is_exponential(node: &Expr) -> bool {
 }
 
 /// Names that the step reads in the arguments of exponentials, or of functions that take one.
-fn named_exponents(program: &Program, functions: &[bool]) -> HashSet<VarId> {
+fn named_exponents(program: &Program, functions: &FunctionMap<bool>) -> HashSet<VarId> {
     let mut named = HashSet::new();
     let mut pending: Vec<(ExprId, bool)> = Vec::new();
-    for stmt in &program.step {
-        pending.extend(roots(stmt).iter().map(|&root| (root, false)));
+    for stmt in program.phases.iter().flatten() {
+        pending.extend(stmt.roots().iter().map(|&root| (root, false)));
     }
     while let Some((id, inside)) = pending.pop() {
         let node = &program[id];
@@ -134,24 +145,29 @@ fn named_exponents(program: &Program, functions: &[bool]) -> HashSet<VarId> {
             named.insert(*var);
         }
         let inside = inside || takes_exponential(functions, node);
-        pending.extend(operands(node).iter().map(|&operand| (operand, inside)));
+        pending.extend(node.operands().iter().map(|&operand| (operand, inside)));
     }
     named
 }
 
 /// Is it an exponential, or a call of a function that takes one?
-fn takes_exponential(functions: &[bool], node: &Expr) -> bool {
-    is_exponential(node) || matches!(node, Expr::Call(which, _) if functions[which.0 as usize])
+fn takes_exponential(functions: &FunctionMap<bool>, node: &Expr) -> bool {
+    is_exponential(node) || matches!(node, Expr::Call(which, _) if functions[*which])
 }
 
 /// The long chain in the argument of an exponential, or of a function that takes one, if a tree has one.
-fn in_exponent(program: &Program, functions: &[bool], id: ExprId, inside: bool) -> Option<ExprId> {
+fn in_exponent(
+    program: &Program,
+    functions: &FunctionMap<bool>,
+    id: ExprId,
+    inside: bool,
+) -> Option<ExprId> {
     if inside && is_long(program, id) {
         return Some(id);
     }
     let node = &program[id];
     let inside = inside || takes_exponential(functions, node);
-    (operands(node).iter()).find_map(|&operand| in_exponent(program, functions, operand, inside))
+    (node.operands().iter()).find_map(|&operand| in_exponent(program, functions, operand, inside))
 }
 
 fn link(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
@@ -190,7 +206,7 @@ fn links(program: &mut Program, chain: ExprId) -> Block {
         let var = fresh(program, "sum".to_owned(), Type::F32, VarKind::Let);
         let value = program[sum].clone();
         let value = program.add(value, Span::default());
-        program.exprs[sum.0 as usize] = Expr::Read(var);
+        program[sum] = Expr::Read(var);
         block.push(Stmt::Let { var, value });
     }
     block

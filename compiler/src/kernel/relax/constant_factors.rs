@@ -20,11 +20,11 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId},
-    kernel::{analysis::agent_dependence::Personal, relax::fma_chains},
-    passes::rewrite::{
-        Section, blocks_mut, each_section, map_operands, map_roots, operands, reads, roots,
+    ir::{
+        BinaryOp, Block, Expr, ExprId, Program, Section, Stmt, Type, UnaryOp, Value, VarId, VarMap,
     },
+    kernel::{analysis::agent_dependence::Personal, relax::fma_chains},
+    passes::rewrite::reads,
 };
 use std::{collections::HashMap, ops::RangeInclusive};
 
@@ -49,8 +49,8 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         exp2: BuiltinId::EXP2,
         changed: 0,
     };
-    each_section(program, |program, place, block| match place {
-        Section::Function(_) | Section::Step => factors.block(program, block),
+    program.each_section(|program, place, block| match place {
+        Section::Function(_) | Section::Phase(_) => factors.block(program, block),
         // What runs once is not worth a rounding.
         Section::InputDefault(_) | Section::Init | Section::Prologue | Section::Finish => {}
     });
@@ -74,7 +74,7 @@ struct Forms {
 
 struct Factors {
     personal: Personal,
-    reads: Vec<u32>,
+    reads: VarMap<u32>,
     /// What literals of this pass are before they are rounded.
     exact: HashMap<ExprId, f64>,
     /// A name that, for a try, has lost its factor.
@@ -91,7 +91,7 @@ struct Factors {
 impl Factors {
     fn block(&mut self, program: &mut Program, block: &mut Block) {
         for stmt in block.iter_mut() {
-            map_roots(stmt, |root| {
+            stmt.map_roots(|root| {
                 if is_large(program, root) {
                     return root;
                 }
@@ -100,7 +100,7 @@ impl Factors {
                 self.changed += u32::from(best != root);
                 best
             });
-            for inner in blocks_mut(stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
             }
         }
@@ -125,7 +125,7 @@ impl Factors {
             return;
         };
         let is_number = program[var].ty == Type::F32 && self.personal.of(program, value);
-        if !is_number || *count != self.reads[var.0 as usize] {
+        if !is_number || *count != self.reads[var] {
             return;
         }
         if is_large(program, value) {
@@ -139,7 +139,7 @@ impl Factors {
         let (mut shared, mut written_out, mut after) = (self.count(program, value), bare, bare);
         let mut changed = HashMap::new();
         for &reader in readers {
-            for &root in roots(&block[reader]).iter() {
+            for &root in block[reader].roots().iter() {
                 if reads_name(program, root, var) {
                     if is_large(program, root) {
                         self.tried = None;
@@ -160,12 +160,10 @@ impl Factors {
             return;
         }
         self.changed += 1;
-        program.vars[var.0 as usize].name += "_unscaled";
-        map_roots(&mut block[at], |_| scaled.id);
+        program[var].name += "_unscaled";
+        block[at].map_roots(|_| scaled.id);
         for &reader in readers {
-            map_roots(&mut block[reader], |root| {
-                *changed.get(&root).unwrap_or(&root)
-            });
+            block[reader].map_roots(|root| *changed.get(&root).unwrap_or(&root));
         }
     }
 
@@ -212,7 +210,7 @@ impl Factors {
         }
         let mut expr = program[id].clone();
         let mut changed = false;
-        map_operands(&mut expr, |operand| {
+        expr.map_operands(|operand| {
             let new = self.bare(program, operand);
             changed |= new != operand;
             new
@@ -400,7 +398,7 @@ impl Factors {
             Expr::Builtin(builtin, _) if builtin == self.exp => 2,
             _ => 1,
         };
-        let operands = operands(&program[id]);
+        let operands = program[id].operands();
         own + (operands.iter())
             .map(|&operand| self.count(program, operand))
             .sum::<u32>()
@@ -422,7 +420,7 @@ type Readers = HashMap<VarId, (u32, Vec<usize>)>;
 fn readers(program: &Program, block: &Block) -> Readers {
     let mut readers = Readers::new();
     for (at, stmt) in block.iter().enumerate() {
-        let mut pending = roots(stmt).to_vec();
+        let mut pending = stmt.roots().to_vec();
         while let Some(id) = pending.pop() {
             if let Expr::Read(var) = program[id] {
                 let (count, stmts) = readers.entry(var).or_default();
@@ -431,7 +429,7 @@ fn readers(program: &Program, block: &Block) -> Readers {
                     stmts.push(at);
                 }
             }
-            pending.extend_from_slice(&operands(&program[id]));
+            pending.extend_from_slice(&program[id].operands());
         }
     }
     readers
@@ -439,7 +437,7 @@ fn readers(program: &Program, block: &Block) -> Readers {
 
 fn reads_name(program: &Program, id: ExprId, var: VarId) -> bool {
     matches!(program[id], Expr::Read(read) if read == var)
-        || (operands(&program[id]).iter()).any(|&operand| reads_name(program, operand, var))
+        || (program[id].operands().iter()).any(|&operand| reads_name(program, operand, var))
 }
 
 /// A factor, if its size is moderate.
@@ -456,7 +454,7 @@ fn is_large(program: &Program, id: ExprId) -> bool {
         if nodes > LARGE {
             return true;
         }
-        pending.extend_from_slice(&operands(&program[id]));
+        pending.extend_from_slice(&program[id].operands());
     }
     false
 }
@@ -478,9 +476,6 @@ fn with_operand(program: &mut Program, id: ExprId, old: ExprId, new: ExprId) -> 
         return id;
     }
     let mut expr = program[id].clone();
-    map_operands(
-        &mut expr,
-        |operand| if operand == old { new } else { operand },
-    );
+    expr.map_operands(|operand| if operand == old { new } else { operand });
     add(program, id, expr)
 }

@@ -27,12 +27,15 @@ use crate::{
     builtin::BuiltinId,
     ir::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, UnaryOp, Value,
-        VarId, VarKind,
+        VarId, VarKind, VarMap,
     },
-    kernel::analysis::{free_sums::FreeSums, terms::terms},
+    kernel::{
+        analysis::{free_sums::FreeSums, terms::terms},
+        lane_layout::LaneLayout,
+    },
     passes::{
         names,
-        rewrite::{Cloner, blocks, blocks_mut, map_roots, operands, reads, roots},
+        rewrite::{Cloner, reads},
     },
     span::Span,
 };
@@ -43,15 +46,21 @@ use std::{collections::HashMap, ops::RangeInclusive};
 const SIZES: RangeInclusive<f64> = 1.0 / 1024.0..=1024.0;
 
 /// Changes what pays, much or little by how many agents run; returns how many constants went into weights.
-pub(crate) fn run(program: &mut Program, few_agents: bool) -> u32 {
+pub(crate) fn run(program: &mut Program, layout: &LaneLayout, few_agents: bool) -> u32 {
+    (0..program.phases.len())
+        .map(|phase| change(program, layout, phase, few_agents))
+        .sum()
+}
+
+fn change(program: &mut Program, layout: &LaneLayout, phase: usize, few_agents: bool) -> u32 {
     let reads = reads(program);
-    let mut step = std::mem::take(&mut program.step);
+    let mut step = std::mem::take(&mut program.phases[phase]);
     // Trees are changed where they are, and must not have parts in common.
     let copy = Cloner::default();
     each_stmt(&mut step, &mut |stmt| {
-        map_roots(stmt, |root| copy.expr(program, root))
+        stmt.map_roots(|root| copy.expr(program, root))
     });
-    let mut weights = Weights::new(program, &step, reads);
+    let mut weights = Weights::new(program, layout, &step, reads);
     let mut trees = Vec::new();
     trees_of(&step, &mut trees);
     if few_agents {
@@ -63,9 +72,9 @@ pub(crate) fn run(program: &mut Program, few_agents: bool) -> u32 {
     for &root in &trees {
         weights.factors(program, root, false);
     }
-    program.step = step;
+    program.phases[phase] = step;
     let changed = weights.changed;
-    made::write_down(program, weights.made);
+    made::write_down(program, layout, weights.made);
     changed
 }
 
@@ -81,14 +90,14 @@ struct Weights {
     /// In the order in which they came up; their names are the variables from number `before` on.
     made: Vec<(VarId, Made)>,
     before: usize,
-    reads: Vec<u32>,
+    reads: VarMap<u32>,
     /// Per variable: is it a number that is the same in all steps?
-    fixed: Vec<bool>,
+    fixed: VarMap<bool>,
     /// Names of the step, each given once, and their values.
     values: HashMap<VarId, ExprId>,
     sums: FreeSums,
     /// Per variable: may its value differ from lane to lane?
-    by_lane: Vec<bool>,
+    by_lane: VarMap<bool>,
     exp: BuiltinId,
     exp2: BuiltinId,
     bounds: [BuiltinId; 3],
@@ -96,14 +105,14 @@ struct Weights {
 }
 
 impl Weights {
-    fn new(program: &Program, step: &[Stmt], reads: Vec<u32>) -> Weights {
-        let mut fixed = vec![false; program.vars.len()];
+    fn new(program: &Program, layout: &LaneLayout, step: &[Stmt], reads: VarMap<u32>) -> Weights {
+        let mut fixed = VarMap::filled(false, program.vars.len());
         let prologue = program.prologue.iter().filter_map(|stmt| match stmt {
             Stmt::Let { var, .. } => Some(var),
             _ => None,
         });
         for var in program.inputs.iter().chain(prologue) {
-            fixed[var.0 as usize] = program[*var].ty == Type::F32 && program[*var].len == Len::One;
+            fixed[*var] = program[*var].ty == Type::F32 && program[*var].len == Len::One;
         }
         Weights {
             made: Vec::new(),
@@ -112,7 +121,7 @@ impl Weights {
             fixed,
             values: lets(step).into_iter().collect(),
             sums: FreeSums::new(program, [step]),
-            by_lane: by_lane(program),
+            by_lane: by_lane(program, layout),
             exp: BuiltinId::EXP,
             exp2: BuiltinId::EXP2,
             bounds: BuiltinId::BOUNDS,
@@ -123,9 +132,7 @@ impl Weights {
     /// Is it a number that does not change, which nothing else reads?
     fn weight(&self, program: &Program, id: ExprId) -> Option<VarId> {
         match program[id] {
-            Expr::Read(var) if self.fixed[var.0 as usize] && self.reads[var.0 as usize] == 1 => {
-                Some(var)
-            }
+            Expr::Read(var) if self.fixed[var] && self.reads[var] == 1 => Some(var),
             _ => None,
         }
     }
@@ -133,14 +140,14 @@ impl Weights {
     /// A name of the step that is read once, and its value.
     fn own(&self, program: &Program, id: ExprId) -> Option<ExprId> {
         match program[id] {
-            Expr::Read(var) if self.reads[var.0 as usize] == 1 => self.values.get(&var).copied(),
+            Expr::Read(var) if self.reads[var] == 1 => self.values.get(&var).copied(),
             _ => None,
         }
     }
 
     /// `b` plus a sum over lanes of a weighted sum.
     fn biases(&mut self, program: &mut Program, id: ExprId) {
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.biases(program, operand);
         }
         let Expr::Binary(BinaryOp::Add, a, b) = program[id] else {
@@ -148,9 +155,13 @@ impl Weights {
         };
         for (bias, sum) in [(a, b), (b, a)] {
             let whole = self.own(program, sum).unwrap_or(sum);
-            if let Expr::AcrossLanes(LaneOp::Sum, part) = program[whole]
+            if let Expr::AcrossLanes {
+                op: LaneOp::Sum,
+                lanes,
+                value: part,
+            } = program[whole]
                 && let Some(name) = self.weight(program, bias)
-                && !self.by_lane[name.0 as usize]
+                && !self.by_lane[name]
                 && program.type_of(part) == Type::F32
                 && self.takes_terms(program, part)
             {
@@ -162,8 +173,12 @@ impl Weights {
                 let first = self.name(program, name, "first", made);
                 let first = program.add(Expr::Read(first), span);
                 let part = with_first(program, part, first);
-                program.exprs[whole.0 as usize] = Expr::AcrossLanes(LaneOp::Sum, part);
-                program.exprs[id.0 as usize] = program[sum].clone();
+                program[whole] = Expr::AcrossLanes {
+                    op: LaneOp::Sum,
+                    lanes,
+                    value: part,
+                };
+                program[id] = program[sum].clone();
                 return;
             }
         }
@@ -196,7 +211,7 @@ impl Weights {
         for &(name, value) in names {
             let readers = readers.get(&name).copied().unwrap_or(0);
             if readers > 0
-                && readers == self.reads[name.0 as usize]
+                && readers == self.reads[name]
                 && let Some(affine) = self.affine_of(program, value)
             {
                 found.insert(name, affine);
@@ -291,14 +306,14 @@ impl Weights {
         match bias {
             Some((place, var)) => {
                 let shifted = self.name(program, var, "shifted", made);
-                program.exprs[place.0 as usize] = Expr::Read(shifted);
+                program[place] = Expr::Read(shifted);
             }
             None => {
                 let offset = self.name(program, some, "offset", made);
                 let first = program.add(Expr::Read(offset), Span::default());
                 let old = program.add(program[sum].clone(), program.span(sum));
                 let new = with_first(program, old, first);
-                program.exprs[sum.0 as usize] = program[new].clone();
+                program[sum] = program[new].clone();
             }
         }
     }
@@ -325,7 +340,7 @@ impl Weights {
             && self.may_scale(program, sum, factor, false)
         {
             self.scale(program, sum, factor);
-            program.exprs[id.0 as usize] = match &program[id] {
+            program[id] = match &program[id] {
                 Expr::Builtin(..) => Expr::Builtin(self.exp2, vec![sum]),
                 _ => program[sum].clone(),
             };
@@ -336,7 +351,7 @@ impl Weights {
             program[id],
             Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..)
         );
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.factors(program, operand, adds);
         }
     }
@@ -345,7 +360,7 @@ impl Weights {
     fn has_sum(&self, program: &Program, id: ExprId) -> bool {
         let value = self.own(program, id).unwrap_or(id);
         match &program[value] {
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) | Expr::AcrossLanes(..) => true,
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) | Expr::AcrossLanes { .. } => true,
             Expr::Unary(UnaryOp::Negate, a) => self.has_sum(program, *a),
             Expr::Builtin(which, args) if self.bounds.contains(which) => {
                 self.has_sum(program, args[0])
@@ -364,7 +379,11 @@ impl Weights {
         }
         match &program[id] {
             Expr::Unary(UnaryOp::Negate, a) => self.may_scale(program, *a, factor, inside),
-            Expr::AcrossLanes(LaneOp::Sum, a) => self.may_scale(program, *a, factor, false),
+            Expr::AcrossLanes {
+                op: LaneOp::Sum,
+                value: a,
+                ..
+            } => self.may_scale(program, *a, factor, false),
             Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
                 (inside || self.sums.is_free(program, id))
                     && self.may_scale(program, *a, factor, true)
@@ -397,11 +416,11 @@ impl Weights {
                         factor,
                     };
                     let scaled = self.name(program, var, "scaled", made);
-                    program.exprs[id.0 as usize] = Expr::Read(scaled);
+                    program[id] = Expr::Read(scaled);
                 }
             }
         } else if let Some(old) = number(program, id) {
-            program.exprs[id.0 as usize] = Expr::Literal(Value::F32((factor * old) as f32));
+            program[id] = Expr::Literal(Value::F32((factor * old) as f32));
         } else if let Some(value) = self.own(program, id) {
             self.scale(program, value, factor);
         } else if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id] {
@@ -410,7 +429,7 @@ impl Weights {
                 None => self.scale(program, a, factor),
             }
         } else {
-            for &operand in operands(&program[id]).iter() {
+            for &operand in program[id].operands().iter() {
                 self.scale(program, operand, factor);
             }
         }
@@ -429,23 +448,20 @@ impl Weights {
 }
 
 /// Which names of the prologue differ from lane to lane.
-fn by_lane(program: &Program) -> Vec<bool> {
-    let mut differs: Vec<bool> = (program.vars.iter())
-        .map(|var| var.lane_stride > 0)
-        .collect();
+fn by_lane(program: &Program, layout: &LaneLayout) -> VarMap<bool> {
+    let mut differs = VarMap::filled(false, program.vars.len());
+    for &state in &program.states {
+        differs[state] = layout.part(program, state).is_some();
+    }
     for stmt in &program.prologue {
         let Stmt::Let { var, value } = stmt else {
             continue;
         };
-        let mut pending = vec![*value];
-        while let Some(id) = pending.pop() {
-            differs[var.0 as usize] |= match program[id] {
-                Expr::Launch(Launch::Lane) => true,
-                Expr::Read(var) | Expr::Element { array: var, .. } => differs[var.0 as usize],
-                _ => false,
-            };
-            pending.extend_from_slice(&operands(&program[id]));
-        }
+        differs[*var] = program.nodes(*value).any(|id| match program[id] {
+            Expr::Launch(Launch::Lane { .. }) => true,
+            Expr::Read(var) | Expr::Element { array: var, .. } => differs[var],
+            _ => false,
+        });
     }
     differs
 }
@@ -453,8 +469,8 @@ fn by_lane(program: &Program) -> Vec<bool> {
 /// What a block evaluates, at any depth.
 fn trees_of(block: &[Stmt], trees: &mut Vec<ExprId>) {
     for stmt in block {
-        trees.extend_from_slice(&roots(stmt));
-        for inner in blocks(stmt).into_iter().flatten() {
+        trees.extend_from_slice(&stmt.roots());
+        for inner in stmt.blocks() {
             trees_of(inner, trees);
         }
     }
@@ -463,7 +479,7 @@ fn trees_of(block: &[Stmt], trees: &mut Vec<ExprId>) {
 fn each_stmt(block: &mut Block, change: &mut impl FnMut(&mut Stmt)) {
     for stmt in block {
         change(stmt);
-        for inner in blocks_mut(stmt).into_iter().flatten() {
+        for inner in stmt.blocks_mut() {
             each_stmt(inner, change);
         }
     }
@@ -506,7 +522,7 @@ fn bare(program: &mut Program, value: ExprId) {
         },
         _ => value,
     };
-    program.exprs[value.0 as usize] = match program[rest] {
+    program[value] = match program[rest] {
         Expr::Binary(BinaryOp::Multiply, a, b) if number(program, a).is_some() => {
             program[b].clone()
         }

@@ -18,11 +18,14 @@
 //! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
 
 use crate::{
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, VarId, VarKind},
+    ir::{
+        BinaryOp, Block, Expr, ExprId, Program, Section, Stmt, Type, UnaryOp, VarId, VarKind,
+        VarMap,
+    },
     kernel::analysis::{accumulators::Accumulators, agent_dependence::Personal},
     passes::{
         inline_lets::crosses_lanes,
-        rewrite::{Section, assigned, blocks_mut, each_section, operands, reads, roots},
+        rewrite::{assigned, reads},
         shape::alike,
     },
 };
@@ -37,17 +40,17 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         accumulators: Accumulators::new(program, Accumulators::blocks(program)),
         personal: Personal::new(program),
         reads: reads(program),
-        held: vec![None; vars],
-        melted: vec![false; vars],
-        assigned: vec![0; vars],
+        held: VarMap::filled(None, vars),
+        melted: VarMap::filled(false, vars),
+        assigned: VarMap::filled(0, vars),
         clock: 1,
         blocks: 0,
-        fixed: vec![false; vars],
+        fixed: VarMap::filled(false, vars),
         place: Section::Init,
         target: None,
         changed: 0,
     };
-    each_section(program, |program, place, block| {
+    program.each_section(|program, place, block| {
         chains.place = place;
         if !matches!(place, Section::InputDefault(_)) {
             chains.block(program, block);
@@ -93,16 +96,16 @@ struct Part {
 struct Chains {
     accumulators: Accumulators,
     personal: Personal,
-    reads: Vec<u32>,
-    held: Vec<Option<Held>>,
-    melted: Vec<bool>,
+    reads: VarMap<u32>,
+    held: VarMap<Option<Held>>,
+    melted: VarMap<bool>,
     /// Per variable: when it was assigned last.
-    assigned: Vec<u32>,
+    assigned: VarMap<u32>,
     clock: u32,
     /// Blocks so far: the last one's number.
     blocks: u32,
     /// Per variable: is it a name of the prologue?
-    fixed: Vec<bool>,
+    fixed: VarMap<bool>,
     place: Section,
     /// What the statement at hand assigns.
     target: Option<VarId>,
@@ -118,15 +121,15 @@ impl Chains {
                 Stmt::Assign { var, .. } => Some(*var),
                 _ => None,
             };
-            for &root in roots(stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.tree(program, root, number);
             }
             match stmt {
                 Stmt::Let { var, value } => {
-                    self.fixed[var.0 as usize] = self.place == Section::Prologue;
-                    let once = self.reads[var.0 as usize] == 1;
+                    self.fixed[*var] = self.place == Section::Prologue;
+                    let once = self.reads[*var] == 1;
                     if once && program[*var].ty == Type::F32 && !crosses_lanes(program, *value) {
-                        self.held[var.0 as usize] = Some(Held {
+                        self.held[*var] = Some(Held {
                             value: *value,
                             clock: self.clock,
                             block: number,
@@ -143,16 +146,16 @@ impl Chains {
                 }
                 Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
             }
-            for inner in blocks_mut(stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
             }
         }
-        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.melted[var.0 as usize]));
+        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.melted[var]));
     }
 
     fn assign(&mut self, var: VarId) {
         self.clock += 1;
-        self.assigned[var.0 as usize] = self.clock;
+        self.assigned[var] = self.clock;
     }
 
     /// Changes the sums in a tree.
@@ -164,7 +167,7 @@ impl Chains {
             self.sum(program, id, block);
             return;
         }
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.tree(program, operand, block);
         }
     }
@@ -189,7 +192,7 @@ impl Chains {
             let Some((op, a, b)) = sum(program, id).filter(|_| self.personal.of(program, id))
             else {
                 if !part.named {
-                    for &operand in operands(&program[part.id]).iter() {
+                    for &operand in program[part.id].operands().iter() {
                         self.tree(program, operand, block);
                     }
                 }
@@ -228,7 +231,7 @@ impl Chains {
         {
             self.changed += 1;
             for var in names {
-                self.melted[var.0 as usize] = true;
+                self.melted[var] = true;
             }
             chain(program, root, terms);
         }
@@ -239,15 +242,15 @@ impl Chains {
         let Expr::Read(var) = program[id] else {
             return None;
         };
-        let held = self.held[var.0 as usize].filter(|held| held.block == block)?;
+        let held = self.held[var].filter(|held| held.block == block)?;
         let mut pending = vec![held.value];
         while let Some(id) = pending.pop() {
             if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id]
-                && self.assigned[var.0 as usize] > held.clock
+                && self.assigned[var] > held.clock
             {
                 return None;
             }
-            pending.extend_from_slice(&operands(&program[id]));
+            pending.extend_from_slice(&program[id].operands());
         }
         Some((var, held.value))
     }
@@ -261,10 +264,10 @@ impl Chains {
     fn kind(&mut self, program: &Program, id: ExprId, block: u32) -> Kind {
         let fixed = match program[id] {
             Expr::Literal(_) => true,
-            Expr::Read(var) => self.fixed[var.0 as usize] || program[var].kind == VarKind::Param,
+            Expr::Read(var) => self.fixed[var] || program[var].kind == VarKind::Param,
             _ => false,
         };
-        if fixed && self.place == Section::Step {
+        if fixed && self.place.is_phase() {
             Kind::Fixed
         } else if self.is_product(program, id, block) {
             Kind::Product
@@ -276,7 +279,7 @@ impl Chains {
     /// Is it a product, by name or not, that a device takes into an addition?
     fn is_product(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
         let id = match program[id] {
-            Expr::Read(var) => match self.held[var.0 as usize] {
+            Expr::Read(var) => match self.held[var] {
                 Some(held) if held.block == block => held.value,
                 Some(_) | None => return false,
             },
@@ -340,5 +343,5 @@ fn chain(program: &mut Program, root: ExprId, mut terms: Vec<Term>) {
             }
         };
     }
-    program.exprs[root.0 as usize] = last;
+    program[root] = last;
 }

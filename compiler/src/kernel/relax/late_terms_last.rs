@@ -18,7 +18,6 @@ use crate::{
         readiness::Times,
         terms::{Term, sum, terms_but},
     },
-    passes::rewrite::{blocks, roots},
 };
 
 /// Terms of a sum that is ordered, at most: it becomes as deep.
@@ -27,11 +26,10 @@ const LONGEST: usize = 128;
 /// Changes what there is; returns how many sums it changed.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let joined = join::run(program);
-    let sums = FreeSums::new(program, [program.step.as_slice()]);
+    let sums = FreeSums::new(program, program.phases.iter().map(Vec::as_slice));
     let mut times = Times::new(program);
-    let step = std::mem::take(&mut program.step);
-    let ordered = order(program, &step, &sums, &mut times);
-    program.step = step;
+    let mut ordered = 0;
+    program.each_phase(|program, block| ordered += order(program, block, &sums, &mut times));
     joined + ordered
 }
 
@@ -39,20 +37,20 @@ pub(crate) fn run(program: &mut Program) -> u32 {
 fn replace(program: &mut Program, root: ExprId, terms: &[Term]) {
     let span = program.span(root);
     let new = sum(program, terms, span);
-    program.exprs[root.0 as usize] = program[new].clone();
+    program[root] = program[new].clone();
 }
 
 /// Orders the terms of sums by when they are known.
 fn order(program: &mut Program, block: &[Stmt], sums: &FreeSums, times: &mut Times) -> u32 {
     let mut changed = 0;
     for stmt in block {
-        for &root in roots(stmt).iter() {
+        for &root in stmt.roots().iter() {
             for sum in sums.of(program, root) {
                 changed += u32::from(order_sum(program, sum, times));
             }
         }
         times.statement(program, stmt);
-        for inner in blocks(stmt).into_iter().flatten() {
+        for inner in stmt.blocks() {
             changed += order(program, inner, sums, times);
         }
     }

@@ -16,15 +16,15 @@
 mod expand;
 
 use crate::{
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
+    ir::{
+        BinaryOp, Block, Expr, ExprId, FunctionMap, Program, Section, Stmt, Type, UnaryOp, Value,
+        VarId, VarKind,
+    },
     kernel::analysis::{
         agent_dependence::Personal,
         intervals::{Interval, Intervals},
     },
-    passes::{
-        names,
-        rewrite::{Section, blocks, blocks_mut, each_section, operands, roots},
-    },
+    passes::names,
     span::Span,
 };
 use std::collections::HashMap;
@@ -40,10 +40,10 @@ const COMMON: std::ops::RangeInclusive<f32> = 1.0..=64.0;
 /// Shares what can be shared; returns how many pairs there are.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let mut search = Search::new(program, Use::Pairs);
-    each_section(program, |program, place, block| match place {
+    program.each_section(|program, place, block| match place {
         // Functions with more than one division stay what they are.
         Section::Function(_) | Section::InputDefault(_) => {}
-        Section::Init | Section::Prologue | Section::Step | Section::Finish => {
+        Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => {
             search.block(program, block);
         }
     });
@@ -56,7 +56,7 @@ struct Search {
     intervals: Intervals,
     numbers: Intervals,
     /// Per function: is it written out where it is called?
-    expandable: Vec<bool>,
+    expandable: FunctionMap<bool>,
     pairs: u32,
 }
 
@@ -84,9 +84,8 @@ enum Use {
 /// nothing; returns whether there is any.
 pub(crate) fn write_out(program: &mut Program, has_infinities: bool) -> bool {
     let mut search = Search::new(program, Use::Alone { has_infinities });
-    let mut step = std::mem::take(&mut program.step);
-    let written = search.expand_all(program, &mut step);
-    program.step = step;
+    let mut written = false;
+    program.each_phase(|program, block| written |= search.expand_all(program, block));
     written
 }
 
@@ -105,7 +104,7 @@ impl Search {
     fn expand_all(&mut self, program: &mut Program, block: &mut Block) -> bool {
         let mut written = self.expand(program, block);
         for stmt in block {
-            for inner in blocks_mut(stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 written |=
                     stacker::maybe_grow(32 << 10, 1 << 20, || self.expand_all(program, inner));
             }
@@ -117,7 +116,7 @@ impl Search {
         self.expand(program, block);
         let mut sites = Vec::new();
         for (at, stmt) in block.iter_mut().enumerate() {
-            for &root in roots(stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.sites(program, root, at, &mut sites);
             }
             if let Stmt::Let { var, value } = stmt {
@@ -125,7 +124,7 @@ impl Search {
                 self.numbers.name(program, *var, *value);
                 self.personal.name(program, *var, *value);
             }
-            for inner in blocks_mut(stmt).into_iter().flatten() {
+            for inner in stmt.blocks_mut() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
             }
         }
@@ -147,7 +146,7 @@ impl Search {
 
     /// Finds the divisions in a tree, in the order of evaluation.
     fn sites(&mut self, program: &Program, id: ExprId, stmt: usize, sites: &mut Vec<Site>) {
-        for &operand in operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.sites(program, operand, stmt, sites);
         }
         if let Some((_, divisor)) = quotient(program, id)
@@ -227,7 +226,8 @@ fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, sec
                 | Stmt::Stop
                 | Stmt::Return(_) => return false,
             };
-            !roots(stmt)
+            !stmt
+                .roots()
                 .iter()
                 .any(|&root| reads_any(program, root, &[var]))
                 && !assigned.is_some_and(|assigned| reads_any(program, value, &[assigned]))
@@ -256,10 +256,10 @@ impl Spread {
 
     fn block(&mut self, program: &Program, block: &Block) {
         for stmt in block {
-            for &root in roots(stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.tree(program, root);
             }
-            for inner in blocks(stmt).into_iter().flatten() {
+            for inner in stmt.blocks() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
             }
         }
@@ -281,7 +281,7 @@ impl Spread {
                     into.push(number);
                 }
             } else if terms.is_empty() {
-                for &operand in operands(&program[id]).iter() {
+                for &operand in program[id].operands().iter() {
                     self.tree(program, operand);
                 }
             }
@@ -327,7 +327,8 @@ fn spreading(program: &Program, id: ExprId) -> Vec<ExprId> {
 /// Is `part` in the tree at `id`?
 fn within(program: &Program, id: ExprId, part: ExprId) -> bool {
     id == part
-        || operands(&program[id])
+        || program[id]
+            .operands()
             .iter()
             .any(|&operand| within(program, operand, part))
 }
@@ -338,7 +339,8 @@ fn reads_any(program: &Program, id: ExprId, vars: &[VarId]) -> bool {
     {
         return true;
     }
-    operands(&program[id])
+    program[id]
+        .operands()
         .iter()
         .any(|&operand| reads_any(program, operand, vars))
 }
@@ -389,7 +391,7 @@ fn share_pair(program: &mut Program, first: Site, second: Site, names: &mut Vec<
     let reciprocal = name(program, "reciprocal", value, names);
     for ((id, dividend, _), other) in pair.into_iter().zip([second, first]) {
         let own = binary(program, BinaryOp::Multiply, [reciprocal, other], span);
-        program.exprs[id.0 as usize] = match common {
+        program[id] = match common {
             Some(_) => program[own].clone(),
             None => Expr::Binary(BinaryOp::Multiply, dividend, own),
         };

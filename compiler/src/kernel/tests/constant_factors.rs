@@ -1,5 +1,6 @@
 //! Constant factors: which move, which stay, and by how much results do.
 
+use crate::kernel::lane_layout::LaneLayout;
 use crate::kernel::tests::relax::schedule;
 use crate::{
     compile,
@@ -174,14 +175,23 @@ fn random_models_agree() {
             output a"
         );
         let program = compile(&source).expect("a legal model").program;
-        let Some((moved, changes)) = rewrites::apply(&program, Bound::Special, &schedule(false))
-        else {
+        let Some((moved, changes)) = rewrites::apply(
+            &program,
+            &LaneLayout::default(),
+            Bound::Special,
+            &schedule(false),
+        ) else {
             continue;
         };
         changed += u32::from(changes.of("constant_factors") > 0);
         check(&moved);
-        let again = rewrites::apply(&program, Bound::Special, &schedule(false))
-            .map(|(again, _)| print(&again));
+        let again = rewrites::apply(
+            &program,
+            &LaneLayout::default(),
+            Bound::Special,
+            &schedule(false),
+        )
+        .map(|(again, _)| print(&again));
         assert_eq!(again, Some(print(&moved)), "it differs from time to time");
         let [plain, moved] = [&program, &moved].map(|program| evaluate::run(program, 3, 1));
         for ((word, plain), (_, moved)) in plain.into_iter().zip(moved) {

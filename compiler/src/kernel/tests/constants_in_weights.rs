@@ -1,5 +1,6 @@
 //! Constants in weights: which go there, which do not, and by how much results change.
 
+use crate::kernel::lane_layout::LaneLayout;
 use crate::kernel::tests::relax::schedule;
 use crate::{
     compile,
@@ -54,13 +55,16 @@ fn factors_go_into_weights() {
 fn factors_of_a_weight_are_multiplied() {
     let (text, _) = weights(Bound::Special, "a = exp(3.0 * (w[0] + b * w[1]))");
     assert!(
-        text.contains("let w_1_scaled: f32 = 4.328085 * w_1"),
+        text.contains("let w_1_scaled: f32 = keep (4.328085 * w_1)"),
         "{text}"
     );
     // -2, which `tanh` loses, and 3.
     let body = "let h = tanh(b) a = sin(3.0 * (w[0] + h * w[1]))";
     let (text, _) = weights(Bound::Latency, body);
-    assert!(text.contains("let w_1_scaled: f32 = -6.0 * w_1"), "{text}");
+    assert!(
+        text.contains("let w_1_scaled: f32 = keep (-6.0 * w_1)"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -70,7 +74,7 @@ fn factors_of_functions_go_into_weights() {
     for bound in [Bound::Issue, Bound::Latency] {
         let (text, changes) = reassociated(bound, items, body);
         for expected in [
-            "let w_1_scaled: f32 = 2.0 * w_1",
+            "let w_1_scaled: f32 = keep (2.0 * w_1)",
             "w_0_scaled + b * w_1_scaled",
         ] {
             assert!(text.contains(expected), "no {expected} in {text}");
@@ -97,8 +101,8 @@ fn what_is_observed_is_not_scaled() {
     let body = "let v = 20.0 * b a = sin(w[0] + (v * w[1] + c * w[2])) d = cos(w[3] * v - w[4])";
     let (text, changed) = weights(Bound::Latency, body);
     for expected in [
-        "let w_1_scaled: f32 = 20.0 * w_1",
-        "let w_3_scaled: f32 = 20.0 * w_3",
+        "let w_1_scaled: f32 = keep (20.0 * w_1)",
+        "let w_3_scaled: f32 = keep (20.0 * w_3)",
         "let v: f32 = b",
     ] {
         assert!(text.contains(expected), "no {expected} in {text}");
@@ -140,9 +144,9 @@ fn affine_functions_go_into_weights_where_few_agents_run() {
     let (text, changed) = weights(Bound::Latency, body);
     for expected in [
         "let h: f32 = 1.0 / (exp2(-bits_f32(min(bits_u32(-2.88539 * b), 3261517005u))) + 1.0)",
-        "let w_1_scaled: f32 = -2.0 * w_1",
-        "let w_2_scaled: f32 = -3.0 * w_2",
-        "let w_0_shifted: f32 = w_0 + (-0.5 * w_1_scaled + -0.33333334 * w_2_scaled)",
+        "let w_1_scaled: f32 = keep (-2.0 * w_1)",
+        "let w_2_scaled: f32 = keep (-3.0 * w_2)",
+        "let w_0_shifted: f32 = keep (w_0 + (-0.5 * w_1_scaled + -0.33333334 * w_2_scaled))",
         "sin(w_0_shifted + g * w_2_scaled + h * w_1_scaled)",
     ] {
         assert!(text.contains(expected), "no {expected} in {text}");
@@ -212,13 +216,15 @@ fn networks_move_by_roundings() {
         );
         let program = compile(&source).expect("a legal model").program;
         for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
-            let Some((moved, changes)) = rewrites::apply(&program, bound, &schedule(true)) else {
+            let Some((moved, changes)) =
+                rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(true))
+            else {
                 continue;
             };
             changed += u32::from(changes.of("constants_in_weights") > 0);
             check(&moved);
-            let again =
-                rewrites::apply(&program, bound, &schedule(true)).map(|(again, _)| print(&again));
+            let again = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(true))
+                .map(|(again, _)| print(&again));
             assert_eq!(again, Some(print(&moved)), "it differs from time to time");
             // Sums of some terms of size 2 that may cancel.
             assert_near(&program, &moved, 2, 1e-5);

@@ -1,27 +1,28 @@
 //! What lanes share, where they talk, and what they leave as it is.
 
-use crate::kernel::tailor::split_over_lanes;
+use crate::kernel::tailor::{Laid, split_over_lanes};
 use crate::{
     compile,
     ir::{BinaryOp, Expr, LaneOp, Program, print::print},
+    kernel::lane_layout::LaneLayout,
     kernel::lanes::allows_barriers,
     passes::tests::check,
 };
 
 /// A model whose agents have four lanes.
-fn shared(source: &str) -> Program {
+fn shared(source: &str) -> (Program, LaneLayout) {
     let artifact = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
-    let program = split_over_lanes(&artifact, 4, 32).into_owned();
-    assert_eq!(program.lanes, 4, "{source}");
+    let Laid { program, layout } = split_over_lanes(&artifact, 4, 32);
+    assert_eq!(layout.lanes, 4, "{source}");
     check(&program);
-    program
+    (program.into_owned(), layout)
 }
 
 /// A loop from 1 on becomes one over all elements only where the sum began with element 0 of the same array.
 #[test]
 fn sums_keep_what_they_begin_with() {
     let text = |first: &str| {
-        let program = shared(&format!(
+        let (program, _) = shared(&format!(
             "input w: [f32; 8] input v: [f32; 8] state x = 0.5
             step {{
                 var s = {first}
@@ -44,7 +45,7 @@ fn sums_keep_what_they_begin_with() {
 /// A value that lanes make together, and only a branch reads, is made before the branch.
 #[test]
 fn lanes_talk_before_a_branch_that_reads_what_they_say() {
-    let program = shared(
+    let (program, layout) = shared(
         "param n = 2 input w: [f32; 8] state x = 1.0
         fn next(w: [f32; 8], n: i32, least: f32, x: f32) -> f32 {
             var y = x
@@ -57,13 +58,13 @@ fn lanes_talk_before_a_branch_that_reads_what_they_say() {
     let text = print(&program);
     let at = |part: &str| (text.find(part)).unwrap_or_else(|| panic!("no {part} in {text}"));
     assert!(at("lanes_min(") < at("if x"), "{text}");
-    assert!(allows_barriers(&program), "{text}");
+    assert!(allows_barriers(&program, &layout), "{text}");
 }
 
 /// Where `||` may leave out what lanes wait for, some would wait for ever.
 #[test]
 fn lanes_do_not_wait_behind_an_operand_that_decides() {
-    let mut program = shared(
+    let (mut program, layout) = shared(
         "input w: [f32; 8] state hit = false state x = 1.0
         step {
             for i in 0..8 { hit = hit || sin(cos(w[i] * x)) > 2.0 }
@@ -71,11 +72,17 @@ fn lanes_do_not_wait_behind_an_operand_that_decides() {
         }
         output hit",
     );
-    assert!(allows_barriers(&program), "{}", print(&program));
+    assert!(allows_barriers(&program, &layout), "{}", print(&program));
     let mut swapped = 0;
     for at in 0..program.exprs.len() {
         if let Expr::Binary(BinaryOp::Or, a, b) = program.exprs[at]
-            && matches!(program[a], Expr::AcrossLanes(LaneOp::Any, _))
+            && matches!(
+                program[a],
+                Expr::AcrossLanes {
+                    op: LaneOp::Any,
+                    ..
+                }
+            )
         {
             program.exprs[at] = Expr::Binary(BinaryOp::Or, b, a);
             swapped += 1;
@@ -83,5 +90,5 @@ fn lanes_do_not_wait_behind_an_operand_that_decides() {
     }
     let text = print(&program);
     assert_eq!(swapped, 1, "{text}");
-    assert!(!allows_barriers(&program), "{text}");
+    assert!(!allows_barriers(&program, &layout), "{text}");
 }

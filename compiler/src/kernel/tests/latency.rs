@@ -1,6 +1,7 @@
 //! Where few agents run and each step waits for its own values: what is known last comes last.
 
-use crate::kernel::tailor::split_over_lanes;
+use crate::kernel::lane_layout::LaneLayout;
+use crate::kernel::tailor::{Laid, split_over_lanes};
 use crate::kernel::tests::relax::schedule;
 use crate::{
     compile,
@@ -72,15 +73,15 @@ fn sums_over_lanes_are_joined() {
         }
         output a";
     let artifact = compile(source).expect("a legal model");
-    let program = split_over_lanes(&artifact, 4, 32);
+    let Laid { program, layout } = split_over_lanes(&artifact, 4, 32);
     let count = |text: &str| text.matches("lanes_sum(").count();
-    let (changed, changes) =
-        rewrites::apply(&program, Bound::Latency, &schedule(false)).expect("something to change");
+    let (changed, changes) = rewrites::apply(&program, &layout, Bound::Latency, &schedule(false))
+        .expect("something to change");
     check(&changed);
     let (plain, text) = (print(&program), print(&changed));
     assert!(count(&plain) > count(&text), "{plain}\n{text}");
     assert!(changes.of("late_terms_last") > 0);
-    let (full, _) = rewrites::apply(&program, Bound::Special, &schedule(false))
+    let (full, _) = rewrites::apply(&program, &layout, Bound::Special, &schedule(false))
         .unwrap_or((program.into_owned(), changes));
     assert_eq!(count(&print(&full)), count(&plain));
 }
@@ -98,9 +99,9 @@ fn joined_sums_are_counted() {
         }
         output a";
     let artifact = compile(source).expect("a legal model");
-    let program = split_over_lanes(&artifact, 4, 32);
-    let (changed, changes) =
-        rewrites::apply(&program, Bound::Latency, &schedule(false)).expect("something to change");
+    let Laid { program, layout } = split_over_lanes(&artifact, 4, 32);
+    let (changed, changes) = rewrites::apply(&program, &layout, Bound::Latency, &schedule(false))
+        .expect("something to change");
     let text = print(&changed);
     assert_eq!(text.matches("lanes_sum(").count(), 1, "{text}");
     assert_eq!(changes.of("late_terms_last"), 1, "{text}");
@@ -113,7 +114,7 @@ fn steps_that_only_hand_on_stay() {
     let program = compile(source).expect("a legal model").program;
     for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
         assert!(
-            rewrites::apply(&program, bound, &schedule(false)).is_none(),
+            rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false)).is_none(),
             "{bound:?}"
         );
     }
@@ -170,7 +171,7 @@ fn models_that_found_mistakes_keep_their_results() {
     ] {
         let program = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}")).program;
         for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
-            let Some((changed, _)) = rewrites::apply(&program, bound, &schedule(false)) else {
+            let Some((changed, _)) = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false)) else {
                 continue;
             };
             check(&changed);
@@ -192,9 +193,9 @@ fn biases_of_lanes_stay_with_them() {
         }
         output x";
     let artifact = compile(source).expect("a legal model");
-    let program = split_over_lanes(&artifact, 32, 32);
-    let (changed, _) =
-        rewrites::apply(&program, Bound::Latency, &schedule(false)).expect("something to change");
+    let Laid { program, layout } = split_over_lanes(&artifact, 32, 32);
+    let (changed, _) = rewrites::apply(&program, &layout, Bound::Latency, &schedule(false))
+        .expect("something to change");
     let text = print(&changed);
     assert!(
         text.contains("let c_first") || text.contains("let c_first_shifted"),
@@ -216,8 +217,13 @@ fn tanh_ends_at_infinity() {
         (Bound::Issue, true, false),
         (Bound::Latency, false, true),
     ] {
-        let (changed, _) = rewrites::apply(&program, bound, &schedule(has_infinities))
-            .expect("something to change");
+        let (changed, _) = rewrites::apply(
+            &program,
+            &LaneLayout::default(),
+            bound,
+            &schedule(has_infinities),
+        )
+        .expect("something to change");
         let text = print(&changed);
         assert_eq!(text.contains("3261517005u"), is_bounded, "{text}");
         for steps in [1, 2, 6, 7, 20] {

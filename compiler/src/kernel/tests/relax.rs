@@ -1,5 +1,6 @@
 //! Sums as chains and divisions that share a reciprocal: what changes, what does not, and by how much.
 
+use crate::kernel::lane_layout::LaneLayout;
 use crate::{
     compile,
     ir::{Program, print::print},
@@ -37,7 +38,12 @@ pub(crate) fn reassociated(bound: Bound, items: &str, body: &str) -> (String, Ch
         output z = a"
     );
     let artifact = compile(&source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
-    let changed = rewrites::apply(&artifact.program, bound, &schedule(false));
+    let changed = rewrites::apply(
+        &artifact.program,
+        &LaneLayout::default(),
+        bound,
+        &schedule(false),
+    );
     let (program, changes) =
         changed.unwrap_or_else(|| (artifact.program.clone(), Changes::default()));
     check(&program);
@@ -371,8 +377,8 @@ pub(crate) fn results(body: &str, bound: Bound) -> [f32; 2] {
         output a"
     );
     let program = compile(&source).expect("a legal model").program;
-    let (changed, _) =
-        rewrites::apply(&program, bound, &schedule(false)).expect("something to change");
+    let (changed, _) = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false))
+        .expect("something to change");
     [program, changed].map(|program| {
         let words = evaluate::run(&program, 4, 1);
         let (_, word) = words
@@ -439,13 +445,15 @@ fn whole_numbers_keep_their_bits() {
         );
         let program = compile(&source).expect("a legal model").program;
         for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
-            let Some((reassociated, _)) = rewrites::apply(&program, bound, &schedule(false)) else {
+            let Some((reassociated, _)) =
+                rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false))
+            else {
                 continue;
             };
             changed += 1;
             check(&reassociated);
-            let again =
-                rewrites::apply(&program, bound, &schedule(false)).map(|(again, _)| print(&again));
+            let again = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false))
+                .map(|(again, _)| print(&again));
             assert_eq!(
                 again,
                 Some(print(&reassociated)),

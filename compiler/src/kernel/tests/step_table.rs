@@ -6,7 +6,6 @@ use crate::{
     kernel::step_table::{Split, split},
     passes::{
         optimise,
-        rewrite::{operands, roots},
         tests::{check, evaluate, random},
     },
 };
@@ -17,12 +16,11 @@ fn check_front(split: &Split) {
     let program = &split.program;
     check(program);
     let mut known = HashSet::new();
-    for stmt in &program.step[..split.front] {
+    for stmt in &program.phases[0][..split.front] {
         let Stmt::Let { var, .. } = stmt else {
             panic!("{stmt:?} is no let\n{}", print(program));
         };
-        let mut pending = roots(stmt).to_vec();
-        while let Some(id) = pending.pop() {
+        for id in program.nodes_of(stmt) {
             match &program[id] {
                 Expr::Launch(Launch::Agent) | Expr::RandomWord { .. } => {
                     panic!("the front is an agent's own\n{}", print(program));
@@ -36,7 +34,6 @@ fn check_front(split: &Split) {
                 }
                 _ => {}
             }
-            pending.extend_from_slice(&operands(&program[id]));
         }
         known.insert(*var);
     }

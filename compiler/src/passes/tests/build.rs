@@ -18,6 +18,18 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    /// The first phase of a step.
+    #[allow(
+        dead_code,
+        reason = "each test binary includes this file and uses a part of it"
+    )]
+    pub(crate) fn step(&mut self) -> &mut Vec<Stmt> {
+        if self.program.phases.is_empty() {
+            self.program.phases.push(Vec::new());
+        }
+        &mut self.program.phases[0]
+    }
+
     pub(crate) fn var(&mut self, name: &str, ty: Type, len: Len, kind: VarKind) -> VarId {
         let words = |list: &[VarId], program: &Program| {
             list.iter()
@@ -43,7 +55,6 @@ impl Builder {
             len,
             kind,
             word,
-            lane_stride: 0,
             span: own(),
         });
         match kind {

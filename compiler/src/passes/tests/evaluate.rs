@@ -51,7 +51,8 @@ pub(crate) fn run(program: &Program, steps: i32, seed: u32) -> Vec<(String, u32)
     agent.block(&program.prologue);
     for step in 0..steps {
         agent.step = step;
-        if matches!(agent.block(&program.step), Flow::Stop) {
+        let mut phases = program.phases.iter();
+        if phases.any(|block| matches!(agent.block(block), Flow::Stop)) {
             break;
         }
     }
@@ -197,7 +198,7 @@ impl Agent<'_> {
                     _ => panic!("a function ended without a result"),
                 }
             }
-            Expr::Launch(Launch::Lane) | Expr::AcrossLanes(..) => panic!("one lane"),
+            Expr::Launch(Launch::Lane { .. }) | Expr::AcrossLanes { .. } => panic!("one lane"),
             Expr::RandomWord { number } => {
                 let Value::U32(number) = self.value(*number) else {
                     panic!("the number of a word is no u32")

@@ -73,7 +73,8 @@ impl Random {
         init.extend(self.block(2));
         self.build.program.init = init;
         self.in_step = true;
-        self.build.program.step = self.block(7);
+        let phases = 1 + self.below(2);
+        self.build.program.phases = (0..phases).map(|_| self.block(7)).collect();
         self.in_step = false;
         let mut finish = self.block(3);
         for (at, ty) in TYPES.into_iter().enumerate() {
@@ -187,35 +188,12 @@ impl Random {
             Expr::Launch(Launch::Step) => self.in_step,
             _ => true,
         };
-        known && program.operands(id).iter().all(|&id| self.in_scope(id))
+        known && program[id].operands().iter().all(|&id| self.in_scope(id))
     }
 
     fn copy(&mut self, id: ExprId) -> ExprId {
         let mut expr = self.build.program[id].clone();
-        match &mut expr {
-            Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {}
-            Expr::Element { index: one, .. }
-            | Expr::Swizzle { vector: one, .. }
-            | Expr::Splat { value: one, .. }
-            | Expr::Unary(_, one)
-            | Expr::Convert { value: one, .. }
-            | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one }
-            | Expr::AcrossLanes(_, one) => *one = self.copy(*one),
-            Expr::Binary(_, a, b) => (*a, *b) = (self.copy(*a), self.copy(*b)),
-            Expr::Select {
-                condition,
-                accept,
-                reject,
-            } => {
-                *condition = self.copy(*condition);
-                *accept = self.copy(*accept);
-                *reject = self.copy(*reject);
-            }
-            Expr::Compose(list) | Expr::Builtin(_, list) | Expr::Call(_, list) => {
-                list.iter_mut().for_each(|id| *id = self.copy(*id));
-            }
-        }
+        expr.map_operands(|id| self.copy(id));
         self.build.add(expr)
     }
 
@@ -226,7 +204,7 @@ impl Random {
                 let value = self.expr(ty, 3);
                 let var = self.build.one("name", ty, VarKind::Let);
                 if self.below(2) == 0 {
-                    self.build.program.vars[var.0 as usize].span = Default::default();
+                    self.build.program[var].span = Default::default();
                 }
                 block.push(Stmt::Let { var, value });
                 self.scope.push(var);
@@ -408,7 +386,7 @@ impl Random {
     }
 
     fn size(&self, id: ExprId) -> usize {
-        let operands = self.build.program.operands(id);
+        let operands = self.build.program[id].operands();
         1 + operands.iter().map(|&id| self.size(id)).sum::<usize>()
     }
 

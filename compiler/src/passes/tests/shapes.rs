@@ -43,7 +43,7 @@ fn assign(var: VarId, value: ExprId) -> Stmt {
 
 fn generated(build: &mut Builder, name: &str, ty: Type, value: ExprId) -> (VarId, Stmt) {
     let var = build.one(name, ty, VarKind::Let);
-    build.program.vars[var.0 as usize].span = Span::default();
+    build.program[var].span = Span::default();
     (var, Stmt::Let { var, value })
 }
 
@@ -87,14 +87,14 @@ fn a_small_net_becomes_scalars() {
         let part = build.at(hidden, k);
         total = build.op(BinaryOp::Add, total, part);
     }
-    build.program.step = vec![
+    build.program.phases = vec![vec![
         Stmt::Var {
             var: hidden,
             value: None,
         },
         outer,
         assign(x, total),
-    ];
+    ]];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -134,7 +134,7 @@ fn draws_have_literal_numbers() {
         rounds,
     ];
     step.extend(draw(&mut build));
-    build.program.step = step;
+    build.program.phases = vec![step];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -157,7 +157,7 @@ fn a_name_does_not_melt_past_an_assignment() {
     let value = build.op(BinaryOp::Multiply, seen, two);
     let (soon, soon_let) = generated(&mut build, "soon", Type::F32, value);
     let (new_x, new_y) = (build.read(soon), build.read(late));
-    build.program.step = vec![late_let, soon_let, assign(x, new_x), assign(y, new_y)];
+    build.program.phases = vec![vec![late_let, soon_let, assign(x, new_x), assign(y, new_y)]];
     let mut program = build.program;
     run(&mut program, &["inline_lets"]);
     let expected = ["let late: f32 = x * 2.0", "x = x * 3.0", "y = late"];
@@ -175,14 +175,14 @@ fn what_only_counts_itself_dies() {
     let next = build.op(BinaryOp::Add, seen, one);
     let rounds = build.repeat(k, 1_000_000, vec![assign(count, next)]);
     let value = build.read(p);
-    build.program.step = vec![
+    build.program.phases = vec![vec![
         Stmt::Var {
             var: count,
             value: None,
         },
         rounds,
         assign(x, value),
-    ];
+    ]];
     let mut program = build.program;
     run(&mut program, &["dce"]);
     assert_eq!(section(&program, "step"), ["x = p"]);
@@ -199,7 +199,7 @@ fn invariants_leave_the_time_loop_once() {
     let seen = build.read(x);
     let sum = build.op(BinaryOp::Add, seen, a);
     let product = build.op(BinaryOp::Multiply, sum, b);
-    build.program.step = vec![assign(x, product)];
+    build.program.phases = vec![vec![assign(x, product)]];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -213,11 +213,11 @@ fn a_choice_of_values_has_no_branch() {
     let (seen, limit) = (build.read(x), build.read(p));
     let condition = build.op(BinaryOp::Greater, seen, limit);
     let value = build.read(p);
-    build.program.step = vec![Stmt::If {
+    build.program.phases = vec![vec![Stmt::If {
         condition,
         accept: vec![assign(x, value)],
         reject: Vec::new(),
-    }];
+    }]];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -240,7 +240,7 @@ fn an_index_in_range_needs_no_clamp() {
     );
     let index = build.call("clamp", vec![agent, low, high]);
     let value = build.at(table, index);
-    build.program.step = vec![rounds, assign(x, value)];
+    build.program.phases = vec![vec![rounds, assign(x, value)]];
     let mut program = build.program;
     run(&mut program, &["range"]);
     let step = section(&program, "step").join("\n");
@@ -255,7 +255,7 @@ fn loops_beyond_the_budget_stay() {
     let (seen, more) = (build.read(x), build.read(p));
     let sum = build.op(BinaryOp::Add, seen, more);
     let rounds = build.repeat(k, 100_000, vec![assign(x, sum)]);
-    build.program.step = vec![rounds];
+    build.program.phases = vec![vec![rounds]];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -279,7 +279,7 @@ fn unrolled(operations: usize, rounds: &[i32]) -> usize {
         let k = build.one("k", Type::I32, VarKind::Index);
         body = vec![build.repeat(k, count, body)];
     }
-    build.program.step = body;
+    build.program.phases = vec![body];
     let mut program = build.program;
     run(&mut program, &["unroll"]);
     check(&program);
@@ -306,17 +306,19 @@ fn the_budget_of_unrolling_is_kept() {
 fn loops_share_the_budget_of_the_program() {
     let (mut build, x, p) = model();
     // 32 rounds of 14 nodes each.
-    build.program.step = (0..150)
-        .map(|_| {
-            let mut sum = build.read(x);
-            for _ in 0..6 {
-                let more = build.read(p);
-                sum = build.op(BinaryOp::Add, sum, more);
-            }
-            let k = build.one("k", Type::I32, VarKind::Index);
-            build.repeat(k, 32, vec![assign(x, sum)])
-        })
-        .collect();
+    build.program.phases = vec![
+        (0..150)
+            .map(|_| {
+                let mut sum = build.read(x);
+                for _ in 0..6 {
+                    let more = build.read(p);
+                    sum = build.op(BinaryOp::Add, sum, more);
+                }
+                let k = build.one("k", Type::I32, VarKind::Index);
+                build.repeat(k, 32, vec![assign(x, sum)])
+            })
+            .collect(),
+    ];
     let mut program = build.program;
     run(&mut program, &["unroll"]);
     check(&program);
@@ -334,7 +336,7 @@ fn chains_of_any_length_are_cut() {
         let more = build.read(p);
         sum = build.op(BinaryOp::Add, sum, more);
     }
-    build.program.step = vec![assign(x, sum)];
+    build.program.phases = vec![vec![assign(x, sum)]];
     let mut program = build.program;
     run(&mut program, &["split_deep"]);
     optimise(&mut program);

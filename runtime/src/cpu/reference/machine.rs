@@ -99,7 +99,9 @@ impl<'a> Machine<'a> {
             self.look()?;
             self.step = step;
             progress.steps += 1;
-            progress.stopped = self.phase(&program.step, step)?;
+            for phase in &program.phases {
+                progress.stopped = progress.stopped || self.phase(phase, step)?;
+            }
         }
         self.store(&program.states, states);
         if steps.end == self.launch.steps {
@@ -283,7 +285,7 @@ impl<'a> Machine<'a> {
                     other => ill_typed(other),
                 });
             }
-            Expr::AcrossLanes(..) => lanes(),
+            Expr::AcrossLanes { .. } => lanes(),
         }
     }
 
@@ -322,7 +324,7 @@ impl<'a> Machine<'a> {
             ir::Launch::Agents => self.launch.population as i32,
             ir::Launch::Steps => self.launch.steps as i32,
             ir::Launch::Step => self.step as i32,
-            ir::Launch::Lane => lanes(),
+            ir::Launch::Lane { .. } => lanes(),
         }
     }
 

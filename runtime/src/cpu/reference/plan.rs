@@ -49,16 +49,11 @@ impl Plan {
         }
         let functions = program.functions.iter().map(|function| &function.body);
         let defaults = program.input_defaults.iter().map(|default| &default.body);
-        [
-            &program.init,
-            &program.prologue,
-            &program.step,
-            &program.finish,
-        ]
-        .into_iter()
-        .chain(functions)
-        .chain(defaults)
-        .for_each(|block| plan.order_block(program, block));
+        program
+            .agent_blocks()
+            .chain(functions)
+            .chain(defaults)
+            .for_each(|block| plan.order_block(program, block));
         plan
     }
 
@@ -121,7 +116,7 @@ impl Plan {
         let mut waiting = vec![root];
         while let Some(node) = waiting.pop() {
             self.order.push(node);
-            waiting.extend(program.operands(node));
+            waiting.extend_from_slice(&program[node].operands());
         }
         self.order[start..].reverse();
         self.trees[root.0 as usize] = start..self.order.len();

@@ -24,14 +24,14 @@ fn counter(limit: i32) -> Build {
     let value = b.binary(BinaryOp::Add, product, step);
     let (new, bound) = (b.read(n), b.int(limit));
     let condition = b.binary(BinaryOp::Greater, new, bound);
-    b.program.step = vec![
+    b.program.phases = vec![vec![
         Stmt::Assign { var: n, value },
         Stmt::If {
             condition,
             accept: vec![Stmt::Stop],
             reject: vec![],
         },
-    ];
+    ]];
     let (x, y) = (b.read(n), b.read(n));
     let value = b.binary(BinaryOp::Add, x, y);
     b.program.finish = vec![Stmt::Assign {
@@ -128,7 +128,7 @@ fn loops_break_and_continue_over_arrays() {
         var: squares,
         value: None,
     };
-    b.program.step = vec![declare, fill, sum];
+    b.program.phases = vec![vec![declare, fill, sum]];
     let agents = run_in_parts(&b, 3, &[1, 3]);
     assert!(agents.states.iter().all(|&n| n == 3 * (1 + 9 + 16 + 25)));
 }
@@ -153,7 +153,7 @@ fn draws_depend_on_seed_agent_step_and_number() {
     ];
     let (old, word) = (b.read(walked), b.random(5));
     let value = b.binary(BinaryOp::BitXor, old, word);
-    b.program.step = vec![Stmt::Assign { var: walked, value }];
+    b.program.phases = vec![vec![Stmt::Assign { var: walked, value }]];
     let value = b.random(0);
     b.program.finish = vec![Stmt::Assign { var: ended, value }];
     let agents = run_in_parts(&b, 4, &[3, 4]);
@@ -214,7 +214,7 @@ fn tables_params_constants_and_defaults_are_read() {
     let halves = b.var("halves", Type::F32, Len::Fixed(2), VarKind::Constant);
     let size = b.one("size", Type::F32, VarKind::Input);
     let area = b.one("area", Type::F32, VarKind::Output);
-    b.program.vars[width.0 as usize].word = 9;
+    b.program[width].word = 9;
     b.program.data = vec![table];
     b.program.params = vec![width];
     b.program.constants = vec![(halves, vec![Value::F32(0.5), Value::F32(0.25)])];
@@ -302,7 +302,7 @@ fn depth_is_no_danger() {
             reject: vec![],
         }];
     }
-    b.program.step = inner;
+    b.program.phases = vec![inner];
     assert_eq!(run_in_parts(&b, 0, &[0]).states[0], 100_000);
     assert_eq!(run_in_parts(&b, 1, &[1]).states[0], 7);
 }

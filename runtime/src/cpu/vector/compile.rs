@@ -138,14 +138,17 @@ pub fn compile(
         .map(|default| compiler.default_input(default))
         .collect();
     let init = compiler.part(&program.init);
-    let stops = contains_stop(&program.step);
+    let stops = |block: &Block| ir::any_statement(block, &|stmt| matches!(stmt, ir::Stmt::Stop));
+    let stops = program.phases.iter().any(stops);
     compiler.alive = stops.then(|| compiler.pin());
     let prologue = compiler.part(&program.prologue);
     compiler.keep(&program.prologue);
     let alive = compiler.alive;
-    let step = compiler.part_under(alive, &program.step);
+    let phases = (program.phases.iter())
+        .map(|phase| compiler.part_under(alive, phase))
+        .collect();
     let finish = compiler.part(&program.finish);
-    compiler.finish(defaults, [init, prologue, step, finish])
+    compiler.finish(defaults, phases, [init, prologue, finish])
 }
 
 impl<'p> Compiler<'p> {
@@ -232,13 +235,14 @@ impl<'p> Compiler<'p> {
     fn finish(
         mut self,
         defaults: Vec<Default>,
-        [init, prologue, step, finish]: [Target; 4],
+        phases: Vec<Target>,
+        [init, prologue, finish]: [Target; 3],
     ) -> Result<Program, TooLarge> {
         if self.too_large {
             return Err(TooLarge);
         }
         self.resolve_labels();
-        let hot = step as usize..finish as usize;
+        let hot = *phases.first().unwrap_or(&finish) as usize..finish as usize;
         let places =
             allocate::allocate(&mut self.code, &self.parts, &self.loops, &self.pinned, hot);
         if places.count > MOST_REGISTERS {
@@ -262,7 +266,7 @@ impl<'p> Compiler<'p> {
                 .collect(),
             init,
             prologue,
-            step,
+            phases,
             finish,
             registers: places.count,
             staying: places.staying,
@@ -310,20 +314,4 @@ impl Parts {
     fn as_slice(&self) -> &[Operand] {
         &self.words[..self.count]
     }
-}
-
-/// Whether any path of a block executes `stop`.
-fn contains_stop(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        ir::Stmt::Stop => true,
-        ir::Stmt::If { accept, reject, .. } => contains_stop(accept) || contains_stop(reject),
-        ir::Stmt::For { body, .. } => contains_stop(body),
-        ir::Stmt::Let { .. }
-        | ir::Stmt::Var { .. }
-        | ir::Stmt::Assign { .. }
-        | ir::Stmt::AssignElement { .. }
-        | ir::Stmt::Break
-        | ir::Stmt::Continue
-        | ir::Stmt::Return(_) => false,
-    })
 }

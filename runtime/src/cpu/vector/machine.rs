@@ -190,7 +190,9 @@ impl<'a> Machine<'a> {
             }
             self.check_cancelled()?;
             self.set(Known::Step, step);
-            self.part(program.step, step)?;
+            for &phase in &program.phases {
+                self.part(phase, step)?;
+            }
         }
         self.count = self.all;
         let ran = steps.len() as u32;

@@ -261,7 +261,8 @@ pub struct Program {
     pub(super) defaults: Vec<Default>,
     pub(super) init: Target,
     pub(super) prologue: Target,
-    pub(super) step: Target,
+    /// The phases of a step, in order.
+    pub(super) phases: Vec<Target>,
     pub(super) finish: Target,
     /// The number of registers of a block.
     pub(super) registers: u32,

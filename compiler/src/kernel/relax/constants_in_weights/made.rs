@@ -1,7 +1,10 @@
 //! What stands before the time loop for weights.
 
 use crate::{
-    ir::{BinaryOp, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarId, VarKind},
+    ir::{
+        BinaryOp, Expr, ExprId, Launch, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind, VarMap,
+    },
+    kernel::lane_layout::LaneLayout,
     passes::names,
     span::Span,
 };
@@ -29,34 +32,38 @@ pub(crate) enum Made {
 }
 
 /// Writes it down: scaled weights in the order of what they are made of, as that is how registers hold it.
-pub(crate) fn write_down(program: &mut Program, mut made: Vec<(VarId, Made)>) {
-    let mut places = vec![0; program.vars.len()];
+pub(crate) fn write_down(program: &mut Program, layout: &LaneLayout, mut made: Vec<(VarId, Made)>) {
+    let mut places = VarMap::filled(0, program.vars.len());
     let given = program.prologue.iter().filter_map(|stmt| match stmt {
         Stmt::Let { var, .. } => Some(var),
         _ => None,
     });
     for (place, var) in program.inputs.iter().chain(given).enumerate() {
-        places[var.0 as usize] = place;
+        places[*var] = place;
     }
     made.sort_by_key(|(_, made)| match made {
         Made::First { .. } => (0, 0),
-        Made::Scaled { weight, .. } => (1, places[weight.0 as usize]),
+        Made::Scaled { weight, .. } => (1, places[*weight]),
         Made::Shifted { .. } => (2, 0),
     });
     for (var, made) in made {
-        let value = made.value(program);
+        let value = made.value(program, layout);
+        let value = program.add(Expr::Unary(UnaryOp::Keep, value), Span::default());
         program.prologue.push(Stmt::Let { var, value });
-        program.kept.insert(var);
     }
 }
 
 impl Made {
-    fn value(self, program: &mut Program) -> ExprId {
+    fn value(self, program: &mut Program, layout: &LaneLayout) -> ExprId {
         let read = |program: &mut Program, var| program.add(Expr::Read(var), Span::default());
         match self {
             Made::First { bias, factor } => {
-                let [lane, zero] = [Expr::Launch(Launch::Lane), Expr::Literal(Value::I32(0))]
-                    .map(|expr| program.add(expr, Span::default()));
+                let lanes = layout.lanes;
+                let [lane, zero] = [
+                    Expr::Launch(Launch::Lane { lanes }),
+                    Expr::Literal(Value::I32(0)),
+                ]
+                .map(|expr| program.add(expr, Span::default()));
                 let is_first = Expr::Binary(BinaryOp::Equal, lane, zero);
                 let condition = program.add(is_first, Span::default());
                 let bias = read(program, bias);

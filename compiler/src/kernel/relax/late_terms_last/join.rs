@@ -1,7 +1,7 @@
 //! Sums over lanes that a sum takes with the same factor become one.
 
 use crate::{
-    ir::{BinaryOp, Expr, ExprId, LaneOp, Program, Stmt, Type, VarId, VarKind},
+    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Program, Stmt, Type, VarId, VarKind, VarMap},
     kernel::{
         analysis::{
             free_sums::FreeSums,
@@ -9,30 +9,28 @@ use crate::{
         },
         relax::late_terms_last::replace,
     },
-    passes::{
-        names,
-        rewrite::{reads, roots},
-        shape::alike,
-    },
+    passes::{names, rewrite::reads, shape::alike},
 };
 use std::collections::HashMap;
 
 /// Joins sums over lanes, each with a name of its own in the block of their reader. So has what they become:
 /// all lanes have to come by.
 pub(crate) fn run(program: &mut Program) -> u32 {
-    if program.lanes == 0 {
-        return 0;
-    }
     let reads = reads(program);
-    let block = std::mem::take(&mut program.step);
+    let mut joined = 0;
+    program.each_phase(|program, block| joined += join_block(program, block, &reads));
+    joined
+}
+
+fn join_block(program: &mut Program, block: &mut Block, reads: &VarMap<u32>) -> u32 {
     let sums = FreeSums::new(program, [block.as_slice()]);
     let mut values = HashMap::new();
     let mut joined = 0;
     let mut new = Vec::with_capacity(block.len());
-    for stmt in block {
-        for &root in roots(&stmt).iter() {
+    for stmt in std::mem::take(block) {
+        for &root in stmt.roots().iter() {
             for root in sums.of(program, root) {
-                if let Some(name) = join(program, root, &reads, &values) {
+                if let Some(name) = join(program, root, reads, &values) {
                     new.push(name);
                     joined += 1;
                 }
@@ -43,7 +41,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         }
         new.push(stmt);
     }
-    program.step = new;
+    *block = new;
     joined
 }
 
@@ -53,6 +51,7 @@ struct Joint {
     name: ExprId,
     factor: Option<ExprId>,
     value: ExprId,
+    lanes: u32,
     part: ExprId,
 }
 
@@ -61,7 +60,7 @@ type Values = HashMap<VarId, ExprId>;
 /// What a name, which nothing else reads, has from a sum over lanes.
 fn joint(
     program: &Program,
-    reads: &[u32],
+    reads: &VarMap<u32>,
     values: &Values,
     at: usize,
     name: ExprId,
@@ -69,27 +68,28 @@ fn joint(
 ) -> Option<Joint> {
     let mut value = name;
     while let Expr::Read(var) = program[value] {
-        value = *values.get(&var).filter(|_| reads[var.0 as usize] == 1)?;
+        value = *values.get(&var).filter(|_| reads[var] == 1)?;
     }
     match program[value] {
-        Expr::AcrossLanes(LaneOp::Sum, part)
-            if value != name && program.type_of(part) == Type::F32 =>
-        {
-            Some(Joint {
-                at,
-                name,
-                factor,
-                value,
-                part,
-            })
-        }
+        Expr::AcrossLanes {
+            op: LaneOp::Sum,
+            lanes,
+            value: part,
+        } if value != name && program.type_of(part) == Type::F32 => Some(Joint {
+            at,
+            name,
+            factor,
+            value,
+            lanes,
+            part,
+        }),
         _ => None,
     }
 }
 
 /// Joins what a sum has of sums over lanes with one factor; returns the statement that names what they
 /// become.
-fn join(program: &mut Program, root: ExprId, reads: &[u32], values: &Values) -> Option<Stmt> {
+fn join(program: &mut Program, root: ExprId, reads: &VarMap<u32>, values: &Values) -> Option<Stmt> {
     let mut terms = terms(program, root);
     let mut joints: Vec<Joint> = Vec::new();
     for (at, &(term, _)) in terms.iter().enumerate() {
@@ -110,11 +110,18 @@ fn join(program: &mut Program, root: ExprId, reads: &[u32], values: &Values) -> 
     let (span, negative) = (program.span(root), terms[first.at].1);
     let mut parts: Vec<Term> = Vec::new();
     for joint in &group {
-        program.exprs[joint.value.0 as usize] = program[joint.part].clone();
+        program[joint.value] = program[joint.part].clone();
         parts.push((joint.name, terms[joint.at].1 != negative));
     }
     let part = sum(program, &parts, span);
-    let value = program.add(Expr::AcrossLanes(LaneOp::Sum, part), span);
+    let value = program.add(
+        Expr::AcrossLanes {
+            op: LaneOp::Sum,
+            lanes: last.lanes,
+            value: part,
+        },
+        span,
+    );
     let var = names::fresh(program, "total".to_owned(), Type::F32, VarKind::Let);
     let mut term = program.add(Expr::Read(var), span);
     if let Some(factor) = last.factor {

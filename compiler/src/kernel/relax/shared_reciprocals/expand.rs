@@ -2,15 +2,15 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Block, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
+    ir::{
+        BinaryOp, Block, Expr, ExprId, FunctionMap, Program, Stmt, Type, UnaryOp, Value, VarId,
+        VarKind,
+    },
     kernel::{
         analysis::{bound, intervals::Intervals},
         relax::shared_reciprocals::{Search, Use, quotient},
     },
-    passes::{
-        names,
-        rewrite::{Cloner, operands, roots},
-    },
+    passes::{names, rewrite::Cloner},
 };
 
 /// Nodes of a function that is written out, at most.
@@ -38,7 +38,7 @@ impl Search {
         }
         let mut new = Vec::with_capacity(block.len());
         for stmt in std::mem::take(block) {
-            for &root in roots(&stmt).iter() {
+            for &root in stmt.roots().iter() {
                 self.tree(program, root, &mut new);
             }
             new.push(stmt);
@@ -49,7 +49,7 @@ impl Search {
 
     fn holds_division(&self, program: &Program, id: ExprId) -> bool {
         match &program[id] {
-            Expr::Call(function, _) => self.expandable[function.0 as usize],
+            Expr::Call(function, _) => self.expandable[function],
             Expr::Builtin(..) => activation(program, id).is_some(),
             _ => false,
         }
@@ -57,18 +57,18 @@ impl Search {
 
     /// Writes out what a tree holds; the names that this needs go into `names`.
     fn tree(&self, program: &mut Program, id: ExprId, names: &mut Block) {
-        for &operand in crate::kernel::relax::shared_reciprocals::operands(&program[id]).iter() {
+        for &operand in program[id].operands().iter() {
             self.tree(program, operand, names);
         }
         if let Some((which, arg)) = activation(program, id) {
             let quotient = which.written_out(program, arg, id, self.quotients);
-            program.exprs[id.0 as usize] = quotient;
+            program[id] = quotient;
             return;
         }
         let Expr::Call(function, args) = &program[id] else {
             return;
         };
-        if !self.expandable[function.0 as usize] {
+        if !self.expandable[function] {
             return;
         }
         let (args, function) = (args.clone(), program[*function].clone());
@@ -86,7 +86,7 @@ impl Search {
             self.tree(program, value, names);
             match stmt {
                 Stmt::Let { .. } => names.push(stmt),
-                _ => program.exprs[id.0 as usize] = program[value].clone(),
+                _ => program[id] = program[value].clone(),
             }
         }
     }
@@ -94,10 +94,10 @@ impl Search {
 
 /// Shows `visit` the nodes that a statement itself evaluates.
 fn nodes(program: &Program, stmt: &Stmt, mut visit: impl FnMut(ExprId)) {
-    let mut pending = roots(stmt).to_vec();
+    let mut pending = stmt.roots().to_vec();
     while let Some(id) = pending.pop() {
         visit(id);
-        pending.extend_from_slice(&operands(&program[id]));
+        pending.extend_from_slice(&program[id].operands());
     }
 }
 
@@ -173,11 +173,11 @@ impl Activation {
 
 /// Which functions are written out: small ones of numbers, in one piece, with one division or more that might
 /// be shared.
-pub(crate) fn functions(program: &Program) -> Vec<bool> {
+pub(crate) fn functions(program: &Program) -> FunctionMap<bool> {
     let mut intervals = Intervals::new(program);
-    let mut expandable: Vec<bool> = Vec::with_capacity(program.functions.len());
+    let mut expandable = FunctionMap::default();
     // With what is written out in them.
-    let mut sizes: Vec<usize> = Vec::with_capacity(program.functions.len());
+    let mut sizes: FunctionMap<usize> = FunctionMap::default();
     for function in &program.functions {
         let scalar = |var: &VarId| program[*var].ty == Type::F32;
         let mut fits = function.result == Type::F32 && function.params.iter().all(scalar);
@@ -186,12 +186,11 @@ pub(crate) fn functions(program: &Program) -> Vec<bool> {
             fits &= matches!(stmt, Stmt::Let { .. } | Stmt::Return(_));
             nodes(program, stmt, |id| {
                 size += match program[id] {
-                    Expr::Call(inner, _) if expandable[inner.0 as usize] => sizes[inner.0 as usize],
+                    Expr::Call(inner, _) if expandable[inner] => sizes[inner],
                     _ => 1,
                 };
                 divides |= activation(program, id).is_some();
-                divides |=
-                    matches!(program[id], Expr::Call(inner, _) if expandable[inner.0 as usize]);
+                divides |= matches!(program[id], Expr::Call(inner, _) if expandable[inner]);
                 divides |= quotient(program, id)
                     .and_then(|(_, divisor)| intervals.of(program, divisor))
                     .is_some_and(|interval| interval.is_finite());

@@ -51,7 +51,6 @@ impl Build {
             len,
             kind,
             word,
-            lane_stride: 0,
             span: Span::default(),
         })
     }

@@ -53,10 +53,9 @@ impl Analysis {
             for default in &program.input_defaults {
                 analysis.block(program, &default.body, 0);
             }
-            analysis.block(program, &program.init, 0);
-            analysis.block(program, &program.prologue, 0);
-            analysis.block(program, &program.step, 0);
-            analysis.block(program, &program.finish, 0);
+            for block in program.agent_blocks() {
+                analysis.block(program, block, 0);
+            }
         }
         analysis
     }
@@ -221,7 +220,7 @@ impl Analysis {
             Expr::Call(function, _) => !self.simple[function.0 as usize],
             _ => false,
         };
-        own || (program.operands(node).into_iter()).any(|operand| self.varies(operand))
+        own || (program[node].operands().iter().copied()).any(|operand| self.varies(operand))
     }
 
     /// Like `Program::type_of`, with the types of operands known.
@@ -281,7 +280,7 @@ fn post_order(program: &Program, root: ExprId) -> Vec<ExprId> {
     let mut waiting = vec![root];
     while let Some(node) = waiting.pop() {
         order.push(node);
-        waiting.extend(program.operands(node));
+        waiting.extend_from_slice(&program[node].operands());
     }
     order.reverse();
     order

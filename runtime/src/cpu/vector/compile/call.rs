@@ -122,7 +122,7 @@ impl Compiler<'_> {
             if matches!(self.program[node], Expr::RandomWord { .. }) {
                 return true;
             }
-            waiting.extend(self.program.operands(node));
+            waiting.extend_from_slice(&self.program[node].operands());
         }
         false
     }

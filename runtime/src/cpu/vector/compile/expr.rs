@@ -30,7 +30,7 @@ impl Compiler<'_> {
                 Launch::Agents => Operand::Scalar(self.known(Known::Agents)),
                 Launch::Steps => Operand::Scalar(self.known(Known::Steps)),
                 Launch::Step => Operand::Scalar(self.known(Known::Step)),
-                Launch::Lane => lanes(),
+                Launch::Lane { .. } => lanes(),
             }),
             Expr::Rows(var) => Parts::one(self.rows(*var)),
             Expr::Read(var) => self.read(*var),
@@ -71,7 +71,7 @@ impl Compiler<'_> {
                 let number = self.word(*number);
                 Parts::one(self.draw(number))
             }
-            Expr::AcrossLanes(..) => lanes(),
+            Expr::AcrossLanes { .. } => lanes(),
         }
     }
 
@@ -230,7 +230,7 @@ impl Compiler<'_> {
 
     fn unary(&mut self, op: UnaryOp, operand: ExprId) -> Parts {
         let plain = match (op, self.analysis.ty(operand)) {
-            (UnaryOp::Fence, _) => return self.value(operand),
+            (UnaryOp::Fence | UnaryOp::Keep, _) => return self.value(operand),
             (UnaryOp::Negate, Type::I32) => Plain::NegI,
             (UnaryOp::Negate, Type::F32) if self.analysis.varies(operand) => {
                 return Parts::one(self.finished(Finish::Neg, operand));

@@ -38,8 +38,9 @@ impl Program {
         assert!(self.staying <= self.registers);
         assert!(matches!(self.code.last(), Some(Instruction::End)));
         let defaults = self.defaults.iter().map(|default| default.entry);
-        [self.init, self.prologue, self.step, self.finish]
+        [self.init, self.prologue, self.finish]
             .into_iter()
+            .chain(self.phases.iter().copied())
             .chain(defaults)
             .for_each(|to| self.target(to));
         let stored = self.defaults.iter().flat_map(|default| &default.inputs);

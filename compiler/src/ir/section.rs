@@ -1,0 +1,122 @@
+//! The blocks that a program consists of.
+
+use super::{Block, ExprId, Program};
+
+/// A block of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// The body of the function of that number.
+    Function(usize),
+    /// The body of that number in [`Program::input_defaults`], which the host runs.
+    InputDefault(usize),
+    /// At birth.
+    Init,
+    /// Before the time loop.
+    Prologue,
+    /// The phase of that number in each step.
+    Phase(usize),
+    /// After the time loop.
+    Finish,
+}
+
+impl Section {
+    /// Does it run in each step?
+    pub fn is_phase(self) -> bool {
+        matches!(self, Section::Phase(_))
+    }
+
+    /// Does an agent run it? Not functions, which other sections call, nor the defaults of inputs.
+    pub fn is_of_agent(self) -> bool {
+        match self {
+            Section::Function(_) | Section::InputDefault(_) => false,
+            Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => true,
+        }
+    }
+}
+
+impl Program {
+    /// Every section, callees before callers and the prologue before the phases, which see its names.
+    pub fn sections(&self) -> Vec<Section> {
+        let functions = (0..self.functions.len()).map(Section::Function);
+        let defaults = (0..self.input_defaults.len()).map(Section::InputDefault);
+        let phases = (0..self.phases.len()).map(Section::Phase);
+        functions
+            .chain(defaults)
+            .chain([Section::Init, Section::Prologue])
+            .chain(phases)
+            .chain([Section::Finish])
+            .collect()
+    }
+
+    /// The blocks that an agent runs: not functions, nor the defaults of inputs.
+    pub fn agent_blocks(&self) -> impl Iterator<Item = &Block> + Clone {
+        [&self.init, &self.prologue]
+            .into_iter()
+            .chain(&self.phases)
+            .chain([&self.finish])
+    }
+
+    /// What a section is called in complaints and printed programs.
+    pub fn section_name(&self, section: Section) -> String {
+        match section {
+            Section::Function(number) => format!("fn {}", self.functions[number].name),
+            Section::InputDefault(number) => {
+                format!("default of {}", self.input_defaults[number].input)
+            }
+            Section::Init => "init".to_owned(),
+            Section::Prologue => "prologue".to_owned(),
+            Section::Phase(0) => "step".to_owned(),
+            Section::Phase(number) => format!("step {number}"),
+            Section::Finish => "finish".to_owned(),
+        }
+    }
+
+    /// The block of a section.
+    pub fn section(&self, section: Section) -> &Block {
+        match section {
+            Section::Function(number) => &self.functions[number].body,
+            Section::InputDefault(number) => &self.input_defaults[number].body,
+            Section::Init => &self.init,
+            Section::Prologue => &self.prologue,
+            Section::Phase(number) => &self.phases[number],
+            Section::Finish => &self.finish,
+        }
+    }
+
+    /// The block of a section, to be changed.
+    pub fn section_mut(&mut self, section: Section) -> &mut Block {
+        match section {
+            Section::Function(number) => &mut self.functions[number].body,
+            Section::InputDefault(number) => &mut self.input_defaults[number].body,
+            Section::Init => &mut self.init,
+            Section::Prologue => &mut self.prologue,
+            Section::Phase(number) => &mut self.phases[number],
+            Section::Finish => &mut self.finish,
+        }
+    }
+
+    /// Hands every section's block out of the program to `visit` and puts it back.
+    pub fn each_section(&mut self, mut visit: impl FnMut(&mut Program, Section, &mut Block)) {
+        for section in self.sections() {
+            let mut block = std::mem::take(self.section_mut(section));
+            visit(self, section, &mut block);
+            *self.section_mut(section) = block;
+        }
+    }
+
+    /// Hands the block of every phase out of the program to `visit` and puts it back.
+    pub fn each_phase(&mut self, mut visit: impl FnMut(&mut Program, &mut Block)) {
+        for phase in 0..self.phases.len() {
+            let mut block = std::mem::take(&mut self.phases[phase]);
+            visit(self, &mut block);
+            self.phases[phase] = block;
+        }
+    }
+
+    /// Shows `visit` every node of every section.
+    pub fn each_node(&self, visit: &mut impl FnMut(ExprId)) {
+        for section in self.sections() {
+            self.each_node_of(self.section(section), visit);
+        }
+    }
+}
