@@ -19,6 +19,7 @@ mod map;
 pub mod print;
 pub mod rounds;
 mod section;
+pub mod uniformity;
 pub mod verify;
 mod walk;
 pub mod weight;
@@ -28,7 +29,7 @@ use crate::{builtin::BuiltinId, span::Span};
 pub use affine::Affine;
 pub use map::{ExprMap, FunctionMap, Map, VarMap};
 pub use section::Section;
-pub use walk::{Nodes, Operands, any_statement};
+pub use walk::{Nodes, Operands, any_statement, each_statement};
 
 /// Names a variable of [`Program::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

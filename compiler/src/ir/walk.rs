@@ -183,6 +183,16 @@ fn nested<T>(f: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(32 << 10, 1 << 20, f)
 }
 
+/// Shows `visit` every statement of a block, at any depth, each before those of its blocks.
+pub fn each_statement(block: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
+    for stmt in block {
+        visit(stmt);
+        for inner in stmt.blocks() {
+            nested(|| each_statement(inner, visit));
+        }
+    }
+}
+
 /// Does a statement of the block, at any depth, satisfy `is_such`?
 pub fn any_statement(block: &[Stmt], is_such: &impl Fn(&Stmt) -> bool) -> bool {
     let inside = |block: &Block| nested(|| any_statement(block, is_such));
@@ -226,11 +236,6 @@ impl Program {
 
     /// Shows `visit` every node of a block, at any depth.
     pub fn each_node_of(&self, block: &[Stmt], visit: &mut impl FnMut(ExprId)) {
-        for stmt in block {
-            self.nodes_of(stmt).for_each(&mut *visit);
-            for inner in stmt.blocks() {
-                nested(|| self.each_node_of(inner, visit));
-            }
-        }
+        each_statement(block, &mut |stmt| self.nodes_of(stmt).for_each(&mut *visit));
     }
 }

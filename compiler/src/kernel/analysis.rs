@@ -2,7 +2,6 @@
 //! known, how large they may be, and which sums may be taken in another order.
 
 pub(crate) mod accumulators;
-pub(crate) mod agent_dependence;
 pub(crate) mod bound;
 pub(crate) mod free_sums;
 pub(crate) mod intervals;

@@ -10,10 +10,11 @@
 
 use crate::{
     ir::{
-        Block, Expr, ExprId, ExprMap, FunctionMap, Launch, Program, Stmt, VarId, VarKind, VarMap,
+        Block, Expr, ExprId, ExprMap, Program, Stmt, VarId, VarMap,
+        uniformity::{Tracking, Uniformity},
         weight::{LOAD, Weights},
     },
-    kernel::{analysis::agent_dependence, lane_layout::LaneLayout, schedule::Choice},
+    kernel::{lane_layout::LaneLayout, schedule::Choice},
     manifest::{Manifest, Prepared},
     passes::{
         names,
@@ -178,8 +179,7 @@ struct Name {
 
 struct Shared {
     weights: Weights,
-    /// Per function: does it read the agent's number?
-    personal: FunctionMap<bool>,
+    uniformity: Uniformity,
     /// Per node: its cost, if all agents share its value.
     costs: ExprMap<Option<Cost>>,
     names: VarMap<Option<Name>>,
@@ -203,7 +203,7 @@ impl Shared {
     fn survey(program: &Program) -> Shared {
         let mut shared = Shared {
             weights: Weights::new(program),
-            personal: agent_dependence::functions(program),
+            uniformity: Uniformity::new(program, Tracking::Names),
             costs: ExprMap::filled(None, program.exprs.len()),
             names: VarMap::filled(None, program.vars.len()),
             order: Vec::new(),
@@ -245,7 +245,8 @@ impl Shared {
     /// The cost of a tree, if all agents share its value.
     fn measure(&mut self, program: &Program, id: ExprId) -> Option<Cost> {
         let expr = &program[id];
-        let mut cost = self.own_cost(program, id);
+        let is_uniform = self.uniformity.of(id).is_uniform();
+        let mut cost = is_uniform.then(|| self.own_cost(program, id));
         for &operand in expr.operands().iter() {
             let operand = self.measure(program, operand);
             cost = cost.zip(operand).map(|(a, b)| a.and(b));
@@ -254,39 +255,27 @@ impl Shared {
         cost
     }
 
-    fn own_cost(&self, program: &Program, id: ExprId) -> Option<Cost> {
+    /// What a node takes apart from its operands, if all agents share its value.
+    fn own_cost(&self, program: &Program, id: ExprId) -> Cost {
         let instructions = self.weights.node(program, id).instructions;
         let plain = Cost {
             instructions,
             ..Cost::default()
         };
-        match &program[id] {
-            Expr::Launch(Launch::Agent) | Expr::RandomWord { .. } => None,
-            Expr::Call(function, _) if self.personal[*function] => None,
-            Expr::Read(var) | Expr::Element { array: var, .. } => match program[*var].kind {
-                VarKind::Constant | VarKind::Param | VarKind::Data => Some(Cost {
-                    loads: instructions > 0,
-                    ..plain
-                }),
-                VarKind::Let => {
-                    let name = self.names[*var]?;
-                    Some(match name.cost {
-                        _ if name.in_prologue => Cost::default(),
-                        cost if cost.pays() => Cost {
-                            stored: 1,
-                            ..Cost::default()
-                        },
-                        cost => cost,
-                    })
-                }
-                VarKind::Input
-                | VarKind::State
-                | VarKind::Output
-                | VarKind::Local
-                | VarKind::Index
-                | VarKind::Argument => None,
+        let (Expr::Read(var) | Expr::Element { array: var, .. }) = program[id] else {
+            return plain;
+        };
+        match self.names[var] {
+            Some(name) if name.in_prologue => Cost::default(),
+            Some(name) if name.cost.pays() => Cost {
+                stored: 1,
+                ..Cost::default()
             },
-            _ => Some(plain),
+            Some(name) => name.cost,
+            None => Cost {
+                loads: instructions > 0,
+                ..plain
+            },
         }
     }
 

@@ -1,9 +1,9 @@
 //! When the values of a step are known, where each step waits for its own: by this
 //! [`late_terms_last`](crate::kernel::relax::late_terms_last) orders sums.
 
-use crate::{
-    ir::{BinaryOp, Expr, ExprId, Program, Stmt, VarMap},
-    kernel::analysis::agent_dependence::Personal,
+use crate::ir::{
+    BinaryOp, Expr, ExprId, Program, Stmt, VarMap,
+    uniformity::{Tracking, Uniformity},
 };
 
 /// When what depends on no state is known: early.
@@ -12,7 +12,7 @@ const EARLY: i32 = -1_000_000;
 /// When values are known, in additions after the begin of a step.
 #[derive(Clone)]
 pub(crate) struct Times {
-    pub(crate) personal: Personal,
+    pub(crate) uniformity: Uniformity,
     vars: VarMap<i32>,
 }
 
@@ -20,7 +20,7 @@ impl Times {
     /// At the begin of a step.
     pub(crate) fn new(program: &Program) -> Times {
         let mut times = Times {
-            personal: Personal::new(program),
+            uniformity: Uniformity::new(program, Tracking::Names),
             vars: VarMap::filled(EARLY, program.vars.len()),
         };
         for state in &program.states {
@@ -39,7 +39,7 @@ impl Times {
     }
 
     pub(crate) fn of(&mut self, program: &Program, id: ExprId) -> i32 {
-        if !self.personal.of(program, id) {
+        if self.uniformity.find(program, id).is_uniform() {
             return EARLY;
         }
         let own = match &program[id] {

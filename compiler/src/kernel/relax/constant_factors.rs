@@ -22,8 +22,9 @@ use crate::{
     builtin::BuiltinId,
     ir::{
         BinaryOp, Block, Expr, ExprId, Program, Section, Stmt, Type, UnaryOp, Value, VarId, VarMap,
+        uniformity::{Tracking, Uniformity},
     },
-    kernel::{analysis::agent_dependence::Personal, relax::fma_chains},
+    kernel::relax::fma_chains,
     passes::rewrite::reads,
 };
 use std::{collections::HashMap, ops::RangeInclusive};
@@ -39,7 +40,7 @@ const ROUNDS: usize = 8;
 /// Changes what pays; returns in how many places it did.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let mut factors = Factors {
-        personal: Personal::new(program),
+        uniformity: Uniformity::new(program, Tracking::Names),
         reads: reads(program),
         exact: HashMap::new(),
         tried: None,
@@ -73,7 +74,7 @@ struct Forms {
 }
 
 struct Factors {
-    personal: Personal,
+    uniformity: Uniformity,
     reads: VarMap<u32>,
     /// What literals of this pass are before they are rounded.
     exact: HashMap<ExprId, f64>,
@@ -124,7 +125,8 @@ impl Factors {
         let Some((count, readers)) = readers.get(&var) else {
             return;
         };
-        let is_number = program[var].ty == Type::F32 && self.personal.of(program, value);
+        let is_number =
+            program[var].ty == Type::F32 && !self.uniformity.find(program, value).is_uniform();
         if !is_number || *count != self.reads[var] {
             return;
         }
@@ -173,7 +175,7 @@ impl Factors {
 
     /// The cheapest trees for a value; the value's own, if none is cheaper.
     fn forms(&mut self, program: &mut Program, id: ExprId) -> Forms {
-        if !self.personal.of(program, id) {
+        if self.uniformity.find(program, id).is_uniform() {
             return plain(id);
         }
         let expr = program[id].clone();
@@ -297,7 +299,7 @@ impl Factors {
             let number = moderate(factor * number)?;
             return Some(self.literal(program, number, id));
         }
-        if !self.personal.of(program, id) || program.type_of(id) != Type::F32 {
+        if self.uniformity.find(program, id).is_uniform() || program.type_of(id) != Type::F32 {
             return None;
         }
         if let Some((own, x)) = self.multiple(program, id) {
@@ -382,7 +384,7 @@ impl Factors {
 
     /// The operations of a tree, as the head of this file counts them.
     fn count(&mut self, program: &Program, id: ExprId) -> u32 {
-        if !self.personal.of(program, id) {
+        if self.uniformity.find(program, id).is_uniform() {
             return 0;
         }
         let own = match program[id] {
@@ -408,8 +410,11 @@ impl Factors {
         match program[id] {
             Expr::Read(var) => self.written_out == Some(var),
             Expr::Unary(UnaryOp::Negate, x) => self.is_product(program, x),
-            Expr::Binary(BinaryOp::Multiply, ..) => self.personal.of(program, id),
-            _ => self.multiple(program, id).is_some() && self.personal.of(program, id),
+            Expr::Binary(BinaryOp::Multiply, ..) => !self.uniformity.find(program, id).is_uniform(),
+            _ => {
+                self.multiple(program, id).is_some()
+                    && !self.uniformity.find(program, id).is_uniform()
+            }
         }
     }
 }

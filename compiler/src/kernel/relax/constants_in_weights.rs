@@ -26,8 +26,9 @@ mod made;
 use crate::{
     builtin::BuiltinId,
     ir::{
-        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, UnaryOp, Value,
-        VarId, VarKind, VarMap,
+        BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, UnaryOp, Value, VarId,
+        VarKind, VarMap,
+        uniformity::{Tracking, Uniformity},
     },
     kernel::{
         analysis::{free_sums::FreeSums, terms::terms},
@@ -96,8 +97,7 @@ struct Weights {
     /// Names of the step, each given once, and their values.
     values: HashMap<VarId, ExprId>,
     sums: FreeSums,
-    /// Per variable: may its value differ from lane to lane?
-    by_lane: VarMap<bool>,
+    uniformity: Uniformity,
     exp: BuiltinId,
     exp2: BuiltinId,
     bounds: [BuiltinId; 3],
@@ -121,7 +121,9 @@ impl Weights {
             fixed,
             values: lets(step).into_iter().collect(),
             sums: FreeSums::new(program, [step]),
-            by_lane: by_lane(program, layout),
+            uniformity: Uniformity::with(program, Tracking::Names, |var| {
+                layout.part(program, var).is_some()
+            }),
             exp: BuiltinId::EXP,
             exp2: BuiltinId::EXP2,
             bounds: BuiltinId::BOUNDS,
@@ -161,7 +163,7 @@ impl Weights {
                 value: part,
             } = program[whole]
                 && let Some(name) = self.weight(program, bias)
-                && !self.by_lane[name]
+                && !self.uniformity.of_var(name).by_lane
                 && program.type_of(part) == Type::F32
                 && self.takes_terms(program, part)
             {
@@ -442,28 +444,8 @@ impl Weights {
         self.made.push((var, made));
         self.reads.push(1);
         self.fixed.push(true);
-        self.by_lane.push(true);
         var
     }
-}
-
-/// Which names of the prologue differ from lane to lane.
-fn by_lane(program: &Program, layout: &LaneLayout) -> VarMap<bool> {
-    let mut differs = VarMap::filled(false, program.vars.len());
-    for &state in &program.states {
-        differs[state] = layout.part(program, state).is_some();
-    }
-    for stmt in &program.prologue {
-        let Stmt::Let { var, value } = stmt else {
-            continue;
-        };
-        differs[*var] = program.nodes(*value).any(|id| match program[id] {
-            Expr::Launch(Launch::Lane { .. }) => true,
-            Expr::Read(var) | Expr::Element { array: var, .. } => differs[var],
-            _ => false,
-        });
-    }
-    differs
 }
 
 /// What a block evaluates, at any depth.

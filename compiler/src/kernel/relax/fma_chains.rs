@@ -21,8 +21,9 @@ use crate::{
     ir::{
         BinaryOp, Block, Expr, ExprId, Program, Section, Stmt, Type, UnaryOp, VarId, VarKind,
         VarMap,
+        uniformity::{Tracking, Uniformity},
     },
-    kernel::analysis::{accumulators::Accumulators, agent_dependence::Personal},
+    kernel::analysis::accumulators::Accumulators,
     passes::{
         inline_lets::crosses_lanes,
         rewrite::{assigned, reads},
@@ -38,7 +39,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
     let vars = program.vars.len();
     let mut chains = Chains {
         accumulators: Accumulators::new(program, Accumulators::blocks(program)),
-        personal: Personal::new(program),
+        uniformity: Uniformity::new(program, Tracking::Names),
         reads: reads(program),
         held: VarMap::filled(None, vars),
         melted: VarMap::filled(false, vars),
@@ -95,7 +96,7 @@ struct Part {
 
 struct Chains {
     accumulators: Accumulators,
-    personal: Personal,
+    uniformity: Uniformity,
     reads: VarMap<u32>,
     held: VarMap<Option<Held>>,
     melted: VarMap<bool>,
@@ -162,7 +163,7 @@ impl Chains {
     fn tree(&mut self, program: &mut Program, id: ExprId, block: u32) {
         if sum(program, id).is_some()
             && program.type_of(id) == Type::F32
-            && self.personal.of(program, id)
+            && !self.uniformity.find(program, id).is_uniform()
         {
             self.sum(program, id, block);
             return;
@@ -189,7 +190,8 @@ impl Chains {
             let few = terms.len() + stack.len() < MAX_TERMS;
             let name = self.name(program, part.id, block).filter(|_| few);
             let id = name.map_or(part.id, |(_, value)| value);
-            let Some((op, a, b)) = sum(program, id).filter(|_| self.personal.of(program, id))
+            let Some((op, a, b)) =
+                sum(program, id).filter(|_| !self.uniformity.find(program, id).is_uniform())
             else {
                 if !part.named {
                     for &operand in program[part.id].operands().iter() {
@@ -258,7 +260,7 @@ impl Chains {
     /// Is it a sum, by name or not, that becomes part of the sum that it is a term of?
     fn is_sum(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
         let id = (self.name(program, id, block)).map_or(id, |(_, value)| value);
-        sum(program, id).is_some() && self.personal.of(program, id)
+        sum(program, id).is_some() && !self.uniformity.find(program, id).is_uniform()
     }
 
     fn kind(&mut self, program: &Program, id: ExprId, block: u32) -> Kind {
@@ -285,7 +287,8 @@ impl Chains {
             },
             _ => id,
         };
-        matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..)) && self.personal.of(program, id)
+        matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..))
+            && !self.uniformity.find(program, id).is_uniform()
     }
 }
 

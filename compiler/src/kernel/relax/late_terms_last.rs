@@ -58,11 +58,13 @@ fn order(program: &mut Program, block: &[Stmt], sums: &FreeSums, times: &mut Tim
 }
 
 fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
-    if !times.personal.of(program, sum) {
+    if times.uniformity.find(program, sum).is_uniform() {
         return false;
     }
     // What all agents share is one term.
-    let old = terms_but(program, sum, |id| !times.personal.of(program, id));
+    let old = terms_but(program, sum, |id| {
+        times.uniformity.find(program, id).is_uniform()
+    });
     if !(3..=LONGEST).contains(&old.len()) {
         return false;
     }

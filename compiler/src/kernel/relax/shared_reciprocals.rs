@@ -19,11 +19,9 @@ use crate::{
     ir::{
         BinaryOp, Block, Expr, ExprId, FunctionMap, Program, Section, Stmt, Type, UnaryOp, Value,
         VarId, VarKind,
+        uniformity::{Tracking, Uniformity},
     },
-    kernel::analysis::{
-        agent_dependence::Personal,
-        intervals::{Interval, Intervals},
-    },
+    kernel::analysis::intervals::{Interval, Intervals},
     passes::names,
     span::Span,
 };
@@ -52,7 +50,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
 
 struct Search {
     quotients: Use,
-    personal: Personal,
+    uniformity: Uniformity,
     intervals: Intervals,
     numbers: Intervals,
     /// Per function: is it written out where it is called?
@@ -93,7 +91,7 @@ impl Search {
     fn new(program: &Program, quotients: Use) -> Search {
         Search {
             quotients,
-            personal: Personal::new(program),
+            uniformity: Uniformity::new(program, Tracking::Names),
             intervals: Intervals::new(program),
             numbers: Intervals::of_numbers(program),
             expandable: expand::functions(program),
@@ -122,7 +120,7 @@ impl Search {
             if let Stmt::Let { var, value } = stmt {
                 self.intervals.name(program, *var, *value);
                 self.numbers.name(program, *var, *value);
-                self.personal.name(program, *var, *value);
+                self.uniformity.name(program, *var, *value);
             }
             for inner in stmt.blocks_mut() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
@@ -153,7 +151,7 @@ impl Search {
             && let Some(interval) = self.numbers.of(program, divisor)
             && interval.is_finite()
             && (interval.low > 0.0 || interval.high < 0.0)
-            && self.personal.of(program, divisor)
+            && !self.uniformity.find(program, divisor).is_uniform()
         {
             sites.push(Site {
                 stmt,
