@@ -15,6 +15,7 @@
 
 pub mod affine;
 pub mod cost;
+pub mod interpret;
 pub mod print;
 pub mod rounds;
 pub mod verify;

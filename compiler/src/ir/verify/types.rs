@@ -138,6 +138,8 @@ impl Verifier<'_> {
             LaneOp::Any | LaneOp::All => ty == Type::Bool,
         };
         self.require(fine, "lanes combined in a way that the type has not")?;
+        let alone = matches!(self.section, Section::Function(_) | Section::Default(_));
+        self.require(!alone, "lanes combined where each is alone")?;
         self.require(self.program.lanes > 0, "lanes where there is but one")?;
         Ok(ty)
     }
