@@ -15,6 +15,7 @@
 
 pub mod affine;
 pub mod cost;
+pub mod interpret;
 mod map;
 pub mod print;
 pub mod rounds;

@@ -17,7 +17,7 @@
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
 //! agent's own number is `run.first_agent + i`.
 
-use crate::ir::Type;
+use crate::ir::{Type, interpret::Progress};
 use serde::{Deserialize, Serialize};
 
 /// The version of the manifest's form; grows when a reader of an older one would go wrong.
@@ -29,6 +29,21 @@ pub const STOPPED: u32 = 0x8000_0000;
 /// Flag in `progress`, kept by later dispatches: the device ended a loop before its bound, as software
 /// adapters do after 65,535 rounds; the agent's results are worthless.
 pub const CUT_SHORT: u32 = 0x4000_0000;
+
+impl Progress {
+    /// Encodes it as a kernel does.
+    pub fn word(self) -> u32 {
+        self.steps | if self.stopped { STOPPED } else { 0 }
+    }
+
+    /// Decodes what a kernel stores.
+    pub fn from_word(word: u32) -> Self {
+        Progress {
+            steps: word & !STOPPED,
+            stopped: word & STOPPED != 0,
+        }
+    }
+}
 
 /// Most agents of a population: a model counts them in an `i32`.
 pub const MOST_AGENTS: u32 = i32::MAX as u32;

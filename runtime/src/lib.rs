@@ -21,7 +21,7 @@
 //!
 //! * `clock`, `adapter`, `telemetry`, `error`, `field`: time, and plain data with its descriptions.
 //! * `control`, `array`, `variation`: what a caller asks for. `memory`: host memory and its limits.
-//! * `cpu`: the two interpreters of the IR, which use nothing of the above.
+//! * `cpu`: the two machines for the IR, which use nothing of the above.
 //! * `values`, `statistics`, `results`, `run`: what a run gives, from raw words to typed columns.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the runs that a backend gets.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.

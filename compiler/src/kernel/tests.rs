@@ -7,4 +7,5 @@ mod lanes;
 mod latency;
 mod relax;
 mod rewrites;
+mod split;
 mod step_table;

@@ -1,13 +1,14 @@
 //! Every pass keeps every result to the bit, and does what its head says.
 
 pub(crate) mod build;
-pub(crate) mod evaluate;
 mod laws;
+pub(crate) mod outcome;
 pub(crate) mod random;
 mod shapes;
 
 use super::{PIPELINE, optimise};
 use crate::ir::{Program, print::print, verify::verify};
+use std::ops::Range;
 
 pub(crate) fn check(program: &Program) {
     if let Err(broken) = verify(program) {
@@ -15,23 +16,31 @@ pub(crate) fn check(program: &Program) {
     }
 }
 
+/// The seeds of random programs: `PASSES_PROGRAMS` says how many (default 300), `PASSES_FIRST` the first one, if
+/// `which` is `PASSES`.
+pub(crate) fn seeds(which: &str) -> Range<u64> {
+    let number = |what: &str, default: u64| {
+        std::env::var(format!("{which}_{what}")).map_or(default, |n| n.parse().expect("a number"))
+    };
+    let first = number("FIRST", 0);
+    first..first + number("PROGRAMS", 300)
+}
+
 /// Random programs, held against themselves after every pass.
 #[test]
 fn passes_keep_results() {
-    let count = std::env::var("PASSES_PROGRAMS").map_or(300, |n| n.parse().expect("a number"));
-    let first = std::env::var("PASSES_FIRST").map_or(0, |n| n.parse().expect("a number"));
-    for seed in first..first + count {
+    for seed in seeds("PASSES") {
         let mut program = random::program(seed);
         check(&program);
         let seeds = [(0, 1), (1, 2), (5, 3)];
-        let expected = seeds.map(|(steps, seed)| evaluate::run(&program, steps, seed));
+        let expected = seeds.map(|(steps, seed)| outcome::run(&program, steps, seed));
         for (number, pass) in PIPELINE.iter().enumerate() {
             let place = format!("program {seed} after pass {number}, {}", pass.name);
             let before = program.clone();
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 (pass.run)(&mut program);
                 check(&program);
-                seeds.map(|(steps, seed)| evaluate::run(&program, steps, seed))
+                seeds.map(|(steps, seed)| outcome::run(&program, steps, seed))
             }));
             match result {
                 Ok(got) if got == expected => {}
@@ -51,10 +60,10 @@ fn passes_keep_results() {
 fn optimising_again_keeps_results() {
     for seed in 10_000..10_100 {
         let mut program = random::program(seed);
-        let expected = evaluate::run(&program, 3, 1);
+        let expected = outcome::run(&program, 3, 1);
         optimise(&mut program);
         optimise(&mut program);
         check(&program);
-        assert_eq!(evaluate::run(&program, 3, 1), expected, "program {seed}");
+        assert_eq!(outcome::run(&program, 3, 1), expected, "program {seed}");
     }
 }

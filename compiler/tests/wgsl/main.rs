@@ -148,6 +148,15 @@ fn random_programs_give_valid_kernels() {
 }
 
 #[test]
+fn random_programs_with_loops_and_sums_give_valid_kernels() {
+    for seed in 0..60 {
+        for program in [random::split::loops(seed), random::split::steps(seed)] {
+            naga(&kernel(program, Generator::default()));
+        }
+    }
+}
+
+#[test]
 fn kernels_are_the_same_from_build_to_build() {
     for seed in 0..20 {
         let generator = Generator::default();

@@ -1,4 +1,4 @@
-//! The reference backend: runs launches on the reference interpreter.
+//! The reference backend: runs launches on the interpreter of the IR.
 
 use super::{Executor, run_sequentially};
 use crate::{
@@ -6,14 +6,18 @@ use crate::{
     bind::Launch,
     cancel::cancellable,
     control::{Control, Keep},
-    cpu::reference::{self, Agents, Interpreter},
+    cpu::reference::Agents,
     error::Error,
     memory::{self, Need, zeroed},
     results::RawResults,
     run::Device,
 };
 use rayon::prelude::*;
-use sim_compiler::{artifact::Artifact, manifest::Field};
+use sim_compiler::{
+    artifact::Artifact,
+    ir::interpret::{Interpreter, LaunchValues},
+    manifest::Field,
+};
 use std::sync::Arc;
 
 /// Agents per parallel task when rows are taken apart into fields.
@@ -72,11 +76,11 @@ fn run(
     };
     with_interpreter(artifact, launch, |interpreter| {
         for &number in &launch.absent {
-            interpreter.input_default(&mut agents, number);
+            agents.input_default(interpreter, number);
         }
         launch.overwrite_given(&mut agents.inputs);
         cancellable(launch.agents, launch.steps, control, |inner| {
-            interpreter.run(&mut agents, 0..launch.steps, inner)
+            agents.run(interpreter, 0..launch.steps, inner)
         })
     })??;
     let keep = Keep {
@@ -108,7 +112,7 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
     };
     with_interpreter(artifact, launch, |interpreter| {
         for &number in &launch.absent {
-            interpreter.input_default(&mut agents, number);
+            agents.input_default(interpreter, number);
         }
     })?;
     Ok(launch.with_inputs(agents.inputs))
@@ -123,19 +127,15 @@ fn with_interpreter<T>(
     launch: &Launch,
     act: impl FnOnce(&Interpreter<'_>) -> T,
 ) -> Result<T, Error> {
-    let program = &artifact.program;
-    let data = launch.tables(artifact);
-    let interpreter = reference::Launch {
-        program,
-        manifest: &artifact.manifest,
+    let values = LaunchValues {
         generator: artifact.options.generator,
         seed: launch.seed,
         population: launch.population,
         steps: launch.steps,
         uniform: &launch.uniform,
-        data: &data,
-    }
-    .prepare();
+        data: &launch.tables(artifact),
+    };
+    let interpreter = Interpreter::new(&artifact.program, values);
     let threads = rayon::current_num_threads().min(launch.agents as usize);
     memory::check(interpreter.bytes().saturating_mul(threads as u64))?;
     Ok(act(&interpreter))

@@ -1,11 +1,11 @@
 //! Checks the arguments of draws before a run. The reference interpreter computes the arguments.
 
 use super::Launch;
-use crate::{cpu::reference, error::Error};
+use crate::error::Error;
 use sim_compiler::{
     artifact::Artifact,
+    ir::interpret::{Interpreter, LaunchValues, Progress},
     launch_checks::{CheckedDraw, Phase},
-    manifest::Manifest,
 };
 
 /// Rejects a launch whose params give an invalid distribution to a draw that every agent makes.
@@ -13,30 +13,21 @@ pub(super) fn check(artifact: &Artifact, launch: &Launch) -> Result<(), Error> {
     let Some(checks) = &artifact.launch_checks else {
         return Ok(());
     };
-    let words = checks.program.outputs.len();
-    let manifest = Manifest {
-        input_words: 0,
-        state_words: 0,
-        output_words: words as u32,
-        ..artifact.manifest.clone()
-    };
-    let interpreter = reference::Launch {
-        program: &checks.program,
-        manifest: &manifest,
+    let values = LaunchValues {
         generator: artifact.options.generator,
         seed: launch.seed,
         population: launch.population,
         steps: launch.steps,
         uniform: &launch.uniform,
         data: &[],
-    }
-    .prepare();
-    let mut outputs = vec![0; words];
+    };
+    let interpreter = Interpreter::new(&checks.program, values);
+    let mut outputs = vec![0; checks.program.outputs.len()];
     // No steps: only what is computed after the last one.
     let none = launch.steps..launch.steps;
-    let progress = Default::default();
-    let mut machine = interpreter.machine();
-    machine.run(0, none, progress, &[], &mut [], &mut outputs);
+    let mut machine = interpreter.machine(1, || false);
+    let ran = machine.run(0, none, Progress::default(), &[], &mut [], &mut outputs);
+    debug_assert!(ran.is_ok(), "nobody cancels it");
     let made = |draw: &&CheckedDraw| match draw.phase {
         Phase::Always => true,
         Phase::Step => launch.steps > 0,

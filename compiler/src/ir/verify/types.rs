@@ -139,6 +139,11 @@ impl Verifier<'_> {
             LaneOp::Any | LaneOp::All => ty == Type::Bool,
         };
         self.require(fine, "lanes combined in a way that the type has not")?;
+        let alone = matches!(
+            self.section,
+            Section::Function(_) | Section::InputDefault(_)
+        );
+        self.require(!alone, "lanes combined where each is alone")?;
         self.require(lanes > 1, "lanes where there is but one")?;
         Ok(ty)
     }

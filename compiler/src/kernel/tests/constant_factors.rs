@@ -9,7 +9,7 @@ use crate::{
         rewrites::{self, Bound},
         tests::relax::{dice, results, step},
     },
-    passes::tests::{check, evaluate},
+    passes::tests::{check, outcome},
 };
 
 /// The lines of the step, and in how many places factors have moved.
@@ -193,7 +193,7 @@ fn random_models_agree() {
         )
         .map(|(again, _)| print(&again));
         assert_eq!(again, Some(print(&moved)), "it differs from time to time");
-        let [plain, moved] = [&program, &moved].map(|program| evaluate::run(program, 3, 1));
+        let [plain, moved] = [&program, &moved].map(|program| outcome::run(program, 3, 1));
         for ((word, plain), (_, moved)) in plain.into_iter().zip(moved) {
             let (plain, moved) = (f32::from_bits(plain), f32::from_bits(moved));
             assert!(

@@ -4,7 +4,7 @@ use crate::{
     compile,
     ir::print::print,
     kernel::fences::fenced,
-    passes::tests::{check, evaluate, random},
+    passes::tests::{check, outcome, random},
 };
 
 const HEAD: &str = "param r = 0.05 param w = 0.2 input a: f32 state x = 1.0 state y = 2.0 \
@@ -111,7 +111,7 @@ fn fences_keep_results() {
             continue;
         };
         check(&fenced);
-        let results = [&program, &fenced].map(|program| evaluate::run(program, 3, 1));
+        let results = [&program, &fenced].map(|program| outcome::run(program, 3, 1));
         assert_eq!(results[0], results[1], "program {seed}");
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         rewrites::{self, Bound, Changes},
         schedule::Schedule,
     },
-    passes::tests::{check, evaluate},
+    passes::tests::{check, outcome},
 };
 
 /// A schedule for a device that knows infinities or may not.
@@ -354,9 +354,9 @@ pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
 
 /// Holds all that agents end with against one another: off by so much of the sum of one and its size, at
 /// most.
-pub(crate) fn assert_near(plain: &Program, changed: &Program, steps: i32, off: f32) {
+pub(crate) fn assert_near(plain: &Program, changed: &Program, steps: u32, off: f32) {
     for seed in 1..4 {
-        let [expected, got] = [plain, changed].map(|program| evaluate::run(program, steps, seed));
+        let [expected, got] = [plain, changed].map(|program| outcome::run(program, steps, seed));
         for ((word, expected), (_, got)) in expected.into_iter().zip(got) {
             let (expected, got) = (f32::from_bits(expected), f32::from_bits(got));
             assert!(
@@ -380,7 +380,7 @@ pub(crate) fn results(body: &str, bound: Bound) -> [f32; 2] {
     let (changed, _) = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false))
         .expect("something to change");
     [program, changed].map(|program| {
-        let words = evaluate::run(&program, 4, 1);
+        let words = outcome::run(&program, 4, 1);
         let (_, word) = words
             .into_iter()
             .find(|(name, _)| name == "output word 0")
@@ -459,8 +459,8 @@ fn whole_numbers_keep_their_bits() {
                 Some(print(&reassociated)),
                 "it differs from time to time"
             );
-            let expected = evaluate::run(&program, 1, 1);
-            assert_eq!(evaluate::run(&reassociated, 1, 1), expected, "{source}");
+            let expected = outcome::run(&program, 1, 1);
+            assert_eq!(outcome::run(&reassociated, 1, 1), expected, "{source}");
         }
     }
     assert!(changed > 150, "only {changed} of 1,500 have changed");

@@ -4,7 +4,7 @@ use super::relax::dice;
 use crate::{
     compile,
     kernel::rewrites::{Bound, REWRITES, alone},
-    passes::tests::{check, evaluate},
+    passes::tests::{check, outcome},
 };
 
 const BOUNDS: [Bound; 3] = [Bound::Latency, Bound::Special, Bound::Issue];
@@ -74,7 +74,7 @@ fn each_rewrite_keeps_results_of_random_models() {
             fired += u32::from(count > 0);
             check(&changed);
             let [expected, got] =
-                [&artifact.program, &changed].map(|program| evaluate::run(program, 3, 1));
+                [&artifact.program, &changed].map(|program| outcome::run(program, 3, 1));
             assert_eq!(expected.len(), got.len(), "`{}`: {source}", rewrite.name);
             if rewrite.exact {
                 assert_eq!(expected, got, "`{}`: {source}", rewrite.name);

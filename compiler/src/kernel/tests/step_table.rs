@@ -6,7 +6,7 @@ use crate::{
     kernel::step_table::{Split, split},
     passes::{
         optimise,
-        tests::{check, evaluate, random},
+        tests::{check, outcome, random},
     },
 };
 use std::collections::HashSet;
@@ -88,8 +88,8 @@ fn random_programs_keep_their_results() {
                 check_front(&split);
                 for (steps, seed) in [(0, 1), (1, 2), (5, 3)] {
                     assert_eq!(
-                        evaluate::run(&split.program, steps, seed),
-                        evaluate::run(&program, steps, seed),
+                        outcome::run(&split.program, steps, seed),
+                        outcome::run(&program, steps, seed),
                         "{}\nbecame\n{}",
                         print(&program),
                         print(&split.program)

@@ -1,4 +1,8 @@
-//! Random programs: well typed, bounded, and full of what passes look for.
+//! Random programs: well typed, bounded, and full of what passes look for; in `split` those that lanes can split.
+
+// A test of texts includes this file, from a folder of its own.
+#[path = "random/split.rs"]
+pub(crate) mod split;
 
 use super::build::Builder;
 use crate::{
@@ -14,8 +18,18 @@ pub(crate) struct Random {
     state: u64,
     /// Variables in scope.
     scope: Vec<VarId>,
+    /// How many of them, from the first, are not assigned.
+    fixed: usize,
+    /// The index of a loop over the elements of arrays that are so long: such arrays are read at it.
+    row: Option<(VarId, u32)>,
     depth: usize,
     in_step: bool,
+    /// May steps stop the agent?
+    stops: bool,
+    /// May anything be drawn?
+    draws: bool,
+    /// Are floats never summed or multiplied up by chance?
+    exact: bool,
     loops: usize,
     functions: usize,
     /// Expressions to repeat.
@@ -24,16 +38,7 @@ pub(crate) struct Random {
 
 /// The program of a seed.
 pub(crate) fn program(seed: u64) -> crate::ir::Program {
-    let mut random = Random {
-        build: Builder::default(),
-        state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
-        scope: Vec::new(),
-        depth: 0,
-        in_step: false,
-        loops: 0,
-        functions: 0,
-        past: Vec::new(),
-    };
+    let mut random = Random::new(seed);
     random.whole();
     random.build.program
 }
@@ -41,6 +46,24 @@ pub(crate) fn program(seed: u64) -> crate::ir::Program {
 const TYPES: [Type; 5] = [Type::F32, Type::I32, Type::U32, Type::Bool, Type::Vec2];
 
 impl Random {
+    fn new(seed: u64) -> Random {
+        Random {
+            build: Builder::default(),
+            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            scope: Vec::new(),
+            fixed: 0,
+            row: None,
+            depth: 0,
+            in_step: false,
+            stops: true,
+            draws: true,
+            exact: false,
+            loops: 0,
+            functions: 0,
+            past: Vec::new(),
+        }
+    }
+
     fn below(&mut self, n: usize) -> usize {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
@@ -89,18 +112,20 @@ impl Random {
         let mut init = Vec::new();
         for &var in states {
             let ty = self.build.program[var].ty;
-            if self.build.program[var].len == Len::One {
+            let Len::Fixed(count) = self.build.program[var].len else {
                 let value = self.expr(ty, 2);
                 init.push(Stmt::Assign { var, value });
-            } else {
-                let i = self.build.one("i", Type::I32, VarKind::Index);
-                self.scope.push(i);
-                let value = self.expr(ty, 2);
-                self.scope.pop();
-                let index = self.build.read(i);
-                let body = vec![Stmt::AssignElement { var, index, value }];
-                init.push(self.build.repeat(i, 4, body));
-            }
+                continue;
+            };
+            let i = self.build.one("i", Type::I32, VarKind::Index);
+            self.scope.push(i);
+            self.row = Some((i, count));
+            let value = self.expr(ty, 2);
+            self.row = None;
+            self.scope.pop();
+            let index = self.build.read(i);
+            let body = vec![Stmt::AssignElement { var, index, value }];
+            init.push(self.build.repeat(i, count as i32, body));
         }
         init
     }
@@ -148,6 +173,7 @@ impl Random {
         let vars: Vec<VarId> = self
             .scope
             .iter()
+            .skip(self.fixed)
             .copied()
             .filter(|&var| {
                 matches!(
@@ -186,6 +212,7 @@ impl Random {
         let known = match &program[id] {
             Expr::Read(var) | Expr::Element { array: var, .. } => self.scope.contains(var),
             Expr::Launch(Launch::Step) => self.in_step,
+            Expr::RandomWord { .. } => self.draws,
             _ => true,
         };
         known && program[id].operands().iter().all(|&id| self.in_scope(id))
@@ -268,7 +295,7 @@ impl Random {
         match self.below(8) {
             0 if self.loops > 0 => arm.push(Stmt::Break),
             1 if self.loops > 0 => arm.push(Stmt::Continue),
-            2 if self.in_step => arm.push(Stmt::Stop),
+            2 if self.in_step && self.stops => arm.push(Stmt::Stop),
             _ => {}
         }
         arm
@@ -284,7 +311,10 @@ impl Random {
                 block.push(Stmt::AssignElement { var, index, value });
             }
             _ => {
-                let value = self.expr(ty, 3);
+                let mut value = self.expr(ty, 3);
+                if self.exact && ty.is_float() {
+                    value = self.build.unary(UnaryOp::Negate, value);
+                }
                 block.push(Stmt::Assign { var, value });
             }
         }
@@ -325,6 +355,10 @@ impl Random {
             return match self.build.program[var].len {
                 Len::Fixed(count) => {
                     let index = match self.below(3) {
+                        _ if self.row.is_some_and(|(_, rows)| rows == count) => {
+                            let row = self.row.map(|(index, _)| self.build.read(index));
+                            row.expect("a loop over rows")
+                        }
                         0 if self.depth < 3 => self.index(count),
                         _ => {
                             let index = self.below(count as usize) as i32;
@@ -483,7 +517,7 @@ impl Random {
                     self.build.add(Expr::Convert { to: ty, value })
                 }
             },
-            Type::U32 if self.functions > 0 => {
+            Type::U32 if self.functions > 0 && self.draws => {
                 let number = self.expr(Type::U32, depth);
                 self.build.add(Expr::RandomWord { number })
             }

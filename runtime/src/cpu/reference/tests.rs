@@ -5,9 +5,10 @@ mod build;
 use super::*;
 use build::*;
 use sim_compiler::builtin::BuiltinId;
+use sim_compiler::ir::interpret::LaunchValues;
 use sim_compiler::ir::{self, BinaryOp, Expr, InputDefault, Len, Stmt, Type, Value, VarKind};
 use sim_compiler::manifest::STOPPED;
-use sim_compiler::random::{FINISH_STEP, INIT_STEP, INPUT_STEP};
+use sim_compiler::random::{FINISH_STEP, Generator, INIT_STEP, INPUT_STEP};
 
 /// state n = agent; step { n = n * 3 + step; if n > limit { stop } }; output doubled = n + n
 fn counter(limit: i32) -> Build {
@@ -243,16 +244,16 @@ fn tables_params_constants_and_defaults_are_read() {
     let mut uniform = [0; 12];
     uniform[9] = 10.0_f32.to_bits();
     let words = [1.0_f32, 2.0, 3.0, 4.0].map(f32::to_bits);
-    let launch = Launch {
+    let values = LaunchValues {
         uniform: &uniform,
         data: &[&words],
-        ..launch(&b.program, &manifest, 1)
+        ..values(1)
     };
-    let interpreter = launch.prepare();
-    let mut agents = interpreter.agents(30, 70);
-    interpreter.input_default(&mut agents, 0);
-    interpreter
-        .run(&mut agents, 0..1, &Control::default())
+    let interpreter = Interpreter::new(&b.program, values);
+    let mut agents = Agents::zeros(&manifest, 30, 70);
+    agents.input_default(&interpreter, 0);
+    agents
+        .run(&interpreter, 0..1, &Control::default())
         .expect("nobody cancels");
     for k in 0..70 {
         let size = sim_compiler::random::unit(Generator::default().draw(7, 30 + k, INPUT_STEP, 0));
@@ -265,11 +266,11 @@ fn tables_params_constants_and_defaults_are_read() {
 fn a_cancelled_run_ends() {
     let build = counter(i32::MAX);
     let manifest = build.manifest();
-    let interpreter = launch(&build.program, &manifest, u32::MAX - 9).prepare();
-    let mut agents = interpreter.agents(0, 100);
+    let interpreter = Interpreter::new(&build.program, values(u32::MAX - 9));
+    let mut agents = Agents::zeros(&manifest, 0, 100);
     let control = Control::default();
     std::thread::scope(|scope| {
-        let run = scope.spawn(|| interpreter.run(&mut agents, 0..u32::MAX - 9, &control));
+        let run = scope.spawn(|| agents.run(&interpreter, 0..u32::MAX - 9, &control));
         std::thread::sleep(std::time::Duration::from_millis(20));
         control
             .cancel

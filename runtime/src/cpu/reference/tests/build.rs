@@ -1,12 +1,15 @@
 //! Builds programs by hand, and runs them on the interpreter and on the vector machine.
 
 use crate::cpu::{
-    Control, Progress,
-    reference::{Agents, Launch},
+    Control,
+    reference::Agents,
     vector::{self, Isa, Values},
 };
 use sim_compiler::{
-    ir::{self, BinaryOp, Expr, ExprId, Len, Program, Type, Value, Var, VarId, VarKind},
+    ir::{
+        self, BinaryOp, Expr, ExprId, Len, Program, Type, Value, Var, VarId, VarKind,
+        interpret::{Interpreter, LaunchValues, Progress},
+    },
     manifest::Manifest,
     random::Generator,
     span::Span,
@@ -117,11 +120,9 @@ impl Build {
     }
 }
 
-pub(super) fn launch<'a>(program: &'a Program, manifest: &'a Manifest, steps: u32) -> Launch<'a> {
-    Launch {
-        program,
-        manifest,
-        generator: Generator::default(),
+pub(super) const fn values(steps: u32) -> LaunchValues<'static> {
+    LaunchValues {
+        generator: Generator::KeyedHash,
         seed: 7,
         population: 100,
         steps,
@@ -134,12 +135,12 @@ pub(super) fn launch<'a>(program: &'a Program, manifest: &'a Manifest, steps: u3
 pub(super) fn run_in_parts(build: &Build, steps: u32, ends: &[u32]) -> Agents {
     build.check();
     let manifest = build.manifest();
-    let interpreter = launch(&build.program, &manifest, steps).prepare();
-    let mut agents = interpreter.agents(0, 100);
+    let interpreter = Interpreter::new(&build.program, values(steps));
+    let mut agents = Agents::zeros(&manifest, 0, 100);
     let mut start = 0;
     for &end in ends {
-        interpreter
-            .run(&mut agents, start..end, &Control::default())
+        agents
+            .run(&interpreter, start..end, &Control::default())
             .expect("nobody cancels");
         start = end;
     }
@@ -167,8 +168,7 @@ pub(super) fn on_vectors(
         uniform: &[0; 12],
         data: &[],
     };
-    let launch = launch(&build.program, manifest, steps).prepare();
-    let mut agents = launch.agents(0, 100);
+    let mut agents = Agents::zeros(manifest, 0, 100);
     let control = Control::default();
     let mut start = 0;
     for &end in ends {

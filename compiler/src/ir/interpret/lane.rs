@@ -1,17 +1,19 @@
-//! Runs one agent: statements by recursion over blocks, expressions on a stack of values.
+//! One lane of an agent: statements by recursion over blocks, expressions on a stack of values.
 
 use super::{
-    Control, Launch, Progress,
+    Interpreter, LaunchValues,
     plan::{Place, Plan},
 };
-use sim_compiler::builtin::eval;
-use sim_compiler::ir::{self, Block, Expr, ExprId, Stmt, Type, Value, VarId};
-use sim_compiler::random::{FINISH_STEP, INIT_STEP, Key};
+use crate::{
+    builtin::eval,
+    ir::{self, Block, Expr, ExprId, Program, Stmt, Type, Value, VarId},
+    random::Key,
+};
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 /// How a statement ends.
-enum Flow {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Flow {
     Next,
     Break,
     Continue,
@@ -20,13 +22,15 @@ enum Flow {
     Cancelled,
 }
 
-/// Loop iterations between two checks for cancellation.
+/// Iterations of loops between two checks for cancellation.
 const ROUNDS: u32 = 1024;
 
-/// Runs agents of one launch, one after another.
-pub struct Machine<'a> {
-    launch: &'a Launch<'a>,
+/// A lane with its variables.
+pub(super) struct Lane<'a, F> {
+    program: &'a Program,
+    launch: &'a LaunchValues<'a>,
     plan: &'a Plan,
+    number: u32,
     /// The values of all variables.
     values: Vec<Value>,
     /// The operand stack.
@@ -35,132 +39,72 @@ pub struct Machine<'a> {
     step: u32,
     agent_key: Key,
     step_key: Key,
-    control: Option<&'a Control>,
+    /// Is the run cancelled?
+    pub(super) cancelled: Option<F>,
     rounds: u32,
 }
 
-impl<'a> Machine<'a> {
-    pub(super) fn new(launch: &'a Launch<'a>, plan: &'a Plan) -> Self {
-        let mut machine = Machine {
-            launch,
+impl<'a, F: Fn() -> bool> Lane<'a, F> {
+    pub(super) fn new(interpreter: &'a Interpreter<'a>, number: u32, cancelled: F) -> Self {
+        let Interpreter {
+            program,
+            values,
             plan,
+        } = interpreter;
+        let mut lane = Lane {
+            program,
+            launch: values,
+            plan,
+            number,
             values: vec![Value::U32(0); plan.slots],
             stack: Vec::new(),
             agent: 0,
             step: 0,
             agent_key: Key::default(),
             step_key: Key::default(),
-            control: None,
+            cancelled: Some(cancelled),
             rounds: 0,
         };
-        machine.load(&launch.program.params, launch.uniform);
-        for (var, elements) in &launch.program.constants {
-            machine.slots(*var).copy_from_slice(elements);
+        lane.load(&program.params, values.uniform);
+        for (var, elements) in &program.constants {
+            lane.slots(*var).copy_from_slice(elements);
         }
-        machine
+        lane
     }
 
-    /// The same, with checks for cancellation.
-    pub(super) fn under(mut self, control: &'a Control) -> Self {
-        self.control = Some(control);
-        self
-    }
-
-    /// Runs one agent over a range of steps: from `init` if the range starts at 0, otherwise from `states`
-    /// and `progress`; up to `finish` if the range ends with the run. `inputs`, `states` and `outputs` are
-    /// the agent's rows; `outputs` are written at the end of the run only. Returns the new progress, or
-    /// `None` if the run was cancelled.
-    pub fn run(
-        &mut self,
-        agent: u32,
-        steps: Range<u32>,
-        progress: Progress,
-        inputs: &[u32],
-        states: &mut [u32],
-        outputs: &mut [u32],
-    ) -> Option<Progress> {
-        let program = self.launch.program;
+    /// Becomes a lane of another agent.
+    pub(super) fn begin_agent(&mut self, agent: u32) {
+        // A run that ended early may have left operands.
+        self.stack.clear();
         self.agent = agent;
         self.agent_key = self.launch.generator.agent_key(self.launch.seed, agent);
-        self.load(&program.inputs, inputs);
-        let mut progress = progress;
-        if steps.start == 0 {
-            progress = Progress::default();
-            self.clear(&program.states);
-            self.phase(&program.init, INIT_STEP)?;
-        } else {
-            self.load(&program.states, states);
-        }
-        self.phase(&program.prologue, 0)?;
-        for step in steps.clone() {
-            if progress.stopped {
-                break;
-            }
-            self.look()?;
-            self.step = step;
-            progress.steps += 1;
-            for phase in &program.phases {
-                progress.stopped = progress.stopped || self.phase(phase, step)?;
-            }
-        }
-        self.store(&program.states, states);
-        if steps.end == self.launch.steps {
-            self.clear(&program.outputs);
-            self.phase(&program.finish, FINISH_STEP)?;
-            self.store(&program.states, states);
-            self.store(&program.outputs, outputs);
-        }
-        Some(progress)
     }
 
-    /// Computes input number `input` of `program.input_defaults` for an agent and writes its words to the
-    /// agent's row of inputs.
-    pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [u32]) {
-        let program = self.launch.program;
-        let default = &program.input_defaults[input];
-        self.agent = agent;
-        self.agent_key = self.launch.generator.agent_key(self.launch.seed, agent);
-        let belongs = |name: &str| {
-            name.strip_prefix(default.input.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        let vars: Vec<VarId> = (program.inputs.iter().copied())
-            .filter(|&var| belongs(&program[var].name))
-            .collect();
-        self.clear(&vars);
-        // Defaults of inputs are short: no need to cancel them.
-        let control = self.control.take();
-        self.phase(&default.body, default.random_step);
-        self.control = control;
-        self.store(&vars, row);
-    }
-
-    /// Runs a block of the program with the draws of that step. Returns whether the agent stopped, or `None`
-    /// if the run was cancelled.
-    fn phase(&mut self, block: &'a Block, random_step: u32) -> Option<bool> {
+    /// The draws that follow are those of this step.
+    pub(super) fn begin_draws(&mut self, random_step: u32) {
         self.step_key = self.launch.generator.step_key(self.agent_key, random_step);
-        match self.block(block) {
-            Flow::Next => Some(false),
-            Flow::Stop => Some(true),
-            Flow::Cancelled => None,
-            Flow::Break | Flow::Continue | Flow::Return(_) => {
-                panic!("internal error: a jump leaves the program")
-            }
-        }
     }
 
-    /// `None` if the run was cancelled.
+    /// What follows belongs to this step. `None` if the run was cancelled.
+    pub(super) fn begin_step(&mut self, step: u32) -> Option<()> {
+        self.step = step;
+        self.look()
+    }
+
+    /// Begins an iteration of the loop with that index. `None` if the run was cancelled.
+    pub(super) fn begin_iteration(&mut self, index: VarId, k: i32) -> Option<()> {
+        *self.element(index, 0) = Value::I32(k);
+        self.look()
+    }
+
     fn look(&mut self) -> Option<()> {
         self.rounds = self.rounds.wrapping_add(1);
         let due = self.rounds.is_multiple_of(ROUNDS);
-        let control = self.control.filter(|_| due);
-        match control.is_some_and(|control| control.cancel.load(Ordering::Relaxed)) {
-            true => None,
-            false => Some(()),
-        }
+        let cancelled = due && self.cancelled.as_ref().is_some_and(|cancelled| cancelled());
+        (!cancelled).then_some(())
     }
 
-    fn block(&mut self, block: &'a Block) -> Flow {
+    pub(super) fn block(&mut self, block: &'a Block) -> Flow {
         for stmt in block {
             match self.statement(stmt) {
                 Flow::Next => {}
@@ -170,58 +114,56 @@ impl<'a> Machine<'a> {
         Flow::Next
     }
 
-    fn statement(&mut self, stmt: &'a Stmt) -> Flow {
-        match stmt {
-            Stmt::Let { var, value }
-            | Stmt::Assign { var, value }
-            | Stmt::Var {
-                var,
-                value: Some(value),
-            } => {
-                let value = self.eval(*value);
-                *self.element(*var, 0) = value;
-                Flow::Next
+    pub(super) fn statement(&mut self, stmt: &'a Stmt) -> Flow {
+        if let Some(first) = first_expression(stmt) {
+            let plan = self.plan;
+            for &node in plan.nodes(first) {
+                self.node(&self.program[node]);
             }
-            Stmt::Var { var, value: None } => {
-                self.clear(&[*var]);
-                Flow::Next
-            }
-            Stmt::AssignElement { var, index, value } => {
-                let index = self.int(*index);
-                let value = self.eval(*value);
-                *self.element(*var, index) = value;
-                Flow::Next
-            }
-            Stmt::If {
-                condition,
-                accept,
-                reject,
-            } => {
-                let chosen = eval::truth(self.eval(*condition));
-                self.nested(if chosen { accept } else { reject })
-            }
-            Stmt::For {
-                index,
-                start,
-                end,
-                body,
-            } => {
-                let (start, end) = (self.int(*start), self.int(*end));
-                self.rounds_of(*index, start..end, body)
-            }
-            Stmt::Break => Flow::Break,
-            Stmt::Continue => Flow::Continue,
-            Stmt::Stop => Flow::Stop,
-            Stmt::Return(value) => Flow::Return(self.eval(*value)),
         }
+        self.effect(stmt)
     }
 
-    fn rounds_of(&mut self, index: VarId, range: Range<i32>, body: &'a Block) -> Flow {
+    /// Does what a statement does whose expressions have been evaluated.
+    pub(super) fn effect(&mut self, stmt: &'a Stmt) -> Flow {
+        match stmt {
+            Stmt::Let { var, .. }
+            | Stmt::Assign { var, .. }
+            | Stmt::Var {
+                var,
+                value: Some(_),
+            } => {
+                let value = self.pop();
+                *self.element(*var, 0) = value;
+            }
+            Stmt::Var { var, value: None } => self.clear(&[*var]),
+            Stmt::AssignElement { var, .. } => {
+                let value = self.pop();
+                let index = as_int(self.pop());
+                *self.element(*var, index) = value;
+            }
+            Stmt::If { accept, reject, .. } => {
+                let chosen = eval::truth(self.pop());
+                return self.nested(if chosen { accept } else { reject });
+            }
+            Stmt::For { index, body, .. } => {
+                let end = as_int(self.pop());
+                let start = as_int(self.pop());
+                return self.iterations(*index, start..end, body);
+            }
+            Stmt::Break => return Flow::Break,
+            Stmt::Continue => return Flow::Continue,
+            Stmt::Stop => return Flow::Stop,
+            Stmt::Return(_) => return Flow::Return(self.pop()),
+        }
+        Flow::Next
+    }
+
+    fn iterations(&mut self, index: VarId, range: Range<i32>, body: &'a Block) -> Flow {
         for k in range {
-            if self.look().is_none() {
+            if self.begin_iteration(index, k).is_none() {
                 return Flow::Cancelled;
             }
-            *self.element(index, 0) = Value::I32(k);
             match self.nested(body) {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
@@ -236,21 +178,8 @@ impl<'a> Machine<'a> {
         stacker::maybe_grow(32 * 1024, 1024 * 1024, || self.block(block))
     }
 
-    /// The value of an expression.
-    fn eval(&mut self, root: ExprId) -> Value {
-        let plan = self.plan;
-        for &node in plan.tree(root) {
-            self.node(&self.launch.program[node]);
-        }
-        self.pop()
-    }
-
-    fn int(&mut self, root: ExprId) -> i32 {
-        as_int(self.eval(root))
-    }
-
     /// Replaces the operands of a node on the stack by its value.
-    fn node(&mut self, node: &'a Expr) {
+    pub(super) fn node(&mut self, node: &'a Expr) {
         match node {
             Expr::Literal(value) => self.stack.push(*value),
             Expr::Launch(number) => self.stack.push(Value::I32(self.number(*number))),
@@ -275,7 +204,7 @@ impl<'a> Machine<'a> {
             Expr::Bitcast { to, .. } => self.apply(1, |v| eval::bitcast(*to, v[0])),
             Expr::Builtin(id, args) => self.apply(args.len(), id.row().pure().eval),
             Expr::Call(id, _) => {
-                let value = self.call(&self.launch.program[*id]);
+                let value = self.call(&self.program[*id]);
                 self.stack.push(value);
             }
             Expr::RandomWord { .. } => {
@@ -285,7 +214,9 @@ impl<'a> Machine<'a> {
                     other => ill_typed(other),
                 });
             }
-            Expr::AcrossLanes { .. } => lanes(),
+            Expr::AcrossLanes { .. } => {
+                panic!("internal error: lanes are combined where each goes its own way")
+            }
         }
     }
 
@@ -304,10 +235,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn pop(&mut self) -> Value {
+    pub(super) fn pop(&mut self) -> Value {
         self.stack
             .pop()
             .expect("internal error: an operator lacks its operand")
+    }
+
+    pub(super) fn push(&mut self, value: Value) {
+        self.stack.push(value);
     }
 
     /// Replaces the top values of the stack by one.
@@ -324,7 +259,7 @@ impl<'a> Machine<'a> {
             ir::Launch::Agents => self.launch.population as i32,
             ir::Launch::Steps => self.launch.steps as i32,
             ir::Launch::Step => self.step as i32,
-            ir::Launch::Lane { .. } => lanes(),
+            ir::Launch::Lane { .. } => self.number as i32,
         }
     }
 
@@ -332,7 +267,7 @@ impl<'a> Machine<'a> {
         match self.plan.places[var.0 as usize] {
             Place::Slots { first, count } => self.values[first + self.checked(var, index, count)],
             Place::Table(number) => {
-                let ty = self.launch.program[var].ty;
+                let ty = self.program[var].ty;
                 let words = self.launch.data[number];
                 let count = words.len() / ty.components();
                 let first = self.checked(var, index, count) * ty.components();
@@ -356,21 +291,21 @@ impl<'a> Machine<'a> {
             Ok(index) if index < count => index,
             _ => panic!(
                 "internal error: index {index} of `{}`, which has {count}",
-                self.launch.program[var].name
+                self.program[var].name
             ),
         }
     }
 
     /// Sets variables to zeros.
-    fn clear(&mut self, vars: &[VarId]) {
+    pub(super) fn clear(&mut self, vars: &[VarId]) {
         for &var in vars {
-            let zero = Value::zero(self.launch.program[var].ty);
+            let zero = Value::zero(self.program[var].ty);
             self.slots(var).fill(zero);
         }
     }
 
     /// Reads variables from the words of their row.
-    fn load(&mut self, vars: &[VarId], row: &[u32]) {
+    pub(super) fn load(&mut self, vars: &[VarId], row: &[u32]) {
         for &var in vars {
             let (ty, mut word) = self.layout(var);
             for slot in self.slots(var) {
@@ -381,7 +316,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Writes variables into the words of their row.
-    fn store(&mut self, vars: &[VarId], row: &mut [u32]) {
+    pub(super) fn store(&mut self, vars: &[VarId], row: &mut [u32]) {
         for &var in vars {
             let (_, mut place) = self.layout(var);
             for slot in self.slots(var) {
@@ -394,7 +329,7 @@ impl<'a> Machine<'a> {
     }
 
     fn layout(&self, var: VarId) -> (Type, usize) {
-        let var = &self.launch.program[var];
+        let var = &self.program[var];
         (var.ty, var.word as usize)
     }
 
@@ -406,7 +341,24 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn as_int(value: Value) -> i32 {
+/// The first of a statement's expressions, which names the statement in the plan.
+#[inline]
+pub(super) fn first_expression(stmt: &Stmt) -> Option<ExprId> {
+    match stmt {
+        Stmt::Let { value: first, .. }
+        | Stmt::Assign { value: first, .. }
+        | Stmt::AssignElement { index: first, .. }
+        | Stmt::If {
+            condition: first, ..
+        }
+        | Stmt::For { start: first, .. }
+        | Stmt::Return(first) => Some(*first),
+        Stmt::Var { value, .. } => *value,
+        Stmt::Break | Stmt::Continue | Stmt::Stop => None,
+    }
+}
+
+pub(super) fn as_int(value: Value) -> i32 {
     match value {
         Value::I32(x) => x,
         other => ill_typed(other),
@@ -416,9 +368,4 @@ fn as_int(value: Value) -> i32 {
 #[cold]
 fn ill_typed(value: Value) -> ! {
     panic!("internal error: the program has an ill-typed {value:?}")
-}
-
-/// Only GPU kernels split an agent over several invocations.
-fn lanes() -> ! {
-    panic!("internal error: the interpreter got a program that is shared among lanes")
 }

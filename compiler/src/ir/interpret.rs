@@ -1,0 +1,104 @@
+//! The meaning of the IR: an interpreter that runs one agent at a time, as simple as possible. Backends, passes
+//! and rewrites are compared with it.
+//!
+//! [`Interpreter::new`] lays out the variables of a program for one launch. Then each [`Machine`] runs agents, one
+//! after another. A run can be split into ranges of steps, as on a GPU: states are stored in their words in
+//! between, and the results keep their bits.
+//!
+//! It is pure: no input or output, no threads. What ends a run early is a [`Fault`]; a program that `verify`
+//! refuses is a panic.
+//!
+//! # Lanes
+//!
+//! An agent may be split over several lanes. They run the same statements, each with variables of its own, and
+//! differ in [`Launch::Lane`] and what follows from it. [`Expr::AcrossLanes`] gives all of them the
+//! values that they have for its operand, combined as a balanced tree: the two halves of the lanes first, each in
+//! the same way.
+//!
+//! No lane sees another one's variables elsewhere. So a statement without `AcrossLanes` runs lane by lane, from its
+//! beginning to its end. One that contains `AcrossLanes`, at any depth, runs in lock-step: its conditions and bounds
+//! must have the same values in all lanes, and all lanes must go on to the same statement after each of its
+//! statements, as after each one of `init`, `step` and `finish`. On a device, lanes that did not would wait for
+//! others that never come, or combine values that do not belong together; here it is [`Fault::Diverged`].
+
+mod lane;
+mod machine;
+mod plan;
+
+#[cfg(doc)]
+use super::{Expr, Launch};
+use super::{Program, Value};
+use crate::random::Generator;
+use lane::Lane;
+pub use machine::Machine;
+#[cfg(test)]
+pub(crate) use machine::combined;
+use plan::Plan;
+
+/// The values of a launch, beside its program.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchValues<'a> {
+    /// The generator of the random words.
+    pub generator: Generator,
+    /// The seed of all draws.
+    pub seed: u64,
+    /// The value of `agents` in the model.
+    pub population: u32,
+    /// The value of `steps` in the model.
+    pub steps: u32,
+    /// The words of the kernel's uniform block, which has the params.
+    pub uniform: &'a [u32],
+    /// The words of each table of `program.data`, in that order; at least one row each.
+    pub data: &'a [&'a [u32]],
+}
+
+/// How far an agent has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The number of steps that it ran, including the one in which it stopped.
+    pub steps: u32,
+    /// Whether it stopped.
+    pub stopped: bool,
+}
+
+/// Why a run ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It was cancelled.
+    Cancelled,
+    /// The lanes of an agent went different ways around an [`Expr::AcrossLanes`]: the program was split wrongly.
+    Diverged,
+}
+
+/// A launch that is ready to run.
+pub struct Interpreter<'a> {
+    program: &'a Program,
+    values: LaunchValues<'a>,
+    plan: Plan,
+}
+
+impl<'a> Interpreter<'a> {
+    /// Lays out the variables of a program, which `verify` accepts, once for all agents.
+    pub fn new(program: &'a Program, values: LaunchValues<'a>) -> Self {
+        Interpreter {
+            program,
+            values,
+            plan: Plan::new(program, values.data),
+        }
+    }
+
+    /// Bytes that the variables of one lane take while it runs.
+    pub fn bytes(&self) -> u64 {
+        self.plan.slots as u64 * size_of::<Value>() as u64
+    }
+
+    /// A machine for agents of so many lanes, a power of two: 1, or what the program was split over. It asks
+    /// now and then whether it is `cancelled`.
+    pub fn machine<F: Fn() -> bool + Copy>(&self, lanes: u32, cancelled: F) -> Machine<'_, F> {
+        let lanes = (0..lanes).map(|number| Lane::new(self, number, cancelled));
+        Machine::new(self, lanes.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

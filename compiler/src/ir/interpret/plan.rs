@@ -1,0 +1,145 @@
+//! The layout that all agents share: where each variable is stored, and the order in which the nodes of each
+//! expression are evaluated.
+
+use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, VarKind};
+use std::{collections::HashSet, ops::Range};
+
+/// Where the values of a variable are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// Values of the machine: the first one and their number.
+    Slots { first: usize, count: usize },
+    /// Elements of a table of the launch.
+    Table(usize),
+}
+
+/// The layout of a launch.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// By `VarId`.
+    pub(super) places: Vec<Place>,
+    /// The number of values of a machine.
+    pub(super) slots: usize,
+    /// The number of rows of each table.
+    pub(super) rows: Vec<i32>,
+    /// The nodes of all expressions, operands before users.
+    order: Vec<ExprId>,
+    /// By a statement's first expression: the part of `order` that evaluates all of the statement's.
+    trees: Vec<Range<usize>>,
+    /// The first expression of each statement that contains `AcrossLanes`, at any depth.
+    across: HashSet<ExprId>,
+}
+
+impl Plan {
+    pub(super) fn new(program: &Program, data: &[&[u32]]) -> Plan {
+        let mut plan = Plan {
+            places: Vec::with_capacity(program.vars.len()),
+            slots: 0,
+            rows: vec![0; program.data.len()],
+            order: Vec::with_capacity(program.exprs.len()),
+            trees: vec![0..0; program.exprs.len()],
+            across: HashSet::new(),
+        };
+        plan.place_variables(program);
+        for (number, &var) in program.data.iter().enumerate() {
+            plan.places[var.0 as usize] = Place::Table(number);
+            if let Len::Open { stride } = program[var].len {
+                let row_words = stride as usize * program[var].ty.components();
+                plan.rows[number] = (data[number].len() / row_words) as i32;
+            }
+        }
+        let functions = program.functions.iter().map(|function| &function.body);
+        let defaults = program.input_defaults.iter().map(|default| &default.body);
+        program
+            .agent_blocks()
+            .chain(functions)
+            .chain(defaults)
+            .for_each(|block| {
+                plan.order_block(program, block);
+            });
+        plan
+    }
+
+    fn place_variables(&mut self, program: &Program) {
+        for var in &program.vars {
+            let count = match (var.kind, var.len) {
+                (VarKind::Data, _) => 0,
+                (_, Len::One) => 1,
+                (_, Len::Fixed(count)) => count as usize,
+                (_, Len::Open { .. }) => panic!("internal error: `{}` is no table", var.name),
+            };
+            let first = self.slots;
+            self.places.push(Place::Slots { first, count });
+            self.slots += count;
+        }
+    }
+
+    /// Orders the trees of a block. Does it contain `AcrossLanes`?
+    fn order_block(&mut self, program: &Program, block: &Block) -> bool {
+        let mut any = false;
+        for stmt in block {
+            // A model may nest blocks deeper than a thread's stack allows.
+            any |= stacker::maybe_grow(32 << 10, 1 << 20, || self.order_statement(program, stmt));
+        }
+        any
+    }
+
+    fn order_statement(&mut self, program: &Program, stmt: &Stmt) -> bool {
+        let (roots, blocks) = match stmt {
+            Stmt::Let { value, .. }
+            | Stmt::Var {
+                value: Some(value), ..
+            }
+            | Stmt::Assign { value, .. }
+            | Stmt::Return(value) => (vec![*value], vec![]),
+            Stmt::AssignElement { index, value, .. } => (vec![*index, *value], vec![]),
+            Stmt::If {
+                condition,
+                accept,
+                reject,
+            } => (vec![*condition], vec![accept, reject]),
+            Stmt::For {
+                start, end, body, ..
+            } => (vec![*start, *end], vec![body]),
+            Stmt::Var { value: None, .. } | Stmt::Break | Stmt::Continue | Stmt::Stop => {
+                return false;
+            }
+        };
+        let (start, mut across) = (self.order.len(), false);
+        for &root in &roots {
+            across |= self.order_tree(program, root);
+        }
+        self.trees[roots[0].0 as usize] = start..self.order.len();
+        for block in blocks {
+            across |= self.order_block(program, block);
+        }
+        if across {
+            self.across.insert(roots[0]);
+        }
+        across
+    }
+
+    /// Visits a node before its operands, last operand first, and reverses the order: operands, first to
+    /// last, before their node. Does it contain `AcrossLanes`?
+    fn order_tree(&mut self, program: &Program, root: ExprId) -> bool {
+        let start = self.order.len();
+        let mut across = false;
+        for node in program.nodes(root) {
+            across |= matches!(program[node], Expr::AcrossLanes { .. });
+            self.order.push(node);
+        }
+        self.order[start..].reverse();
+        across
+    }
+
+    /// Do lanes run the statement in lock-step whose first expression this is?
+    pub(super) fn in_lock_step(&self, first: ExprId) -> bool {
+        self.across.contains(&first)
+    }
+
+    /// The nodes of all expressions of that statement, operands before users.
+    #[inline]
+    pub(super) fn nodes(&self, first: ExprId) -> &[ExprId] {
+        &self.order[self.trees[first.0 as usize].clone()]
+    }
+}
