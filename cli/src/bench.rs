@@ -21,7 +21,7 @@ use crate::{
 };
 use measure::{Batched, InARow, Measured};
 use report::Row;
-use sim_compiler::{artifact::Artifact, ir::cost};
+use sim_compiler::{artifact::Artifact, ir::cost::operations};
 use sim_runtime::{Control, Device, Simulation, Timing, Tuning};
 use std::{
     fmt,
@@ -222,7 +222,7 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
     let batched = (args.batch)
         .map(|batch| Batched::of(&simulation, &first, (batch, args.runs), &control))
         .transpose()?;
-    let cost = cost::cost(&model.artifact.program, model.artifact.options.generator);
+    let cost = operations::cost(&model.artifact.program, model.artifact.options.generator);
     Ok(Row::new(
         &model.name,
         model.compile_seconds,

@@ -18,12 +18,10 @@ pub mod cost;
 pub mod interpret;
 mod map;
 pub mod print;
-pub mod rounds;
 mod section;
 pub mod uniformity;
 pub mod verify;
 mod walk;
-pub mod weight;
 
 pub use crate::value::{BinaryOp, Type, UnaryOp, Value};
 use crate::{builtin::BuiltinId, span::Span};

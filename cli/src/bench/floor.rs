@@ -1,7 +1,7 @@
 //! What a device could do at best: rates that were measured, and the time that a model's operations take at
 //! those rates.
 
-use sim_compiler::ir::cost::{Cost, Operations};
+use sim_compiler::ir::cost::operations::{Cost, Operations};
 use sim_runtime::Device;
 
 /// Operations of single lanes in a second. Measured with kernels that do nothing else.

@@ -13,7 +13,7 @@ use crate::{
     summary::{self, duration, kernel, rate, significant},
 };
 use serde::Serialize;
-use sim_compiler::ir::cost::{Cost, Operations};
+use sim_compiler::ir::cost::operations::{Cost, Operations};
 use sim_runtime::{Device, Report, Run};
 use std::fmt::Write;
 

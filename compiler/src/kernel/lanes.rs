@@ -24,7 +24,7 @@ use crate::{
     builtin::BuiltinId,
     ir::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
-        weight::{EXCHANGE, SHUFFLE},
+        cost::instructions::{EXCHANGE, SHUFFLE},
     },
     kernel::lane_layout::LaneLayout,
     passes::{dce, propagate, rewrite::literal_i32, split_deep},

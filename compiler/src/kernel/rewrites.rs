@@ -37,7 +37,7 @@ impl Bound {
     pub(crate) fn of(program: &Program, schedule: &Schedule, generator: Generator) -> Bound {
         let ratio = schedule.class.profile().special_ratio;
         let special = || {
-            let cost = ir::cost::cost(program, generator);
+            let cost = ir::cost::operations::cost(program, generator);
             cost.is_some_and(|cost| ratio * cost.step.special > cost.step.total())
         };
         match schedule.load {

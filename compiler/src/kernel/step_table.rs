@@ -11,8 +11,8 @@
 use crate::{
     ir::{
         Block, Expr, ExprId, ExprMap, Program, Stmt, VarId, VarMap,
+        cost::instructions::{LOAD, Weights},
         uniformity::{Tracking, Uniformity},
-        weight::{LOAD, Weights},
     },
     kernel::{lane_layout::LaneLayout, schedule::Choice},
     manifest::{Manifest, Prepared},
@@ -53,7 +53,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     shared.demand_block(&mut program, &phase);
     shared.drop_names(&mut phase);
     let mut front = shared.front(&mut program);
-    let instructions = shared.weights.block(&program, &front).instructions;
+    let instructions = shared.weights.of_block(&program, &front).instructions;
     if instructions <= MARGIN * LOAD * shared.words.div_ceil(4) {
         return None;
     }
@@ -202,7 +202,7 @@ impl Shared {
     /// Finds what all agents share.
     fn survey(program: &Program) -> Shared {
         let mut shared = Shared {
-            weights: Weights::new(program),
+            weights: Weights::new(program, ()),
             uniformity: Uniformity::new(program, Tracking::Names),
             costs: ExprMap::filled(None, program.exprs.len()),
             names: VarMap::filled(None, program.vars.len()),
@@ -257,7 +257,7 @@ impl Shared {
 
     /// What a node takes apart from its operands, if all agents share its value.
     fn own_cost(&self, program: &Program, id: ExprId) -> Cost {
-        let instructions = self.weights.node(program, id).instructions;
+        let instructions = self.weights.of_node(program, id).instructions;
         let plain = Cost {
             instructions,
             ..Cost::default()

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::ir::{
     BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value,
-    weight::{Weight, Weights},
+    cost::{
+        Amount,
+        instructions::{Weight, Weights},
+    },
 };
 
 /// A round's copies if a schedule asks for more.
@@ -75,9 +78,9 @@ fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Optio
     if blocks.iter().all(|block| block.is_empty()) {
         return (1, None);
     }
-    let weights = Weights::new(program);
+    let weights = Weights::new(program, ());
     let weight = (blocks.iter()).fold(Weight::default(), |sum, block| {
-        sum.and(weights.block(program, block))
+        sum.and(weights.of_block(program, block))
     });
     let (size, full) = (weight.instructions, schedule.load == Occupancy::Full);
     let known = schedule.class.profile().copies;

@@ -6,7 +6,9 @@
 //! them.
 
 use super::names;
-use crate::ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, UnaryOp, VarId, VarKind};
+use crate::ir::{
+    BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, UnaryOp, VarId, VarKind, cost,
+};
 
 /// Nodes that both arms may evaluate together: enough for the `if !done { … }` with which an episode ends,
 /// whose branch some drivers keep.
@@ -104,24 +106,7 @@ fn targets(program: &Program, arm: &[Stmt], left: &mut usize) -> Option<Vec<VarI
 
 /// Pays for the nodes of an expression; none if it is not cheap enough.
 fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
-    let price = match &program[id] {
-        Expr::Call(_, _) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } => return None,
-        // Storage, `exp` and its kin.
-        Expr::Element { .. } | Expr::Builtin(_, _) => 4,
-        Expr::Literal(_)
-        | Expr::Launch(_)
-        | Expr::Rows(_)
-        | Expr::Read(_)
-        | Expr::Swizzle { .. }
-        | Expr::Compose(_)
-        | Expr::Splat { .. }
-        | Expr::Unary(_, _)
-        | Expr::Binary(_, _, _)
-        | Expr::Select { .. }
-        | Expr::Convert { .. }
-        | Expr::Bitcast { .. } => 1,
-    };
-    *left = left.checked_sub(price)?;
+    *left = left.checked_sub(cost::speculation(&program[id])?)?;
     program[id]
         .operands()
         .iter()

@@ -10,6 +10,7 @@ use super::propagate;
 use super::rewrite::{Cloner, literal_i32};
 use crate::ir::{
     Block, Expr, ExprId, Launch, Len, Program, Section, Stmt, Value, VarId, VarKind, VarMap,
+    cost::iterations,
 };
 
 /// Nodes that the copies of a loop may have if unrolling it is worth more than itself.
@@ -60,7 +61,7 @@ fn unroll(program: &mut Program) -> bool {
 /// Is there a loop with literal bounds?
 fn has_loop(program: &Program, block: &[Stmt]) -> bool {
     block.iter().any(|stmt| {
-        rounds(program, stmt).is_some() || stmt.blocks().any(|inner| has_loop(program, inner))
+        iterations(program, stmt).is_some() || stmt.blocks().any(|inner| has_loop(program, inner))
     })
 }
 
@@ -119,7 +120,7 @@ impl Plan {
                     }
                 }
                 Stmt::AssignElement { var, index, .. } => self.pick(program, *var, *index),
-                Stmt::For { index, body, .. } if rounds(program, stmt).is_some() => {
+                Stmt::For { index, body, .. } if iterations(program, stmt).is_some() => {
                     if !cut_short(body) {
                         self.follows[index] = Some(vec![*index]);
                     }
@@ -217,7 +218,7 @@ impl Plan {
                 Stmt::For { body, .. } => {
                     let round = self.block(program, cloner, body);
                     if let Some(copies) = self.copies(program, cloner, &stmt, round) {
-                        let rounds = rounds(program, &stmt).unwrap_or(0);
+                        let rounds = iterations(program, &stmt).unwrap_or(0);
                         size.nodes += round.nodes * rounds;
                         size.draws |= round.draws;
                         new.extend(copies);
@@ -253,7 +254,7 @@ impl Plan {
         else {
             return None;
         };
-        let rounds = rounds(program, stmt)?;
+        let rounds = iterations(program, stmt)?;
         let nodes = rounds.checked_mul(round.nodes)?;
         let wanted = round.draws || self.wanted.get(*index) == Some(&true);
         let fits = if wanted {
@@ -326,16 +327,6 @@ impl Size {
         self.nodes += other.nodes;
         self.draws |= other.draws;
     }
-}
-
-/// The rounds of a loop with literal bounds.
-fn rounds(program: &Program, stmt: &Stmt) -> Option<u64> {
-    let Stmt::For { start, end, .. } = stmt else {
-        return None;
-    };
-    let start = i64::from(literal_i32(program, *start)?);
-    let end = i64::from(literal_i32(program, *end)?);
-    Some((end - start).max(0) as u64)
 }
 
 /// Is there a `break` or `continue` of the loop that has this body?

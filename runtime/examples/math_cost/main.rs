@@ -12,7 +12,7 @@ use sim_compiler::{
     Math, Options,
     builtin::{BuiltinId, precise},
     compile_with,
-    ir::cost::cost,
+    ir::cost::operations::cost,
 };
 use sim_runtime::{Backend, Control, Error, Timing, adapters};
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 //! [`late_terms_last`](crate::kernel::relax::late_terms_last) orders sums.
 
 use crate::ir::{
-    BinaryOp, Expr, ExprId, Program, Stmt, VarMap,
+    Expr, ExprId, Program, Stmt, VarMap, cost,
     uniformity::{Tracking, Uniformity},
 };
 
@@ -46,10 +46,7 @@ impl Times {
             Expr::Read(var) | Expr::Element { array: var, .. } => {
                 return self.vars.get(*var).copied().unwrap_or(EARLY);
             }
-            Expr::Binary(BinaryOp::Divide, ..) | Expr::Builtin(..) => 6,
-            Expr::AcrossLanes { lanes, .. } => 6 * lanes.trailing_zeros() as i32,
-            Expr::Call(..) => 12,
-            _ => 1,
+            other => cost::latency(other),
         };
         let operands = program[id].operands();
         let latest = operands.iter().map(|&operand| self.of(program, operand));

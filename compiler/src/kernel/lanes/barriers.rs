@@ -3,7 +3,7 @@
 
 use crate::ir::{
     BinaryOp, Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind, any_statement,
-    weight::Weights,
+    cost::instructions::Weights,
 };
 use crate::kernel::lane_layout::LaneLayout;
 
@@ -25,12 +25,12 @@ pub(crate) fn outlives_stop(program: &Program, layout: &LaneLayout, barriers: bo
     let is_alike = |state: VarId| layout.part(program, state).is_none();
     let has_array = (program.states.iter().copied())
         .any(|state| is_alike(state) && program[state].len != Len::One);
-    let weights = Weights::new(program);
+    let weights = Weights::new(program, ());
     layout.lanes > 1
         && step_stops(program)
         && (!barriers || step_talks(program))
         && !(has_array && talks(program, &program.finish))
-        && !(program.phases.iter()).any(|block| weights.block(program, block).loops)
+        && !(program.phases.iter()).any(|block| weights.of_block(program, block).loops)
 }
 
 /// Does a block stop the agent?

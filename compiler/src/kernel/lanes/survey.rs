@@ -1,7 +1,7 @@
 //! What the loops of a program touch, and which of them hang together.
 
 use crate::{
-    ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, weight::Weights},
+    ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, cost::instructions::Weights},
     kernel::lanes::{LONG, Shared, accumulation, elements},
     passes::rewrite::literal_i32,
 };
@@ -78,7 +78,7 @@ impl Survey {
     pub(crate) fn of(program: &Program) -> Survey {
         let mut walk = Walk {
             program,
-            weights: Weights::new(program),
+            weights: Weights::new(program, ()),
             survey: Survey {
                 loops: Vec::new(),
                 total: 0.0,
@@ -335,7 +335,7 @@ impl Walk<'_> {
     }
 
     fn expr(&mut self, id: ExprId) {
-        let weight = self.weights.node(self.program, id);
+        let weight = self.weights.of_node(self.program, id);
         self.weigh(weight.instructions.into(), weight.special.into());
         match &self.program[id] {
             Expr::Element { array, index } => self.touch(*array, *index),

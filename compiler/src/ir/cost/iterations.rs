@@ -1,0 +1,47 @@
+//! How many iterations the loops inside a step take at most: software drivers end loops after a limit, in
+//! silence, and the runtime must stay below it.
+
+use super::{Amount, Costs};
+use crate::ir::{ExprId, Program};
+
+/// Iterations; none where there are more than can be counted.
+#[derive(Clone, Copy)]
+struct Iterations(Option<u64>);
+
+impl Default for Iterations {
+    fn default() -> Self {
+        Iterations(Some(0))
+    }
+}
+
+impl Amount for Iterations {
+    type Setting = ();
+
+    fn node((): &(), _: &Program, _: ExprId) -> Iterations {
+        Iterations::default()
+    }
+
+    fn and(self, other: Iterations) -> Iterations {
+        Iterations(self.0.zip(other.0).and_then(|(a, b)| a.checked_add(b)))
+    }
+
+    fn repeated(self, iterations: Option<u64>) -> Option<Iterations> {
+        let each = self.0.and_then(|inner| inner.checked_add(1));
+        Some(Iterations(each?.checked_mul(iterations?)))
+    }
+}
+
+/// The most iterations of `init` and `finish` or of one step, whichever has more; none if a loop's bounds
+/// depend on the run.
+pub fn inner_iterations(program: &Program) -> Option<u64> {
+    let costs = Costs::<Iterations>::new(program, ());
+    let sum = |blocks: &mut dyn Iterator<Item = &Vec<crate::ir::Stmt>>| {
+        let mut all = Iterations::default();
+        for block in blocks {
+            all = all.and(costs.block(program, block)?);
+        }
+        all.0
+    };
+    let once = sum(&mut [&program.init, &program.finish].into_iter())?;
+    Some(once.max(sum(&mut program.phases.iter())?))
+}
