@@ -24,7 +24,7 @@ use crate::{
         BinaryOp, Block, Expr, ExprId, Program, Section, Stmt, Type, UnaryOp, Value, VarId, VarMap,
         uniformity::{Tracking, Uniformity},
     },
-    kernel::relax::fma_chains,
+    kernel::analysis::{accumulators::Accumulators, free_sums::FreeSums},
     passes::rewrite::reads,
 };
 use std::{collections::HashMap, ops::RangeInclusive};
@@ -40,6 +40,7 @@ const ROUNDS: usize = 8;
 /// Changes what pays; returns in how many places it did.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let mut factors = Factors {
+        sums: FreeSums::new(program, Accumulators::blocks(program)),
         uniformity: Uniformity::new(program, Tracking::Names),
         reads: reads(program),
         exact: HashMap::new(),
@@ -74,6 +75,7 @@ struct Forms {
 }
 
 struct Factors {
+    sums: FreeSums,
     uniformity: Uniformity,
     reads: VarMap<u32>,
     /// What literals of this pass are before they are rounded.
@@ -253,7 +255,7 @@ impl Factors {
         op: BinaryOp,
         sides: [ExprId; 2],
     ) -> Forms {
-        if fma_chains::has_roundings(program, id) {
+        if self.sums.takes_off(program, id) {
             self.refused |= (self.tried).is_some_and(|(var, _)| reads_name(program, id, var));
             return plain(id);
         }
@@ -323,7 +325,7 @@ impl Factors {
                 Some(with_operand(program, id, a, pushed))
             }
             Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b)
-                if !fma_chains::has_roundings(program, id) =>
+                if !self.sums.takes_off(program, id) =>
             {
                 let a = self.push(program, factor, a)?;
                 let b = self.push(program, factor, b)?;

@@ -23,11 +23,10 @@ use crate::{
         VarMap,
         uniformity::{Tracking, Uniformity},
     },
-    kernel::analysis::accumulators::Accumulators,
+    kernel::analysis::{accumulators::Accumulators, free_sums::FreeSums},
     passes::{
         inline_lets::crosses_lanes,
         rewrite::{assigned, reads},
-        shape::alike,
     },
 };
 
@@ -39,6 +38,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
     let vars = program.vars.len();
     let mut chains = Chains {
         accumulators: Accumulators::new(program, Accumulators::blocks(program)),
+        sums: FreeSums::new(program, Accumulators::blocks(program)),
         uniformity: Uniformity::new(program, Tracking::Names),
         reads: reads(program),
         held: VarMap::filled(None, vars),
@@ -96,6 +96,7 @@ struct Part {
 
 struct Chains {
     accumulators: Accumulators,
+    sums: FreeSums,
     uniformity: Uniformity,
     reads: VarMap<u32>,
     held: VarMap<Option<Held>>,
@@ -226,10 +227,11 @@ impl Chains {
         let pays = products > 0 && loose + fixed.saturating_sub(1) > needed + joints;
         let accumulates =
             |term: &Term| Some(&program[term.id]) == self.target.map(Expr::Read).as_ref();
+        let listed = terms.iter().map(|term| (term.id, term.negative)).collect();
         if pays
             && !self.accumulators.contains(root)
             && !terms.iter().any(accumulates)
-            && !is_for_rounding(program, &terms)
+            && !self.sums.terms_take_off(program, listed)
         {
             self.changed += 1;
             for var in names {
@@ -298,33 +300,6 @@ fn sum(program: &Program, id: ExprId) -> Option<(BinaryOp, ExprId, ExprId)> {
         Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => Some((op, a, b)),
         _ => None,
     }
-}
-
-/// Does the sum at `root`, names left alone, take a term off again?
-pub(crate) fn has_roundings(program: &Program, root: ExprId) -> bool {
-    let mut terms = Vec::new();
-    let mut stack = vec![(root, false)];
-    while let Some((id, negative)) = stack.pop() {
-        if let Some((op, a, b)) = sum(program, id) {
-            stack.push((b, negative != (op == BinaryOp::Subtract)));
-            stack.push((a, negative));
-        } else {
-            let kind = Kind::Other;
-            terms.push(Term { id, negative, kind });
-        }
-    }
-    is_for_rounding(program, &terms)
-}
-
-/// Does a sum take a term off again, as in `(x + 12582912.0) - 12582912.0` and in compensated sums? Its
-/// rounding is what it is for.
-fn is_for_rounding(program: &Program, terms: &[Term]) -> bool {
-    let is_literal = |term: &Term| matches!(program[term.id], Expr::Literal(_));
-    let takes_off = |a: &Term, b: &Term| {
-        (a.negative != b.negative && alike(program, a.id, b.id)) || (is_literal(a) && is_literal(b))
-    };
-    (terms.iter().enumerate())
-        .any(|(at, term)| terms[..at].iter().any(|before| takes_off(before, term)))
 }
 
 /// Makes the sum at `root` a chain of its terms, products last.
