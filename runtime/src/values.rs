@@ -1,9 +1,6 @@
 //! Typed results: the values of a field for all agents, and progress words.
 
-use crate::{
-    error::{Error, Role},
-    field::dims,
-};
+use crate::error::{Error, Role};
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
 /// The values of one output or state for all agents.
@@ -108,7 +105,7 @@ impl Values {
 impl Column {
     pub(crate) fn new(field: &Field, agents: u32, words: Vec<u32>) -> Column {
         let mut shape = vec![agents as usize];
-        shape.extend(dims(field).iter().map(|&n| n as usize));
+        shape.extend(field.dims().iter().map(|&n| n as usize));
         Column {
             field: field.clone(),
             shape,
