@@ -113,6 +113,23 @@ impl Column {
         }
     }
 
+    /// The values of the first agents, of all if there are fewer.
+    pub(crate) fn first_agents(&self, agents: usize) -> Column {
+        let mut shape = self.shape.clone();
+        shape[0] = agents.min(shape[0]);
+        let count = shape.iter().product();
+        Column {
+            field: self.field.clone(),
+            shape,
+            values: match &self.values {
+                Values::F32(values) => Values::F32(values[..count].to_vec()),
+                Values::I32(values) => Values::I32(values[..count].to_vec()),
+                Values::U32(values) => Values::U32(values[..count].to_vec()),
+                Values::Bool(values) => Values::Bool(values[..count].to_vec()),
+            },
+        }
+    }
+
     /// The values as `T`; `role` is for the error.
     pub(crate) fn typed<T: Element>(&self, role: Role) -> Result<&[T], Error> {
         T::slice(&self.values).ok_or_else(|| Error::WrongType {

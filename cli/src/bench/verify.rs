@@ -3,13 +3,16 @@
 
 use super::Unmeasured;
 use crate::failure::Failure;
-use sim_runtime::{Backend, Column, Control, Device, Run, Simulation, Statistics, Values};
+use sim_runtime::{
+    Backend, Column, Control, Device, Run, Simulation, Statistics, Values,
+    compare::{Difference, Tolerance, differences, first_agents},
+};
 
 /// Agents whose results a GPU must share with the CPU.
 const SAMPLE: u32 = 256;
 /// Agents whose results the CPU must share with the reference interpreter, which is slow.
 const SMALL_SAMPLE: u32 = 16;
-/// How far two values may be apart, relative to the larger of the value and 1.
+/// How far two floats may be apart, relative to the largest one of their output.
 const WITHIN: f64 = 1e-3;
 /// Of the values of an output, so many may be further apart: one in a hundred agents meets a threshold.
 const PARTED: f64 = 0.01;
@@ -58,7 +61,8 @@ pub(crate) fn verify(
     };
     let sample = sample.min(report.agents);
     let other = start(sample)?.backend(backend);
-    let full = compare(first, &other.run_with(control)?);
+    let differ = |difference: Difference| Unmeasured::Unverified(difference.to_string());
+    let full = compare(first, &other.run_with(control)?).map_err(differ)?;
     if let Some(bias) = full.bias {
         return Err(Unmeasured::Unverified(bias));
     }
@@ -74,21 +78,13 @@ pub(crate) fn verify(
     }
     let other = other.steps(FEW_STEPS).run_with(control)?;
     let simulation = simulation.steps(FEW_STEPS);
-    let few = compare(&simulation.run_with(control)?, &other);
+    let few = compare(&simulation.run_with(control)?, &other).map_err(differ)?;
     match few.parted {
         None => Ok((simulation.steps(steps), Agreement::Means)),
         Some(apart) => Err(Unmeasured::Unverified(format!(
             "after {FEW_STEPS} steps {apart}"
         ))),
     }
-}
-
-/// The bits of all outputs.
-pub(crate) fn words(run: &Run) -> Vec<Vec<u32>> {
-    run.outputs()
-        .iter()
-        .map(|column| column.values.words())
-        .collect()
 }
 
 /// What is wrong with the agents and with the means, if anything.
@@ -99,40 +95,28 @@ struct Comparison {
 }
 
 /// The agents of `other` are the first ones of `run`.
-fn compare(run: &Run, other: &Run) -> Comparison {
+fn compare(run: &Run, other: &Run) -> Result<Comparison, Difference> {
     let mut found = Comparison {
         parted: None,
         means: None,
         bias: None,
     };
-    for (ours, theirs) in run.outputs().iter().zip(other.outputs()) {
-        let (ours_all, theirs_all) = (numbers(ours), numbers(theirs));
-        let ours_all = &ours_all[..theirs_all.len().min(ours_all.len())];
-        let name = &ours.field.name;
-        found.parted = found.parted.or_else(|| parted(name, ours_all, &theirs_all));
-        found.means = found.means.or_else(|| means(name, ours_all, &theirs_all));
-        found.bias = found.bias.or_else(|| bias(name, ours_all, &theirs_all));
+    for (ours, theirs) in first_agents(run, other)? {
+        let name = &theirs.field.name;
+        found.parted = found.parted.or_else(|| parted(&ours, &theirs));
+        let (ours, theirs) = (numbers(&ours), numbers(&theirs));
+        found.means = found.means.or_else(|| means(name, &ours, &theirs));
+        found.bias = found.bias.or_else(|| bias(name, &ours, &theirs));
     }
-    found
+    Ok(found)
 }
 
-fn parted(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
-    let apart = |&(&a, &b): &(&f64, &f64)| !near(a, b);
-    let pairs = || ours.iter().zip(theirs);
-    let count = pairs().filter(apart).count();
-    let (at, (a, b)) = pairs().enumerate().find(|(_, pair)| apart(pair))?;
-    (count as f64 > PARTED * ours.len() as f64).then(|| {
-        format!(
-            "{count} of {} values of output `{name}` differ, value {at} first: {a} instead of {b}",
-            ours.len()
-        )
-    })
-}
-
-/// Are they equal, but for rounding?
-fn near(a: f64, b: f64) -> bool {
-    let equal = a == b || (a.is_nan() && b.is_nan());
-    equal || (b.is_finite() && (a - b).abs() <= WITHIN * b.abs().max(1.0))
+fn parted(ours: &Column, theirs: &Column) -> Option<String> {
+    let mut apart = differences(ours, theirs, Tolerance::OfLargest(WITHIN));
+    let first = apart.next()?;
+    let (count, all) = (1 + apart.count(), theirs.values.len());
+    (count as f64 > PARTED * all as f64)
+        .then(|| format!("{count} of {all} values of an output differ; {first}"))
 }
 
 fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
@@ -150,7 +134,7 @@ fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     };
     let error = a_error.hypot(b_error);
     // Outputs that hardly vary still differ by rounding.
-    let bound = (STANDARD_ERRORS * error).max(WITHIN * b.abs().max(1.0));
+    let bound = (STANDARD_ERRORS * error).max(WITHIN * b.abs());
     let near = a == b || (a - b).abs() <= bound;
     (!near).then(|| format!("the mean of output `{name}` is {a} instead of {b} +- {error}"))
 }
@@ -188,26 +172,43 @@ fn numbers(column: &Column) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::field;
+    use sim_compiler::manifest::Scalar;
+
+    fn column(values: &[f64]) -> Column {
+        Column {
+            field: field("x", Scalar::F32, &[], 1),
+            shape: vec![values.len()],
+            values: Values::F32(values.iter().map(|&value| value as f32).collect()),
+        }
+    }
+
+    fn parted(ours: &[f64], theirs: &[f64]) -> Option<String> {
+        super::parted(&column(ours), &column(theirs))
+    }
 
     #[test]
     fn one_agent_in_a_hundred_may_part() {
         let theirs: Vec<f64> = (0..200).map(f64::from).collect();
         let mut ours: Vec<f64> = theirs.iter().map(|value| value * 1.0005).collect();
-        assert_eq!(parted("x", &ours, &theirs), None);
+        assert_eq!(parted(&ours, &theirs), None);
         ours[3] = f64::NAN;
         ours[100] = 7.0;
-        assert_eq!(parted("x", &ours, &theirs), None);
+        assert_eq!(parted(&ours, &theirs), None);
         ours[101] = f64::INFINITY;
-        let said = parted("x", &ours, &theirs).expect("three are too many");
-        assert!(said.starts_with("3 of 200 values of output `x` differ, value 3"));
+        let said = parted(&ours, &theirs).expect("three are too many");
+        let expected = "3 of 200 values of an output differ; `x` of agent 3, value 0, is NaN";
+        assert!(said.starts_with(expected), "{said}");
     }
 
     #[test]
-    fn what_is_no_number_is_near_its_like_only() {
-        assert!(near(f64::NAN, f64::NAN) && near(f64::INFINITY, f64::INFINITY));
-        assert!(!near(1.0, f64::NAN) && !near(f64::NAN, 1.0));
-        assert!(!near(1.0, f64::INFINITY) && !near(f64::INFINITY, 1.0));
-        assert!(!near(f64::NEG_INFINITY, f64::INFINITY));
+    fn small_outputs_part_like_large_ones() {
+        let theirs: Vec<f64> = (0..200).map(|k| 1e-6 * f64::from(k)).collect();
+        let ours: Vec<f64> = theirs.iter().map(|value| value * 1.01).collect();
+        assert!(parted(&ours, &theirs).is_some());
+        assert!(means("x", &ours, &theirs).is_none(), "within their spread");
+        let moved: Vec<f64> = theirs.iter().map(|value| value + 1e-4).collect();
+        assert!(means("x", &moved, &theirs).is_some());
     }
 
     #[test]
@@ -220,7 +221,7 @@ mod tests {
                 .collect()
         };
         let drifted = shifted(-0.0023);
-        assert_eq!(parted("x", &drifted, &theirs), None);
+        assert_eq!(parted(&drifted, &theirs), None);
         assert_eq!(means("x", &drifted, &theirs), None);
         assert!(bias("x", &drifted, &theirs).is_some());
         assert_eq!(bias("x", &shifted(1e-5), &theirs), None);

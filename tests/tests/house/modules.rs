@@ -70,6 +70,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "cpu",
             "variation",
             "run",
+            "compare",
             "bind",
             "batch",
             "cancel",

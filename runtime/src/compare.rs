@@ -1,7 +1,10 @@
-//! One comparison of runs for all tests: first what there is, then the values.
+//! The one comparison of runs: first what there is, then the values.
 
+use crate::{
+    run::Run,
+    values::{Column, Values},
+};
 use sim_compiler::manifest::Scalar;
-use sim_runtime::{Column, Run, Values};
 use std::fmt;
 
 /// How far the floats of two runs may be apart. Integers and truth values have the same bits always.
@@ -127,6 +130,19 @@ pub fn layouts(got: &Run, expected: &Run) -> Result<(), Difference> {
     heads("outputs", got.outputs(), expected.outputs())
 }
 
+/// The first agents of the outputs of a run, where `expected` has fewer of its agents, and the outputs of that.
+///
+/// # Errors
+/// Both lists, if names, types, shapes or lengths differ then.
+pub fn first_agents(got: &Run, expected: &Run) -> Result<Vec<(Column, Column)>, Difference> {
+    let agents = expected.report().agents as usize;
+    let got: Vec<Column> = (got.outputs().iter())
+        .map(|column| column.first_agents(agents))
+        .collect();
+    heads("outputs", &got, expected.outputs())?;
+    Ok(got.into_iter().zip(expected.outputs().to_vec()).collect())
+}
+
 /// Holds columns against others: names, types, shapes and lengths of all first.
 fn columns(
     what: &'static str,
@@ -135,10 +151,9 @@ fn columns(
     tolerance: Tolerance,
 ) -> Result<(), Difference> {
     heads(what, got, expected)?;
-    for (got, expected) in got.iter().zip(expected) {
-        values(got, expected, tolerance)?;
-    }
-    Ok(())
+    let mut columns = got.iter().zip(expected);
+    let first = columns.find_map(|(got, expected)| differences(got, expected, tolerance).next());
+    first.map_or(Ok(()), Err)
 }
 
 fn heads(what: &'static str, got: &[Column], expected: &[Column]) -> Result<(), Difference> {
@@ -160,17 +175,21 @@ fn heads(what: &'static str, got: &[Column], expected: &[Column]) -> Result<(), 
     Ok(())
 }
 
-fn values(got: &Column, expected: &Column, tolerance: Tolerance) -> Result<(), Difference> {
+/// The values of a column that differ from those of another one with the same name, type, shape and length, in
+/// order.
+pub fn differences<'a>(
+    got: &'a Column,
+    expected: &'a Column,
+    tolerance: Tolerance,
+) -> impl Iterator<Item = Difference> + 'a {
     let allowed = Allowed::new(&expected.values, tolerance);
-    let same = |at: usize| match (&got.values, &expected.values) {
+    let same = move |at: usize| match (&got.values, &expected.values) {
         (Values::F32(got), Values::F32(expected)) => allowed.floats(got[at], expected[at]),
         (got, expected) => got.word(at) == expected.word(at),
     };
-    let Some(at) = (0..got.values.len()).find(|&at| !same(at)) else {
-        return Ok(());
-    };
     let width = got.shape.iter().skip(1).product::<usize>().max(1);
-    Err(Difference::Value {
+    let different = (0..got.values.len()).filter(move |&at| !same(at));
+    different.map(move |at| Difference::Value {
         name: got.field.name.clone(),
         agent: at / width,
         at: at % width,
