@@ -77,7 +77,7 @@ impl Room {
             Some(available) if needed > available => {
                 Err(problem::table_too_large(path, bytes, available))
             }
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
 }

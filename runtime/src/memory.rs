@@ -147,7 +147,7 @@ pub(crate) fn check(bytes: u64) -> Result<(), Error> {
         0..ALWAYS => Ok(()),
         _ => match available() {
             Some(available) if bytes > available => Err(short(bytes, Some(available))),
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         },
     }
 }

@@ -130,7 +130,9 @@ fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     let ((a, a_error), (b, b_error)) = match (of(ours), of(theirs)) {
         (Some(ours), Some(theirs)) => (ours, theirs),
         (None, None) => return None,
-        _ => return Some(format!("output `{name}` is NaN on one of the two")),
+        (Some(_), None) | (None, Some(_)) => {
+            return Some(format!("output `{name}` is NaN on one of the two"));
+        }
     };
     let error = a_error.hypot(b_error);
     // Outputs that hardly vary still differ by rounding.

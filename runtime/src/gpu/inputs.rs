@@ -50,8 +50,14 @@ pub(crate) struct Inputs {
     pub(crate) buffer: wgpu::Buffer,
     /// Words of a row.
     row: usize,
-    /// What was uploaded: the rows of a launch, and the first agent of the chunk.
-    uploaded: Option<(Arc<Vec<u32>>, u32)>,
+    uploaded: Option<Uploaded>,
+}
+
+/// What a buffer holds.
+struct Uploaded {
+    /// The rows of all agents of a launch, of which the buffer has those of a chunk.
+    rows: Arc<Vec<u32>>,
+    first_agent: u32,
 }
 
 impl Inputs {
@@ -74,15 +80,19 @@ impl Inputs {
         chunk: Chunk,
     ) -> Result<(), Error> {
         let inputs = &launch.inputs;
-        let is_current = (self.uploaded.as_ref())
-            .is_some_and(|(rows, first)| Arc::ptr_eq(rows, inputs) && *first == chunk.first);
+        let is_current = self.uploaded.as_ref().is_some_and(|known| {
+            known.first_agent == chunk.first && Arc::ptr_eq(&known.rows, inputs)
+        });
         if is_current {
             return Ok(());
         }
         self.uploaded = None;
         let rows = &inputs[chunk.first as usize * self.row..][..chunk.count as usize * self.row];
         open.upload("uploading the inputs", &self.buffer, rows)?;
-        self.uploaded = Some((Arc::clone(inputs), chunk.first));
+        self.uploaded = Some(Uploaded {
+            rows: Arc::clone(inputs),
+            first_agent: chunk.first,
+        });
         Ok(())
     }
 }
