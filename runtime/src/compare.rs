@@ -19,6 +19,8 @@ pub enum Tolerance {
     OfLargest(f64),
     /// Apart by at most this part of the number itself.
     OfEach(f64),
+    /// Apart by at most this.
+    Absolute(f64),
 }
 
 /// Where two runs differ first.
@@ -130,7 +132,8 @@ pub fn layouts(got: &Run, expected: &Run) -> Result<(), Difference> {
     heads("outputs", got.outputs(), expected.outputs())
 }
 
-/// The first agents of the outputs of a run, where `expected` has fewer of its agents, and the outputs of that.
+/// The outputs of a run, for the agents that `expected` has: the first ones of the run. And those of
+/// `expected`.
 ///
 /// # Errors
 /// Both lists, if names, types, shapes or lengths differ then.
@@ -175,14 +178,17 @@ fn heads(what: &'static str, got: &[Column], expected: &[Column]) -> Result<(), 
     Ok(())
 }
 
-/// The values of a column that differ from those of another one with the same name, type, shape and length, in
-/// order.
+/// The values of a column that differ from those of another one with the same name, type, shape and length,
+/// in order.
 pub fn differences<'a>(
     got: &'a Column,
     expected: &'a Column,
     tolerance: Tolerance,
 ) -> impl Iterator<Item = Difference> + 'a {
-    let allowed = Allowed::new(&expected.values, tolerance);
+    let allowed = Allowed {
+        tolerance,
+        scale: largest(&expected.values),
+    };
     let same = move |at: usize| match (&got.values, &expected.values) {
         (Values::F32(got), Values::F32(expected)) => allowed.floats(got[at], expected[at]),
         (got, expected) => got.word(at) == expected.word(at),
@@ -205,18 +211,18 @@ struct Allowed {
     scale: f64,
 }
 
-impl Allowed {
-    fn new(expected: &Values, tolerance: Tolerance) -> Allowed {
-        let scale = match expected {
-            Values::F32(values) => values
-                .iter()
-                .filter(|value| value.is_finite())
-                .fold(0.0_f64, |most, value| most.max(f64::from(value.abs()))),
-            Values::I32(_) | Values::U32(_) | Values::Bool(_) => 0.0,
-        };
-        Allowed { tolerance, scale }
+/// The size of the largest finite float; 0 without any.
+pub fn largest(values: &Values) -> f64 {
+    match values {
+        Values::F32(values) => values
+            .iter()
+            .filter(|value| value.is_finite())
+            .fold(0.0_f64, |most, value| most.max(f64::from(value.abs()))),
+        Values::I32(_) | Values::U32(_) | Values::Bool(_) => 0.0,
     }
+}
 
+impl Allowed {
     fn floats(&self, got: f32, expected: f32) -> bool {
         let same = got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan());
         let within = |most: f64| {
@@ -228,6 +234,7 @@ impl Allowed {
             Tolerance::ZerosOfEitherSign => got == 0.0 && expected == 0.0,
             Tolerance::OfLargest(part) => within(part * self.scale),
             Tolerance::OfEach(part) => within(part * f64::from(expected.abs())),
+            Tolerance::Absolute(most) => within(most),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::Unmeasured;
 use crate::failure::Failure;
 use sim_runtime::{
     Backend, Column, Control, Device, Run, Simulation, Statistics, Values,
-    compare::{Difference, Tolerance, differences, first_agents},
+    compare::{Difference, Tolerance, differences, first_agents, largest},
 };
 
 /// Agents whose results a GPU must share with the CPU.
@@ -14,6 +14,9 @@ const SAMPLE: u32 = 256;
 const SMALL_SAMPLE: u32 = 16;
 /// How far two floats may be apart, relative to the largest one of their output.
 const WITHIN: f64 = 1e-3;
+/// What rounding may leave where numbers cancel, as in the drift of an energy, relative to the largest float
+/// of all outputs.
+const CANCELLED: f64 = 1e-5;
 /// Of the values of an output, so many may be further apart: one in a hundred agents meets a threshold.
 const PARTED: f64 = 0.01;
 /// Steps after which agents of chaotic models must still agree.
@@ -101,25 +104,31 @@ fn compare(run: &Run, other: &Run) -> Result<Comparison, Difference> {
         means: None,
         bias: None,
     };
-    for (ours, theirs) in first_agents(run, other)? {
+    let pairs = first_agents(run, other)?;
+    let sizes = pairs.iter().map(|(_, theirs)| largest(&theirs.values));
+    let cancelled = CANCELLED * sizes.fold(0.0, f64::max);
+    for (ours, theirs) in pairs {
         let name = &theirs.field.name;
-        found.parted = found.parted.or_else(|| parted(&ours, &theirs));
+        let most = (WITHIN * largest(&theirs.values)).max(cancelled);
+        found.parted = found.parted.or_else(|| parted(&ours, &theirs, most));
         let (ours, theirs) = (numbers(&ours), numbers(&theirs));
-        found.means = found.means.or_else(|| means(name, &ours, &theirs));
+        found.means = found.means.or_else(|| means(name, &ours, &theirs, most));
         found.bias = found.bias.or_else(|| bias(name, &ours, &theirs));
     }
     Ok(found)
 }
 
-fn parted(ours: &Column, theirs: &Column) -> Option<String> {
-    let mut apart = differences(ours, theirs, Tolerance::OfLargest(WITHIN));
+/// Are more than a few agents apart by more than `most`?
+fn parted(ours: &Column, theirs: &Column, most: f64) -> Option<String> {
+    let mut apart = differences(ours, theirs, Tolerance::Absolute(most));
     let first = apart.next()?;
-    let (count, all) = (1 + apart.count(), theirs.values.len());
+    let (count, all, name) = (1 + apart.count(), theirs.values.len(), &theirs.field.name);
     (count as f64 > PARTED * all as f64)
-        .then(|| format!("{count} of {all} values of an output differ; {first}"))
+        .then(|| format!("{count} of {all} values of output `{name}` differ; {first}"))
 }
 
-fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
+/// Are the means apart by more than chance and by more than `most`?
+fn means(name: &str, ours: &[f64], theirs: &[f64], most: f64) -> Option<String> {
     let of = |values: &[f64]| -> Option<(f64, f64)> {
         let values = values.iter().map(|&value| value as f32).collect();
         let found = Statistics::of(&Values::F32(values), 0, 1);
@@ -136,7 +145,7 @@ fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     };
     let error = a_error.hypot(b_error);
     // Outputs that hardly vary still differ by rounding.
-    let bound = (STANDARD_ERRORS * error).max(WITHIN * b.abs());
+    let bound = (STANDARD_ERRORS * error).max(most);
     let near = a == b || (a - b).abs() <= bound;
     (!near).then(|| format!("the mean of output `{name}` is {a} instead of {b} +- {error}"))
 }
@@ -186,7 +195,12 @@ mod tests {
     }
 
     fn parted(ours: &[f64], theirs: &[f64]) -> Option<String> {
-        super::parted(&column(ours), &column(theirs))
+        let theirs = column(theirs);
+        super::parted(&column(ours), &theirs, WITHIN * largest(&theirs.values))
+    }
+
+    fn means(ours: &[f64], theirs: &[f64]) -> Option<String> {
+        super::means("x", ours, theirs, WITHIN * largest(&column(theirs).values))
     }
 
     #[test]
@@ -199,7 +213,7 @@ mod tests {
         assert_eq!(parted(&ours, &theirs), None);
         ours[101] = f64::INFINITY;
         let said = parted(&ours, &theirs).expect("three are too many");
-        let expected = "3 of 200 values of an output differ; `x` of agent 3, value 0, is NaN";
+        let expected = "3 of 200 values of output `x` differ; `x` of agent 3, value 0, is NaN";
         assert!(said.starts_with(expected), "{said}");
     }
 
@@ -208,9 +222,9 @@ mod tests {
         let theirs: Vec<f64> = (0..200).map(|k| 1e-6 * f64::from(k)).collect();
         let ours: Vec<f64> = theirs.iter().map(|value| value * 1.01).collect();
         assert!(parted(&ours, &theirs).is_some());
-        assert!(means("x", &ours, &theirs).is_none(), "within their spread");
+        assert!(means(&ours, &theirs).is_none(), "within their spread");
         let moved: Vec<f64> = theirs.iter().map(|value| value + 1e-4).collect();
-        assert!(means("x", &moved, &theirs).is_some());
+        assert!(means(&moved, &theirs).is_some());
     }
 
     #[test]
@@ -224,7 +238,7 @@ mod tests {
         };
         let drifted = shifted(-0.0023);
         assert_eq!(parted(&drifted, &theirs), None);
-        assert_eq!(means("x", &drifted, &theirs), None);
+        assert_eq!(means(&drifted, &theirs), None);
         assert!(bias("x", &drifted, &theirs).is_some());
         assert_eq!(bias("x", &shifted(1e-5), &theirs), None);
         assert_eq!(bias("x", &theirs, &theirs), None);
@@ -234,9 +248,9 @@ mod tests {
     fn means_have_a_bound() {
         let theirs: Vec<f64> = (0..100).map(f64::from).collect();
         let turned: Vec<f64> = theirs.iter().rev().copied().collect();
-        assert_eq!(means("x", &turned, &theirs), None);
+        assert_eq!(means(&turned, &theirs), None);
         let moved: Vec<f64> = theirs.iter().map(|value| value + 20.0).collect();
-        assert!(means("x", &moved, &theirs).is_some());
-        assert!(means("x", &[f64::NAN; 4], &theirs).is_some());
+        assert!(means(&moved, &theirs).is_some());
+        assert!(means(&[f64::NAN; 4], &theirs).is_some());
     }
 }

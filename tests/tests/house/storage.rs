@@ -137,9 +137,10 @@ fn has(line: &str, form: &str) -> bool {
     found.any(|(at, _)| !line[at + form.len()..].starts_with(|next: char| next.is_ascii_digit()))
 }
 
-/// A file, or all files of a folder but tests, by their paths.
+/// A file, or all files of a folder but tests and other languages, by their paths.
 fn sources(path: &Path) -> Vec<(String, String)> {
-    if path.ends_with("tests") || path.ends_with("tests.rs") {
+    let is_rust = path.is_dir() || path.extension().is_some_and(|extension| extension == "rs");
+    if !is_rust || path.ends_with("tests") || path.ends_with("tests.rs") {
         return Vec::new();
     }
     if path.is_dir() {
