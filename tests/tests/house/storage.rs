@@ -8,7 +8,7 @@ use super::files::{self, report};
 use std::{collections::BTreeSet, fs, path::Path};
 
 /// The modules that lay out and read storage. `runtime/src/cpu` is left out: its registers have 32 bits.
-const STORAGE: [&str; 18] = [
+const STORAGE: [&str; 20] = [
     "compiler/src/emit/wgsl/bindings.rs",
     "compiler/src/emit/wgsl/columns.rs",
     "compiler/src/emit/wgsl/exchange.rs",
@@ -16,6 +16,8 @@ const STORAGE: [&str; 18] = [
     "compiler/src/emit/wgsl/reserve.rs",
     "compiler/src/emit/wgsl/storage.rs",
     "compiler/src/emit/wgsl/support.rs",
+    "compiler/src/ir/interpret",
+    "compiler/src/ir/verify/layout.rs",
     "compiler/src/kernel",
     "compiler/src/lower/compensated.rs",
     "compiler/src/lower/layout.rs",
