@@ -43,7 +43,7 @@ Examples:
 
 Results are checked before anything is timed: a GPU's against the CPU backend, the CPU's against
 the reference interpreter, for up to 256 agents (16) of the very population that is timed. 99 %
-of the values of each output must agree within 1e-3, relative to the larger of the value and 1.
+of the values of each output must agree: floats within 1e-3 of its largest value, integers exactly.
 Where more agents part ways, as in chaotic models, they must agree one by one after the first 16
 steps, and in their means, within 4 standard errors, after all. Every timed run must repeat the
 first one's bits. A model that is not verified gets no rate, and the exit code is 1.

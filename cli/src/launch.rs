@@ -5,9 +5,9 @@ use crate::{
     number,
     open::is_pipe,
     problem,
-    table::{Form, Loaded, cell::Kind, csv, describe, dims, npy},
+    table::{Form, Loaded, cell::Kind, csv, npy},
 };
-use sim_compiler::manifest::{Field, Manifest, Scalar};
+use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
 use sim_runtime::{Array, Simulation};
 use std::path::{Path, PathBuf};
 
@@ -74,13 +74,13 @@ fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
         })?;
         words.push(word);
     }
-    let shape = dims(field);
+    let shape = field.dims();
     let needed: u32 = shape.iter().product();
     if words.len() != needed as usize {
-        let expected = match shape.as_slice() {
-            [] => describe(field.scalar, &shape),
-            _ => format!("{} ({needed} values)", describe(field.scalar, &shape)),
-        };
+        let mut expected = describe(field.scalar, &shape);
+        if !shape.is_empty() {
+            expected += &format!(" ({needed} values)");
+        }
         return Err(problem::param_count(&field.name, &expected, words.len()).into());
     }
     Ok(Loaded {

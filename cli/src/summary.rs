@@ -310,7 +310,7 @@ impl Row {
 
 /// A row per value of an agent, or one over all if there are many.
 pub(crate) fn rows(field: &Field, statistics: Vec<Statistics>) -> Vec<Row> {
-    let width = field.words();
+    let width = field.values();
     if let [all] = statistics[..]
         && width > 1
     {

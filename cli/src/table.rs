@@ -77,18 +77,9 @@ impl Room {
             Some(available) if needed > available => {
                 Err(problem::table_too_large(path, bytes, available))
             }
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
-}
-
-/// The dimensions of a field, components of a vector last. An open one is 0.
-pub(crate) fn dims(field: &Field) -> Vec<u32> {
-    let mut dims = field.shape.clone();
-    if field.components > 1 {
-        dims.push(field.components);
-    }
-    dims
 }
 
 /// The spellings of the values below the first `skip` dimensions of a field, in storage order: `name`,
@@ -113,29 +104,6 @@ pub(crate) fn spellings(field: &Field, skip: usize) -> Vec<String> {
             .collect();
     }
     names
-}
-
-/// A shape in words: `[rows, 36] of f32`, `[10, 3] of f32`, `one i32`.
-pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
-    let name = scalar_name(scalar);
-    match shape {
-        [] => format!("one {name}"),
-        [0, rest @ ..] => {
-            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
-            format!("[rows{rest}] of {name}")
-        }
-        all => format!("{all:?} of {name}"),
-    }
-}
-
-/// A scalar type as a model writes it.
-pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::F32 => "f32",
-        Scalar::I32 => "i32",
-        Scalar::U32 => "u32",
-        Scalar::Bool => "bool",
-    }
 }
 
 /// Does an array of this shape hold what is declared? A declared first length of 0 is open. All but the

@@ -17,7 +17,8 @@
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
 //! agent's own number is `run.first_agent + i`.
 
-use crate::ir::{Type, interpret::Progress};
+pub use crate::value::Scalar;
+use crate::{ir::interpret::Progress, value::WORD_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// The version of the manifest's form; grows when a reader of an older one would go wrong.
@@ -135,23 +136,9 @@ pub struct Field {
     pub components: u32,
     /// For an enum its variants' names, by value.
     pub variants: Vec<String>,
-    /// First 32-bit word: of the agent's row for inputs, states and outputs, of the uniform block for
+    /// First word: of the agent's row for inputs, states and outputs, of the uniform block for
     /// params, 0 for data.
     pub word: u32,
-}
-
-/// How a scalar is stored, 32 bits each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scalar {
-    /// IEEE 754 single precision.
-    F32,
-    /// Two's complement.
-    I32,
-    /// Unsigned; also enums.
-    U32,
-    /// 0 or 1 as a `u32`.
-    Bool,
 }
 
 /// A launch parameter.
@@ -244,31 +231,42 @@ impl Prepared {
     /// Bytes of the table for a run of so many steps.
     pub fn table_bytes(&self, steps: u32) -> u64 {
         let rows = u64::from(steps.max(1)) * u64::from(self.rows_per_step);
-        rows * u64::from(self.words) * 4
+        rows * u64::from(self.words) * WORD_BYTES
     }
 }
 
 impl Field {
-    /// Values per agent (or per run): elements times components; for open data those of one row.
+    /// The dimensions; a vector has its components as the last. An open one is 0.
+    pub fn dims(&self) -> Vec<u32> {
+        let mut dims = self.shape.clone();
+        if self.components > 1 {
+            dims.push(self.components);
+        }
+        dims
+    }
+
+    /// Scalars per agent (or per run): elements times components; for open data those of one row.
+    pub fn values(&self) -> u32 {
+        let open = usize::from(self.shape.first() == Some(&0));
+        self.shape[open..].iter().product::<u32>() * self.components
+    }
+
+    /// The words of [`Field::values`] in storage.
     pub fn words(&self) -> u32 {
-        let open = self.shape.first() == Some(&0);
-        let dims = if open {
-            &self.shape[1..]
-        } else {
-            &self.shape[..]
-        };
-        dims.iter().product::<u32>() * self.components
+        self.values() * self.scalar.words()
     }
 }
 
-impl From<Type> for Scalar {
-    fn from(ty: Type) -> Self {
-        match ty.scalar() {
-            Type::I32 => Scalar::I32,
-            Type::U32 => Scalar::U32,
-            Type::Bool => Scalar::Bool,
-            Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => Scalar::F32,
+/// Dimensions in words, an open one first: `[rows, 36] of f32`, `[10, 3] of f32`, `one i32`.
+pub fn describe(scalar: Scalar, dims: &[u32]) -> String {
+    let name = scalar.name();
+    match dims {
+        [] => format!("one {name}"),
+        [0, rest @ ..] => {
+            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
+            format!("[rows{rest}] of {name}")
         }
+        all => format!("{all:?} of {name}"),
     }
 }
 

@@ -1,4 +1,60 @@
-//! The types and values that are left after lowering, and the meaning of the operators on them.
+//! The types and values that are left after lowering, how many words of storage they take, and the meaning of
+//! the operators on them.
+//!
+//! Storage (buffers, tables, results) is made of words. How many of them a scalar has is known here alone
+//! ([`Scalar::words`]): whoever lays out or reads storage asks a type, a field or a variable for its words.
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a word.
+pub const WORD_BYTES: u64 = 4;
+
+/// Words of a `vec4`, in which kernels read rows of inputs, arrays of params and step tables.
+pub const VEC4_WORDS: u32 = 4;
+
+/// How a scalar is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scalar {
+    /// IEEE 754 single precision.
+    F32,
+    /// Two's complement.
+    I32,
+    /// Unsigned; also enums.
+    U32,
+    /// 0 or 1 as a `u32`.
+    Bool,
+}
+
+impl Scalar {
+    /// Its words in storage.
+    pub const fn words(self) -> u32 {
+        match self {
+            Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::Bool => 1,
+        }
+    }
+
+    /// As a `.sim` file writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scalar::F32 => "f32",
+            Scalar::I32 => "i32",
+            Scalar::U32 => "u32",
+            Scalar::Bool => "bool",
+        }
+    }
+}
+
+impl From<Type> for Scalar {
+    fn from(ty: Type) -> Self {
+        match ty {
+            Type::I32 => Scalar::I32,
+            Type::U32 => Scalar::U32,
+            Type::Bool => Scalar::Bool,
+            Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => Scalar::F32,
+        }
+    }
+}
 
 /// A type of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +76,17 @@ pub enum Type {
 }
 
 impl Type {
-    /// How many scalars a value has: 1 to 4; also its 32-bit words in storage.
+    /// Its words in storage.
+    pub fn words(self) -> u32 {
+        self.components() as u32 * Scalar::from(self).words()
+    }
+
+    /// Bytes of a variable in a kernel, where a `vec3` takes the room of a `vec4`.
+    pub fn bytes(self) -> u32 {
+        self.words().next_power_of_two() * WORD_BYTES as u32
+    }
+
+    /// How many scalars a value has: 1 to 4.
     pub fn components(self) -> usize {
         match self {
             Type::F32 | Type::I32 | Type::U32 | Type::Bool => 1,
@@ -111,7 +177,7 @@ impl Value {
         }
     }
 
-    /// Its 32-bit words as storage holds them.
+    /// Its words as storage holds them.
     pub fn words(&self) -> impl Iterator<Item = u32> + use<> {
         let mut words = [0; 4];
         let count = match self {

@@ -2,7 +2,7 @@
 //! that the model stores.
 
 use crate::{
-    error::{Error, Role, scalar_name},
+    error::{Error, Role},
     field::{describe, product},
 };
 use sim_compiler::manifest::{Field, Scalar};
@@ -41,7 +41,7 @@ impl Array {
 
     /// The number of values.
     pub fn len(&self) -> usize {
-        self.words.len()
+        self.words.len() / self.scalar.words() as usize
     }
 
     /// Whether there are no values.
@@ -51,7 +51,7 @@ impl Array {
 
     /// Whether this is a single number, which as an input applies to every agent.
     pub(crate) fn is_single(&self) -> bool {
-        self.shape.as_ref().is_some_and(Vec::is_empty) && self.words.len() == 1
+        self.shape.as_ref().is_some_and(Vec::is_empty) && self.len() == 1
     }
 
     /// The words converted to the field's type.
@@ -126,7 +126,7 @@ impl Array {
             [0, rest @ ..] => product(rest),
             all => product(all),
         };
-        let count = self.words.len() as u64;
+        let count = self.len() as u64;
         let open = expected.first() == Some(&0);
         let fits = if open {
             row > 0 && count > 0 && count.is_multiple_of(row) && count / row <= i32::MAX as u64
@@ -158,7 +158,7 @@ impl Array {
                 expected: describe(field.scalar, expected),
                 found: match &self.shape {
                     Some(shape) => describe(self.scalar, shape),
-                    None => format!("{count} values of {}", scalar_name(self.scalar)),
+                    None => format!("{count} values of {}", self.scalar.name()),
                 },
             })
         }

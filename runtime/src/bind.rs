@@ -6,7 +6,7 @@ mod draws;
 use crate::{
     array::Array,
     error::{Error, Role},
-    field::{describe, dims, unknown},
+    field::{describe, unknown},
     memory::{Need, zeroed},
     variation::Variation,
 };
@@ -115,9 +115,9 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
     for table in &manifest.data {
         let field = &table.field;
         let Some(array) = settings.data.get(&field.name) else {
-            return Err(missing(Role::Data, field, &dims(field)));
+            return Err(missing(Role::Data, field, &field.dims()));
         };
-        let rows = array.fit(Role::Data, field, &dims(field))?;
+        let rows = array.fit(Role::Data, field, &field.dims())?;
         launch.data.push(array.words_for(Role::Data, field)?);
         if let Some(word) = table.rows_word {
             uniform[word as usize] = rows;
@@ -233,11 +233,11 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
     let field = &param.field;
     let words = match (given, &param.default) {
         (Some(array), _) => {
-            array.fit(Role::Param, field, &dims(field))?;
+            array.fit(Role::Param, field, &field.dims())?;
             array.words_for(Role::Param, field)?
         }
         (None, Some(default)) => default.as_slice().into(),
-        (None, None) => return Err(missing(Role::Param, field, &dims(field))),
+        (None, None) => return Err(missing(Role::Param, field, &field.dims())),
     };
     for &word in words.iter() {
         let value = match field.scalar {
@@ -360,7 +360,7 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
 
 fn input_dims(field: &Field, agents: u32) -> Vec<u32> {
     let mut all = vec![agents];
-    all.extend(dims(field));
+    all.extend(field.dims());
     all
 }
 

@@ -6,7 +6,6 @@ mod role;
 mod words;
 
 pub use role::Role;
-pub(crate) use role::scalar_name;
 
 use catalog::{After, errors};
 use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar};
@@ -61,8 +60,8 @@ errors! {
         /// The type that was given or asked for.
         found: Scalar,
     }
-        says("{role} `{name}` holds {}, not {}", scalar_name(*expected), scalar_name(*found))
-        help(Some(format!("give or ask for {}", scalar_name(*expected))))
+        says("{role} `{name}` holds {}, not {}", expected.name(), found.name())
+        help(Some(format!("give or ask for {}", expected.name())))
         after(KeepBackend)
 
     /// A number cannot be held by the declared type: a negative number for a u32, or an integer that no f32 equals.
@@ -76,7 +75,7 @@ errors! {
         /// The number.
         value: f64,
     }
-        says("{role} `{name}` holds {}, and {value} is none", scalar_name(*expected))
+        says("{role} `{name}` holds {}, and {value} is none", expected.name())
         help(Some(what_fits(*expected).to_owned()))
         after(KeepBackend)
 

@@ -1,27 +1,15 @@
 //! Fields of a manifest: shapes in words, and the error for an unknown name.
 
-use crate::error::{Error, Role, scalar_name};
-use sim_compiler::manifest::{Field, Scalar};
+use crate::error::{Error, Role};
+use sim_compiler::manifest::{self, Scalar};
 
-/// The dimensions of a field; vectors have their components as the last.
-pub(crate) fn dims(field: &Field) -> Vec<u32> {
-    let mut dims = field.shape.clone();
-    if field.components > 1 {
-        dims.push(field.components);
-    }
-    dims
-}
-
-/// A shape in words: `[8, 16] of f32 (128 values)`.
+/// A shape in words, and how many values it has: `[8, 16] of f32 (128 values)`.
 pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
-    let name = scalar_name(scalar);
+    let text = manifest::describe(scalar, shape);
     match shape {
-        [] => format!("one {name}"),
-        [0, rest @ ..] => {
-            let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
-            format!("[rows{rest}] of {name}, with at least one row")
-        }
-        all => format!("{all:?} of {name} ({} values)", product(all)),
+        [] => text,
+        [0, ..] => text + ", with at least one row",
+        all => format!("{text} ({} values)", product(all)),
     }
 }
 

@@ -4,8 +4,8 @@
 //!
 //! * `adapter`, `device`: the adapters of the machine, an open device. `processors`: what wgpu does not say.
 //! * `chunk`, `pace`: how a run is split into chunks of agents and ranges of steps; pure arithmetic.
-//! * `kernel`: shader module and pipelines. `cache`: pipelines on disk. `cached_kernel`: a kernel with both.
-//! * `timing`, `results`, `readback`, `staging`, `reduce`: results on the device and their way to the host.
+//! * `cache`: pipelines on disk. `kernel`: shader module and pipelines.
+//! * `results`, `readback`, `staging`, `reduce`: results on the device and their way to the host.
 //! * `inputs`, `uniforms`, `step_table`, `buffer_set`: the buffers of a submission. `commands`: what it does.
 //!   `buffer_pool`: what is kept of these.
 //! * `batch_run`: the state machine that runs a batch. `choose`: the facts that the choice of a kernel needs.
@@ -16,7 +16,6 @@ mod batch_run;
 mod buffer_pool;
 mod buffer_set;
 mod cache;
-mod cached_kernel;
 mod choose;
 mod chunk;
 mod commands;
@@ -31,7 +30,6 @@ mod results;
 mod session;
 mod staging;
 mod step_table;
-mod timing;
 mod uniforms;
 
 pub use adapter::{Preload, adapters, preload};

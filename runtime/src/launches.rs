@@ -27,8 +27,6 @@ pub(crate) struct Launches<'a> {
     pub(crate) variations: &'a [Variation],
     /// The base with every input computed, once a run needed it.
     complete: OnceCell<Arc<Launch>>,
-    /// The launch of the first run with every input computed, if its inputs differ from those of the base.
-    first: Option<Arc<Launch>>,
 }
 
 impl<'a> Launches<'a> {
@@ -47,7 +45,6 @@ impl<'a> Launches<'a> {
             base,
             variations,
             complete: complete.map_or_else(OnceCell::new, OnceCell::from),
-            first: None,
         }
     }
 
@@ -64,21 +61,15 @@ impl<'a> Launches<'a> {
         vary(self.model.artifact, self.settings, launch, variation).map(Arc::new)
     }
 
-    /// The launch whose absent inputs the first run needs: the base if the run has the same inputs.
-    pub(crate) fn first_with_absent(&self) -> Result<Arc<Launch>, Error> {
-        match self.keeps_inputs(&self.variations[0]) {
-            true => Ok(Arc::clone(self.base)),
-            false => self.bound(0),
-        }
+    /// Whether the first run needs inputs of the base that are not computed yet.
+    pub(crate) fn needs_inputs(&self) -> bool {
+        let known = self.base.absent.is_empty() || self.complete.get().is_some();
+        !known && self.keeps_inputs(&self.variations[0])
     }
 
-    /// Takes [`Launches::first_with_absent`] with every input computed.
-    pub(crate) fn set_first(&mut self, complete: Launch) {
-        let complete = Arc::new(complete);
-        match self.keeps_inputs(&self.variations[0]) {
-            true => self.complete = OnceCell::from(complete),
-            false => self.first = Some(complete),
-        }
+    /// Takes the base with every input computed.
+    pub(crate) fn set_complete(&self, complete: Launch) {
+        self.complete.get_or_init(|| Arc::new(complete));
     }
 
     /// The base with every input computed, if a run needed it.
@@ -97,9 +88,6 @@ impl<'a> Launches<'a> {
                 None => self.model.with_all_inputs(self.base).map(Arc::new)?,
             };
             return self.varied(self.complete.get_or_init(|| base), number);
-        }
-        if let Some(first) = self.first.as_ref().filter(|_| number == 0) {
-            return Ok(Arc::clone(first));
         }
         let bound = self.bound(number)?;
         match bound.absent.is_empty() {

@@ -22,7 +22,8 @@
 //! * `clock`, `adapter`, `telemetry`, `error`, `field`: time, and plain data with its descriptions.
 //! * `control`, `array`, `variation`: what a caller asks for. `memory`: host memory and its limits.
 //! * `cpu`: the two machines for the IR, which use nothing of the above.
-//! * `values`, `statistics`, `results`, `run`: what a run gives, from raw words to typed columns.
+//! * `values`, `statistics`, `results`, `run`: what a run gives, from raw words to typed columns. `compare`:
+//!   whether two runs gave the same.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the runs that a backend gets.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `backend`: one interface, implemented by `backend::reference`, `backend::vector` and `backend::gpu`.
@@ -40,6 +41,7 @@ mod batch;
 mod bind;
 mod cancel;
 mod clock;
+pub mod compare;
 mod control;
 pub mod cpu;
 mod error;

@@ -7,7 +7,10 @@ pub use available::available;
 
 use crate::{control::Keep, error::Error};
 use rayon::prelude::*;
-use sim_compiler::manifest::{Field, Manifest, Scalar};
+use sim_compiler::{
+    manifest::{Field, Manifest, Scalar},
+    value::WORD_BYTES,
+};
 
 /// Smaller needs are not checked: a check takes as long as a short run on a GPU.
 const ALWAYS: u64 = 64 << 20;
@@ -47,7 +50,7 @@ impl Need {
 
     /// Adds words per agent.
     pub(crate) fn each(&mut self, what: &'static str, words: u64) {
-        let each = 4 * words;
+        let each = words * WORD_BYTES;
         self.parts.push(Part {
             what,
             each,
@@ -119,9 +122,12 @@ impl Need {
 
 /// Words per agent of some fields; a `bool` takes a byte more for its conversion.
 fn words(fields: &[Field]) -> u64 {
-    let words = |field: &Field| match field.scalar {
-        Scalar::Bool => 5 * u64::from(field.words()).div_ceil(4),
-        Scalar::F32 | Scalar::I32 | Scalar::U32 => field.words().into(),
+    let words = |field: &Field| {
+        let converted = match field.scalar {
+            Scalar::Bool => u64::from(field.values()).div_ceil(WORD_BYTES),
+            Scalar::F32 | Scalar::I32 | Scalar::U32 => 0,
+        };
+        u64::from(field.words()) + converted
     };
     fields.iter().map(words).sum()
 }
@@ -141,7 +147,7 @@ pub(crate) fn check(bytes: u64) -> Result<(), Error> {
         0..ALWAYS => Ok(()),
         _ => match available() {
             Some(available) if bytes > available => Err(short(bytes, Some(available))),
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         },
     }
 }
@@ -165,7 +171,7 @@ pub(crate) const MANY: usize = 1 << 18;
 /// # Errors
 /// [`Error::HostMemory`]
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
-    let bytes = len as u64 * 4;
+    let bytes = len as u64 * WORD_BYTES;
     check(bytes)?;
     let mut words = Vec::new();
     words

@@ -2,12 +2,8 @@
 
 use crate::{
     backend::{
-        Backend, Executor,
-        gpu::{Opened, SessionOptions},
-        reference::ReferenceBackend,
-        vector::VectorBackend,
+        Backend, Executor, gpu::SessionOptions, reference::ReferenceBackend, vector::VectorBackend,
     },
-    bind::Launch,
     control::Tuning,
     cpu::vector::{Program, TooLarge},
     error::Error,
@@ -56,7 +52,7 @@ impl BackendOptions {
     ///
     /// # Errors
     /// Those of the device, except where [`Backend::Auto`] can take the CPU instead.
-    pub(crate) fn select(&self, launches: &mut Launches<'_>) -> Result<Selected, Error> {
+    pub(crate) fn select(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
         let artifact = launches.model.artifact;
         match self.backend {
             Backend::Reference => {
@@ -83,7 +79,7 @@ impl BackendOptions {
         }
     }
 
-    fn select_auto(&self, launches: &mut Launches<'_>) -> Result<Selected, Error> {
+    fn select_auto(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
         let program = launches.model.vector_program()?;
         if is_short(&program, launches) {
             let reason = "the run takes less time than opening a GPU";
@@ -105,22 +101,17 @@ impl BackendOptions {
         }
     }
 
-    fn open(
-        &self,
-        adapter: &gpu::Adapter,
-        launches: &mut Launches<'_>,
-    ) -> Result<gpu::Session, Error> {
-        let launch: Arc<Launch> = launches.first_with_absent()?;
-        let model = launches.model;
+    fn open(&self, adapter: &gpu::Adapter, launches: &Launches<'_>) -> Result<gpu::Session, Error> {
+        let (model, base) = (launches.model, launches.base);
         let options = SessionOptions {
             artifact: model.artifact,
             tuning: self.tuning,
             pipeline_cache: self.pipeline_cache.as_deref(),
         };
-        let Opened { session, complete } =
-            options.open(adapter, &launch, || model.with_all_inputs(&launch))?;
+        let inputs = (launches.needs_inputs()).then_some(|| model.with_all_inputs(base));
+        let (session, complete) = options.open(adapter, base, inputs)?;
         if let Some(complete) = complete {
-            launches.set_first(complete);
+            launches.set_complete(complete);
         }
         Ok(session)
     }

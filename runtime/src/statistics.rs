@@ -189,9 +189,9 @@ impl Statistics {
 
 /// The number of statistics of a field: one per value of an agent, or one for all.
 pub(crate) fn rows(field: &Field) -> u32 {
-    match field.words() {
-        words if words > MOST_ROWS => 1,
-        words => words,
+    match field.values() {
+        values if values > MOST_ROWS => 1,
+        values => values,
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Telemetry {
     pub pipeline_seconds: f64,
     /// Seconds for reading and writing the cache on disk.
     pub cache_seconds: f64,
-    /// Seconds for recording the submitted commands; 0 if they were recorded during an earlier run.
+    /// Seconds for recording the submitted commands.
     pub record_seconds: f64,
     /// Seconds of the dispatches by the device's timestamps; `None` without timestamps or
     /// [`Control::timing`](crate::Control::timing). If the run was repeated, the seconds of one repetition.

@@ -1,9 +1,6 @@
 //! Typed results: the values of a field for all agents, and progress words.
 
-use crate::{
-    error::{Error, Role},
-    field::dims,
-};
+use crate::error::{Error, Role};
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
 /// The values of one output or state for all agents.
@@ -108,11 +105,28 @@ impl Values {
 impl Column {
     pub(crate) fn new(field: &Field, agents: u32, words: Vec<u32>) -> Column {
         let mut shape = vec![agents as usize];
-        shape.extend(dims(field).iter().map(|&n| n as usize));
+        shape.extend(field.dims().iter().map(|&n| n as usize));
         Column {
             field: field.clone(),
             shape,
             values: Values::from_words(field.scalar, words),
+        }
+    }
+
+    /// The values of the first agents, of all if there are fewer.
+    pub(crate) fn first_agents(&self, agents: usize) -> Column {
+        let mut shape = self.shape.clone();
+        shape[0] = agents.min(shape[0]);
+        let count = shape.iter().product();
+        Column {
+            field: self.field.clone(),
+            shape,
+            values: match &self.values {
+                Values::F32(values) => Values::F32(values[..count].to_vec()),
+                Values::I32(values) => Values::I32(values[..count].to_vec()),
+                Values::U32(values) => Values::U32(values[..count].to_vec()),
+                Values::Bool(values) => Values::Bool(values[..count].to_vec()),
+            },
         }
     }
 

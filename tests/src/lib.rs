@@ -1,10 +1,11 @@
 //! What the test house is built from: random well-typed models, disturbed texts, and the specimens'
 //! expectations. The tests themselves are in `tests/`.
 
-pub mod compare;
 pub mod distribution;
 pub mod disturb;
 pub mod expectation;
 pub mod generate;
 pub mod launch;
 pub mod sharing;
+
+pub use sim_runtime::compare;

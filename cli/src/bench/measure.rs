@@ -1,7 +1,10 @@
 //! The timed runs.
 
-use super::{Unmeasured, interval::Interval, verify::words};
-use sim_runtime::{Control, Report, Run, Simulation, Timing, Variation};
+use super::{Unmeasured, interval::Interval};
+use sim_runtime::{
+    Control, Report, Run, Simulation, Timing, Variation,
+    compare::{Tolerance, outputs},
+};
 use std::{slice, time::Instant};
 
 /// Warm runs, in seconds.
@@ -49,14 +52,13 @@ impl InARow {
         if repeats < 2 {
             return Ok(None);
         }
-        let expected = words(first);
         let repeated_on_device = Control {
             timing: Some(Timing { repeats }),
             ..*control
         };
         let mut times = Vec::new();
         for _ in 0..measured.runs {
-            let report = repeated(simulation, &expected, &repeated_on_device)?.0;
+            let report = repeated(simulation, first, &repeated_on_device)?.0;
             if report.dispatches == u64::from(repeats) {
                 times.extend(report.telemetry.gpu_seconds);
             }
@@ -74,21 +76,20 @@ impl Measured {
         runs: u32,
         control: &Control<'_>,
     ) -> Result<Measured, Unmeasured> {
-        let expected = words(first);
         let clocked = Control {
             timing: Some(Timing::ONCE),
             ..*control
         };
         // One run more, untimed: the first may have learnt how to cut the next ones.
-        let mut report = repeated(simulation, &expected, &clocked)?.0;
+        let mut report = repeated(simulation, first, &clocked)?.0;
         let has_clock = report.telemetry.gpu_seconds.is_some();
         let (mut gpu, mut totals) = (Vec::new(), Vec::new());
         for _ in 0..runs.max(1) {
-            let (told, seconds) = repeated(simulation, &expected, control)?;
+            let (told, seconds) = repeated(simulation, first, control)?;
             totals.push(seconds);
             report = told;
             if has_clock {
-                report = repeated(simulation, &expected, &clocked)?.0;
+                report = repeated(simulation, first, &clocked)?.0;
                 gpu.extend(report.telemetry.gpu_seconds);
             }
         }
@@ -156,11 +157,11 @@ impl Batched {
             simulation.run_each(&variations, &clocked, |_, run| {
                 on_gpu.extend(run.report().telemetry.gpu_seconds);
             })?;
-            let same = |(number, run): &(usize, Run)| words(run) == words(&alone[*number]);
+            let same = |(number, run): &(usize, Run)| is_same(run, &alone[*number]);
             if batch.len() != alone.len() || !batch.iter().all(same) {
                 return Err(unverified("a run gave other results in a batch"));
             }
-            if alone.first().is_none_or(|run| words(run) != words(first)) {
+            if !alone.first().is_some_and(|run| is_same(run, first)) {
                 return Err(unverified(
                     "a run did not repeat the results of the first one",
                 ));
@@ -183,15 +184,20 @@ impl Batched {
     }
 }
 
+/// Whether the outputs of two runs have the same bits.
+fn is_same(a: &Run, b: &Run) -> bool {
+    outputs(a, b, Tolerance::Bits).is_ok()
+}
+
 fn repeated(
     simulation: &Simulation,
-    expected: &[Vec<u32>],
+    first: &Run,
     control: &Control<'_>,
 ) -> Result<(Report, f64), Unmeasured> {
     let started = Instant::now();
     let run = simulation.run_with(control)?;
     let seconds = started.elapsed().as_secs_f64();
-    if words(&run) != expected {
+    if !is_same(&run, first) {
         let why = "a run did not repeat the results of the first one";
         return Err(Unmeasured::Unverified(why.to_owned()));
     }

@@ -3,14 +3,20 @@
 
 use super::Unmeasured;
 use crate::failure::Failure;
-use sim_runtime::{Backend, Column, Control, Device, Run, Simulation, Statistics, Values};
+use sim_runtime::{
+    Backend, Column, Control, Device, Run, Simulation, Statistics, Values,
+    compare::{Difference, Tolerance, differences, first_agents, largest},
+};
 
 /// Agents whose results a GPU must share with the CPU.
 const SAMPLE: u32 = 256;
 /// Agents whose results the CPU must share with the reference interpreter, which is slow.
 const SMALL_SAMPLE: u32 = 16;
-/// How far two values may be apart, relative to the larger of the value and 1.
+/// How far two floats may be apart, relative to the largest one of their output.
 const WITHIN: f64 = 1e-3;
+/// What rounding may leave where numbers cancel, as in the drift of an energy, relative to the largest float
+/// of all outputs.
+const CANCELLED: f64 = 1e-5;
 /// Of the values of an output, so many may be further apart: one in a hundred agents meets a threshold.
 const PARTED: f64 = 0.01;
 /// Steps after which agents of chaotic models must still agree.
@@ -58,7 +64,8 @@ pub(crate) fn verify(
     };
     let sample = sample.min(report.agents);
     let other = start(sample)?.backend(backend);
-    let full = compare(first, &other.run_with(control)?);
+    let differ = |difference: Difference| Unmeasured::Unverified(difference.to_string());
+    let full = compare(first, &other.run_with(control)?).map_err(differ)?;
     if let Some(bias) = full.bias {
         return Err(Unmeasured::Unverified(bias));
     }
@@ -74,21 +81,13 @@ pub(crate) fn verify(
     }
     let other = other.steps(FEW_STEPS).run_with(control)?;
     let simulation = simulation.steps(FEW_STEPS);
-    let few = compare(&simulation.run_with(control)?, &other);
+    let few = compare(&simulation.run_with(control)?, &other).map_err(differ)?;
     match few.parted {
         None => Ok((simulation.steps(steps), Agreement::Means)),
         Some(apart) => Err(Unmeasured::Unverified(format!(
             "after {FEW_STEPS} steps {apart}"
         ))),
     }
-}
-
-/// The bits of all outputs.
-pub(crate) fn words(run: &Run) -> Vec<Vec<u32>> {
-    run.outputs()
-        .iter()
-        .map(|column| column.values.words())
-        .collect()
 }
 
 /// What is wrong with the agents and with the means, if anything.
@@ -99,43 +98,37 @@ struct Comparison {
 }
 
 /// The agents of `other` are the first ones of `run`.
-fn compare(run: &Run, other: &Run) -> Comparison {
+fn compare(run: &Run, other: &Run) -> Result<Comparison, Difference> {
     let mut found = Comparison {
         parted: None,
         means: None,
         bias: None,
     };
-    for (ours, theirs) in run.outputs().iter().zip(other.outputs()) {
-        let (ours_all, theirs_all) = (numbers(ours), numbers(theirs));
-        let ours_all = &ours_all[..theirs_all.len().min(ours_all.len())];
-        let name = &ours.field.name;
-        found.parted = found.parted.or_else(|| parted(name, ours_all, &theirs_all));
-        found.means = found.means.or_else(|| means(name, ours_all, &theirs_all));
-        found.bias = found.bias.or_else(|| bias(name, ours_all, &theirs_all));
+    let pairs = first_agents(run, other)?;
+    let sizes = pairs.iter().map(|(_, theirs)| largest(&theirs.values));
+    let cancelled = CANCELLED * sizes.fold(0.0, f64::max);
+    for (ours, theirs) in pairs {
+        let name = &theirs.field.name;
+        let most = (WITHIN * largest(&theirs.values)).max(cancelled);
+        found.parted = found.parted.or_else(|| parted(&ours, &theirs, most));
+        let (ours, theirs) = (numbers(&ours), numbers(&theirs));
+        found.means = found.means.or_else(|| means(name, &ours, &theirs, most));
+        found.bias = found.bias.or_else(|| bias(name, &ours, &theirs));
     }
-    found
+    Ok(found)
 }
 
-fn parted(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
-    let apart = |&(&a, &b): &(&f64, &f64)| !near(a, b);
-    let pairs = || ours.iter().zip(theirs);
-    let count = pairs().filter(apart).count();
-    let (at, (a, b)) = pairs().enumerate().find(|(_, pair)| apart(pair))?;
-    (count as f64 > PARTED * ours.len() as f64).then(|| {
-        format!(
-            "{count} of {} values of output `{name}` differ, value {at} first: {a} instead of {b}",
-            ours.len()
-        )
-    })
+/// Are more than a few agents apart by more than `most`?
+fn parted(ours: &Column, theirs: &Column, most: f64) -> Option<String> {
+    let mut apart = differences(ours, theirs, Tolerance::Absolute(most));
+    let first = apart.next()?;
+    let (count, all, name) = (1 + apart.count(), theirs.values.len(), &theirs.field.name);
+    (count as f64 > PARTED * all as f64)
+        .then(|| format!("{count} of {all} values of output `{name}` differ; {first}"))
 }
 
-/// Are they equal, but for rounding?
-fn near(a: f64, b: f64) -> bool {
-    let equal = a == b || (a.is_nan() && b.is_nan());
-    equal || (b.is_finite() && (a - b).abs() <= WITHIN * b.abs().max(1.0))
-}
-
-fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
+/// Are the means apart by more than chance and by more than `most`?
+fn means(name: &str, ours: &[f64], theirs: &[f64], most: f64) -> Option<String> {
     let of = |values: &[f64]| -> Option<(f64, f64)> {
         let values = values.iter().map(|&value| value as f32).collect();
         let found = Statistics::of(&Values::F32(values), 0, 1);
@@ -146,11 +139,13 @@ fn means(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     let ((a, a_error), (b, b_error)) = match (of(ours), of(theirs)) {
         (Some(ours), Some(theirs)) => (ours, theirs),
         (None, None) => return None,
-        _ => return Some(format!("output `{name}` is NaN on one of the two")),
+        (Some(_), None) | (None, Some(_)) => {
+            return Some(format!("output `{name}` is NaN on one of the two"));
+        }
     };
     let error = a_error.hypot(b_error);
     // Outputs that hardly vary still differ by rounding.
-    let bound = (STANDARD_ERRORS * error).max(WITHIN * b.abs().max(1.0));
+    let bound = (STANDARD_ERRORS * error).max(most);
     let near = a == b || (a - b).abs() <= bound;
     (!near).then(|| format!("the mean of output `{name}` is {a} instead of {b} +- {error}"))
 }
@@ -188,26 +183,48 @@ fn numbers(column: &Column) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::field;
+    use sim_compiler::manifest::Scalar;
+
+    fn column(values: &[f64]) -> Column {
+        Column {
+            field: field("x", Scalar::F32, &[], 1),
+            shape: vec![values.len()],
+            values: Values::F32(values.iter().map(|&value| value as f32).collect()),
+        }
+    }
+
+    fn parted(ours: &[f64], theirs: &[f64]) -> Option<String> {
+        let theirs = column(theirs);
+        super::parted(&column(ours), &theirs, WITHIN * largest(&theirs.values))
+    }
+
+    fn means(ours: &[f64], theirs: &[f64]) -> Option<String> {
+        super::means("x", ours, theirs, WITHIN * largest(&column(theirs).values))
+    }
 
     #[test]
     fn one_agent_in_a_hundred_may_part() {
         let theirs: Vec<f64> = (0..200).map(f64::from).collect();
         let mut ours: Vec<f64> = theirs.iter().map(|value| value * 1.0005).collect();
-        assert_eq!(parted("x", &ours, &theirs), None);
+        assert_eq!(parted(&ours, &theirs), None);
         ours[3] = f64::NAN;
         ours[100] = 7.0;
-        assert_eq!(parted("x", &ours, &theirs), None);
+        assert_eq!(parted(&ours, &theirs), None);
         ours[101] = f64::INFINITY;
-        let said = parted("x", &ours, &theirs).expect("three are too many");
-        assert!(said.starts_with("3 of 200 values of output `x` differ, value 3"));
+        let said = parted(&ours, &theirs).expect("three are too many");
+        let expected = "3 of 200 values of output `x` differ; `x` of agent 3, value 0, is NaN";
+        assert!(said.starts_with(expected), "{said}");
     }
 
     #[test]
-    fn what_is_no_number_is_near_its_like_only() {
-        assert!(near(f64::NAN, f64::NAN) && near(f64::INFINITY, f64::INFINITY));
-        assert!(!near(1.0, f64::NAN) && !near(f64::NAN, 1.0));
-        assert!(!near(1.0, f64::INFINITY) && !near(f64::INFINITY, 1.0));
-        assert!(!near(f64::NEG_INFINITY, f64::INFINITY));
+    fn small_outputs_part_like_large_ones() {
+        let theirs: Vec<f64> = (0..200).map(|k| 1e-6 * f64::from(k)).collect();
+        let ours: Vec<f64> = theirs.iter().map(|value| value * 1.01).collect();
+        assert!(parted(&ours, &theirs).is_some());
+        assert!(means(&ours, &theirs).is_none(), "within their spread");
+        let moved: Vec<f64> = theirs.iter().map(|value| value + 1e-4).collect();
+        assert!(means(&moved, &theirs).is_some());
     }
 
     #[test]
@@ -220,8 +237,8 @@ mod tests {
                 .collect()
         };
         let drifted = shifted(-0.0023);
-        assert_eq!(parted("x", &drifted, &theirs), None);
-        assert_eq!(means("x", &drifted, &theirs), None);
+        assert_eq!(parted(&drifted, &theirs), None);
+        assert_eq!(means(&drifted, &theirs), None);
         assert!(bias("x", &drifted, &theirs).is_some());
         assert_eq!(bias("x", &shifted(1e-5), &theirs), None);
         assert_eq!(bias("x", &theirs, &theirs), None);
@@ -231,9 +248,9 @@ mod tests {
     fn means_have_a_bound() {
         let theirs: Vec<f64> = (0..100).map(f64::from).collect();
         let turned: Vec<f64> = theirs.iter().rev().copied().collect();
-        assert_eq!(means("x", &turned, &theirs), None);
+        assert_eq!(means(&turned, &theirs), None);
         let moved: Vec<f64> = theirs.iter().map(|value| value + 20.0).collect();
-        assert!(means("x", &moved, &theirs).is_some());
-        assert!(means("x", &[f64::NAN; 4], &theirs).is_some());
+        assert!(means(&moved, &theirs).is_some());
+        assert!(means(&[f64::NAN; 4], &theirs).is_some());
     }
 }

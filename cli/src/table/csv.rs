@@ -1,8 +1,11 @@
 //! CSV files: one row per agent or outermost element, one column per value in it.
 
-use super::{Loaded, Room, cell::Kind, columns::Wanted, describe, dims, lines::Lines, spellings};
+use super::{Loaded, Room, cell::Kind, columns::Wanted, lines::Lines, spellings};
 use crate::problem::{self, Problem};
-use sim_compiler::manifest::Field;
+use sim_compiler::{
+    manifest::{Field, describe},
+    value::WORD_BYTES,
+};
 use sim_runtime::Column;
 use std::{
     io::{self, Write},
@@ -125,7 +128,7 @@ pub(crate) fn read_data(
     let (words, count) = values(rows, wanted, &columns)?;
     let mut loaded = Vec::new();
     for (field, words) in fields.iter().zip(words) {
-        let mut shape = dims(field);
+        let mut shape = field.dims();
         match field.shape.first() {
             Some(0) => shape[0] = u32::try_from(count).unwrap_or(u32::MAX),
             Some(&rows) if u64::from(rows) == count => {}
@@ -149,11 +152,12 @@ fn values(
     columns: &[usize],
 ) -> Result<(Vec<Vec<u32>>, u64), Problem> {
     let mut words: Vec<Vec<u32>> = vec![Vec::new(); wanted.fields.len()];
-    let widths: Vec<usize> = wanted
-        .fields
-        .iter()
-        .map(|field| wanted.width(field))
-        .collect();
+    let fields = wanted.fields.iter();
+    let widths: Vec<usize> = fields.clone().map(|field| wanted.width(field)).collect();
+    let row_words: u32 = fields
+        .zip(&widths)
+        .map(|(field, &width)| width as u32 * field.scalar.words())
+        .sum();
     let mut room = Room::default();
     let mut count = 0_u64;
     while rows.advance()? {
@@ -165,7 +169,10 @@ fn values(
             }
         }
         count += 1;
-        room.hold(rows.path, count.saturating_mul(columns_bytes(&widths)))?;
+        room.hold(
+            rows.path,
+            count.saturating_mul(u64::from(row_words) * WORD_BYTES),
+        )?;
     }
     match count {
         0 => Err(problem::csv_empty(rows.path, "row below its header")),
@@ -173,19 +180,20 @@ fn values(
     }
 }
 
-/// Bytes of a row.
-fn columns_bytes(widths: &[usize]) -> u64 {
-    4 * widths.iter().sum::<usize>() as u64
-}
-
 fn shape_problem(path: &Path, wanted: Wanted<'_>, found: &str) -> Problem {
     let Wanted { name, fields, .. } = wanted;
     let width = wanted.all();
     let declared: Vec<String> = match fields {
-        [field] => vec![describe(field.scalar, &dims(field))],
+        [field] => vec![describe(field.scalar, &field.dims())],
         many => many
             .iter()
-            .map(|field| format!("`{}`: {}", field.name, describe(field.scalar, &dims(field))))
+            .map(|field| {
+                format!(
+                    "`{}`: {}",
+                    field.name,
+                    describe(field.scalar, &field.dims())
+                )
+            })
             .collect(),
     };
     let rows = match fields.first().and_then(|field| field.shape.first()) {
@@ -229,7 +237,7 @@ pub(crate) fn read_input(
         name: field.name.clone(),
         scalar: field.scalar,
         words,
-        shape: [vec![agents], dims(field)].concat(),
+        shape: [vec![agents], field.dims()].concat(),
     });
     Ok(loaded.collect())
 }
@@ -259,7 +267,7 @@ pub(crate) fn write(
         let mut separator: &[u8] = b"";
         for column in columns {
             let kind = Kind::of(&column.field);
-            let width = column.field.words() as usize;
+            let width = column.field.values() as usize;
             for at in agent * width..(agent + 1) * width {
                 out.write_all(separator)?;
                 kind.write(column.values.word(at), out)?;

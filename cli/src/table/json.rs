@@ -23,7 +23,7 @@ pub(crate) fn write(
         write!(out, "{before}\"{}\": [", column.field.name)?;
         before = ",\n";
         let kind = Kind::of(&column.field);
-        let width = column.field.words() as usize;
+        let width = column.field.values() as usize;
         let mut words = vec![0; width];
         for agent in 0..column.shape[0] {
             if agent % 4096 == 0 && cancel.load(Ordering::Relaxed) {

@@ -2,12 +2,15 @@
 //! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>): read in versions 1 to 3,
 //! little-endian and C order; written in version 1.
 
-use super::{Loaded, Room, cell::Kind, describe, dims, fits};
+use super::{Loaded, Room, cell::Kind, fits};
 use crate::{
     open::open,
     problem::{self, Problem},
 };
-use sim_compiler::manifest::{Field, Scalar};
+use sim_compiler::{
+    manifest::{Field, Scalar, describe},
+    value::WORD_BYTES,
+};
 use sim_runtime::{Column, Values};
 use std::{
     io::{self, BufReader, ErrorKind, Read, Write},
@@ -129,9 +132,9 @@ pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Pro
     let mut reader = BufReader::with_capacity(1 << 20, opened.file);
     let header = read_header(path, &mut reader)?;
     let declared = if role == "input" {
-        [vec![0], dims(field)].concat()
+        [vec![0], field.dims()].concat()
     } else {
-        dims(field)
+        field.dims()
     };
     if !fits(&header.shape, &declared) {
         let shape: Vec<String> = header.shape.iter().map(u64::to_string).collect();
@@ -186,7 +189,8 @@ fn read_words(
     let kind = Kind::of(field);
     let size = header.element.size();
     let plain = header.element.is_word_of(field.scalar) && field.variants.is_empty();
-    Room::default().hold(path, count.saturating_mul(4))?;
+    let word_bytes = u64::from(field.scalar.words()) * WORD_BYTES;
+    Room::default().hold(path, count.saturating_mul(word_bytes))?;
     // A pipe may have less than its header says.
     let mut words = Vec::with_capacity(count.min(1 << 24) as usize);
     let mut buffer = vec![0; size << 16];

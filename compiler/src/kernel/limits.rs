@@ -2,9 +2,10 @@
 //! kernel is written.
 
 use crate::{
-    ir::{Block, ExprId, Len, Program, Stmt, Type, VarId, VarKind},
+    ir::{Block, ExprId, Len, Program, Stmt, VarId, VarKind},
     kernel::{lane_layout::LaneLayout, usage::usage},
     manifest::header,
+    value::VEC4_WORDS,
 };
 
 /// Bytes of function-scope variables that WGSL guarantees: 8,192, less what the kernel declares itself.
@@ -131,11 +132,11 @@ pub(crate) fn members(program: &Program) -> u32 {
     for &param in &program.params {
         let var = &program[param];
         padding += var.word.saturating_sub(next);
-        let components = var.ty.components() as u32;
+        let words = var.ty.words();
         next = var.word
             + match var.len {
-                Len::One => components,
-                Len::Fixed(n) | Len::Open { stride: n } => (n * components).next_multiple_of(4),
+                Len::One => words,
+                Len::Fixed(n) | Len::Open { stride: n } => (n * words).next_multiple_of(VEC4_WORDS),
             };
     }
     // No member of the header is smaller than a word.
@@ -178,14 +179,10 @@ fn collect(program: &Program, block: &Block, vars: &mut Vec<VarId>) {
     }
 }
 
-/// Bytes of a variable in WGSL: `vec3` takes the room of `vec4`.
+/// Bytes of a variable in WGSL.
 fn bytes(program: &Program, var: VarId) -> u32 {
     let var = &program[var];
-    let element = match var.ty {
-        Type::F32 | Type::I32 | Type::U32 | Type::Bool => 4,
-        Type::Vec2 => 8,
-        Type::Vec3 | Type::Vec4 => 16,
-    };
+    let element = var.ty.bytes();
     match var.len {
         Len::One => element,
         Len::Fixed(n) => n.saturating_mul(element),

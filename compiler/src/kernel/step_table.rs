@@ -22,6 +22,7 @@ use crate::{
         shape::alike,
         split_deep,
     },
+    value::VEC4_WORDS,
 };
 
 /// Words that the rest may read of a front: they lie in registers while a step runs.
@@ -54,7 +55,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     shared.drop_names(&mut phase);
     let mut front = shared.front(&mut program);
     let instructions = shared.weights.of_block(&program, &front).instructions;
-    if instructions <= MARGIN * LOAD * shared.words.div_ceil(4) {
+    if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS.into()) {
         return None;
     }
     let stored = shared.stored_names();
@@ -101,7 +102,7 @@ impl Split {
         let mut places = Vec::with_capacity(self.stored.len());
         for &var in &self.stored {
             places.push((var, words));
-            words += program[var].ty.components() as u32;
+            words += program[var].ty.words();
         }
         let after = manifest.data.iter().map(|table| table.binding + 1);
         Table {
@@ -114,7 +115,7 @@ impl Split {
                     false => layout.lanes,
                 },
                 binding: after.max().unwrap_or(FREE_BINDING),
-                words: words.next_multiple_of(4),
+                words: words.next_multiple_of(VEC4_WORDS),
                 workgroup_size: WORKGROUP,
             },
             words,
@@ -314,7 +315,7 @@ impl Shared {
                 program[id] = Expr::Read(known.var);
                 return;
             }
-            if self.takes(program.type_of(id).components() as u32) {
+            if self.takes(program.type_of(id).words()) {
                 let (var, stmt) = names::extract(program, id);
                 if let Stmt::Let { value, .. } = stmt {
                     let tree = Some(value);
@@ -333,7 +334,7 @@ impl Shared {
         if name.in_prologue || name.stored || name.kept {
             return;
         }
-        let stored = name.cost.pays() && self.takes(program[var].ty.components() as u32);
+        let stored = name.cost.pays() && self.takes(program[var].ty.words());
         self.names[var] = Some(Name {
             stored,
             kept: !stored,

@@ -6,6 +6,7 @@ use crate::ir::{
     BinaryOp, Block, Expr, ExprId, FunctionId, FunctionMap, LaneOp, Launch, Program, Stmt, Type,
     Value, VarId, VarKind, VarMap,
 };
+use crate::value::VEC4_WORDS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The answer.
@@ -93,9 +94,7 @@ struct Walk<'a> {
 /// How many words of inputs a kernel of this program keeps for its whole run.
 pub(crate) fn input_words(program: &Program, layout: &LaneLayout) -> u32 {
     let inputs = usage(program, layout).inputs;
-    let words = inputs
-        .keys()
-        .map(|(_, var, _)| program[*var].ty.components() as u32);
+    let words = inputs.keys().map(|(_, var, _)| program[*var].ty.words());
     words.sum()
 }
 
@@ -261,7 +260,7 @@ impl Walk<'_> {
     fn input(&mut self, id: VarId, place: LanePlace) {
         let var = &self.program[id];
         if var.kind == VarKind::Input {
-            let word = var.word + place.first * var.ty.components() as u32;
+            let word = var.word + place.first * var.ty.words();
             let entry = self.usage.inputs.entry((word, id, place)).or_default();
             entry.count += 1;
             entry.looped |= self.loops > 0;
@@ -310,11 +309,11 @@ impl Usage {
             return None;
         }
         let place = self.affine(program, index)?;
-        let components = var.ty.components() as i64;
+        let words = i64::from(var.ty.words());
         let further = place.last.map_or(0, |last| last - place.first);
         let whole_rows = [place.per_lane, further]
             .iter()
-            .all(|elements| (elements * components) % 4 == 0);
+            .all(|elements| (elements * words) % i64::from(VEC4_WORDS) == 0);
         let ahead = place.first >= 0 && place.per_lane >= 0 && further >= 0;
         (ahead && whole_rows).then_some(LanePlace {
             first: place.first as u32,

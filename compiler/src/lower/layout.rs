@@ -6,9 +6,10 @@ use super::{
 };
 use crate::{
     hir::{InputSource, Type},
-    ir::{self, Len, Var, VarId, VarKind},
+    ir::{Len, Var, VarId, VarKind},
     manifest::{self, Field, Manifest, Scalar, Source, header},
     span::Span,
+    value::VEC4_WORDS,
 };
 
 const WORKGROUP_SIZE: u32 = 64;
@@ -57,7 +58,7 @@ impl Lowerer<'_> {
                 word += words(leaf);
                 // In the kernel an array is whole vec4s, and what follows begins after them.
                 if !leaf.dims.is_empty() {
-                    word = word.next_multiple_of(4);
+                    word = word.next_multiple_of(VEC4_WORDS);
                 }
                 at
             });
@@ -211,7 +212,7 @@ impl Lowerer<'_> {
                 Len::One | Len::Open { .. } => 1,
                 Len::Fixed(count) => count,
             };
-            var.word + elements * var.ty.components() as u32
+            var.word + elements * var.ty.words()
         };
         let state_words = self.program.states.iter().map(end).max().unwrap_or(0);
         let end = params
@@ -240,8 +241,8 @@ impl Lowerer<'_> {
             uniform_words: end
                 .unwrap_or(header::END + open)
                 .max(header::END + open)
-                .next_multiple_of(4),
-            input_words: input_words.next_multiple_of(4),
+                .next_multiple_of(VEC4_WORDS),
+            input_words: input_words.next_multiple_of(VEC4_WORDS),
             state_words,
             output_words,
             workgroup_size: WORKGROUP_SIZE,
@@ -343,18 +344,14 @@ impl Lowerer<'_> {
 }
 
 fn words(leaf: &LeafType) -> u32 {
-    leaf.dims.iter().product::<u32>() * leaf.ty.components() as u32
+    leaf.dims.iter().product::<u32>() * leaf.ty.words()
 }
 
 /// Words to which a param's place in the uniform block is aligned, as WGSL's uniform layout wants it.
 fn alignment(leaf: &LeafType) -> u32 {
-    if !leaf.dims.is_empty() {
-        return 4;
-    }
-    match leaf.ty {
-        ir::Type::Vec2 => 2,
-        ir::Type::Vec3 | ir::Type::Vec4 => 4,
-        ir::Type::F32 | ir::Type::I32 | ir::Type::U32 | ir::Type::Bool => 1,
+    match leaf.dims.is_empty() {
+        true => leaf.ty.words().next_power_of_two(),
+        false => VEC4_WORDS,
     }
 }
 

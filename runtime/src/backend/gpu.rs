@@ -11,18 +11,7 @@ use crate::{
     run::Device,
 };
 use sim_compiler::artifact::Artifact;
-use std::{
-    path::Path,
-    sync::Arc,
-    thread::{self, ScopedJoinHandle},
-};
-
-/// What opening a session gives.
-pub(crate) struct Opened {
-    pub(crate) session: Session,
-    /// The launch with every input computed, if the model computes any and a thread could do it meanwhile.
-    pub(crate) complete: Option<Launch>,
-}
+use std::{path::Path, sync::Arc, thread};
 
 /// How a session is opened, beside the adapter.
 pub(crate) struct SessionOptions<'a> {
@@ -33,17 +22,17 @@ pub(crate) struct SessionOptions<'a> {
 }
 
 impl SessionOptions<'_> {
-    /// Opens the adapter and builds the kernel for a launch. Meanwhile another thread computes the absent
-    /// inputs of the launch with `complete`.
+    /// Opens the adapter and builds the kernel for a launch. Meanwhile another thread calls `inputs`, which
+    /// computes the absent inputs of the launch, if there can be one.
     ///
     /// # Errors
-    /// Those of `complete` and of the device.
+    /// Those of `inputs` and of the device.
     pub(crate) fn open(
         &self,
         adapter: &Adapter,
         launch: &Launch,
-        complete: impl FnOnce() -> Result<Launch, Error> + Send,
-    ) -> Result<Opened, Error> {
+        inputs: Option<impl FnOnce() -> Result<Launch, Error> + Send>,
+    ) -> Result<(Session, Option<Launch>), Error> {
         let open = || {
             let artifact = Arc::clone(self.artifact);
             Session::open(adapter, artifact, self.tuning, self.pipeline_cache, launch)
@@ -51,24 +40,17 @@ impl SessionOptions<'_> {
         // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
         // inputs later in that case, on this thread.
         let in_pool = rayon::current_thread_index().is_some();
-        if launch.absent.is_empty() || in_pool || cfg!(target_family = "wasm") {
-            return Ok(Opened {
-                session: open()?,
-                complete: None,
-            });
-        }
+        let Some(inputs) = inputs.filter(|_| !in_pool && !cfg!(target_family = "wasm")) else {
+            return Ok((open()?, None));
+        };
         let (session, inputs) = thread::scope(|scope| {
-            let inputs: ScopedJoinHandle<'_, _> = scope.spawn(complete);
+            let inputs = scope.spawn(inputs);
             (open(), inputs.join())
         });
-        let complete = match inputs {
-            Ok(launch) => Some(launch?),
+        match inputs {
+            Ok(launch) => Ok((session?, Some(launch?))),
             Err(panic) => std::panic::resume_unwind(panic),
-        };
-        Ok(Opened {
-            session: session?,
-            complete,
-        })
+        }
     }
 }
 

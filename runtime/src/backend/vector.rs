@@ -19,7 +19,7 @@ use crate::{
     run::Device,
     statistics::{Part, Stream, Sums, stream_bytes},
 };
-use sim_compiler::{artifact::Artifact, manifest::Manifest};
+use sim_compiler::{artifact::Artifact, manifest::Manifest, value::WORD_BYTES};
 use std::sync::Arc;
 
 /// Outputs of more bytes than this are computed again for their quartiles rather than held, if the caller
@@ -71,7 +71,7 @@ impl VectorBackend {
 
     /// Whether outputs that the caller does not keep are reduced to statistics block by block and never held.
     fn reduces(&self, agents: u32, keep: Keep) -> bool {
-        let bytes = 4 * u64::from(self.manifest().output_words) * u64::from(agents);
+        let bytes = u64::from(self.manifest().output_words) * u64::from(agents) * WORD_BYTES;
         !keep.outputs && !keep.states && self.reduce.unwrap_or(bytes > HELD_BYTES)
     }
 

@@ -1,6 +1,5 @@
 //! Names for what a model exchanges with its host.
 
-use sim_compiler::manifest::Scalar;
 use std::fmt;
 
 /// The kinds of named things at a model's border.
@@ -27,15 +26,5 @@ impl fmt::Display for Role {
             Role::State => "state",
             Role::Output => "output",
         })
-    }
-}
-
-/// A scalar type as a `.sim` file writes it.
-pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::F32 => "f32",
-        Scalar::I32 => "i32",
-        Scalar::U32 => "u32",
-        Scalar::Bool => "bool",
     }
 }

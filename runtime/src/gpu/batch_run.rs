@@ -1,31 +1,34 @@
 //! A batch on the device, as a state machine. Its runs, split into chunks where they do not fit, are
 //! submitted two submissions at a time, so that the device computes while the host reads the results of the
-//! submission before. Short runs share a submission, in which they are computed side by side.
+//! submission before. Short runs share a submission, in which they are computed side by side; long ones take
+//! several. Nothing is submitted behind a submission that leaves steps to do, so runs complete in the order
+//! of their numbers.
 //!
 //! A driver calls [`BatchRun::submit_next`] until nothing more can be submitted, waits until
 //! [`BatchRun::poll`] says that the oldest submission has completed, and calls [`BatchRun::complete`].
 //! [`BatchRun::run`] is the driver that blocks its thread; one for an async executor would await the callback
 //! of the submission instead.
 
-mod collector;
 mod jobs;
 mod submit;
 
 use super::{
-    buffer_pool::{BufferPool, PooledBuffers},
-    cached_kernel::CachedKernel,
-    commands::{CommandKey, RUNNING, Submitted},
+    buffer_pool::BufferPool,
+    buffer_set::BufferSet,
+    commands::{RUNNING, Submitted},
     device::OpenDevice,
+    kernel::Kernel,
     reduce::Reduction,
-    results::{Fault, HEADER_BYTES},
+    results::Fault,
 };
 use crate::{
     batch::{Batch, Deliver},
     bind::Launch,
     clock,
     error::Error,
+    results::RawResults,
+    telemetry::Telemetry,
 };
-use collector::Collector;
 use jobs::{Job, Jobs};
 use sim_compiler::manifest::Manifest;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
@@ -37,26 +40,25 @@ pub(super) const IN_FLIGHT: usize = 2;
 pub(super) struct Resources<'a> {
     pub(super) open: &'a OpenDevice,
     pub(super) manifest: &'a Manifest,
-    pub(super) kernel: &'a mut CachedKernel,
+    pub(super) kernel: &'a mut Kernel,
     pub(super) pool: &'a mut BufferPool,
-    /// The caller's bound of the agents of a chunk.
-    pub(super) most_agents: Option<u32>,
     /// Whether results are reduced on the device, where a chunk is a whole run.
     pub(super) reduces: bool,
 }
 
 /// A submission that has not completed.
 struct Submission {
-    buffers: PooledBuffers,
+    buffers: BufferSet,
     /// Its jobs, one per run of the buffers.
     jobs: Vec<Job>,
-    /// The steps that it computes.
+    /// The steps that it computes, and whether no steps are left after them.
     steps: Range<u32>,
-    /// Dispatches, repetitions included.
-    dispatches: u64,
+    is_last: bool,
+    /// Dispatches of a job, one after the other, and how often they are repeated.
+    dispatches: usize,
+    repeats: u32,
     /// Steps of the longest dispatch.
     longest: u32,
-    key: CommandKey,
     /// The reductions of the results, for runs whose outputs are not read back.
     reductions: Vec<Reduction>,
     submitted: Submitted,
@@ -68,6 +70,11 @@ impl Submission {
     fn agents(&self) -> u32 {
         agents(&self.jobs)
     }
+
+    /// The number of agents times the number of steps.
+    fn agent_steps(&self, steps: &Range<u32>) -> u64 {
+        u64::from(self.agents()) * u64::from(steps.end - steps.start)
+    }
 }
 
 /// The agents of jobs.
@@ -75,12 +82,21 @@ fn agents(jobs: &[Job]) -> u32 {
     jobs.iter().map(|job| job.chunk.count).sum()
 }
 
+/// A run that has started and is not delivered.
+struct StartedRun {
+    raw: RawResults,
+    /// Agents whose results are missing.
+    agents_left: u32,
+}
+
 /// A batch that is being run.
 pub(super) struct BatchRun<'a> {
     resources: Resources<'a>,
     batch: &'a Batch<'a>,
     jobs: Jobs<'a>,
-    collector: Collector,
+    /// In the order of their numbers, after those that are delivered.
+    started: VecDeque<StartedRun>,
+    delivered: usize,
     in_flight: VecDeque<Submission>,
     /// Agent-steps that are complete.
     done: u64,
@@ -100,7 +116,8 @@ impl<'a> BatchRun<'a> {
             resources,
             batch,
             jobs: Jobs::new(batch, launch),
-            collector: Collector::new(),
+            started: VecDeque::new(),
+            delivered: 0,
             in_flight: VecDeque::with_capacity(IN_FLIGHT),
             done: 0,
             last_completion: clock::now(),
@@ -136,7 +153,7 @@ impl<'a> BatchRun<'a> {
     pub(super) fn poll(&mut self) -> Result<bool, Error> {
         self.batch.control.check()?;
         self.resources.open.poll(RUNNING)?;
-        let oldest = self.in_flight.front_mut();
+        let oldest = self.in_flight.front();
         Ok(oldest.is_some_and(|it| it.submitted.mapping.is_done()))
     }
 
@@ -144,28 +161,28 @@ impl<'a> BatchRun<'a> {
     ///
     /// # Errors
     /// As of [`BatchRun::poll`].
-    fn wait(&mut self) -> Result<(), Error> {
+    fn wait(&self) -> Result<(), Error> {
         self.batch.control.check()?;
-        let Some(oldest) = self.in_flight.front_mut() else {
+        let Some(oldest) = self.in_flight.front() else {
             return Ok(());
         };
         let since = oldest.since.max(self.last_completion);
         let steps = oldest.steps.end - oldest.steps.start;
         let pace = &self.resources.kernel.pace;
-        let expected = pace.expected(oldest.agents(), steps) * oldest.key.timing.repeats;
+        let expected = pace.expected(oldest.agents(), steps) * oldest.repeats;
         // The host's clock counts its own sleep: an estimate from it that is too long would never shrink.
-        let due = match oldest.buffers.set.staging.timestamps.is_some() {
+        let due = match oldest.buffers.staging.has_clock() {
             true => since + expected,
             false => since + expected / 2,
         };
-        let Submitted { index, mapping } = &mut oldest.submitted;
+        let Submitted { index, mapping } = &oldest.submitted;
         let open = self.resources.open;
         open.wait(RUNNING, index.clone(), due, || mapping.is_done())
     }
 
     /// Takes the results of the oldest submission, which has completed, and delivers the runs that are
-    /// complete with it. If its runs have more steps, or must start again because the driver cut a loop
-    /// short, submits them again.
+    /// complete with it. If its runs have more steps, submits these. If the driver cut a loop short, all runs
+    /// that are not delivered start again.
     pub(super) fn complete(&mut self, deliver: Deliver<'_>) -> Result<(), Error> {
         let Some(submission) = self.in_flight.pop_front() else {
             return Ok(());
@@ -173,68 +190,59 @@ impl<'a> BatchRun<'a> {
         let now = clock::now();
         let host = now - submission.since.max(self.last_completion);
         self.last_completion = now;
-        let agents = submission.agents();
-        let Submission {
-            buffers,
-            jobs,
-            steps,
-            dispatches,
-            longest,
-            key,
-            reductions,
-            submitted,
-            ..
-        } = submission;
         let open = self.resources.open;
-        let is_last = steps.end == self.launch_steps(&jobs);
-        let staging = &buffers.set.staging;
-        let (fault, device) = staging.read(open, submitted.mapping, |words, seconds| {
-            let seconds = seconds.map(|seconds| seconds / f64::from(key.timing.repeats));
-            self.count(&jobs, dispatches, seconds);
-            let fault = match (is_last, reductions.is_empty()) {
-                (false, _) => None,
-                (true, true) => self.copy_results(&buffers, &jobs, words),
-                (true, false) => self.read_reductions(&jobs, &reductions, words),
-            };
-            (fault, seconds)
+        let staging = &submission.buffers.staging;
+        let mapping = &submission.submitted.mapping;
+        let (taken, device) = staging.read(open, mapping, |words, seconds| {
+            let seconds = seconds.map(|seconds| seconds / f64::from(submission.repeats));
+            self.count(&submission, seconds);
+            (self.take_results(&submission, words), seconds)
         })?;
-        // Without timestamps, the host's time includes the latency of the submission.
-        let host = staging.timestamps.is_none().then_some(host.as_secs_f64());
+        let steps = &submission.steps;
         let pace = &mut self.resources.kernel.pace;
+        // Without timestamps, the host's time includes the latency of the submission.
+        let host = (!staging.has_clock()).then_some(host.as_secs_f64());
         if let Some(seconds) = device.or(host) {
-            pace.learn(agents, steps.end - steps.start, seconds);
+            pace.learn(submission.agents(), steps.end - steps.start, seconds);
         }
-        if let Some(error) = fault {
-            self.done -= u64::from(agents) * u64::from(steps.start);
-            return match pace.shorten(longest) {
-                true => self.start_again(buffers, jobs),
-                false => Err(error),
-            };
+        if let Err(error) = taken {
+            if !pace.shorten(submission.longest) {
+                return Err(error);
+            }
+            self.done -= submission.agent_steps(&(0..steps.start));
+            // What is behind it was as long.
+            self.in_flight.clear();
+            self.jobs.rewind(&submission.jobs[0]);
+            self.resources.pool.release(submission.buffers);
+            return Ok(());
         }
-        self.done += u64::from(agents) * u64::from(steps.end - steps.start);
+        self.done += submission.agent_steps(steps);
         self.report_progress();
-        if !is_last {
-            return self.submit(buffers, jobs, steps.end);
+        if !submission.is_last {
+            return self.submit(submission.buffers, submission.jobs, submission.steps.end);
         }
-        self.resources.pool.release(buffers);
-        for Job { run, chunk, .. } in jobs {
-            let telemetry = || open.take_telemetry();
-            (self.collector).complete(run, chunk.count, telemetry, deliver);
+        self.resources.pool.release(submission.buffers);
+        for job in submission.jobs {
+            self.deliver(&job, deliver);
         }
         Ok(())
     }
 
+    /// The results of the run of a job.
+    fn raw(&mut self, job: &Job) -> &mut RawResults {
+        &mut self.started[job.run - self.delivered].raw
+    }
+
     /// Counts the dispatches of a submission for each of its jobs, and an equal share of its seconds if the
     /// caller asked for timing.
-    fn count(&mut self, jobs: &[Job], dispatches: u64, seconds: Option<f64>) {
+    fn count(&mut self, submission: &Submission, seconds: Option<f64>) {
         let asked = seconds.filter(|_| self.batch.control.timing.is_some());
-        for job in jobs {
-            if let Some(raw) = self.collector.results(job.run) {
-                raw.dispatches += dispatches;
-                if let Some(seconds) = asked {
-                    let share = seconds / jobs.len() as f64;
-                    *raw.telemetry.gpu_seconds.get_or_insert(0.0) += share;
-                }
+        for job in &submission.jobs {
+            let raw = self.raw(job);
+            raw.dispatches += submission.dispatches as u64 * u64::from(submission.repeats);
+            if let Some(seconds) = asked {
+                let share = seconds / submission.jobs.len() as f64;
+                *raw.telemetry.gpu_seconds.get_or_insert(0.0) += share;
             }
         }
     }
@@ -246,53 +254,35 @@ impl<'a> BatchRun<'a> {
         self.batch.control.report(self.done, all);
     }
 
-    /// Submits jobs again from their first step on.
-    fn start_again(&mut self, mut buffers: PooledBuffers, jobs: Vec<Job>) -> Result<(), Error> {
-        for (run, job) in buffers.set.runs.iter_mut().zip(&jobs) {
-            run.upload(self.resources.open, &job.launch, job.chunk)?;
+    /// Takes the results of a submission, if it computed the last steps, from what was read back: the results
+    /// of each run, then the reductions.
+    ///
+    /// # Errors
+    /// That of the first wrong step count.
+    fn take_results(&mut self, submission: &Submission, words: &[u32]) -> Result<(), Error> {
+        let Submission { buffers, jobs, .. } = submission;
+        if !submission.is_last {
+            return Ok(());
         }
-        self.submit(buffers, jobs, 0)
-    }
-
-    /// Copies the results of a submission; returns the error of the first wrong step count.
-    fn copy_results(
-        &mut self,
-        buffers: &PooledBuffers,
-        jobs: &[Job],
-        mut words: &[u32],
-    ) -> Option<Error> {
-        let keep = buffers.set.shape.keep;
-        for (buffers, job) in buffers.set.runs.iter().zip(jobs) {
-            let layout = &buffers.results.layout;
-            let (own, others) = words.split_at(layout.bytes_back(keep) as usize / 4);
-            words = others;
+        let mut words = words;
+        for (run, job) in buffers.runs.iter().zip(jobs) {
+            let layout = &run.results.layout;
+            let own = words.split_off(..layout.words_back(buffers.shape.keep));
+            let (Some(own), true) = (own, buffers.shape.keep.outputs) else {
+                continue;
+            };
             let (manifest, steps) = (self.resources.manifest, job.launch.steps);
-            let raw = self.collector.results(job.run)?;
-            let copied = layout.copy_results(manifest, own, job.chunk, steps, raw);
-            if let Err(fault) = copied {
-                return Some(self.error(fault, job));
-            }
+            let copied = layout.copy_results(manifest, own, job.chunk, steps, self.raw(job));
+            copied.map_err(|fault| self.error(fault, job))?;
         }
-        None
-    }
-
-    /// Reads the reductions of a submission; returns the error of the first wrong step count.
-    fn read_reductions(
-        &mut self,
-        jobs: &[Job],
-        reductions: &[Reduction],
-        words: &[u32],
-    ) -> Option<Error> {
-        let headers = jobs.len() * HEADER_BYTES as usize / 4;
-        let mut words = &words[headers..];
-        for (job, reduction) in jobs.iter().zip(reductions) {
+        for (reduction, job) in submission.reductions.iter().zip(jobs) {
             let reduced = reduction.read(&mut words);
             if let Some(fault) = reduced.wrong {
-                return Some(self.error(fault, job));
+                return Err(self.error(fault, job));
             }
-            self.collector.results(job.run)?.sums = Some(reduced.sums);
+            self.raw(job).sums = Some(reduced.sums);
         }
-        None
+        Ok(())
     }
 
     fn error(&self, fault: Fault, job: &Job) -> Error {
@@ -300,9 +290,21 @@ impl<'a> BatchRun<'a> {
         fault.error(&self.resources.open.adapter.name, first, job.launch.steps)
     }
 
-    /// The steps of the runs of a submission, which are the same for all.
-    fn launch_steps(&self, jobs: &[Job]) -> u32 {
-        let launch = jobs.first().map_or(self.jobs.launch(), |job| &job.launch);
-        launch.steps
+    /// Marks the agents of a job as complete, and delivers its run if all of its agents are.
+    fn deliver(&mut self, job: &Job, deliver: Deliver<'_>) {
+        if let Some(first) = self.started.front_mut() {
+            first.raw.chunks += 1;
+            first.agents_left -= job.chunk.count;
+        }
+        let Some(StartedRun { mut raw, .. }) = self.started.pop_front_if(|it| it.agents_left == 0)
+        else {
+            return;
+        };
+        raw.telemetry = Telemetry {
+            gpu_seconds: raw.telemetry.gpu_seconds,
+            ..self.resources.open.take_telemetry()
+        };
+        self.delivered += 1;
+        deliver(job.run, raw);
     }
 }

@@ -1,4 +1,4 @@
-//! The buffers of one submission. A submission may have several runs side by side, each with buffers of its
+//! The buffers of one submission. A submission may have several runs side by side, each with results of its
 //! own.
 
 use super::{
@@ -13,8 +13,7 @@ use super::{
     uniforms::Uniforms,
 };
 use crate::{bind::Launch, control::Keep, error::Error};
-use sim_compiler::manifest::Manifest;
-use std::sync::Arc;
+use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 
 /// What a buffer set has room for.
 #[derive(Clone, Copy)]
@@ -23,7 +22,7 @@ pub(crate) struct Shape {
     pub(crate) runs: usize,
     /// Agents of each run.
     pub(crate) agents: u32,
-    /// Steps of each run.
+    /// Steps of each run, if the kernel has a step table, otherwise 0.
     pub(crate) steps: u32,
     /// What is read back of each run. Without outputs, room for their reductions is needed instead.
     pub(crate) keep: Keep,
@@ -34,7 +33,6 @@ pub(crate) struct Shape {
 /// The buffers of one run of a submission.
 pub(crate) struct RunBuffers {
     pub(crate) results: ResultsBuffer,
-    inputs: Option<Arc<Inputs>>,
     pub(crate) step_table: Option<StepTable>,
     pub(crate) bind_group: wgpu::BindGroup,
 }
@@ -45,10 +43,12 @@ pub(crate) struct BufferSet {
     pub(crate) uniforms: Uniforms,
     pub(crate) staging: Staging,
     pub(crate) runs: Vec<RunBuffers>,
+    /// One for each run, or one for all; none if the model has no inputs.
+    inputs: Vec<Inputs>,
 }
 
 impl BufferSet {
-    /// Allocates the buffers of a shape. `inputs` are those that the runs share.
+    /// Allocates the buffers of a shape.
     ///
     /// # Errors
     /// [`Error::GpuMemory`]
@@ -58,25 +58,26 @@ impl BufferSet {
         manifest: &Manifest,
         shape: Shape,
         tables: &Tables,
-        inputs: Option<&Arc<Inputs>>,
     ) -> Result<BufferSet, Error> {
-        let uniforms = Uniforms::create(open, manifest)?;
         let mut bytes_back = Layout::new(manifest, shape.agents).bytes_back(shape.keep);
         if !shape.keep.outputs {
             bytes_back += reduce::report_bytes(&manifest.outputs);
         }
+        let rows = match (manifest.input_words, shape.shares_inputs) {
+            (0, _) => 0,
+            (_, true) => 1,
+            (_, false) => shape.runs,
+        };
+        let inputs = (0..rows).map(|_| Inputs::create(open, shape.agents, manifest.input_words));
         let mut set = BufferSet {
             shape,
-            uniforms,
+            uniforms: Uniforms::create(open, manifest)?,
             staging: Staging::create(open, bytes_back * shape.runs as u64)?,
             runs: Vec::with_capacity(shape.runs),
+            inputs: inputs.collect::<Result<_, _>>()?,
         };
-        for _ in 0..shape.runs {
-            let inputs = match inputs {
-                Some(shared) => Some(Arc::clone(shared)),
-                None => Inputs::create(open, shape.agents, manifest.input_words)?,
-            };
-            let run = set.run(open, kernel, manifest, tables, inputs)?;
+        for run in 0..shape.runs {
+            let run = set.run(open, kernel, manifest, tables, run)?;
             set.runs.push(run);
         }
         Ok(set)
@@ -89,23 +90,23 @@ impl BufferSet {
         kernel: &Kernel,
         manifest: &Manifest,
         tables: &Tables,
-        inputs: Option<Arc<Inputs>>,
+        run: usize,
     ) -> Result<RunBuffers, Error> {
         let results = ResultsBuffer::create(open, Layout::new(manifest, self.shape.agents))?;
-        let tables = manifest.data.iter().zip(tables.buffers());
+        let inputs = self.inputs.get(run % self.inputs.len().max(1));
+        let tables = manifest.data.iter().zip(&tables.buffers);
         let mut entries = vec![self.uniforms.entry(manifest)];
         entries.extend(tables.map(|(data, buffer)| entry(data.binding, buffer)));
         let step_table = (kernel.step_table.as_ref())
             .map(|kernel| StepTable::create(open, kernel, &entries, self.shape.steps))
             .transpose()?;
         entries.extend(results.entries());
-        entries.extend(inputs.iter().map(|it| entry(binding::INPUTS, &it.buffer)));
+        entries.extend(inputs.map(|it| entry(binding::INPUTS, &it.buffer)));
         let filled = kernel.step_table.iter().zip(&step_table);
         entries.extend(filled.map(|(kernel, it)| entry(kernel.layout.binding, &it.buffer)));
         let bind_group = open.bind_group(&kernel.bind_group_layout, &entries)?;
         Ok(RunBuffers {
             results,
-            inputs,
             step_table,
             bind_group,
         })
@@ -113,20 +114,30 @@ impl BufferSet {
 
     /// Whether a submission of this shape can use the buffers.
     pub(crate) fn fits(&self, shape: Shape) -> bool {
-        let has_step_table = self.runs.iter().any(|run| run.step_table.is_some());
         self.shape.agents == shape.agents
             && self.shape.runs >= shape.runs
-            && (self.shape.steps >= shape.steps || !has_step_table)
+            && self.shape.steps >= shape.steps
             && self.shape.keep == shape.keep
             && self.shape.shares_inputs == shape.shares_inputs
     }
 
-    /// Whether the step tables of the first `runs` runs hold the values of their launches.
-    pub(crate) fn step_tables_are_filled(&self, runs: usize) -> bool {
-        let tables = self.runs[..runs].iter();
-        tables
-            .filter_map(|run| run.step_table.as_ref())
-            .all(StepTable::is_filled)
+    /// Uploads what a chunk of a launch needs, as this run of the submission. In debug builds, also fills the
+    /// results with a poison value.
+    pub(crate) fn upload(
+        &mut self,
+        open: &OpenDevice,
+        run: usize,
+        launch: &Launch,
+        chunk: Chunk,
+    ) -> Result<(), Error> {
+        let inputs = run % self.inputs.len().max(1);
+        if let Some(inputs) = self.inputs.get_mut(inputs) {
+            inputs.upload(open, launch, chunk)?;
+        }
+        if cfg!(debug_assertions) {
+            self.runs[run].results.poison(open)?;
+        }
+        Ok(())
     }
 }
 
@@ -134,61 +145,25 @@ impl BufferSet {
 ///
 /// # Errors
 /// [`Error::AdapterLimit`]
-pub(crate) fn most_agents(
-    manifest: &Manifest,
-    limits: &wgpu::Limits,
-    adapter: &str,
-) -> Result<u32, Error> {
-    let binding = limits
-        .max_storage_buffer_binding_size
-        .min(limits.max_buffer_size);
-    let widest = [
-        manifest.input_words,
-        manifest.state_words,
-        manifest.output_words,
-        1,
-    ]
-    .into_iter()
-    .max()
-    .unwrap_or(1);
-    let bytes = u64::from(widest) * 4;
-    let by_memory = binding / bytes;
-    // All results are in one buffer.
-    let by_memory = by_memory.min(Layout::most_agents(manifest, limits.max_buffer_size));
+pub(crate) fn most_agents(open: &OpenDevice, manifest: &Manifest) -> Result<u32, Error> {
+    let limits = &open.limits;
+    let binding = (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size);
+    let widest = (manifest.input_words)
+        .max(manifest.state_words)
+        .max(manifest.output_words)
+        .max(1);
+    let bytes = u64::from(widest) * WORD_BYTES;
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
-    let by_dispatch = per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1));
-    // Kernels compute the index `word * agents + i` in 32 bits.
-    let by_index = u64::from(u32::MAX) / u64::from(widest);
-    let most = by_memory.min(by_dispatch).min(by_index);
-    if most == 0 {
-        return Err(Error::AdapterLimit {
-            adapter: adapter.to_owned(),
-            limit: "bytes of values per agent",
-            needed: bytes,
-            available: binding,
-        });
-    }
-    Ok(most.min(i32::MAX as u64) as u32)
-}
-
-impl RunBuffers {
-    /// Uploads what a chunk of a launch needs. In debug builds, also fills the results with a poison value.
-    pub(crate) fn upload(
-        &mut self,
-        open: &OpenDevice,
-        launch: &Arc<Launch>,
-        chunk: Chunk,
-    ) -> Result<(), Error> {
-        if let Some(step_table) = &mut self.step_table {
-            step_table.set_launch(launch);
-        }
-        if let Some(inputs) = &self.inputs {
-            inputs.upload(open, launch, chunk)?;
-        }
-        if cfg!(debug_assertions) {
-            self.results.poison(open)?;
-        }
-        Ok(())
+    let most = (binding / bytes)
+        // All results are in one buffer.
+        .min(Layout::most_agents(manifest, limits.max_buffer_size))
+        .min(per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1)))
+        // Kernels compute the index `word * agents + i` in 32 bits.
+        .min(u64::from(u32::MAX) / u64::from(widest))
+        .min(i32::MAX as u64);
+    match most {
+        0 => Err(open.beyond_limit("bytes of values per agent", bytes, binding)),
+        most => Ok(most as u32),
     }
 }
 

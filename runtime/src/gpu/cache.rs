@@ -26,6 +26,13 @@ const CHECKSUM_BYTES: usize = 32;
 /// Bytes before the kernels: magic, checksum, driver, number of kernels.
 const HEAD_BYTES: usize = MAGIC.len() + CHECKSUM_BYTES + 16;
 
+/// Where pipelines are kept between processes.
+pub(crate) struct CacheLocation {
+    pub(crate) directory: PathBuf,
+    /// Names the adapter.
+    pub(crate) key: String,
+}
+
 /// The cache of a kernel that is being built.
 pub(crate) struct Cache {
     handle: wgpu::PipelineCache,
@@ -44,12 +51,11 @@ struct Content {
 }
 
 impl Cache {
-    /// Opens the cache for a kernel. `None` if the driver has no caches. `key` names the adapter. With
-    /// `checks`, the same text is another kernel.
+    /// Opens the cache for a kernel. `None` if the driver has no caches. With `checks`, the same text
+    /// is another kernel.
     pub(crate) fn open(
         open: &OpenDevice,
-        directory: &Path,
-        key: &str,
+        location: &CacheLocation,
         wgsl: &str,
         checks: bool,
     ) -> Option<Cache> {
@@ -58,8 +64,8 @@ impl Cache {
             return None;
         }
         let started = Stopwatch::start();
-        let name = format!("{key}_{}.bin", env!("CARGO_PKG_VERSION"));
-        let path = directory.join(name);
+        let name = format!("{}_{}.bin", location.key, env!("CARGO_PKG_VERSION"));
+        let path = location.directory.join(name);
         let driver = number_of(open.adapter.driver.as_bytes());
         let kernel = number_of(wgsl.as_bytes()) ^ u64::from(checks);
         let mut content = read(&path, driver).unwrap_or_default();

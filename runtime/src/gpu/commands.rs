@@ -1,49 +1,35 @@
-//! The commands of a submission. Recording takes the host longer than submitting, so the commands of a run
-//! that fits one submission are recorded once more while the device computes it, for the next run like it.
+//! The commands of a submission: dispatches, reductions, and the copies to the staging buffer.
 
 use super::{
-    buffer_set::{BufferSet, RunBuffers},
-    cached_kernel::CachedKernel,
+    buffer_set::BufferSet,
     chunk::workgroups,
     device::{OpenDevice, Task},
+    kernel::Kernel,
     reduce::Reduction,
     staging::Mapping,
-    timing::{SubmissionTiming, Timestamps},
-    uniforms::Uniforms,
 };
-use crate::error::Error;
+use crate::{clock::Stopwatch, error::Error};
 
 /// Recording, submitting and waiting, in errors.
 pub(super) const RUNNING: Task = Task::new("running the kernel");
 
-/// Everything that commands depend on beside the kernel and the buffers. Commands with equal keys are
-/// interchangeable.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct CommandKey {
-    /// Runs of the submission.
+/// What a submission does, beside the kernel and the buffers.
+pub(super) struct Work<'a> {
+    /// Runs side by side.
     pub(super) runs: usize,
     /// Agents of each run.
     pub(super) agents: u32,
     /// Dispatches of each run, one after the other.
     pub(super) dispatches: usize,
+    /// The number of steps for which step tables are filled, before the first dispatch of a run.
+    pub(super) fills_tables: Option<u32>,
     /// Bytes that are read back of each run's results.
     pub(super) bytes_back: u64,
-    pub(super) timing: SubmissionTiming,
-}
-
-/// Work of one submission that commands recorded for later submissions do not have.
-#[derive(Clone, Copy, Default)]
-pub(super) struct OneOffWork<'a> {
-    /// The number of steps for which step tables are filled, unless they are.
-    pub(super) step_tables: Option<u32>,
     pub(super) reductions: &'a [Reduction],
-}
-
-/// Recorded commands, which can be submitted once.
-pub(super) struct Commands {
-    pub(super) key: CommandKey,
-    buffer: wgpu::CommandBuffer,
-    mapping: Mapping,
+    /// Whether timestamps are written.
+    pub(super) timed: bool,
+    /// How often the dispatches are repeated between the timestamps, at least 1.
+    pub(super) repeats: u32,
 }
 
 /// A submission on the device.
@@ -52,98 +38,57 @@ pub(super) struct Submitted {
     pub(super) mapping: Mapping,
 }
 
-impl Commands {
-    /// Records the dispatches and the copies of the results to the staging buffer.
-    pub(super) fn record(
+impl Work<'_> {
+    /// Records the commands and hands them to the device.
+    pub(super) fn submit(
+        &self,
         open: &OpenDevice,
-        kernel: &CachedKernel,
+        kernel: &Kernel,
         buffers: &BufferSet,
-        key: CommandKey,
-        one_off: OneOffWork<'_>,
-    ) -> Result<Commands, Error> {
-        open.guarded(RUNNING, || {
-            let mut encoder = open
-                .device
-                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sim") });
-            let staging = &buffers.staging;
-            let timestamps = staging.timestamps_if(key.timing.timestamps);
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: Some("sim"),
-                timestamp_writes: timestamps.map(Timestamps::pass_writes),
-            });
-            if let Some(timestamps) = timestamps {
-                timestamps.begin(&mut pass);
-            }
-            if let Some(steps) = one_off.step_tables {
-                fill_step_tables(
-                    &mut pass,
-                    open,
-                    kernel,
-                    &buffers.runs[..key.runs],
-                    &buffers.uniforms,
-                    steps,
-                );
-            }
-            for _ in 0..key.timing.repeats {
-                dispatch(&mut pass, open, kernel, buffers, &key);
-            }
-            drop(pass);
-            Reduction::record_all(&mut encoder, one_off.reductions);
-            let results = buffers.runs[..key.runs].iter();
-            let results = results.map(|run| (&run.results.buffer, key.bytes_back));
-            let reports = one_off.reductions.iter().map(Reduction::report);
-            let timed = key.timing.timestamps;
-            let mapping = staging.fill(&mut encoder, results.chain(reports), timed);
-            Commands {
-                key,
-                buffer: encoder.finish(),
-                mapping,
-            }
-        })
-    }
-
-    /// Hands the commands to the device.
-    pub(super) fn submit(self, open: &OpenDevice) -> Result<Submitted, Error> {
-        let index = open.guarded(RUNNING, || open.queue.submit([self.buffer]))?;
+    ) -> Result<Submitted, Error> {
+        let started = Stopwatch::start();
+        let (commands, mapping) = open.guarded(RUNNING, || self.record(open, kernel, buffers))?;
+        open.meter(|telemetry| telemetry.record_seconds += started.seconds());
+        let index = open.guarded(RUNNING, || open.queue.submit([commands]))?;
         open.meter(|telemetry| telemetry.submissions += 1);
-        Ok(Submitted {
-            index,
-            mapping: self.mapping,
-        })
+        Ok(Submitted { index, mapping })
     }
-}
 
-/// Records what fills the step tables that do not hold the values of their launches.
-fn fill_step_tables(
-    pass: &mut wgpu::ComputePass<'_>,
-    open: &OpenDevice,
-    kernel: &CachedKernel,
-    runs: &[RunBuffers],
-    uniforms: &Uniforms,
-    steps: u32,
-) {
-    for (number, run) in runs.iter().enumerate() {
-        if let (Some(table), Some(kernel)) = (&run.step_table, &kernel.kernel.step_table) {
-            let offset = uniforms.offset(number);
-            table.fill(pass, kernel, &open.limits, steps, offset);
+    fn record(
+        &self,
+        open: &OpenDevice,
+        kernel: &Kernel,
+        buffers: &BufferSet,
+    ) -> (wgpu::CommandBuffer, Mapping) {
+        let mut encoder = open
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sim") });
+        let (staging, runs) = (&buffers.staging, &buffers.runs[..self.runs]);
+        let mut pass = staging.begin_pass(&mut encoder, self.timed);
+        for (number, run) in runs.iter().enumerate() {
+            let tables = run.step_table.as_ref().zip(kernel.step_table.as_ref());
+            if let (Some((table, kernel)), Some(steps)) = (tables, self.fills_tables) {
+                let offset = buffers.uniforms.offset(number);
+                table.fill(&mut pass, kernel, &open.limits, steps, offset);
+            }
         }
-    }
-}
-
-/// Records the dispatches of the time loop: all runs side by side, one range of steps after the other.
-fn dispatch(
-    pass: &mut wgpu::ComputePass<'_>,
-    open: &OpenDevice,
-    kernel: &CachedKernel,
-    buffers: &BufferSet,
-    key: &CommandKey,
-) {
-    let most = open.limits.max_compute_workgroups_per_dimension;
-    let (x, y) = workgroups(key.agents, kernel.workgroup_agents, most);
-    pass.set_pipeline(&kernel.kernel.pipeline);
-    for block in 0..key.dispatches * key.runs {
-        let bind_group = &buffers.runs[block % key.runs].bind_group;
-        pass.set_bind_group(0, bind_group, &[buffers.uniforms.offset(block)]);
-        pass.dispatch_workgroups(x, y, 1);
+        let most = open.limits.max_compute_workgroups_per_dimension;
+        let (x, y) = workgroups(self.agents, kernel.workgroup_agents, most);
+        pass.set_pipeline(&kernel.pipeline);
+        // All runs side by side, one range of steps after the other.
+        let blocks = (0..self.repeats).flat_map(|_| 0..self.dispatches * self.runs);
+        for block in blocks {
+            let bind_group = &runs[block % self.runs].bind_group;
+            pass.set_bind_group(0, bind_group, &[buffers.uniforms.offset(block)]);
+            pass.dispatch_workgroups(x, y, 1);
+        }
+        drop(pass);
+        Reduction::record_all(&mut encoder, self.reductions);
+        let results = runs
+            .iter()
+            .map(|run| (&run.results.buffer, self.bytes_back));
+        let reports = self.reductions.iter().map(Reduction::report);
+        let mapping = staging.fill(&mut encoder, results.chain(reports), self.timed);
+        (encoder.finish(), mapping)
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     },
     telemetry::Telemetry,
 };
+use sim_compiler::value::WORD_BYTES;
 use std::{
     cell::Cell,
     mem::ManuallyDrop,
@@ -132,6 +133,16 @@ impl OpenDevice {
         })
     }
 
+    /// The error for a limit of the adapter.
+    pub(crate) fn beyond_limit(&self, limit: &'static str, needed: u64, available: u64) -> Error {
+        Error::AdapterLimit {
+            adapter: self.adapter.name.clone(),
+            limit,
+            needed,
+            available,
+        }
+    }
+
     /// Adds to the telemetry.
     pub(crate) fn meter(&self, note: impl FnOnce(&mut Telemetry)) {
         let mut telemetry = self.telemetry.get();
@@ -192,7 +203,7 @@ impl OpenDevice {
         buffer: &wgpu::Buffer,
         words: &[u32],
     ) -> Result<(), Error> {
-        self.meter(|telemetry| telemetry.bytes_up += words.len() as u64 * 4);
+        self.meter(|telemetry| telemetry.bytes_up += words.len() as u64 * WORD_BYTES);
         self.write(during, buffer, 0, words)
     }
 
@@ -204,7 +215,7 @@ impl OpenDevice {
         offset: u64,
         words: &[u32],
     ) -> Result<(), Error> {
-        let bytes = words.len() as u64 * 4;
+        let bytes = words.len() as u64 * WORD_BYTES;
         self.guarded(Task { during, bytes }, || {
             self.queue
                 .write_buffer(buffer, offset, bytemuck::cast_slice(words));
@@ -272,9 +283,7 @@ impl OpenDevice {
     /// Lets callbacks of completed submissions run. Never blocks.
     pub(crate) fn poll(&self, task: Task) -> Result<(), Error> {
         let polled = self.guarded(task, || self.device.poll(wgpu::PollType::Poll))?;
-        polled
-            .map(|_| ())
-            .map_err(|error| self.poll_failed(task, &error))
+        polled.map(drop).map_err(|error| self.failed(task, error))
     }
 
     /// Blocks until a submission `is_done`, which is expected at the time `due`: sleeps for most of the time
@@ -313,14 +322,15 @@ impl OpenDevice {
         };
         let result = self.guarded(task, poll)?;
         self.meter(|telemetry| telemetry.wait_seconds += elapsed().as_secs_f64());
-        result.map_err(|error| self.poll_failed(task, &error))
+        result.map_err(|error| self.failed(task, error))
     }
 
-    fn poll_failed(&self, task: Task, error: &wgpu::PollError) -> Error {
+    /// The error for an operation of the device that failed.
+    pub(crate) fn failed(&self, task: Task, message: impl ToString) -> Error {
         Error::Device {
             adapter: self.adapter.name.clone(),
             during: task.during,
-            message: error.to_string(),
+            message: message.to_string(),
         }
     }
 
@@ -350,11 +360,7 @@ impl OpenDevice {
                 during: task.during,
                 message: description.trim().to_owned(),
             },
-            wgpu::Error::Internal { description, .. } => Error::Device {
-                adapter: self.adapter.name.clone(),
-                during: task.during,
-                message: description.trim().to_owned(),
-            },
+            wgpu::Error::Internal { description, .. } => self.failed(task, description.trim()),
         }
     }
 
@@ -365,14 +371,9 @@ impl OpenDevice {
             .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
             .unwrap_or_else(|| "no reason given".to_owned());
         let adapter = self.adapter.name.clone();
-        if message.contains("lost") {
-            Error::DeviceLost { adapter, message }
-        } else {
-            Error::Device {
-                adapter,
-                during: task.during,
-                message,
-            }
+        match message.contains("lost") {
+            true => Error::DeviceLost { adapter, message },
+            false => self.failed(task, message),
         }
     }
 }

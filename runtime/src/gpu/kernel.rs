@@ -1,13 +1,16 @@
-//! The kernel on a device: its bindings, shader module and pipelines.
+//! The kernel on a device: its bindings, shader module and pipelines. A session keeps one for each schedule.
 
-use crate::{
-    clock::Stopwatch,
-    error::Error,
-    gpu::device::{OpenDevice, Task, alone, storage},
+use super::{
+    adapter,
+    cache::{Cache, CacheLocation},
+    device::{OpenDevice, Task, alone, storage},
+    pace::Pace,
 };
+use crate::{clock::Stopwatch, control::Tuning, error::Error};
 use sim_compiler::{
     manifest::Manifest,
-    schedule::{self, Prepared},
+    schedule::{self, Choice, Prepared, Schedule},
+    value::WORD_BYTES,
 };
 
 /// Binding numbers that the manifest promises; the data tables follow.
@@ -22,8 +25,15 @@ pub(crate) mod binding {
 /// Stack for parsing and compiling a deeply nested kernel, over which naga and the drivers recurse.
 const STACK: usize = 64 << 20;
 
-/// A pipeline that is ready to run.
+/// A pipeline that is ready to run, and the pace that was measured for it.
 pub(crate) struct Kernel {
+    pub(crate) schedule: Schedule,
+    pub(crate) choices: Vec<Choice>,
+    /// Agents of a workgroup.
+    pub(crate) workgroup_agents: u32,
+    pub(crate) pace: Pace,
+    /// The pipeline cache that is to be written after the first run, so that the run does not wait for it.
+    pub(crate) unsaved: Option<Cache>,
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) bind_group_layout: wgpu::BindGroupLayout,
     /// What fills the step table, if the kernel has one.
@@ -39,39 +49,39 @@ pub(crate) struct StepTableKernel {
 }
 
 impl Kernel {
-    /// Validates and compiles a kernel. With `checks` the shader compiler adds its runtime checks.
+    /// Validates and compiles the text of a kernel.
     ///
     /// # Errors
     /// [`Error::AdapterLimit`], [`Error::KernelRefused`]
     pub(crate) fn build(
         open: &OpenDevice,
         manifest: &Manifest,
-        kernel: &schedule::Kernel,
-        checks: bool,
-        cache: Option<&wgpu::PipelineCache>,
+        schedule: Schedule,
+        text: schedule::Kernel,
+        tuning: &Tuning,
+        location: Option<&CacheLocation>,
     ) -> Result<Kernel, Error> {
+        let checks = tuning.checks;
+        let cache = location.and_then(|it| Cache::open(open, it, &text.wgsl, checks));
+        let handle = cache.as_ref().map(Cache::handle);
         let mut entries = entries(manifest);
-        entries.extend(
-            kernel
-                .prepared
-                .map(|prepared| storage(prepared.binding, true)),
-        );
-        check_limits(open, manifest, kernel.workgroup_size, entries.len())?;
+        entries.extend(text.prepared.map(|table| storage(table.binding, true)));
+        check_limits(open, manifest, text.workgroup_size, entries.len())?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
             stacker::maybe_grow(STACK / 2, STACK, || {
-                module(&open.device, &kernel.wgsl, checks)
+                module(&open.device, &text.wgsl, checks)
             })
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
-        let (pipeline, bind_group_layout) = pipeline(open, &module, "main", &entries, cache)?;
-        let step_table = kernel.prepared.map(|layout| -> Result<_, Error> {
+        let (pipeline, bind_group_layout) = pipeline(open, &module, "main", &entries, handle)?;
+        let step_table = text.prepared.map(|layout| -> Result<_, Error> {
             let mut entries = vec![uniform(manifest)];
             entries.extend(tables(manifest));
             entries.push(storage(layout.binding, false));
             let (pipeline, bind_group_layout) =
-                self::pipeline(open, &module, "prepare", &entries, cache)?;
+                self::pipeline(open, &module, "prepare", &entries, handle)?;
             Ok(StepTableKernel {
                 pipeline,
                 bind_group_layout,
@@ -80,7 +90,13 @@ impl Kernel {
         });
         let step_table = step_table.transpose()?;
         open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
+        let cuts_loops = adapter::cuts_long_loops(open.adapter.kind);
         Ok(Kernel {
+            schedule,
+            choices: text.choices,
+            workgroup_agents: text.workgroup_size / text.lanes,
+            pace: Pace::new(cuts_loops, manifest.inner_rounds, tuning.steps_per_dispatch),
+            unsaved: cache,
             pipeline,
             bind_group_layout,
             step_table,
@@ -129,7 +145,7 @@ fn uniform(manifest: &Manifest) -> wgpu::BindGroupLayoutEntry {
         ty: wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Uniform,
             has_dynamic_offset: true,
-            min_binding_size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * 4),
+            min_binding_size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * WORD_BYTES),
         },
         count: None,
     }
@@ -184,7 +200,7 @@ fn check_limits(
         ),
         (
             "bytes of params",
-            u64::from(manifest.uniform_words) * 4,
+            u64::from(manifest.uniform_words) * WORD_BYTES,
             limits.max_uniform_buffer_binding_size,
         ),
         (
@@ -198,12 +214,7 @@ fn check_limits(
     ];
     for (limit, needed, available) in checks {
         if needed > available {
-            return Err(Error::AdapterLimit {
-                adapter: open.adapter.name.clone(),
-                limit,
-                needed,
-                available,
-            });
+            return Err(open.beyond_limit(limit, needed, available));
         }
     }
     Ok(())

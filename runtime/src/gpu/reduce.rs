@@ -15,7 +15,10 @@ use crate::{
     },
     statistics::{EXPONENTS, Exact, Statistics, Sums, rows},
 };
-use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+use sim_compiler::{
+    manifest::{CUT_SHORT, Field, STOPPED, Scalar},
+    value::WORD_BYTES,
+};
 use std::sync::Arc;
 
 const TEXT: &str = include_str!("reduce/reduce.wgsl");
@@ -106,7 +109,7 @@ struct Column {
 /// Bytes that are read back instead of these outputs.
 pub(crate) fn report_bytes(fields: &[Field]) -> u64 {
     let columns: u32 = fields.iter().map(rows).sum();
-    4 * (REPORT_HEAD as u64 + u64::from(columns) * REPORT_WORDS as u64)
+    (REPORT_HEAD as u64 + u64::from(columns) * REPORT_WORDS as u64) * WORD_BYTES
 }
 
 /// Whether a device with these limits can reduce these outputs, if it holds all of them at once.
@@ -119,7 +122,7 @@ pub(crate) fn is_possible(limits: &wgpu::Limits, fields: &[Field], agents: u32) 
         && groups.max(columns) <= limits.max_compute_workgroups_per_dimension
         && LANES <= limits.max_compute_invocations_per_workgroup
         && LANES <= limits.max_compute_workgroup_size_x
-        && 4 * WORKGROUP_WORDS <= limits.max_compute_workgroup_storage_size
+        && WORKGROUP_WORDS * WORD_BYTES as u32 <= limits.max_compute_workgroup_storage_size
         && BINDINGS <= limits.max_storage_buffers_per_shader_stage
         && report_bytes(fields) <= limits.max_storage_buffer_binding_size
 }
@@ -166,7 +169,7 @@ impl Reduction {
         let task = task(source, &columns);
         let during = "allocating the summary";
         let usage = wgpu::BufferUsages::STORAGE;
-        let create = |words: usize, usage| open.buffer(during, 4 * words as u64, usage);
+        let create = |words: usize, usage| open.buffer(during, words as u64 * WORD_BYTES, usage);
         let task_buffer = create(task.len(), usage | wgpu::BufferUsages::COPY_DST)?;
         open.write(during, &task_buffer, 0, &task)?;
         let report_words = REPORT_HEAD + REPORT_WORDS * columns.len();

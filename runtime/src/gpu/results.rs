@@ -6,14 +6,17 @@
 use crate::{
     control::Keep,
     error::Error,
-    gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback, timing::Timestamps},
+    gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback},
     results::RawResults,
 };
 use rayon::prelude::*;
-use sim_compiler::manifest::{CUT_SHORT, Field, Manifest, STOPPED};
+use sim_compiler::{
+    manifest::{CUT_SHORT, Field, Manifest, STOPPED},
+    value::WORD_BYTES,
+};
 
-/// Bytes of the header.
-pub(crate) const HEADER_BYTES: u64 = Timestamps::BYTES;
+/// Bytes of the header: two timestamps of 64 bits.
+pub(crate) const HEADER_BYTES: u64 = 16;
 /// Offset alignment of bindings that every device accepts: the upper bound of
 /// `minStorageBufferOffsetAlignment` in WebGPU.
 const ALIGNMENT: u64 = 256;
@@ -40,8 +43,8 @@ impl Layout {
         let agents = u64::from(agents);
         let output_words = u64::from(manifest.output_words);
         let state_words = u64::from(manifest.state_words);
-        let outputs = (PROGRESS + agents * 4).next_multiple_of(ALIGNMENT);
-        let states = (outputs + agents * output_words * 4).next_multiple_of(ALIGNMENT);
+        let outputs = (PROGRESS + agents * WORD_BYTES).next_multiple_of(ALIGNMENT);
+        let states = (outputs + agents * output_words * WORD_BYTES).next_multiple_of(ALIGNMENT);
         Layout {
             agents,
             output_words,
@@ -55,12 +58,12 @@ impl Layout {
     pub(crate) fn most_agents(manifest: &Manifest, bytes: u64) -> u64 {
         let words = 1 + u64::from(manifest.output_words) + u64::from(manifest.state_words);
         // The header, and the padding after two parts.
-        bytes.saturating_sub(3 * ALIGNMENT) / (words * 4)
+        bytes.saturating_sub(3 * ALIGNMENT) / (words * WORD_BYTES)
     }
 
     /// Bytes of the whole buffer.
     pub(crate) fn bytes(&self) -> u64 {
-        self.states + self.agents * self.state_words * 4
+        self.states + self.agents * self.state_words * WORD_BYTES
     }
 
     /// Bytes from the beginning of the buffer that are read back.
@@ -72,8 +75,13 @@ impl Layout {
         }
     }
 
+    /// Words from the beginning of the buffer that are read back.
+    pub(crate) fn words_back(&self, keep: Keep) -> usize {
+        (self.bytes_back(keep) / WORD_BYTES) as usize
+    }
+
     fn outputs_end(&self) -> u64 {
-        self.outputs + self.agents * self.output_words * 4
+        self.outputs + self.agents * self.output_words * WORD_BYTES
     }
 
     /// The parts that are not empty.
@@ -81,7 +89,7 @@ impl Layout {
         let part = |binding, offset, words| Part {
             binding,
             offset,
-            bytes: self.agents * words * 4,
+            bytes: self.agents * words * WORD_BYTES,
         };
         [
             part(binding::PROGRESS, PROGRESS, 1),
@@ -149,7 +157,7 @@ impl ResultsBuffer {
     /// Fills step counts and outputs with [`POISON`].
     pub(crate) fn poison(&self, open: &OpenDevice) -> Result<(), Error> {
         let bytes = self.layout.outputs_end() - PROGRESS;
-        let poison = vec![POISON; bytes as usize / 4];
+        let poison = vec![POISON; (bytes / WORD_BYTES) as usize];
         open.write("poisoning the results", &self.buffer, PROGRESS, &poison)
     }
 }
@@ -169,7 +177,10 @@ impl Layout {
     ) -> Result<(), Fault> {
         let (first, count) = (chunk.first as usize, chunk.count as usize);
         let progress = &mut raw.progress[first..first + count];
-        readback::copy(&words[PROGRESS as usize / 4..][..count], progress);
+        readback::copy(
+            &words[(PROGRESS / WORD_BYTES) as usize..][..count],
+            progress,
+        );
         if let Some(fault) = fault(progress, steps) {
             return Err(fault);
         }
@@ -177,7 +188,7 @@ impl Layout {
             if width == 0 {
                 return;
             }
-            let words = &words[from as usize / 4..][..width as usize * count];
+            let words = &words[(from / WORD_BYTES) as usize..][..width as usize * count];
             for (field, rows) in fields.iter().zip(rows) {
                 let width = field.words() as usize;
                 let rows = &mut rows[first * width..][..count * width];
@@ -257,7 +268,11 @@ mod tests {
             let layout = Layout::new(&manifest, agents);
             let mut end = HEADER_BYTES;
             for Part { offset, bytes, .. } in layout.parts() {
-                assert!(offset >= end && offset % ALIGNMENT == 0 && bytes >= u64::from(agents) * 4);
+                assert!(
+                    offset >= end
+                        && offset % ALIGNMENT == 0
+                        && bytes >= u64::from(agents) * WORD_BYTES
+                );
                 end = offset + bytes;
             }
             assert_eq!(layout.parts().count(), 3);

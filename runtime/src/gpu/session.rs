@@ -5,9 +5,10 @@ use super::{
     batch_run::{BatchRun, IN_FLIGHT, Resources},
     buffer_pool::BufferPool,
     buffer_set,
-    cached_kernel::{CacheLocation, CachedKernel},
+    cache::CacheLocation,
     choose, chunk,
     device::OpenDevice,
+    kernel::Kernel,
     reduce,
     results::Layout,
 };
@@ -22,12 +23,10 @@ use crate::{
 };
 use sim_compiler::{
     artifact::Artifact,
-    schedule::{self, Chosen, Schedule},
+    schedule::{self, Chosen},
+    value::WORD_BYTES,
 };
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 /// Results of fewer bytes are read back faster than they are reduced.
 const REDUCED_BYTES: u64 = 4 << 20;
@@ -37,12 +36,9 @@ const REDUCED_RATIO: u64 = 8;
 /// An open device with the kernels of one model.
 pub(crate) struct Session {
     artifact: Arc<Artifact>,
-    /// The directory of the pipeline cache.
-    directory: Option<PathBuf>,
-    /// The adapter's name in the pipeline cache.
-    key: Option<String>,
+    cache: Option<CacheLocation>,
     /// The kernels that were built; the first one is in use.
-    kernels: Vec<CachedKernel>,
+    kernels: Vec<Kernel>,
     /// The size of the launches that the first kernel was chosen for.
     chosen_for: Option<LaunchSize>,
     pool: BufferPool,
@@ -73,15 +69,20 @@ impl Session {
     ) -> Result<Session, Error> {
         let open = OpenDevice::open(adapter)?;
         let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
+        let cache = cache.zip(key).map(|(directory, key)| CacheLocation {
+            directory: directory.to_owned(),
+            key,
+        });
+        let most_agents = buffer_set::most_agents(&open, &artifact.manifest)?;
+        let asked = tuning.max_agents_per_chunk.unwrap_or(u32::MAX).max(1);
         let mut session = Session {
             artifact,
-            open,
-            directory: cache.map(Path::to_owned),
-            key,
+            cache,
             kernels: Vec::new(),
             chosen_for: None,
-            pool: BufferPool::default(),
+            pool: BufferPool::new(most_agents.min(asked)),
             tuning,
+            open,
         };
         session.choose(launch)?;
         Ok(session)
@@ -105,27 +106,22 @@ impl Session {
         } = schedule::choose(artifact, &target, &choose::wishes(&self.tuning));
         kernel.choices.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
-        let known = |known: &CachedKernel| known.schedule == schedule;
-        if let Some(at) = self.kernels.iter().position(known) {
-            if at > 0 {
+        match self.kernels.iter().position(|it| it.schedule == schedule) {
+            Some(0) => self.kernels[0].choices = kernel.choices,
+            Some(at) => {
                 self.kernels.swap(0, at);
+                self.kernels[0].choices = kernel.choices;
                 self.pool.clear();
             }
-            self.kernels[0].choices = kernel.choices;
-        } else {
-            let built = self.build(schedule, kernel)?;
-            self.kernels.insert(0, built);
-            self.pool.clear();
+            None => {
+                let (manifest, cache) = (&artifact.manifest, self.cache.as_ref());
+                let built = Kernel::build(open, manifest, schedule, kernel, &self.tuning, cache)?;
+                self.kernels.insert(0, built);
+                self.pool.clear();
+            }
         }
         self.chosen_for = Some(size);
         Ok(())
-    }
-
-    fn build(&self, schedule: Schedule, text: schedule::Kernel) -> Result<CachedKernel, Error> {
-        let manifest = &self.artifact.manifest;
-        let location = self.directory.as_deref().zip(self.key.as_deref());
-        let location = location.map(|(directory, key)| CacheLocation { directory, key });
-        CachedKernel::build(&self.open, manifest, schedule, text, &self.tuning, location)
     }
 
     /// The adapter of the device.
@@ -138,19 +134,13 @@ impl Session {
     fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
         let manifest = &self.artifact.manifest;
         let (fields, agents) = (&manifest.outputs, launch.agents);
-        let bytes = 4 * (1 + u64::from(manifest.output_words)) * u64::from(agents);
+        let words = 1 + u64::from(manifest.output_words);
+        let bytes = words * u64::from(agents) * WORD_BYTES;
         let pays = self.open.adapter.kind.is_gpu()
             && bytes >= REDUCED_BYTES
             && bytes >= REDUCED_RATIO * reduce::report_bytes(fields);
-        let limit = buffer_set::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
-        let whole = limit.is_ok_and(|limit| {
-            agents
-                <= self
-                    .pool
-                    .most_agents(limit, self.tuning.max_agents_per_chunk)
-        });
         // States are read back by the same copy as the outputs.
-        whole
+        agents <= self.pool.most_agents
             && !keep.outputs
             && !keep.states
             && self.tuning.reduce.unwrap_or(pays)
@@ -168,11 +158,7 @@ impl Session {
             return;
         }
         need.results(manifest, keep, held);
-        let limit = buffer_set::most_agents(manifest, &self.open.limits, &self.open.adapter.name);
-        let Ok(limit) = limit else { return };
-        let most = self
-            .pool
-            .most_agents(limit, self.tuning.max_agents_per_chunk);
+        let most = self.pool.most_agents;
         let agents = chunk::chunk_agents(launch.agents, most, manifest.workgroup_size);
         let kept = Keep {
             outputs: true,
@@ -181,9 +167,9 @@ impl Session {
         let mut staged = Layout::new(manifest, agents).bytes_back(kept);
         if !self.open.adapter.kind.is_gpu() {
             staged += Layout::new(manifest, agents).bytes();
-            staged += 4 * u64::from(agents) * u64::from(manifest.input_words);
+            staged += u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
             let tables: usize = launch.data.iter().map(|words| words.len()).sum();
-            need.fixed("tables", 4 * tables as u64);
+            need.fixed("tables", tables as u64 * WORD_BYTES);
         }
         let chunks = launch.agents.div_ceil(agents.max(1)) as usize * held;
         need.fixed("buffers", staged * chunks.min(IN_FLIGHT) as u64);
@@ -198,7 +184,7 @@ impl Session {
         batch: &Batch<'_>,
         deliver: Deliver<'_>,
     ) -> Result<(), Error> {
-        let result = self.run_all(batch, deliver);
+        let result = self.start(batch).and_then(|run| run.run(deliver));
         match &result {
             Ok(()) => {
                 if let Some(cache) = self.kernels[0].unsaved.take() {
@@ -211,10 +197,6 @@ impl Session {
         result
     }
 
-    fn run_all(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
-        self.start(batch)?.run(deliver)
-    }
-
     /// Starts a batch, which the caller drives.
     fn start<'a>(&'a mut self, batch: &'a Batch<'a>) -> Result<BatchRun<'a>, Error> {
         let launch = (batch.complete_launch)(0)?;
@@ -225,7 +207,6 @@ impl Session {
             manifest: &self.artifact.manifest,
             kernel: &mut self.kernels[0],
             pool: &mut self.pool,
-            most_agents: self.tuning.max_agents_per_chunk,
             reduces,
         };
         BatchRun::new(resources, batch, launch)

@@ -2,16 +2,12 @@
 //! dispatch of a launch, and `main` reads it.
 
 use super::{chunk::workgroups, device::OpenDevice, kernel::StepTableKernel};
-use crate::{bind::Launch, error::Error};
-use std::{cell::Cell, sync::Arc};
+use crate::error::Error;
 
 /// The step table of one run.
 pub(crate) struct StepTable {
     pub(crate) buffer: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
-    /// The launch whose values it holds, or will hold once it is filled.
-    launch: Option<Arc<Launch>>,
-    filled: Cell<bool>,
 }
 
 impl StepTable {
@@ -34,27 +30,10 @@ impl StepTable {
         Ok(StepTable {
             bind_group: open.bind_group(&kernel.bind_group_layout, &entries)?,
             buffer,
-            launch: None,
-            filled: Cell::new(false),
         })
     }
 
-    /// Sets the launch whose values it is to hold.
-    pub(crate) fn set_launch(&mut self, launch: &Arc<Launch>) {
-        let known = self.launch.as_ref();
-        if !known.is_some_and(|known| Arc::ptr_eq(known, launch)) {
-            self.launch = Some(Arc::clone(launch));
-            self.filled.set(false);
-        }
-    }
-
-    /// Whether it holds the values of its launch.
-    pub(crate) fn is_filled(&self) -> bool {
-        self.filled.get()
-    }
-
-    /// Records the dispatch that fills it, unless it is filled. `offset` is the dynamic offset of the uniform
-    /// block.
+    /// Records the dispatch that fills it. `offset` is the dynamic offset of the uniform block.
     pub(crate) fn fill(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -63,7 +42,7 @@ impl StepTable {
         steps: u32,
         offset: u32,
     ) {
-        if self.filled.replace(true) || steps == 0 {
+        if steps == 0 {
             return;
         }
         let (x, y) = workgroups(

@@ -3,7 +3,10 @@
 
 use super::{chunk::Chunk, device::OpenDevice, kernel::binding};
 use crate::{bind::Launch, error::Error};
-use sim_compiler::manifest::{Manifest, header};
+use sim_compiler::{
+    manifest::{Manifest, header},
+    value::WORD_BYTES,
+};
 use std::ops::Range;
 
 /// Most dispatches of one submission.
@@ -28,8 +31,8 @@ pub(crate) struct UniformLayout {
 
 impl UniformLayout {
     pub(crate) fn new(open: &OpenDevice, manifest: &Manifest) -> UniformLayout {
-        let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment).max(4);
-        let stride = (u64::from(manifest.uniform_words) * 4).next_multiple_of(alignment);
+        let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment).max(WORD_BYTES);
+        let stride = (u64::from(manifest.uniform_words) * WORD_BYTES).next_multiple_of(alignment);
         UniformLayout {
             stride,
             blocks: (MOST_BYTES / stride).clamp(1, MOST_BLOCKS),
@@ -64,7 +67,7 @@ impl Uniforms {
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: &self.buffer,
                 offset: 0,
-                size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * 4),
+                size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * WORD_BYTES),
             }),
         }
     }
@@ -80,7 +83,7 @@ impl Uniforms {
         open: &OpenDevice,
         dispatches: &[Dispatch<'_>],
     ) -> Result<(), Error> {
-        let stride = (self.layout.stride / 4) as usize;
+        let stride = (self.layout.stride / WORD_BYTES) as usize;
         let mut words = vec![0; stride * dispatches.len()];
         for (block, dispatch) in words.chunks_exact_mut(stride).zip(dispatches) {
             let launch = dispatch.launch;

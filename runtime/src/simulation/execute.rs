@@ -84,14 +84,14 @@ impl Simulation {
             isa: self.instruction_set,
         };
         let complete = reusable.complete.take();
-        let mut launches = Launches::new(model, &self.settings, &base, variations, complete);
+        let launches = Launches::new(model, &self.settings, &base, variations, complete);
         // The backend of one short run may not suit many. After an error of the device the backend is not put
         // back.
         let known = reusable.selected.take();
         let suits = |known: &Selected| !known.for_short_run || variations.len() == 1;
         let mut selected = match known.filter(suits) {
             Some(known) => known,
-            None => self.options.select(&mut launches)?,
+            None => self.options.select(&launches)?,
         };
         let need = selected.backend.need(&base, self.keep, runs.held);
         if let Err(error) = need.check() {

@@ -145,7 +145,7 @@ fn a_run_gives_what_it_asks_for_whatever_ran_before() {
         let fresh = walk(100).expect("there was an adapter").steps(50);
         let fresh = changes[..done].iter().fold(fresh, |it, change| change(it));
         let alone = fresh.run().expect("the walk runs");
-        // Each twice, so that the second run finds the commands that were recorded during the first.
+        // Each twice, so that the second run finds the buffers of the first.
         for control in [&Control::default(), &clocked, &Control::default(), &clocked] {
             same(
                 &alone,

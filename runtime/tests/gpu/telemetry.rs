@@ -1,7 +1,7 @@
 //! The telemetry of runs, and the pipeline cache.
 
 use crate::walk::{same, walk};
-use sim_runtime::{CacheUse, Control, Simulation, Telemetry, Timing, Tuning};
+use sim_runtime::{CacheUse, Control, Simulation, Telemetry, Timing, Tuning, Variation};
 use std::{
     fs,
     path::PathBuf,
@@ -36,24 +36,9 @@ fn bytes_and_submissions_are_counted() {
     assert_eq!(again.bytes_up, 0, "all is there: {again:?}");
     assert_eq!(again.bytes_down, warm.bytes_down);
     // Another seed changes only params: the inputs are given, not drawn.
-    let reseeded = run(&simulation.seed(5));
+    let reseeded = simulation.run_batch(&[Variation::new().seed(5)]);
+    let reseeded = reseeded.expect("the walk runs")[0].report().telemetry;
     assert!((1..=4096).contains(&reseeded.bytes_up), "{reseeded:?}");
-}
-
-#[test]
-fn commands_are_recorded_during_the_run_before() {
-    let Some(simulation) = walk(1000) else { return };
-    // Without being asked for, timestamps depend on the time of the runs.
-    let clocked = Control {
-        timing: Some(Timing::ONCE),
-        ..Control::default()
-    };
-    let run = || simulation.run_with(&clocked).expect("the walk runs");
-    let first = run().report().telemetry;
-    assert!(first.record_seconds > 0.0, "{first:?}");
-    run();
-    let third = run().report().telemetry;
-    assert_eq!((third.submissions, third.record_seconds), (1, 0.0));
 }
 
 #[test]

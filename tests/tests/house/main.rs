@@ -25,6 +25,7 @@ mod operations;
 mod random_models;
 mod run;
 mod schedules;
+mod storage;
 mod tidy;
 #[cfg(feature = "texts")]
 mod validators;

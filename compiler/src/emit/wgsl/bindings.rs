@@ -4,6 +4,7 @@ use super::{Writer, literal, names::Names};
 use crate::{
     ir::{Len, Type, Value, VarId},
     manifest::{Scalar, header},
+    value::VEC4_WORDS,
 };
 
 impl Writer<'_> {
@@ -111,16 +112,20 @@ impl Writer<'_> {
             Type::U32 | Type::Bool => ("u32", "u"),
             Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => ("f32", "f"),
         };
-        let components = var.ty.components() as u32;
+        let words = var.ty.words();
         match var.len {
-            Len::One if components == 1 => (scalar.to_owned(), 1, 1),
+            Len::One if !var.ty.is_vector() => (scalar.to_owned(), words, words),
             Len::One => {
-                let align = components.next_power_of_two();
-                (literal::type_name(var.ty).to_owned(), align, components)
+                let align = words.next_power_of_two();
+                (literal::type_name(var.ty).to_owned(), align, words)
             }
             Len::Fixed(n) | Len::Open { stride: n } => {
-                let rows = (n * components).div_ceil(4);
-                (format!("array<vec4{suffix}, {rows}>"), 4, 4 * rows)
+                let rows = (n * words).div_ceil(VEC4_WORDS);
+                (
+                    format!("array<vec4{suffix}, {rows}>"),
+                    VEC4_WORDS,
+                    VEC4_WORDS * rows,
+                )
             }
         }
     }

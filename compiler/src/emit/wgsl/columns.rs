@@ -15,7 +15,7 @@ pub(super) enum Columns {
     Outputs,
 }
 
-/// Where a value lies in an agent's row: `word + lane_stride * lane`, or `components * index` words on.
+/// Where a value lies in an agent's row: `word + lane_stride * lane`, or `words * index` further.
 pub(super) struct Place {
     word: u32,
     lane_stride: u32,
@@ -32,8 +32,8 @@ impl Writer<'_> {
             writer.push_name(id);
             writer.push(index);
             writer.push(" = ");
-            let parts: Vec<_> = (0..ty.components() as u32)
-                .map(|c| writer.column_read(ty, &place, c))
+            let parts: Vec<_> = (0..ty.words())
+                .map(|word| writer.column_read(ty, &place, word))
                 .collect();
             writer.composed(ty, &parts);
             writer.unless_bool(ty);
@@ -41,8 +41,8 @@ impl Writer<'_> {
         });
     }
 
-    fn column_read(&self, ty: Type, place: &Place, component: u32) -> String {
-        let at = format!("states[{}]", self.column(place, component));
+    fn column_read(&self, ty: Type, place: &Place, word: u32) -> String {
+        let at = format!("states[{}]", self.column(place, word));
         match ty {
             Type::U32 | Type::Bool => at,
             Type::I32 => format!("bitcast<i32>({at})"),
@@ -68,7 +68,7 @@ impl Writer<'_> {
     /// Calls `write` with the place of each element and the text of its index, in a loop if need be.
     fn for_elements(&mut self, id: VarId, mut write: impl FnMut(&mut Self, Place, &str)) {
         let var = &self.program[id];
-        let components = var.ty.components() as u32;
+        let words = var.ty.words();
         let (word, dynamic) = (var.word, self.usage.dynamic[id]);
         let lane_stride = self.layout.part(self.program, id).unwrap_or(0);
         let at = |word, index| Place {
@@ -82,7 +82,7 @@ impl Writer<'_> {
         };
         if count <= UNROLLED || !dynamic {
             for k in 0..count {
-                let word = word + components * k;
+                let word = word + words * k;
                 write(self, at(word, None), &format!("[{k}]"));
             }
             return;
@@ -90,22 +90,22 @@ impl Writer<'_> {
         self.names.enter();
         let k = self.names.declare("k");
         self.open(&format!("for (var {k} = 0u; {k} < {count}u; {k}++) {{"));
-        let index = Some((components, k.clone()));
+        let index = Some((words, k.clone()));
         write(self, at(word, index), &format!("[{k}]"));
         self.close("}");
         self.names.leave();
     }
 
-    /// The index of a component in its buffer.
-    fn column(&self, place: &Place, component: u32) -> String {
+    /// The index of a word of a value in its buffer.
+    fn column(&self, place: &Place, word: u32) -> String {
         let slot = &self.own.slot;
-        let word = place.word + component;
+        let word = place.word + word;
         let column = match &place.index {
             _ if place.lane_stride > 0 => {
                 let (stride, lane) = (place.lane_stride, &self.own.lane);
                 let mut column = format!("{word}u + {stride}u * u32({lane})");
-                if let Some((components, index)) = &place.index {
-                    column += &format!(" + {components}u * {index}");
+                if let Some((words, index)) = &place.index {
+                    column += &format!(" + {words}u * {index}");
                 }
                 format!("({column})")
             }
@@ -114,12 +114,12 @@ impl Writer<'_> {
                 1 => return format!("run.agents + {slot}"),
                 _ => format!("{word}u"),
             },
-            Some((components, index)) => {
-                let scaled = match components {
+            Some((words, index)) => {
+                let scaled = match words {
                     1 => index.clone(),
-                    _ => format!("{components}u * {index}"),
+                    _ => format!("{words}u * {index}"),
                 };
-                match (word, components) {
+                match (word, words) {
                     (0, 1) => scaled,
                     (0, _) => format!("({scaled})"),
                     _ => format!("({word}u + {scaled})"),
@@ -132,11 +132,10 @@ impl Writer<'_> {
     /// Writes the lines that store the value of that text, a name or an element.
     fn store_text(&mut self, columns: Columns, ty: Type, place: &Place, value: &str) {
         let (buffer, float) = self.columns(columns);
-        let components = ty.components() as u32;
-        for c in 0..components {
-            let part = match components {
-                1 => value.to_owned(),
-                _ => dotted(value, &"xyzw"[c as usize..=c as usize]),
+        for at in 0..ty.words() {
+            let part = match ty.is_vector() {
+                false => value.to_owned(),
+                true => dotted(value, &"xyzw"[at as usize..=at as usize]),
             };
             let word = match ty {
                 Type::U32 => part,
@@ -150,7 +149,7 @@ impl Writer<'_> {
                     }
                 }
             };
-            let at = self.column(place, c);
+            let at = self.column(place, at);
             self.line(&format!("{buffer}[{at}] = {word};"));
         }
     }
@@ -202,7 +201,7 @@ impl Writer<'_> {
     fn output_place(&mut self, id: VarId, index: Option<ExprId>) -> Place {
         let program = self.program;
         let var = &program[id];
-        let components = var.ty.components() as u32;
+        let words = var.ty.words();
         let Some(index) = index else {
             return Place {
                 word: var.word,
@@ -212,7 +211,7 @@ impl Writer<'_> {
         };
         if let Expr::Literal(Value::I32(k)) = program[index] {
             return Place {
-                word: var.word + components * k as u32,
+                word: var.word + words * k as u32,
                 lane_stride: 0,
                 index: None,
             };
@@ -225,7 +224,7 @@ impl Writer<'_> {
         Place {
             word: var.word,
             lane_stride: 0,
-            index: Some((components, text)),
+            index: Some((words, text)),
         }
     }
 }

@@ -50,9 +50,8 @@ impl Writer<'_> {
 
     /// Bytes of the memory.
     pub(super) fn exchange_bytes(&self) -> u32 {
-        let bytes = |ty: Type| 4 * ty.components().next_power_of_two() as u32;
         let types = self.exchanged().into_iter();
-        types.map(|ty| 2 * self.places() * bytes(ty)).sum()
+        types.map(|ty| 2 * self.places() * ty.bytes()).sum()
     }
 
     /// Declares the memory, and where a lane finds its part: two halves, that take turns, so that nobody

@@ -5,6 +5,7 @@ use crate::{
     ir::{Len, Stmt, VarId},
     manifest::{CUT_SHORT, STOPPED},
     random::{FINISH_STEP, INIT_STEP},
+    value::VEC4_WORDS,
 };
 
 impl Writer<'_> {
@@ -141,7 +142,7 @@ impl Writer<'_> {
             return;
         }
         self.blank();
-        let rows = self.manifest.input_words / 4;
+        let rows = self.manifest.input_words / VEC4_WORDS;
         let row = match rows {
             1 => self.own.slot.clone(),
             _ => format!("{} * {rows}u", self.own.slot),

@@ -9,6 +9,7 @@ use crate::{
     ir::{Type, VarId},
     kernel::step_table::Table,
     manifest::Prepared,
+    value::VEC4_WORDS,
 };
 
 /// The table between the two entry points.
@@ -30,7 +31,7 @@ impl Writer<'_> {
         self.per_step = Some(PerStep {
             front: table.front,
             floats: places.all(|&(var, _)| program[var].ty.is_float()),
-            rows: table.layout.words / 4,
+            rows: table.layout.words / VEC4_WORDS,
             places: table.places.clone(),
             layout: table.layout,
         });
@@ -122,9 +123,9 @@ impl Writer<'_> {
             true => ("vec4f", "0.0"),
             false => ("vec4u", "0u"),
         };
-        words.resize(4 * per_step.rows as usize, nothing.to_owned());
+        words.resize((VEC4_WORDS * per_step.rows) as usize, nothing.to_owned());
         let line = self.line_of(per_step.rows, row);
-        for (k, words) in words.chunks(4).enumerate() {
+        for (k, words) in words.chunks(VEC4_WORDS as usize).enumerate() {
             let at = place(&line, k as u32);
             let words = words.join(", ");
             self.line(&format!("prepared[{at}] = {row_type}({words});"));
@@ -160,12 +161,12 @@ impl Writer<'_> {
         }
         for &(var, word) in &per_step.places {
             let ty = self.program[var].ty;
-            let parts: Vec<_> = pieces(word, ty.components() as u32)
+            let parts: Vec<_> = pieces(word, ty.words())
                 .into_iter()
                 .map(|(row, part)| dotted(&rows[row as usize], part))
                 .collect();
             if let ([part], Type::F32, true) = (parts.as_slice(), ty, per_step.floats)
-                && 4 * per_step.rows > NAMED_WORDS
+                && VEC4_WORDS * per_step.rows > NAMED_WORDS
             {
                 self.var_names[var].clone_from(part);
                 continue;

@@ -1,6 +1,7 @@
 //! Workgroup memory that nobody uses: see [`Schedule::reserve`](crate::kernel::schedule::Schedule::reserve).
 
 use super::Writer;
+use crate::value::WORD_BYTES;
 
 impl Writer<'_> {
     /// How much of it: what lanes talk through counts, too.
@@ -11,7 +12,7 @@ impl Writer<'_> {
             .profile()
             .reserved_bytes
             .saturating_sub(self.exchange_bytes());
-        (self.schedule.reserve && bytes > 0).then_some(bytes / 4)
+        (self.schedule.reserve && bytes > 0).then_some(bytes / WORD_BYTES as u32)
     }
 
     /// Declares it.

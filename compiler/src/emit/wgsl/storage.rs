@@ -4,6 +4,7 @@ use crate::{
     emit::wgsl::{Writer, literal, operator::Level},
     ir::{Expr, ExprId, Len, Type, VarId, VarKind},
     kernel::usage::LanePlace,
+    value::VEC4_WORDS,
 };
 use std::collections::BTreeMap;
 
@@ -15,10 +16,10 @@ pub(super) fn pieces(word: u32, count: u32) -> Vec<(u32, &'static str)> {
     let (mut at, end) = (word, word + count);
     let mut pieces = Vec::new();
     while at < end {
-        let (row, first) = (at / 4, at % 4);
-        let last = (end - 4 * row).min(4);
+        let (row, first) = (at / VEC4_WORDS, at % VEC4_WORDS);
+        let last = (end - VEC4_WORDS * row).min(VEC4_WORDS);
         pieces.push((row, &"xyzw"[first as usize..last as usize]));
-        at = 4 * row + last;
+        at = VEC4_WORDS * row + last;
     }
     pieces
 }
@@ -148,9 +149,9 @@ impl Writer<'_> {
     /// An element of an array of params with a known place.
     fn param_value(&mut self, id: VarId, k: u32) {
         let ty = self.program[id].ty;
-        let components = ty.components() as u32;
+        let words = ty.words();
         let array = format!("run.{}", self.var_names[id]);
-        let parts: Vec<_> = pieces(components * k, components)
+        let parts: Vec<_> = pieces(words * k, words)
             .into_iter()
             .map(|(row, part)| dotted(&format!("{array}[{row}]"), part))
             .collect();
@@ -170,10 +171,10 @@ impl Writer<'_> {
     pub(super) fn input_load(&mut self, id: VarId, place: LanePlace) {
         let var = &self.program[id];
         let ty = var.ty;
-        let components = ty.components() as u32;
-        let parts: Vec<_> = pieces(var.word + components * place.first, components)
+        let words = ty.words();
+        let parts: Vec<_> = pieces(var.word + words * place.first, words)
             .into_iter()
-            .map(|(row, part)| (row_of(row, place, components), part))
+            .map(|(row, part)| (row_of(row, place, words), part))
             .map(|(row, part)| match self.row_names.get(&row) {
                 Some(name) => dotted(name, part),
                 None => dotted(&format!("inputs[{}]", self.input_row(row)), part),
@@ -197,8 +198,8 @@ impl Writer<'_> {
             return None;
         }
         let word = var.word + place.first;
-        let name = self.row_names.get(&row_of(word / 4, place, 1))?;
-        let first = (word % 4) as usize;
+        let name = self.row_names.get(&row_of(word / VEC4_WORDS, place, 1))?;
+        let first = (word % VEC4_WORDS) as usize;
         Some(dotted(name, &"xyzw"[first..=first]))
     }
 
@@ -224,9 +225,9 @@ impl Writer<'_> {
     pub(super) fn words_by_row(&self) -> BTreeMap<LanePlace, u32> {
         let mut words = BTreeMap::new();
         for &(word, var, place) in self.usage.inputs.keys() {
-            let components = self.program[var].ty.components() as u32;
-            for (row, part) in pieces(word, components) {
-                *words.entry(row_of(row, place, components)).or_default() += part.len() as u32;
+            let count = self.program[var].ty.words();
+            for (row, part) in pieces(word, count) {
+                *words.entry(row_of(row, place, count)).or_default() += part.len() as u32;
             }
         }
         words
@@ -241,13 +242,13 @@ impl Writer<'_> {
     }
 }
 
-/// A row, and how many rows on the next lane's is, for elements of so many components.
-fn row_of(row: u32, place: LanePlace, components: u32) -> LanePlace {
-    let last = place.last.map(|last| (last - place.first) * components);
+/// A row, and how many rows on the next lane's is, for elements of so many words.
+fn row_of(row: u32, place: LanePlace, words: u32) -> LanePlace {
+    let last = place.last.map(|last| (last - place.first) * words);
     LanePlace {
         first: row,
-        per_lane: place.per_lane * components / 4,
-        last: last.map(|words| row + words / 4),
+        per_lane: place.per_lane * words / VEC4_WORDS,
+        last: last.map(|words| row + words / VEC4_WORDS),
     }
 }
 

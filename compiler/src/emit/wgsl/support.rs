@@ -268,7 +268,7 @@ impl Writer<'_> {
         let program = self.program;
         let var = &program[id];
         let ty = literal::type_name(var.ty);
-        let components = var.ty.components() as u32;
+        let words = var.ty.words();
         let (params, first) = match var.kind {
             VarKind::Input => ("row: u32, k: i32", var.word),
             VarKind::Constant
@@ -283,16 +283,16 @@ impl Writer<'_> {
         };
         self.blank();
         self.open(&format!("fn {name}({params}) -> {ty} {{"));
-        let scaled = match components {
+        let scaled = match words {
             1 => "u32(k)".to_owned(),
-            _ => format!("{components}u * u32(k)"),
+            _ => format!("{words}u * u32(k)"),
         };
         let start = match first {
             0 => scaled,
             _ => format!("{first}u + {scaled}"),
         };
         self.line(&format!("let word = {start};"));
-        let scalars: Vec<_> = (0..components).map(|c| self.scalar_at(id, c)).collect();
+        let scalars: Vec<_> = (0..words).map(|c| self.scalar_at(id, c)).collect();
         let joined = scalars.join(", ");
         let raw = self.is_raw(id);
         let value = match (var.ty, raw) {
@@ -300,7 +300,10 @@ impl Writer<'_> {
             (Type::F32 | Type::I32, true) => format!("bitcast<{ty}>({joined})"),
             (Type::F32 | Type::I32 | Type::U32, _) => joined,
             (Type::Vec2 | Type::Vec3 | Type::Vec4, true) => {
-                format!("bitcast<{ty}>({}({joined}))", literal::unsigned(components))
+                format!(
+                    "bitcast<{ty}>({}({joined}))",
+                    literal::unsigned(var.ty.components() as u32)
+                )
             }
             (Type::Vec2 | Type::Vec3 | Type::Vec4, false) => format!("{ty}({joined})"),
         };

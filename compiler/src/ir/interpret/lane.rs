@@ -269,8 +269,8 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             Place::Table(number) => {
                 let ty = self.program[var].ty;
                 let words = self.launch.data[number];
-                let count = words.len() / ty.components();
-                let first = self.checked(var, index, count) * ty.components();
+                let width = ty.words() as usize;
+                let first = self.checked(var, index, words.len() / width) * width;
                 Value::from_words(ty, &words[first..])
             }
         }
@@ -310,7 +310,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             let (ty, mut word) = self.layout(var);
             for slot in self.slots(var) {
                 *slot = Value::from_words(ty, &row[word..]);
-                word += ty.components();
+                word += ty.words() as usize;
             }
         }
     }

@@ -92,7 +92,7 @@ fn rows(program: &Program, vars: &[VarId]) -> Result<(), String> {
             Len::Fixed(count) => u64::from(count),
             Len::Open { stride } => u64::from(stride),
         };
-        count * ty.components() as u64
+        count * u64::from(ty.words())
     };
     let mut ranges: Vec<(u64, u64, &str)> = vars
         .iter()

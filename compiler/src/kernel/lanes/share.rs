@@ -42,7 +42,7 @@ pub(crate) fn share(
             let part = count / lanes;
             var.len = Len::Fixed(part);
             if survey.is_state(array) {
-                let words = part * var.ty.components() as u32;
+                let words = part * var.ty.words();
                 parts.push(var.word..var.word + words);
             }
         }

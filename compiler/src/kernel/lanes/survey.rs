@@ -4,6 +4,7 @@ use crate::{
     ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, cost::instructions::Weights},
     kernel::lanes::{LONG, Shared, accumulation, elements},
     passes::rewrite::literal_i32,
+    value::VEC4_WORDS,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -185,7 +186,7 @@ impl Survey {
         group.loops.iter().any(|&at| {
             let known = &self.loops[at];
             let part = known.rounds.div_ceil(lanes);
-            known.loads && !self.shared(group, at).in_turns && !part.is_multiple_of(4)
+            known.loads && !self.shared(group, at).in_turns && !part.is_multiple_of(VEC4_WORDS)
         })
     }
 

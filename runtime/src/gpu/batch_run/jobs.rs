@@ -69,6 +69,13 @@ impl<'a> Jobs<'a> {
         Some(job)
     }
 
+    /// Makes a job the next one again, and all after it.
+    pub(super) fn rewind(&mut self, to: &Job) {
+        self.run = to.run;
+        self.launch = Arc::clone(&to.launch);
+        self.first_agent = to.chunk.first;
+    }
+
     fn load_launch(&mut self) {
         if self.runs_left() == 0 {
             return;

@@ -1,27 +1,26 @@
 //! Submitting: which jobs share a submission, in which buffers, and how many of their steps it computes.
 
-use super::{BatchRun, IN_FLIGHT, Submission, agents, jobs::Job};
+use super::{BatchRun, IN_FLIGHT, StartedRun, Submission, agents, jobs::Job};
 use crate::{
-    clock::{self, Stopwatch},
+    clock,
     control::Keep,
     error::Error,
     gpu::{
-        buffer_pool::PooledBuffers,
-        buffer_set::{Shape, most_agents},
+        buffer_set::{BufferSet, Shape},
         chunk::{SMALLEST_CHUNK, chunk_agents},
-        commands::{CommandKey, Commands, OneOffWork},
+        commands::Work,
         reduce::Reduction,
         results::{HEADER_BYTES, Layout},
-        timing::SubmissionTiming,
         uniforms::{Dispatch, UniformLayout},
     },
     results::RawResults,
 };
+use sim_compiler::value::WORD_BYTES;
 use std::{ops::Range, time::Duration};
 
 /// The time in which runs that share a submission should complete, so that a batch can be cancelled.
 const SHARED_TIME: Duration = Duration::from_millis(50);
-/// Most bytes of results that runs share a submission with.
+/// Most bytes of inputs and results of runs that share a submission.
 const SHARED_BYTES: u64 = 64 << 20;
 
 impl BatchRun<'_> {
@@ -31,33 +30,31 @@ impl BatchRun<'_> {
     /// # Errors
     /// [`Error::Cancelled`], and those of the device.
     pub(in crate::gpu) fn submit_next(&mut self) -> Result<bool, Error> {
-        let is_only = self.in_flight.is_empty();
-        // Complete runs that wait for an earlier one take host memory, so nothing is added to them.
-        let must_wait = self.collector.has_waiting() && !is_only;
-        if self.in_flight.len() >= IN_FLIGHT || self.jobs.runs_left() == 0 || must_wait {
+        let has_steps_left = self.in_flight.back().is_some_and(|last| !last.is_last);
+        let is_full = self.in_flight.len() >= IN_FLIGHT;
+        if is_full || has_steps_left || self.jobs.runs_left() == 0 {
             return Ok(false);
         }
-        let Some(mut buffers) = self.acquire_buffers(is_only)? else {
+        let Some(mut buffers) = self.acquire_buffers()? else {
             return Ok(false);
         };
-        let Shape { agents, keep, .. } = buffers.set.shape;
-        let runs = self.runs_together(agents).min(buffers.set.runs.len());
+        let Shape { agents, keep, .. } = buffers.shape;
+        let runs = self.runs_together(agents).min(buffers.runs.len());
         let mut jobs = Vec::with_capacity(runs);
-        for buffers in &mut buffers.set.runs[..runs] {
-            let Some(job) = self.jobs.next(agents) else {
-                break;
-            };
+        while jobs.len() < runs
+            && let Some(job) = self.jobs.next(agents)
+        {
             self.start_run(&job, keep)?;
-            buffers.upload(self.resources.open, &job.launch, job.chunk)?;
+            buffers.upload(self.resources.open, jobs.len(), &job.launch, job.chunk)?;
             jobs.push(job);
         }
         self.submit(buffers, jobs, 0)?;
         Ok(true)
     }
 
-    /// Allocates the results of a run if the job is its first.
+    /// Allocates the results of a run, if the job is its first.
     fn start_run(&mut self, job: &Job, keep: Keep) -> Result<(), Error> {
-        if job.chunk.first > 0 {
+        if job.run < self.delivered + self.started.len() {
             return Ok(());
         }
         let agents = job.launch.agents;
@@ -66,24 +63,26 @@ impl BatchRun<'_> {
             choices: self.resources.kernel.choices.clone(),
             ..RawResults::empty(self.resources.manifest, agents, keep)?
         };
-        self.collector.start(raw, agents);
+        self.started.push_back(StartedRun {
+            raw,
+            agents_left: agents,
+        });
         Ok(())
     }
 
     /// Buffers for the largest chunk that limits and memory allow, or for several runs. `None` if memory is
     /// short and other submissions must complete first.
-    fn acquire_buffers(&mut self, is_only: bool) -> Result<Option<PooledBuffers>, Error> {
+    fn acquire_buffers(&mut self) -> Result<Option<BufferSet>, Error> {
         let (open, manifest) = (self.resources.open, self.resources.manifest);
-        let limit = most_agents(manifest, &open.limits, &open.adapter.name)?;
+        let is_only = self.in_flight.is_empty();
         let mut most_runs = usize::MAX;
         loop {
-            let pool = &mut *self.resources.pool;
-            let most = pool.most_agents(limit, self.resources.most_agents);
+            let most = self.resources.pool.most_agents;
             let agents = self.jobs.launch().agents;
             let agents = chunk_agents(agents, most, manifest.workgroup_size);
             let runs = self.runs_together(agents).min(most_runs);
             let shape = self.shape(runs, agents);
-            let kernel = &self.resources.kernel.kernel;
+            let kernel = &*self.resources.kernel;
             match (self.resources.pool).acquire(open, kernel, manifest, shape) {
                 Err(Error::GpuMemory { .. }) if !is_only => return Ok(None),
                 Err(Error::GpuMemory { .. }) if runs > 1 => most_runs = runs / 2,
@@ -99,17 +98,16 @@ impl BatchRun<'_> {
     fn shape(&self, runs: usize, agents: u32) -> Shape {
         let launch = self.jobs.launch();
         let is_whole = agents == launch.agents;
-        let has_inputs = self.resources.manifest.input_words > 0;
-        let same_inputs = self.batch.same_inputs || self.batch.runs == 1;
+        let has_table = self.resources.kernel.step_table.is_some();
         Shape {
             runs,
             agents,
-            steps: launch.steps,
+            steps: if has_table { launch.steps } else { 0 },
             keep: Keep {
                 outputs: !(self.resources.reduces && is_whole),
                 states: self.batch.keep.states,
             },
-            shares_inputs: is_whole && has_inputs && same_inputs,
+            shares_inputs: is_whole && self.batch.same_inputs,
         }
     }
 
@@ -127,7 +125,8 @@ impl BatchRun<'_> {
             ..self.batch.keep
         };
         let (open, manifest) = (self.resources.open, self.resources.manifest);
-        let bytes = Layout::new(manifest, agents).bytes_back(outputs);
+        let bytes = Layout::new(manifest, agents).bytes_back(outputs)
+            + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
         let by_memory = SHARED_BYTES / bytes.max(1);
         let by_uniforms = UniformLayout::new(open, manifest).blocks;
         // At most half of the runs, so that the other half can be in flight meanwhile.
@@ -141,123 +140,87 @@ impl BatchRun<'_> {
     /// results to the staging buffer.
     pub(super) fn submit(
         &mut self,
-        mut buffers: PooledBuffers,
+        mut buffers: BufferSet,
         jobs: Vec<Job>,
         first_step: u32,
     ) -> Result<(), Error> {
         self.batch.control.check()?;
-        let open = self.resources.open;
-        let agents = agents(&jobs);
-        let last_step = self.launch_steps(&jobs);
-        let most = buffers.set.uniforms.layout.blocks as usize / jobs.len();
-        let pace = &self.resources.kernel.pace;
-        let ranges = pace.ranges(agents, first_step..last_step, most.max(1));
-        let steps = first_step..ranges.last().map_or(last_step, |range| range.end);
-        let is_last = steps.end == last_step;
-        (buffers.set.uniforms).write(open, &dispatches(&jobs, &ranges))?;
+        let (open, kernel) = (self.resources.open, &*self.resources.kernel);
+        let (agents, all_steps) = (agents(&jobs), self.jobs.launch().steps);
+        let most = buffers.uniforms.layout.blocks as usize / jobs.len();
+        let ranges = (kernel.pace).ranges(agents, first_step..all_steps, most.max(1));
+        let steps = first_step..ranges.last().map_or(all_steps, |range| range.end);
+        let (is_first, is_last) = (first_step == 0, steps.end == all_steps);
+        let count = steps.end - steps.start;
+        buffers.uniforms.write(open, &dispatches(&jobs, &ranges))?;
         let reductions = self.reductions(&buffers, &jobs, is_last)?;
-        let is_whole = first_step == 0 && is_last;
-        let can_repeat = is_whole && ranges.len() * jobs.len() == 1;
-        let key = CommandKey {
+        let kernel = &*self.resources.kernel;
+        let is_single = is_first && is_last && ranges.len() * jobs.len() == 1;
+        let work = Work {
             runs: jobs.len(),
             agents: jobs[0].chunk.count,
             dispatches: ranges.len(),
-            bytes_back: self.bytes_back(&buffers.set.shape, is_last),
-            timing: self.timing(&buffers, agents, &steps, can_repeat),
-        };
-        let one_off = OneOffWork {
-            step_tables: Some(last_step),
+            fills_tables: is_first.then_some(all_steps),
+            bytes_back: match is_last {
+                true => buffers.runs[0]
+                    .results
+                    .layout
+                    .bytes_back(buffers.shape.keep),
+                false => HEADER_BYTES,
+            },
             reductions: &reductions,
+            timed: self.batch.control.timing.is_some()
+                || kernel.pace.needs_timestamps(agents, count),
+            repeats: match is_single && buffers.staging.has_clock() {
+                true => self.repeats(agents, count),
+                false => 1,
+            },
         };
-        let submitted = self.commands(&mut buffers, key, one_off)?.submit(open)?;
-        let since = clock::now();
-        if is_whole && reductions.is_empty() {
-            let kernel = &*self.resources.kernel;
-            let nothing = OneOffWork::default();
-            let ahead = Commands::record(open, kernel, &buffers.set, key, nothing)?;
-            buffers.keep_recorded(ahead);
-        }
+        let (dispatches, repeats) = (work.dispatches, work.repeats);
+        let submitted = work.submit(open, kernel, &buffers)?;
         let lengths = ranges.iter().map(|range| range.end - range.start);
         self.in_flight.push_back(Submission {
             buffers,
             jobs,
             steps,
-            dispatches: ranges.len() as u64 * u64::from(key.timing.repeats),
+            is_last,
+            dispatches,
+            repeats,
             longest: lengths.max().unwrap_or(0),
-            key,
             reductions,
             submitted,
-            since,
+            since: clock::now(),
         });
         Ok(())
-    }
-
-    /// The commands of a submission: those that were recorded during an earlier one, or new ones.
-    fn commands(
-        &self,
-        buffers: &mut PooledBuffers,
-        key: CommandKey,
-        one_off: OneOffWork<'_>,
-    ) -> Result<Commands, Error> {
-        let recorded = buffers.take_recorded(&key);
-        if let Some(commands) = recorded.filter(|_| one_off.reductions.is_empty()) {
-            return Ok(commands);
-        }
-        let (open, kernel) = (self.resources.open, &*self.resources.kernel);
-        let started = Stopwatch::start();
-        let commands = Commands::record(open, kernel, &buffers.set, key, one_off)?;
-        open.meter(|telemetry| telemetry.record_seconds += started.seconds());
-        Ok(commands)
-    }
-
-    /// Bytes that a submission reads back of each run.
-    fn bytes_back(&self, shape: &Shape, is_last: bool) -> u64 {
-        match is_last {
-            true => Layout::new(self.resources.manifest, shape.agents).bytes_back(shape.keep),
-            false => HEADER_BYTES,
-        }
     }
 
     /// The reductions of a submission: none unless it computes the last steps of runs whose outputs are not
     /// read back.
     fn reductions(
         &mut self,
-        buffers: &PooledBuffers,
+        buffers: &BufferSet,
         jobs: &[Job],
         is_last: bool,
     ) -> Result<Vec<Reduction>, Error> {
-        if !is_last || buffers.set.shape.keep.outputs {
+        if !is_last || buffers.shape.keep.outputs {
             return Ok(Vec::new());
         }
         let (open, manifest) = (self.resources.open, self.resources.manifest);
         let chunks = jobs.iter().map(|job| job.chunk);
-        let steps = self.launch_steps(jobs);
-        (self.resources.pool).reductions(open, manifest, &buffers.set, chunks, steps)
+        let steps = self.jobs.launch().steps;
+        (self.resources.pool).reductions(open, manifest, buffers, chunks, steps)
     }
 
-    /// How a submission is timed. One that `can_repeat` its only dispatch does so as often as the caller
-    /// asks, if that is known to take no longer than runs that share a submission may.
-    fn timing(
-        &self,
-        buffers: &PooledBuffers,
-        agents: u32,
-        steps: &Range<u32>,
-        can_repeat: bool,
-    ) -> SubmissionTiming {
-        let pace = &self.resources.kernel.pace;
-        let steps = steps.end - steps.start;
-        let alone = pace.expected(agents, steps);
-        let has_clock = buffers.set.staging.timestamps.is_some();
-        let repeats = match self.batch.control.timing {
-            Some(timing) if can_repeat && has_clock && !alone.is_zero() => {
+    /// How often the only dispatch of a submission is computed: as often as the caller asks, if that is known
+    /// to take no longer than runs that share a submission may.
+    fn repeats(&self, agents: u32, steps: u32) -> u32 {
+        let alone = self.resources.kernel.pace.expected(agents, steps);
+        match self.batch.control.timing {
+            Some(timing) if !alone.is_zero() => {
                 let most = SHARED_TIME.as_secs_f64() / alone.as_secs_f64();
                 timing.repeats.min(most as u32).max(1)
             }
             Some(_) | None => 1,
-        };
-        SubmissionTiming {
-            timestamps: self.batch.control.timing.is_some() || pace.needs_timestamps(agents, steps),
-            repeats,
         }
     }
 }

@@ -5,6 +5,9 @@
 //!   a machine always has a checked program and as many registers as it needs.
 //! * A call of a kernel requires the instruction set that the kernel was compiled for; `Program::check` has
 //!   verified that the processor has it.
+//!
+//! A register holds one scalar of 32 bits for each lane, whatever `Scalar::words` says of storage: scalars of another
+//! width would be widened here.
 
 use crate::cpu::vector::{
     kernel::{Call, Kernel, Lanes, TwinKernel},

@@ -1,7 +1,10 @@
-//! One comparison of runs for all tests: first what there is, then the values.
+//! The one comparison of runs: first what there is, then the values.
 
+use crate::{
+    run::Run,
+    values::{Column, Values},
+};
 use sim_compiler::manifest::Scalar;
-use sim_runtime::{Column, Run, Values};
 use std::fmt;
 
 /// How far the floats of two runs may be apart. Integers and truth values have the same bits always.
@@ -16,6 +19,8 @@ pub enum Tolerance {
     OfLargest(f64),
     /// Apart by at most this part of the number itself.
     OfEach(f64),
+    /// Apart by at most this.
+    Absolute(f64),
 }
 
 /// Where two runs differ first.
@@ -127,6 +132,20 @@ pub fn layouts(got: &Run, expected: &Run) -> Result<(), Difference> {
     heads("outputs", got.outputs(), expected.outputs())
 }
 
+/// The outputs of a run, for the agents that `expected` has: the first ones of the run. And those of
+/// `expected`.
+///
+/// # Errors
+/// Both lists, if names, types, shapes or lengths differ then.
+pub fn first_agents(got: &Run, expected: &Run) -> Result<Vec<(Column, Column)>, Difference> {
+    let agents = expected.report().agents as usize;
+    let got: Vec<Column> = (got.outputs().iter())
+        .map(|column| column.first_agents(agents))
+        .collect();
+    heads("outputs", &got, expected.outputs())?;
+    Ok(got.into_iter().zip(expected.outputs().to_vec()).collect())
+}
+
 /// Holds columns against others: names, types, shapes and lengths of all first.
 fn columns(
     what: &'static str,
@@ -135,10 +154,9 @@ fn columns(
     tolerance: Tolerance,
 ) -> Result<(), Difference> {
     heads(what, got, expected)?;
-    for (got, expected) in got.iter().zip(expected) {
-        values(got, expected, tolerance)?;
-    }
-    Ok(())
+    let mut columns = got.iter().zip(expected);
+    let first = columns.find_map(|(got, expected)| differences(got, expected, tolerance).next());
+    first.map_or(Ok(()), Err)
 }
 
 fn heads(what: &'static str, got: &[Column], expected: &[Column]) -> Result<(), Difference> {
@@ -160,17 +178,24 @@ fn heads(what: &'static str, got: &[Column], expected: &[Column]) -> Result<(), 
     Ok(())
 }
 
-fn values(got: &Column, expected: &Column, tolerance: Tolerance) -> Result<(), Difference> {
-    let allowed = Allowed::new(&expected.values, tolerance);
-    let same = |at: usize| match (&got.values, &expected.values) {
+/// The values of a column that differ from those of another one with the same name, type, shape and length,
+/// in order.
+pub fn differences<'a>(
+    got: &'a Column,
+    expected: &'a Column,
+    tolerance: Tolerance,
+) -> impl Iterator<Item = Difference> + 'a {
+    let allowed = Allowed {
+        tolerance,
+        scale: largest(&expected.values),
+    };
+    let same = move |at: usize| match (&got.values, &expected.values) {
         (Values::F32(got), Values::F32(expected)) => allowed.floats(got[at], expected[at]),
         (got, expected) => got.word(at) == expected.word(at),
     };
-    let Some(at) = (0..got.values.len()).find(|&at| !same(at)) else {
-        return Ok(());
-    };
     let width = got.shape.iter().skip(1).product::<usize>().max(1);
-    Err(Difference::Value {
+    let different = (0..got.values.len()).filter(move |&at| !same(at));
+    different.map(move |at| Difference::Value {
         name: got.field.name.clone(),
         agent: at / width,
         at: at % width,
@@ -186,18 +211,18 @@ struct Allowed {
     scale: f64,
 }
 
-impl Allowed {
-    fn new(expected: &Values, tolerance: Tolerance) -> Allowed {
-        let scale = match expected {
-            Values::F32(values) => values
-                .iter()
-                .filter(|value| value.is_finite())
-                .fold(0.0_f64, |most, value| most.max(f64::from(value.abs()))),
-            Values::I32(_) | Values::U32(_) | Values::Bool(_) => 0.0,
-        };
-        Allowed { tolerance, scale }
+/// The size of the largest finite float; 0 without any.
+pub fn largest(values: &Values) -> f64 {
+    match values {
+        Values::F32(values) => values
+            .iter()
+            .filter(|value| value.is_finite())
+            .fold(0.0_f64, |most, value| most.max(f64::from(value.abs()))),
+        Values::I32(_) | Values::U32(_) | Values::Bool(_) => 0.0,
     }
+}
 
+impl Allowed {
     fn floats(&self, got: f32, expected: f32) -> bool {
         let same = got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan());
         let within = |most: f64| {
@@ -209,6 +234,7 @@ impl Allowed {
             Tolerance::ZerosOfEitherSign => got == 0.0 && expected == 0.0,
             Tolerance::OfLargest(part) => within(part * self.scale),
             Tolerance::OfEach(part) => within(part * f64::from(expected.abs())),
+            Tolerance::Absolute(most) => within(most),
         }
     }
 }
