@@ -8,7 +8,11 @@ use clap::error::ErrorKind;
 use sim_compiler::{
     Stage,
     artifact::Artifact,
-    schedule::{self, DeviceClass, Schedule, Target, Wishes},
+    emit,
+    kernel::{
+        profile::DeviceClass,
+        schedule::{Schedule, Target, Wishes},
+    },
 };
 use std::{
     fs,
@@ -196,7 +200,7 @@ fn explain(args: &Args) -> Result<(), Failure> {
     let source = Source::read(&args.file)?;
     let artifact = args.compilation.compile(&source)?;
     let target = target(args, &artifact, args.device.unwrap_or(Device::LargeGpu));
-    let kernel = schedule::choose(&artifact, &target, &Wishes::default()).kernel;
+    let kernel = emit::choose(&artifact, &target, &Wishes::default()).kernel;
     let device = match target.busy {
         Some(busy) => format!("a GPU that {busy} invocations keep busy"),
         None => "a device that computes on the processor".to_owned(),
@@ -296,7 +300,7 @@ impl<'a> Compiled<'a> {
             let kernel = match (args.device, args.prepare) {
                 (Some(device), _) => {
                     let target = target(args, &artifact, device);
-                    Some(schedule::choose(&artifact, &target, &Wishes::default()).kernel)
+                    Some(emit::choose(&artifact, &target, &Wishes::default()).kernel)
                 }
                 (None, true) => Some(artifact.kernel(&Schedule {
                     prepare: true,

@@ -1,7 +1,7 @@
 //! What a caller controls: progress, cancellation, timing and tuning.
 
 use crate::error::Error;
-use sim_compiler::schedule::Occupancy;
+use sim_compiler::kernel::schedule::Occupancy;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Progress, cancellation and timing of a run.

@@ -68,8 +68,8 @@ pub use gpu::{Preload, adapters, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use sim_compiler::{
+    kernel::schedule::Occupancy,
     manifest::{MOST_AGENTS, MOST_STEPS},
-    schedule::Occupancy,
 };
 pub use simulation::Simulation;
 pub use statistics::Statistics;

@@ -2,8 +2,8 @@
 
 use crate::{control::Keep, error::Error, memory::zeroed, statistics::Sums, telemetry::Telemetry};
 use sim_compiler::{
+    kernel::schedule::Choice,
     manifest::{Field, Manifest},
-    schedule::Choice,
 };
 
 /// The results of one run in words. Fields are in the manifest's order; the words of one agent are

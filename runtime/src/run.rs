@@ -11,8 +11,8 @@ use crate::{
     values::{Column, Element, agent_steps, has_stopped, steps, stopped_agents},
 };
 use sim_compiler::{
+    kernel::schedule::Choice,
     manifest::{Field, Manifest},
-    schedule::Choice,
 };
 
 /// The results of a run.

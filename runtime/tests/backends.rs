@@ -2,7 +2,7 @@
 //!
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
-use sim_compiler::schedule::Choice;
+use sim_compiler::kernel::schedule::Choice;
 use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning};
 use sim_tests::{
     compare::{Tolerance, compare, words},

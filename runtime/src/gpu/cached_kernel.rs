@@ -3,8 +3,8 @@
 use super::{adapter, cache::Cache, device::OpenDevice, kernel::Kernel, pace::Pace};
 use crate::{control::Tuning, error::Error};
 use sim_compiler::{
+    kernel::schedule::{self, Choice, Schedule},
     manifest::Manifest,
-    schedule::{self, Choice, Schedule},
 };
 use std::path::Path;
 

@@ -7,8 +7,11 @@ use crate::{
     gpu::{device::OpenDevice, kernel::binding},
 };
 use sim_compiler::{
+    kernel::{
+        profile::DeviceClass,
+        schedule::{Choice, Target, Wishes},
+    },
     manifest::Manifest,
-    schedule::{Choice, DeviceClass, Target, Wishes},
 };
 
 /// What the kernel of a launch is to run on.

@@ -6,8 +6,8 @@ use crate::{
     gpu::device::{OpenDevice, Task, alone, storage},
 };
 use sim_compiler::{
-    manifest::Manifest,
-    schedule::{self, Prepared},
+    kernel::schedule,
+    manifest::{Manifest, Prepared},
 };
 
 /// Binding numbers that the manifest promises; the data tables follow.

@@ -22,7 +22,8 @@ use crate::{
 };
 use sim_compiler::{
     artifact::Artifact,
-    schedule::{self, Chosen, Schedule},
+    emit::{self, Chosen},
+    kernel::schedule::{self, Schedule},
 };
 use std::{
     path::{Path, PathBuf},
@@ -102,7 +103,7 @@ impl Session {
         let Chosen {
             schedule,
             mut kernel,
-        } = schedule::choose(artifact, &target, &choose::wishes(&self.tuning));
+        } = emit::choose(artifact, &target, &choose::wishes(&self.tuning));
         kernel.choices.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
         let known = |known: &CachedKernel| known.schedule == schedule;

@@ -2,7 +2,7 @@
 //! optimiser that has stopped to optimise: a change here is either what was meant, or a mistake.
 
 use super::files;
-use sim_compiler::schedule::{Occupancy, Schedule};
+use sim_compiler::kernel::schedule::{Occupancy, Schedule};
 use std::fmt::Write;
 
 /// What is counted, as it stands in the text.

@@ -9,7 +9,7 @@ use super::{
     files,
 };
 use serde_json::Value;
-use sim_compiler::schedule::Schedule;
+use sim_compiler::kernel::schedule::Schedule;
 use sim_runtime::{Backend, Column, Device, Occupancy, Simulation, Tuning, Values};
 use sim_tests::{
     compare::{Tolerance, compare, outputs},
@@ -50,8 +50,9 @@ fn difference(
     let mut prepares = false;
     for tuning in others {
         let run = make()?.tuning(launch::forced(*tuning)).run()?;
-        let prepared =
-            |choice: &sim_compiler::schedule::Choice| choice.what.contains("`prepare` computes");
+        let prepared = |choice: &sim_compiler::kernel::schedule::Choice| {
+            choice.what.contains("`prepare` computes")
+        };
         prepares |= run.report().choices.iter().any(prepared);
         let tolerance = match &run.report().backend {
             Device::Gpu(adapter) if adapter.kind.is_gpu() => ROUNDED,

@@ -1,7 +1,7 @@
 //! Every kernel through naga as WebGPU has it (no capabilities), and through tint where it is on the PATH.
 
 use super::files;
-use sim_compiler::{Math, Options, compile_with, random::Generator, schedule::Schedule};
+use sim_compiler::{Math, Options, compile_with, kernel::schedule::Schedule, random::Generator};
 use std::process::{Command, Stdio};
 
 /// Every model of the repository in every form, as name and kernel.
