@@ -209,8 +209,8 @@ fn explain(args: &Args) -> Result<(), Failure> {
         "{}: {} agents x {} steps on {device}, in subgroups of {}\n",
         source.name, target.agents, target.steps, target.subgroup
     );
-    for choice in kernel.choices {
-        text += &format!("  {}\n      {}\n", choice.what, choice.why);
+    for decision in kernel.decisions {
+        text += &format!("  {}\n      {}\n", decision.what, decision.why);
     }
     standard_output::print(text)
 }

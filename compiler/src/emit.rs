@@ -8,12 +8,12 @@ use crate::{
     artifact::Artifact,
     kernel::{
         choose,
-        schedule::{Choice, Kernel, Schedule, Target, Wishes},
+        schedule::{Decision, Kernel, Schedule, Target, Wishes},
         tailor,
     },
 };
 
-/// A schedule and its kernel, whose `choices` say why.
+/// A schedule and its kernel, whose `decisions` say why.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// What was chosen.
@@ -44,7 +44,7 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,
             prepared: None,
-            choices: vec![Choice {
+            decisions: vec![Decision {
                 what: "the kernel that was given".to_owned(),
                 why: "it took the place of the compiler's".to_owned(),
             }],

@@ -2,7 +2,7 @@
 
 use crate::{control::Keep, error::Error, memory::zeroed, statistics::Sums, telemetry::Telemetry};
 use sim_compiler::{
-    kernel::schedule::Choice,
+    kernel::schedule::Decision,
     manifest::{Field, Manifest},
 };
 
@@ -22,7 +22,7 @@ pub(crate) struct RawResults {
     pub(crate) dispatches: u64,
     pub(crate) chunks: u32,
     pub(crate) telemetry: Telemetry,
-    pub(crate) choices: Vec<Choice>,
+    pub(crate) decisions: Vec<Decision>,
 }
 
 impl RawResults {
@@ -48,7 +48,7 @@ impl RawResults {
             dispatches: 0,
             chunks: 1,
             telemetry: Telemetry::default(),
-            choices: Vec::new(),
+            decisions: Vec::new(),
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
-use sim_compiler::kernel::schedule::Choice;
+use sim_compiler::kernel::schedule::Decision;
 use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning};
 use sim_tests::{
     compare::{Tolerance, compare, words},
@@ -94,8 +94,8 @@ fn the_shader_compilers_checks_change_no_bit_and_are_reported() {
         return;
     }
     let said = |run: &Run| {
-        let choices = run.report().choices.iter();
-        choices
+        let decisions = run.report().decisions.iter();
+        decisions
             .filter(|it| it.what.contains("checks are on"))
             .count()
     };
@@ -251,8 +251,8 @@ fn what_is_prepared_follows_the_launch() {
     let (mut cpu, mut device) = (start(Backend::Cpu), start(Backend::Gpu));
     let check = |cpu: &Simulation, device: &Simulation| {
         let run = device.run().expect("it runs");
-        let prepared = |choice: &Choice| choice.what.contains("`prepare` computes");
-        assert!(run.report().choices.iter().any(prepared));
+        let prepared = |decision: &Decision| decision.what.contains("`prepare` computes");
+        assert!(run.report().decisions.iter().any(prepared));
         same(&cpu.run().expect("it runs"), &run);
         same(&run, &device.run().expect("it runs again"));
     };

@@ -66,7 +66,7 @@ pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Option
         lanes,
         workgroup_size,
         prepared: tailored.table.map(|table| table.layout),
-        choices: tailored.choices,
+        decisions: tailored.decisions,
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     relax::{
         constant_factors, constants_in_weights, fma_chains, late_terms_last, shared_reciprocals,
     },
-    schedule::{Choice, Occupancy, Schedule},
+    schedule::{Decision, Occupancy, Schedule},
 };
 use crate::{
     ir::{self, Program},
@@ -201,7 +201,7 @@ impl Changes {
     }
 
     /// What was changed, in words.
-    pub(crate) fn decision(&self) -> Choice {
+    pub(crate) fn decision(&self) -> Decision {
         let rows = || REWRITES.iter().zip(self.0);
         let rounds = rows().any(|(rewrite, count)| count > 0 && !rewrite.exact);
         let why = match rounds {
@@ -215,7 +215,7 @@ impl Changes {
             1 => Some(rewrite.said[0].to_owned()),
             _ => Some(rewrite.said[1].replace('#', &count.to_string())),
         });
-        Choice {
+        Decision {
             what: what.collect::<Vec<String>>().join("; "),
             why: why.to_owned(),
         }

@@ -84,14 +84,14 @@ pub struct Kernel {
     pub workgroup_size: u32,
     /// What `prepare` computes; none if there is no such entry point.
     pub prepared: Option<Prepared>,
-    /// What the schedule left to the compiler, and what it chose.
-    pub choices: Vec<Choice>,
+    /// What was decided for it, and why.
+    pub decisions: Vec<Decision>,
 }
 
-/// A choice that was made for a kernel, in words.
+/// A decision about a kernel, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// What was chosen.
+pub struct Decision {
+    /// What was decided.
     pub what: String,
     /// The reason.
     pub why: String,

@@ -14,7 +14,7 @@ use crate::{
         cost::instructions::{LOAD, Weights},
         uniformity::{Tracking, Uniformity},
     },
-    kernel::{lane_layout::LaneLayout, schedule::Choice},
+    kernel::{lane_layout::LaneLayout, schedule::Decision},
     manifest::{Manifest, Prepared},
     passes::{
         names,
@@ -124,8 +124,8 @@ impl Split {
 }
 
 impl Table {
-    pub(crate) fn decision(&self) -> Choice {
-        Choice {
+    pub(crate) fn decision(&self) -> Decision {
+        Decision {
             what: format!("`prepare` computes {} words for each step", self.words),
             why: format!(
                 "about {} instructions of a step are the same for all agents",

@@ -5,7 +5,7 @@ use super::{
     lane_layout::LaneLayout,
     lanes::{self, allows_barriers},
     rewrites::{self, Bound},
-    schedule::{Choice, Schedule},
+    schedule::{Decision, Schedule},
     step_table::{self, Split, Table},
     time_loop::TimeLoop,
 };
@@ -32,8 +32,8 @@ pub(crate) struct Tailored<'a> {
     pub(crate) table: Option<Table>,
     /// How an iteration of the time loop looks.
     pub(crate) time_loop: TimeLoop,
-    /// What was chosen, and why.
-    pub(crate) choices: Vec<Choice>,
+    /// What was decided, and why.
+    pub(crate) decisions: Vec<Decision>,
 }
 
 /// Lays the program out as a schedule says.
@@ -79,7 +79,7 @@ pub(crate) struct Rewritten<'a> {
     pub(crate) program: Cow<'a, Program>,
     pub(crate) layout: LaneLayout,
     schedule: Schedule,
-    choices: Vec<Choice>,
+    decisions: Vec<Decision>,
 }
 
 /// Applies the rewrites that a schedule asks for, and fences what a driver's compiler would reorder.
@@ -102,10 +102,10 @@ pub(crate) fn rewrite<'a>(
         false => None,
     };
     schedule.reassociate = changed.is_some();
-    let mut choices = Vec::new();
+    let mut decisions = Vec::new();
     if let Some((changed, changes)) = changed {
         program = Cow::Owned(changed);
-        choices.push(changes.decision());
+        decisions.push(changes.decision());
     }
     if let Some(fenced) = fences::fenced(&program, schedule.keeps_order) {
         program = Cow::Owned(fenced);
@@ -114,7 +114,7 @@ pub(crate) fn rewrite<'a>(
         program,
         layout,
         schedule,
-        choices,
+        decisions,
     }
 }
 
@@ -134,21 +134,21 @@ impl<'a> Rewritten<'a> {
         self.schedule.prepare = split.is_some();
         let table = split.map(|split| {
             let table = split.table(&artifact.manifest, &self.layout);
-            self.choices.push(table.decision());
+            self.decisions.push(table.decision());
             self.program = Cow::Owned(split.program);
             table
         });
         let front = table.as_ref().map_or(0, |table| table.front);
-        let (time_loop, choice) =
+        let (time_loop, decision) =
             TimeLoop::plan(&self.program, &self.layout, &self.schedule, front);
-        self.choices.extend(choice);
+        self.decisions.extend(decision);
         Tailored {
             program: self.program,
             layout: self.layout,
             schedule: self.schedule,
             table,
             time_loop,
-            choices: self.choices,
+            decisions: self.decisions,
         }
     }
 }

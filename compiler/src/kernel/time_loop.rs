@@ -4,7 +4,7 @@
 use super::{
     lane_layout::LaneLayout,
     lanes::outlives_stop,
-    schedule::{Choice, Occupancy, Schedule},
+    schedule::{Decision, Occupancy, Schedule},
 };
 use crate::ir::{
     BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value,
@@ -41,7 +41,7 @@ impl TimeLoop {
         layout: &LaneLayout,
         schedule: &Schedule,
         front: usize,
-    ) -> (TimeLoop, Option<Choice>) {
+    ) -> (TimeLoop, Option<Decision>) {
         let has_barriers = layout.lanes > schedule.subgroup;
         let outlives_stop = outlives_stop(program, layout, has_barriers);
         let asks_seldom = outlives_stop && schedule.load != Occupancy::Full && !has_barriers;
@@ -51,7 +51,7 @@ impl TimeLoop {
             false => first.and_then(|block| period(program, block.get(front))),
         };
         let skipped = front + usize::from(period.is_some());
-        let (copies, choice) = copies(program, skipped, schedule);
+        let (copies, decision) = copies(program, skipped, schedule);
         let copies = period.map_or(copies, |steps| 1 << copies.min(steps).ilog2());
         let until_asked = schedule.class.profile().copies.until_asked;
         let time_loop = TimeLoop {
@@ -60,12 +60,12 @@ impl TimeLoop {
             period,
             outlives_stop,
         };
-        (time_loop, choice)
+        (time_loop, decision)
     }
 }
 
 /// How many copies of a step an iteration has, and why; the step's first statements do not count.
-fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Option<Choice>) {
+fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Option<Decision>) {
     match schedule.unroll_steps {
         0 => {}
         asked => return (asked.min(MOST_COPIES), None),
@@ -104,7 +104,7 @@ fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Optio
         1 => "one step per round of the time loop".to_owned(),
         _ => format!("{copies} steps per round of the time loop"),
     };
-    (copies, Some(Choice { what, why }))
+    (copies, Some(Decision { what, why }))
 }
 
 fn has_branches(step: &[Stmt]) -> bool {

@@ -3,7 +3,7 @@
 use super::{adapter, cache::Cache, device::OpenDevice, kernel::Kernel, pace::Pace};
 use crate::{control::Tuning, error::Error};
 use sim_compiler::{
-    kernel::schedule::{self, Choice, Schedule},
+    kernel::schedule::{self, Decision, Schedule},
     manifest::Manifest,
 };
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// A kernel for one schedule.
 pub(crate) struct CachedKernel {
     pub(crate) schedule: Schedule,
-    pub(crate) choices: Vec<Choice>,
+    pub(crate) decisions: Vec<Decision>,
     /// Agents of a workgroup.
     pub(crate) workgroup_agents: u32,
     pub(crate) kernel: Kernel,
@@ -44,7 +44,7 @@ impl CachedKernel {
         let kernel = Kernel::build(open, manifest, &text, checks, handle)?;
         Ok(CachedKernel {
             schedule,
-            choices: text.choices,
+            decisions: text.decisions,
             workgroup_agents: text.workgroup_size / text.lanes,
             kernel,
             unsaved: cache,

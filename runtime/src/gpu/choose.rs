@@ -9,7 +9,7 @@ use crate::{
 use sim_compiler::{
     kernel::{
         profile::DeviceClass,
-        schedule::{Choice, Target, Wishes},
+        schedule::{Decision, Target, Wishes},
     },
     manifest::Manifest,
 };
@@ -74,8 +74,8 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
 }
 
 /// What is said of the shader compiler's checks; nothing where there are none.
-pub(crate) fn checks(tuning: &Tuning) -> Option<Choice> {
-    tuning.checks.then(|| Choice {
+pub(crate) fn checks(tuning: &Tuning) -> Option<Decision> {
+    tuning.checks.then(|| Decision {
         what: "the shader compiler's runtime checks are on".to_owned(),
         why: "the caller asked for it".to_owned(),
     })

@@ -104,7 +104,7 @@ impl Session {
             schedule,
             mut kernel,
         } = emit::choose(artifact, &target, &choose::wishes(&self.tuning));
-        kernel.choices.extend(choose::checks(&self.tuning));
+        kernel.decisions.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
         let known = |known: &CachedKernel| known.schedule == schedule;
         if let Some(at) = self.kernels.iter().position(known) {
@@ -112,7 +112,7 @@ impl Session {
                 self.kernels.swap(0, at);
                 self.pool.clear();
             }
-            self.kernels[0].choices = kernel.choices;
+            self.kernels[0].decisions = kernel.decisions;
         } else {
             let built = self.build(schedule, kernel)?;
             self.kernels.insert(0, built);

@@ -122,7 +122,7 @@ fn random_models_agree_when_lanes_share_them() {
         let mut outcome = || -> Result<(), String> {
             let expected = run(Backend::Reference, None)?;
             let got = run(Backend::Gpu, Some(choices(seed)))?;
-            shared += u32::from(!got.report().choices[0].what.starts_with("one lane"));
+            shared += u32::from(!got.report().decisions[0].what.starts_with("one lane"));
             let mut steps = expected.steps().map_err(|error| error.to_string())?;
             let first = steps.next();
             stopping += u32::from(steps.any(|ran| Some(ran) != first));

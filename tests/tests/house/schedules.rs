@@ -50,10 +50,10 @@ fn difference(
     let mut prepares = false;
     for tuning in others {
         let run = make()?.tuning(launch::forced(*tuning)).run()?;
-        let prepared = |choice: &sim_compiler::kernel::schedule::Choice| {
-            choice.what.contains("`prepare` computes")
+        let prepared = |decision: &sim_compiler::kernel::schedule::Decision| {
+            decision.what.contains("`prepare` computes")
         };
-        prepares |= run.report().choices.iter().any(prepared);
+        prepares |= run.report().decisions.iter().any(prepared);
         let tolerance = match &run.report().backend {
             Device::Gpu(adapter) if adapter.kind.is_gpu() => ROUNDED,
             Device::Gpu(_) | Device::Cpu(_) | Device::Reference => Tolerance::Bits,
@@ -323,10 +323,10 @@ fn lanes_of_an_agent_agree_to_the_bit() {
                 .run()
         };
         let run = run().expect("a run");
-        let choices = &run.report().choices;
-        println!("{lanes} lanes asked for: {}", choices[0].what);
+        let decisions = &run.report().decisions;
+        println!("{lanes} lanes asked for: {}", decisions[0].what);
         let said = format!("{lanes} lanes per agent");
-        assert!(choices[0].what.starts_with(&said), "{:?}", choices[0]);
+        assert!(decisions[0].what.starts_with(&said), "{:?}", decisions[0]);
         let [x, spread] = run.outputs() else {
             panic!("two outputs")
         };
@@ -404,13 +404,16 @@ fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
                 steps_per_dispatch,
                 ..Tuning::default()
             })?;
-            let choices = &got.report().choices;
+            let decisions = &got.report().decisions;
             let said = match lanes {
                 1 => "one lane per agent".to_owned(),
                 _ => format!("{lanes} lanes per agent"),
             };
-            if !choices.iter().any(|choice| choice.what.starts_with(&said)) {
-                complaints.push(format!("not {said}: {choices:?}"));
+            if !decisions
+                .iter()
+                .any(|decision| decision.what.starts_with(&said))
+            {
+                complaints.push(format!("not {said}: {decisions:?}"));
             }
             // Floats within the order of sums.
             if let Err(difference) = compare(&got, &expected, Tolerance::OfEach(1e-5)) {
@@ -533,7 +536,7 @@ fn stops_alike(source: &str, talking: &[(u32, Option<bool>)]) {
         for steps in [None, Some(1), Some(7)] {
             let got = run(lanes, shuffles, steps);
             assert!(
-                got.report().choices[0]
+                got.report().decisions[0]
                     .what
                     .starts_with(&format!("{lanes} lanes"))
             );

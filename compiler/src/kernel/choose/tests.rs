@@ -61,9 +61,9 @@ fn prepares(source: &str, target: Target, prepare: Option<bool>) -> (bool, Strin
     let prepare = chosen.schedule.prepare;
     assert_eq!(chosen.kernel.prepared.is_some(), prepare);
     assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), prepare);
-    let mut choices = chosen.kernel.choices.into_iter();
-    let said = choices.find(|choice| choice.what.contains("prepare"));
-    (prepare, said.expect("a choice").why)
+    let mut decisions = chosen.kernel.decisions.into_iter();
+    let said = decisions.find(|decision| decision.what.contains("prepare"));
+    (prepare, said.expect("a decision").why)
 }
 
 #[test]
@@ -170,8 +170,8 @@ fn made_for(target: Target, load: Option<Occupancy>) -> Vec<String> {
         ..Wishes::default()
     };
     let kernel = choose(&artifact(NETWORK), &target, &wishes).kernel;
-    let choices = kernel.choices.into_iter().map(|choice| choice.what);
-    choices.filter(|what| what.contains("made for")).collect()
+    let decisions = kernel.decisions.into_iter().map(|decision| decision.what);
+    decisions.filter(|what| what.contains("made for")).collect()
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn few_agents_are_computed_for_latency_and_many_for_throughput() {
         busy: None,
         ..Target::large(1_000, 100)
     };
-    assert!(made_for(processor, None).is_empty(), "there is no choice");
+    assert!(made_for(processor, None).is_empty(), "there is no decision");
     let asked = made_for(processor, Some(Occupancy::Low));
     assert_eq!(asked.len(), 1);
 }
@@ -210,9 +210,9 @@ fn a_device_without_subgroups_or_a_processor_has_one_lane() {
 }
 
 /// The first choice: of lanes.
-fn said_of_lanes(source: &str, target: Target, wishes: Wishes) -> (u32, Choice) {
+fn said_of_lanes(source: &str, target: Target, wishes: Wishes) -> (u32, Decision) {
     let kernel = choose(&artifact(source), &target, &wishes).kernel;
-    (kernel.lanes, kernel.choices[0].clone())
+    (kernel.lanes, kernel.decisions[0].clone())
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn reassociates(math: Math, target: Target, wish: Option<bool>) -> Option<String
     let chosen = choose(&artifact, &target, &wishes);
     let said = chosen
         .kernel
-        .choices
+        .decisions
         .iter()
         .find(|it| it.what.contains("multiply-adds"));
     assert_eq!(chosen.schedule.reassociate, said.is_some());
@@ -369,8 +369,8 @@ fn reserves(target: Target, wish: Option<bool>) -> (String, bool) {
         ..Wishes::default()
     };
     let chosen = choose(&artifact(OWN), &target, &wishes);
-    let mut choices = chosen.kernel.choices.iter();
-    let said = choices.any(|choice| choice.what == "8 KiB of workgroup memory reserved");
+    let mut decisions = chosen.kernel.decisions.iter();
+    let said = decisions.any(|decision| decision.what == "8 KiB of workgroup memory reserved");
     assert_eq!(said, chosen.schedule.reserve);
     (chosen.kernel.wgsl, said)
 }
@@ -423,13 +423,13 @@ fn what_was_rewritten_is_said() {
             lanes: Some(1),
             ..Wishes::default()
         };
-        let choices = choose(&artifact(&source), &Target::large(1_000_000, 500), &wishes)
+        let decisions = choose(&artifact(&source), &Target::large(1_000_000, 500), &wishes)
             .kernel
-            .choices;
-        let said = choices
+            .decisions;
+        let said = decisions
             .iter()
-            .find(|choice| choice.why.contains("rounded in another order"));
-        said.map_or_else(String::new, |choice| choice.what.clone())
+            .find(|decision| decision.why.contains("rounded in another order"));
+        said.map_or_else(String::new, |decision| decision.what.clone())
     };
     assert_eq!(
         said("x = sin(w[0] + (x * w[1] + x * x * w[2]))"),
