@@ -13,7 +13,7 @@ pub(crate) enum Busy {
 
 impl Busy {
     /// As the runtime takes it.
-    pub(crate) fn load(self) -> Occupancy {
+    pub(crate) fn occupancy(self) -> Occupancy {
         match self {
             Busy::Low => Occupancy::Low,
             Busy::Full => Occupancy::Full,
@@ -69,7 +69,7 @@ impl Choices {
             prepare: self.prepare,
             reassociate: self.reassociate,
             reserve: self.reserve,
-            load: self.occupancy.map(Busy::load),
+            occupancy: self.occupancy.map(Busy::occupancy),
             steps_per_dispatch: self.steps_per_dispatch,
             checks: self.checks,
             ..Tuning::default()

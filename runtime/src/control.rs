@@ -102,7 +102,7 @@ impl Keep {
 }
 
 /// Overrides of choices that the GPU backend makes. They change the time of a run. Only `lanes`, `shuffles`,
-/// `reassociate` and, with that, `load` change results, apart from the last bits where a driver contracts `a
+/// `reassociate` and, with that, `occupancy` change results, apart from the last bits where a driver contracts `a
 /// * b + c` in one kernel and not in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
@@ -126,7 +126,7 @@ pub struct Tuning {
     pub reserve: Option<bool>,
     /// The assumed occupancy of the device, which decides whether steps are optimised for latency or for
     /// throughput.
-    pub load: Option<Occupancy>,
+    pub occupancy: Option<Occupancy>,
     /// How many steps an iteration of the time loop computes, at least 1.
     pub unroll_steps: Option<u32>,
     /// Whether to compute the statistics of a run that keeps neither outputs nor states without holding all

@@ -43,8 +43,10 @@ const CHOICES: [Choice; 6] = [
         values: &[0, 1],
     },
     Choice {
-        is_given: |tuning| tuning.load.is_some(),
-        set: |tuning, value| tuning.load = Some(Busy::value_variants()[value as usize].load()),
+        is_given: |tuning| tuning.occupancy.is_some(),
+        set: |tuning, value| {
+            tuning.occupancy = Some(Busy::value_variants()[value as usize].occupancy())
+        },
         values: &[0, 1],
     },
     Choice {
@@ -113,7 +115,7 @@ impl Tuned {
         words.extend((tuning.shuffles).map(|value| format!("--shuffles {value}")));
         words.extend((tuning.reassociate).map(|value| format!("--reassociate {value}")));
         let busy = Busy::value_variants().iter();
-        let busy = (busy.filter(|busy| tuning.load == Some(busy.load())))
+        let busy = (busy.filter(|busy| tuning.occupancy == Some(busy.occupancy())))
             .filter_map(Busy::to_possible_value);
         words.extend(busy.map(|word| format!("--occupancy {}", word.get_name())));
         words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
@@ -137,11 +139,11 @@ mod tests {
             Some(false) => 0.0,
             Some(true) | None => 0.5,
         };
-        let load = match tuning.load {
+        let occupancy = match tuning.occupancy {
             Some(Occupancy::Low) => 0.0,
             Some(Occupancy::Full) | None => 0.5,
         };
-        1.0 + (lanes.log2() - 2.0).abs() + order + load + (copies - 8.0).abs() / 8.0
+        1.0 + (lanes.log2() - 2.0).abs() + order + occupancy + (copies - 8.0).abs() / 8.0
     }
 
     #[test]

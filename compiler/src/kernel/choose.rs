@@ -26,8 +26,8 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishe
     };
     let mut decisions = vec![decision];
     let reserved = reserved(&mut splits, target, wishes, lanes);
-    let load = wishes.load.unwrap_or_else(|| target.load(lanes));
-    decisions.extend(made_for(load, target, wishes, lanes));
+    let occupancy = wishes.occupancy.unwrap_or_else(|| target.occupancy(lanes));
+    decisions.extend(made_for(occupancy, target, wishes, lanes));
     let schedule = Schedule {
         class: target.class,
         lanes,
@@ -36,7 +36,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishe
         prepare: false,
         keeps_order: target.keeps_order,
         has_infinities: target.has_infinities,
-        load,
+        occupancy,
         reserve: reserved.is_some(),
         reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),
     };
@@ -108,12 +108,17 @@ impl<'a> Splits<'a> {
 }
 
 /// What steps are made for, where that is a choice.
-fn made_for(load: Occupancy, target: &Target, wishes: &Wishes, lanes: u32) -> Option<Decision> {
-    let what = match load {
+fn made_for(
+    occupancy: Occupancy,
+    target: &Target,
+    wishes: &Wishes,
+    lanes: u32,
+) -> Option<Decision> {
+    let what = match occupancy {
         Occupancy::Low => "steps are made for latency",
         Occupancy::Full => "steps are made for throughput",
     };
-    let why = match (wishes.load, target.busy) {
+    let why = match (wishes.occupancy, target.busy) {
         (Some(_), _) => "the caller asked for it".to_owned(),
         (None, Some(busy)) => format!(
             "{} invocations on a device that {busy} keep busy",
@@ -298,7 +303,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let mut best = estimates[0];
     for estimate in &estimates {
         // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower for it.
-        let fills = !estimate.seldom_talks && target.load(estimate.lanes) == Occupancy::Full;
+        let fills = !estimate.seldom_talks && target.occupancy(estimate.lanes) == Occupancy::Full;
         if fills && estimate.lanes > best.lanes {
             continue;
         }

@@ -40,7 +40,7 @@ impl Bound {
             let cost = ir::cost::operations::cost(program, generator);
             cost.is_some_and(|cost| ratio * cost.step.special > cost.step.total())
         };
-        match schedule.load {
+        match schedule.occupancy {
             Occupancy::Low => Bound::Latency,
             Occupancy::Full if special() => Bound::Special,
             Occupancy::Full => Bound::Issue,

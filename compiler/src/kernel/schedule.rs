@@ -2,7 +2,7 @@
 //! to them, and the kernel that results.
 //!
 //! A schedule never changes what a model computes but for the order in which a float sum is taken (`lanes`,
-//! `reassociate`) and for some roundings (`reassociate`, by `load` in other places); draws are the same bits
+//! `reassociate`) and for some roundings (`reassociate`, by `occupancy` in other places); draws are the same bits
 //! under each. [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its
 //! device and population takes a better one.
 
@@ -31,7 +31,7 @@ pub struct Schedule {
     /// infinity is 0.
     pub has_infinities: bool,
     /// How much of the device the agents keep busy.
-    pub load: Occupancy,
+    pub occupancy: Occupancy,
     /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers
     /// save registers for occupancy, at the price of latency. Where few workgroups run anyway, latency is the
     /// limit, and memory for which few workgroups have room makes drivers spend registers.
@@ -61,7 +61,7 @@ impl Default for Schedule {
             prepare: false,
             keeps_order: false,
             has_infinities: false,
-            load: Occupancy::Full,
+            occupancy: Occupancy::Full,
             reserve: false,
             reassociate: false,
         }
@@ -136,7 +136,7 @@ pub struct Wishes {
     /// Whether workgroup memory is reserved.
     pub reserve: Option<bool>,
     /// How busy the run is taken to keep the device.
-    pub load: Option<Occupancy>,
+    pub occupancy: Option<Occupancy>,
     /// Steps in the text of a round, at least 1.
     pub unroll_steps: Option<u32>,
 }
@@ -175,7 +175,7 @@ impl Target {
     }
 
     /// How busy so many lanes per agent keep it.
-    pub(crate) fn load(&self, lanes: u32) -> Occupancy {
+    pub(crate) fn occupancy(&self, lanes: u32) -> Occupancy {
         let invocations = u64::from(self.agents) * u64::from(lanes);
         let full = self.profile().full_percent;
         match self.busy.map(u64::from) {

@@ -44,7 +44,7 @@ impl TimeLoop {
     ) -> (TimeLoop, Option<Decision>) {
         let has_barriers = layout.lanes > schedule.subgroup;
         let outlives_stop = outlives_stop(program, layout, has_barriers);
-        let asks_seldom = outlives_stop && schedule.load != Occupancy::Full && !has_barriers;
+        let asks_seldom = outlives_stop && schedule.occupancy != Occupancy::Full && !has_barriers;
         let first = program.phases.first();
         let period = match layout.splits_time() || asks_seldom {
             true => None,
@@ -82,7 +82,7 @@ fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Optio
     let weight = (blocks.iter()).fold(Weight::default(), |sum, block| {
         sum.and(weights.of_block(program, block))
     });
-    let (size, full) = (weight.instructions, schedule.load == Occupancy::Full);
+    let (size, full) = (weight.instructions, schedule.occupancy == Occupancy::Full);
     let known = schedule.class.profile().copies;
     let branches = !known.branches && blocks.iter().any(|block| has_branches(block));
     let copies = match size {

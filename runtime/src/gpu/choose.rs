@@ -68,7 +68,7 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
         prepare: tuning.prepare,
         reassociate: tuning.reassociate,
         reserve: tuning.reserve,
-        load: tuning.load,
+        occupancy: tuning.occupancy,
         unroll_steps: tuning.unroll_steps,
     }
 }

@@ -17,11 +17,11 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
         unroll_steps: 1,
         ..Schedule::default()
     };
-    let reassociated = |load: Occupancy, lanes: u32, has_infinities: bool| Schedule {
-        load,
+    let reassociated = |occupancy: Occupancy, lanes: u32, has_infinities: bool| Schedule {
+        occupancy,
         lanes,
         reassociate: true,
-        prepare: load != Occupancy::Full,
+        prepare: occupancy != Occupancy::Full,
         has_infinities,
         ..once
     };

@@ -94,7 +94,7 @@ fn choices(seed: u64) -> Tuning {
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
         reassociate: Some(seed.is_multiple_of(2)),
         reserve: Some(seed.is_multiple_of(3)),
-        load: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
+        occupancy: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
         prepare: Some(seed % 5 < 3),
         ..Tuning::default()

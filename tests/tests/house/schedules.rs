@@ -223,11 +223,11 @@ fn reassociation_changes_no_more_than_roundings() {
         (2, false, Occupancy::Low),
         (4, true, Occupancy::Low),
     ]
-    .map(|(lanes, prepare, load)| Tuning {
+    .map(|(lanes, prepare, occupancy)| Tuning {
         lanes: Some(lanes),
         prepare: Some(prepare),
         reassociate: Some(true),
-        load: Some(load),
+        occupancy: Some(occupancy),
         ..Tuning::default()
     });
     files::report("examples depend on reassociation", all_far_off(&tunings));

@@ -163,10 +163,10 @@ fn lanes_that_take_turns_are_fewer() {
 }
 
 /// What steps are made for.
-fn made_for(target: Target, load: Option<Occupancy>) -> Vec<String> {
+fn made_for(target: Target, occupancy: Option<Occupancy>) -> Vec<String> {
     let wishes = Wishes {
         lanes: Some(1),
-        load,
+        occupancy,
         ..Wishes::default()
     };
     let kernel = choose(&artifact(NETWORK), &target, &wishes).kernel;
