@@ -42,7 +42,7 @@ pub(crate) struct Choices {
     /// Whether float sums are taken in another order, and pairs of divisions share a reciprocal, where that
     /// is faster; never with --math precise.
     #[arg(long, value_name = "BOOL")]
-    reassociate: Option<bool>,
+    relax: Option<bool>,
     /// Whether workgroup memory is reserved, so that the driver's compiler spends registers on speed: for few
     /// agents.
     #[arg(long, value_name = "BOOL")]
@@ -67,7 +67,7 @@ impl Choices {
             shuffles: self.shuffles,
             unroll_steps: self.unroll_steps,
             prepare: self.prepare,
-            reassociate: self.reassociate,
+            relax: self.relax,
             reserve: self.reserve,
             occupancy: self.occupancy.map(Busy::occupancy),
             steps_per_dispatch: self.steps_per_dispatch,

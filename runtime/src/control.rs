@@ -102,7 +102,7 @@ impl Keep {
 }
 
 /// Overrides of choices that the GPU backend makes. They change the time of a run. Only `lanes`, `shuffles`,
-/// `reassociate` and, with that, `occupancy` change results, apart from the last bits where a driver contracts `a
+/// `relax` and, with that, `occupancy` change results, apart from the last bits where a driver contracts `a
 /// * b + c` in one kernel and not in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
@@ -120,7 +120,7 @@ pub struct Tuning {
     pub prepare: Option<bool>,
     /// Whether to reorder sums of floats and to share reciprocals between divisions, where that is faster.
     /// Never with `--math precise`.
-    pub reassociate: Option<bool>,
+    pub relax: Option<bool>,
     /// Whether to reserve workgroup memory, which lowers occupancy so that the driver's compiler uses more
     /// registers. Faster for few agents, slower for many.
     pub reserve: Option<bool>,

@@ -38,8 +38,8 @@ const CHOICES: [Choice; 6] = [
         values: &[1, 2, 4, 8, 16, 32, 64, 128],
     },
     Choice {
-        is_given: |tuning| tuning.reassociate.is_some(),
-        set: |tuning, value| tuning.reassociate = Some(value > 0),
+        is_given: |tuning| tuning.relax.is_some(),
+        set: |tuning, value| tuning.relax = Some(value > 0),
         values: &[0, 1],
     },
     Choice {
@@ -113,7 +113,7 @@ impl Tuned {
         let mut words = Vec::new();
         words.extend(tuning.lanes.map(|lanes| format!("--lanes {lanes}")));
         words.extend((tuning.shuffles).map(|value| format!("--shuffles {value}")));
-        words.extend((tuning.reassociate).map(|value| format!("--reassociate {value}")));
+        words.extend((tuning.relax).map(|value| format!("--relax {value}")));
         let busy = Busy::value_variants().iter();
         let busy = (busy.filter(|busy| tuning.occupancy == Some(busy.occupancy())))
             .filter_map(Busy::to_possible_value);
@@ -135,7 +135,7 @@ mod tests {
     fn seconds(tuning: Tuning) -> f64 {
         let lanes = f64::from(tuning.lanes.unwrap_or(1));
         let copies = f64::from(tuning.unroll_steps.unwrap_or(4));
-        let order = match tuning.reassociate {
+        let order = match tuning.relax {
             Some(false) => 0.0,
             Some(true) | None => 0.5,
         };
@@ -156,7 +156,7 @@ mod tests {
         let found = found.expect("no error").expect("a time");
         assert_eq!(
             found.arguments(),
-            "--lanes 4 --reassociate false --occupancy low --unroll-steps 8"
+            "--lanes 4 --relax false --occupancy low --unroll-steps 8"
         );
         assert_eq!(found.seconds, (seconds(Tuning::default()), 1.0));
         assert_eq!(found.tried, runs);
@@ -170,7 +170,7 @@ mod tests {
         };
         let found = search(start, |tuning| {
             assert_eq!(tuning.lanes, Some(32));
-            let fails = tuning.reassociate == Some(false) || tuning.unroll_steps == Some(8);
+            let fails = tuning.relax == Some(false) || tuning.unroll_steps == Some(8);
             Ok::<_, ()>((!fails).then(|| seconds(tuning)))
         });
         let found = found.expect("no error").expect("a time");

@@ -38,7 +38,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishe
         has_infinities: target.has_infinities,
         occupancy,
         reserve: reserved.is_some(),
-        reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),
+        relax: (wishes.relax).unwrap_or(target.busy.is_some()),
     };
     decisions.extend(reserved.map(|why| Decision {
         what: format!(

@@ -1,5 +1,5 @@
 //! The table of rewrites for a device: those of [`super::relax`], which move roundings, and those of
-//! [`super::order`], which keep every bit. A schedule asks for them ([`Schedule::reassociate`]), so they are
+//! [`super::order`], which keep every bit. A schedule asks for them ([`Schedule::relax`]), so they are
 //! no passes of the pipeline, whose programs run on processors as well.
 //!
 //! Invariant: every float is what it was but for the order of its sums and for some roundings; all else is

@@ -2,7 +2,7 @@
 //! to them, and the kernel that results.
 //!
 //! A schedule never changes what a model computes but for the order in which a float sum is taken (`lanes`,
-//! `reassociate`) and for some roundings (`reassociate`, by `occupancy` in other places); draws are the same bits
+//! `relax`) and for some roundings (`relax`, by `occupancy` in other places); draws are the same bits
 //! under each. [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its
 //! device and population takes a better one.
 
@@ -39,7 +39,7 @@ pub struct Schedule {
     /// Applies the rewrites for devices: constant factors move, sums of floats are taken in the order that
     /// suits fused multiply-adds, and pairs of divisions share a reciprocal if the device is full and waits
     /// for special functions. Only with [`crate::Math::Fast`] and the optimiser.
-    pub reassociate: bool,
+    pub relax: bool,
 }
 
 /// How much of a device a run keeps busy.
@@ -63,7 +63,7 @@ impl Default for Schedule {
             has_infinities: false,
             occupancy: Occupancy::Full,
             reserve: false,
-            reassociate: false,
+            relax: false,
         }
     }
 }
@@ -132,7 +132,7 @@ pub struct Wishes {
     /// Whether there is a `prepare`, where a model has work for it.
     pub prepare: Option<bool>,
     /// Whether sums and divisions of floats are changed to what is faster.
-    pub reassociate: Option<bool>,
+    pub relax: Option<bool>,
     /// Whether workgroup memory is reserved.
     pub reserve: Option<bool>,
     /// How busy the run is taken to keep the device.

@@ -94,14 +94,14 @@ pub(crate) fn rewrite<'a>(
     } = laid;
     let options = &artifact.options;
     let may_round = options.optimise && options.math == Math::Fast;
-    let changed = match schedule.reassociate && may_round {
+    let changed = match schedule.relax && may_round {
         true => {
             let bound = Bound::of(&program, &schedule, options.generator);
             rewrites::apply(&program, &layout, bound, &schedule)
         }
         false => None,
     };
-    schedule.reassociate = changed.is_some();
+    schedule.relax = changed.is_some();
     let mut decisions = Vec::new();
     if let Some((changed, changes)) = changed {
         program = Cow::Owned(changed);

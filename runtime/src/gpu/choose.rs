@@ -66,7 +66,7 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
         lanes: tuning.lanes,
         shuffles: tuning.shuffles,
         prepare: tuning.prepare,
-        reassociate: tuning.reassociate,
+        relax: tuning.relax,
         reserve: tuning.reserve,
         occupancy: tuning.occupancy,
         unroll_steps: tuning.unroll_steps,

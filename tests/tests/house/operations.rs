@@ -17,10 +17,10 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
         unroll_steps: 1,
         ..Schedule::default()
     };
-    let reassociated = |occupancy: Occupancy, lanes: u32, has_infinities: bool| Schedule {
+    let relaxed = |occupancy: Occupancy, lanes: u32, has_infinities: bool| Schedule {
         occupancy,
         lanes,
-        reassociate: true,
+        relax: true,
         prepare: occupancy != Occupancy::Full,
         has_infinities,
         ..once
@@ -34,14 +34,14 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
                 ..once
             },
         ),
-        ("full", reassociated(Occupancy::Full, 1, false)),
-        ("low", reassociated(Occupancy::Low, 1, false)),
-        ("low, infinities", reassociated(Occupancy::Low, 1, true)),
+        ("full", relaxed(Occupancy::Full, 1, false)),
+        ("low", relaxed(Occupancy::Low, 1, false)),
+        ("low, infinities", relaxed(Occupancy::Low, 1, true)),
         ("2 lanes", Schedule { lanes: 2, ..once }),
-        ("4 lanes, low", reassociated(Occupancy::Low, 4, false)),
+        ("4 lanes, low", relaxed(Occupancy::Low, 4, false)),
         (
             "16 lanes, low, infinities",
-            reassociated(Occupancy::Low, 16, true),
+            relaxed(Occupancy::Low, 16, true),
         ),
         (
             "64 lanes at barriers",

@@ -92,7 +92,7 @@ fn choices(seed: u64) -> Tuning {
         lanes: Some([2, 4, 8, 16][seed as usize % 4]),
         shuffles: [None, Some(false)][seed as usize / 4 % 2],
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
-        reassociate: Some(seed.is_multiple_of(2)),
+        relax: Some(seed.is_multiple_of(2)),
         reserve: Some(seed.is_multiple_of(3)),
         occupancy: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],

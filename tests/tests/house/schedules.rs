@@ -1,7 +1,7 @@
-//! A kernel's schedule changes no bit, but lanes the order of sums and reassociation roundings: every
+//! A kernel's schedule changes no bit, but lanes the order of sums and `relax` roundings: every
 //! specimen and every example gives on the GPU what its plain kernel gives, however many steps a round takes,
 //! with and without `prepare`, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
-//! kernel and not in another, and reassociation is on there: floats may differ as roundings do, nothing else
+//! kernel and not in another, and `relax` is on there: floats may differ as roundings do, nothing else
 //! may.
 
 use super::{
@@ -213,7 +213,7 @@ fn lanes_change_no_more_than_the_order_of_sums() {
 }
 
 #[test]
-fn reassociation_changes_no_more_than_roundings() {
+fn relaxing_changes_no_more_than_roundings() {
     if !launch::has_gpu() {
         return;
     }
@@ -226,11 +226,14 @@ fn reassociation_changes_no_more_than_roundings() {
     .map(|(lanes, prepare, occupancy)| Tuning {
         lanes: Some(lanes),
         prepare: Some(prepare),
-        reassociate: Some(true),
+        relax: Some(true),
         occupancy: Some(occupancy),
         ..Tuning::default()
     });
-    files::report("examples depend on reassociation", all_far_off(&tunings));
+    files::report(
+        "examples depend on relaxed roundings",
+        all_far_off(&tunings),
+    );
 }
 
 /// The same for the benchmarks.

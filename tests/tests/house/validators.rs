@@ -79,7 +79,7 @@ fn lane_kernels() -> Vec<(String, String)> {
 }
 
 /// The kernels of examples, benchmarks and specimens whose sums and divisions are changed.
-fn reassociated_kernels() -> Vec<(String, String)> {
+fn relaxed_kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "benchmarks", "tests/run"] {
         for (name, source) in files::models(folder) {
@@ -88,12 +88,12 @@ fn reassociated_kernels() -> Vec<(String, String)> {
                 let kernel = artifact.kernel(&Schedule {
                     lanes,
                     prepare,
-                    reassociate: true,
+                    relax: true,
                     ..Schedule::default()
                 });
                 let new = lanes == 1 || kernel.lanes > 1;
-                if kernel.schedule.reassociate && new {
-                    let name = format!("{folder}/{name}, reassociated, {lanes} lanes");
+                if kernel.schedule.relax && new {
+                    let name = format!("{folder}/{name}, relaxed, {lanes} lanes");
                     kernels.push((name, kernel.wgsl));
                 }
             }
@@ -151,8 +151,8 @@ fn naga_accepts_lanes() {
 }
 
 #[test]
-fn naga_accepts_reassociated_kernels() {
-    let kernels = reassociated_kernels();
+fn naga_accepts_relaxed_kernels() {
+    let kernels = relaxed_kernels();
     assert!(kernels.len() > 20, "only {} kernels", kernels.len());
     let complaints: Vec<String> = (kernels.into_iter())
         .filter_map(|(name, wgsl)| {
@@ -160,7 +160,7 @@ fn naga_accepts_reassociated_kernels() {
                 .map(|complaint| format!("{name}: {complaint}"))
         })
         .collect();
-    files::report("reassociated kernels are refused by naga", complaints);
+    files::report("relaxed kernels are refused by naga", complaints);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn tint_accepts_every_kernel() {
     let mut complaints = Vec::new();
     // What the standard wants to be said, and naga does not know.
     let standard = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";
-    let lanes = lane_kernels().into_iter().chain(reassociated_kernels());
+    let lanes = lane_kernels().into_iter().chain(relaxed_kernels());
     let lanes = lanes.map(|(name, wgsl)| (name, standard.to_owned() + &wgsl));
     for (number, (name, wgsl)) in kernels().into_iter().chain(lanes).enumerate() {
         let path = folder.join(format!("{number}.wgsl"));

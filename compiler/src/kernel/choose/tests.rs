@@ -313,14 +313,14 @@ output x
 ";
 
 /// What is said about sums and divisions, if they are changed.
-fn reassociates(math: Math, target: Target, wish: Option<bool>) -> Option<String> {
+fn relaxes(math: Math, target: Target, wish: Option<bool>) -> Option<String> {
     let options = Options {
         math,
         ..Options::default()
     };
     let artifact = crate::compile_with(DENSE, options).expect("a legal model");
     let wishes = Wishes {
-        reassociate: wish,
+        relax: wish,
         prepare: Some(false),
         ..Wishes::default()
     };
@@ -330,13 +330,13 @@ fn reassociates(math: Math, target: Target, wish: Option<bool>) -> Option<String
         .decisions
         .iter()
         .find(|it| it.what.contains("multiply-adds"));
-    assert_eq!(chosen.schedule.reassociate, said.is_some());
+    assert_eq!(chosen.schedule.relax, said.is_some());
     assert_eq!(chosen.kernel.wgsl == artifact.wgsl(), said.is_none());
     said.map(|it| it.what.clone())
 }
 
 #[test]
-fn gpus_reassociate_under_the_fast_mathematics() {
+fn gpus_relax_under_the_fast_mathematics() {
     let gpu = Target {
         subgroup: 1,
         ..Target::large(1 << 20, 100)
@@ -349,16 +349,16 @@ fn gpus_reassociate_under_the_fast_mathematics() {
     let sums = "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums take what is known \
                 last at last"
         .to_owned();
-    assert_eq!(reassociates(Math::Fast, few, None), Some(sums));
+    assert_eq!(relaxes(Math::Fast, few, None), Some(sums));
     let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 constants went into weights";
     let said = Some(text.to_owned());
     for wish in [None, Some(true)] {
-        assert_eq!(reassociates(Math::Fast, gpu, wish), said);
-        assert_eq!(reassociates(Math::Precise, gpu, wish), None);
+        assert_eq!(relaxes(Math::Fast, gpu, wish), said);
+        assert_eq!(relaxes(Math::Precise, gpu, wish), None);
     }
-    assert_eq!(reassociates(Math::Fast, software, None), None);
-    assert_eq!(reassociates(Math::Fast, software, Some(true)), said);
-    assert_eq!(reassociates(Math::Fast, gpu, Some(false)), None);
+    assert_eq!(relaxes(Math::Fast, software, None), None);
+    assert_eq!(relaxes(Math::Fast, software, Some(true)), said);
+    assert_eq!(relaxes(Math::Fast, gpu, Some(false)), None);
 }
 
 /// The text of a kernel for so many agents, and whether memory is reserved in it.
