@@ -303,14 +303,14 @@ impl<'a> Compiled<'a> {
                     Some(emit::choose(&artifact, &target, &Wishes::default()).kernel)
                 }
                 (None, true) => Some(artifact.kernel(&Schedule {
-                    prepare: true,
+                    step_table: true,
                     ..Schedule::default()
                 })),
                 (None, false) => None,
             };
             if let Some(kernel) = kernel {
                 artifact.own_kernel = Some(kernel.wgsl);
-                artifact.manifest.prepare = kernel.prepared;
+                artifact.manifest.step_table = kernel.step_table;
             }
             self.artifact = Some(artifact);
         }

@@ -38,7 +38,7 @@ pub(crate) struct Choices {
     unroll_steps: Option<u32>,
     /// Whether what all agents share in a step is computed once, before they run.
     #[arg(long, value_name = "BOOL")]
-    prepare: Option<bool>,
+    step_table: Option<bool>,
     /// Whether float sums are taken in another order, and pairs of divisions share a reciprocal, where that
     /// is faster; never with --math precise.
     #[arg(long, value_name = "BOOL")]
@@ -66,7 +66,7 @@ impl Choices {
             lanes: self.lanes,
             shuffles: self.shuffles,
             unroll_steps: self.unroll_steps,
-            prepare: self.prepare,
+            step_table: self.step_table,
             relax: self.relax,
             reserve: self.reserve,
             occupancy: self.occupancy.map(Busy::occupancy),

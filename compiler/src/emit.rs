@@ -43,7 +43,7 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
             schedule: Schedule::default(),
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,
-            prepared: None,
+            step_table: None,
             decisions: vec![Decision {
                 what: "the kernel that was given".to_owned(),
                 why: "it took the place of the compiler's".to_owned(),

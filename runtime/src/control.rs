@@ -117,7 +117,7 @@ pub struct Tuning {
     /// Otherwise, and for more invocations than a subgroup has, they use workgroup memory.
     pub shuffles: Option<bool>,
     /// Whether to compute what all agents share in a step once, in a step table, if there is such work.
-    pub prepare: Option<bool>,
+    pub step_table: Option<bool>,
     /// Whether to reorder sums of floats and to share reciprocals between divisions, where that is faster.
     /// Never with `--math precise`.
     pub relax: Option<bool>,

@@ -102,11 +102,11 @@ fn the_shader_compilers_checks_change_no_bit_and_are_reported() {
     let simulation = model().backend(Backend::Gpu);
     let plain = simulation.run().expect("it runs");
     assert_eq!(said(&plain), 0);
-    for (prepare, steps_per_dispatch) in [(None, None), (Some(true), Some(3))] {
+    for (step_table, steps_per_dispatch) in [(None, None), (Some(true), Some(3))] {
         let simulation = model().backend(Backend::Gpu);
         same(&plain, &simulation.run().expect("it runs"));
         let checked = simulation.tuning(Tuning {
-            prepare,
+            step_table,
             steps_per_dispatch,
             checks: true,
             ..Tuning::default()
@@ -219,7 +219,7 @@ fn a_wrong_model_gives_diagnostics() {
 }
 
 #[test]
-fn what_is_prepared_follows_the_launch() {
+fn the_step_table_follows_the_launch() {
     if !has_gpu() {
         return;
     }
@@ -238,7 +238,7 @@ fn what_is_prepared_follows_the_launch() {
         |salt: usize| -> Vec<f32> { (0..4 * 30).map(|k| ((k * salt) % 8) as f32).collect() };
     let start = |backend| {
         let tuning = Tuning {
-            prepare: Some(true),
+            step_table: Some(true),
             max_agents_per_chunk: Some(70),
             steps_per_dispatch: Some(4),
             ..Tuning::default()
@@ -251,8 +251,8 @@ fn what_is_prepared_follows_the_launch() {
     let (mut cpu, mut device) = (start(Backend::Cpu), start(Backend::Gpu));
     let check = |cpu: &Simulation, device: &Simulation| {
         let run = device.run().expect("it runs");
-        let prepared = |decision: &Decision| decision.what.contains("`prepare` computes");
-        assert!(run.report().decisions.iter().any(prepared));
+        let has_table = |decision: &Decision| decision.what.starts_with("a step table");
+        assert!(run.report().decisions.iter().any(has_table));
         same(&cpu.run().expect("it runs"), &run);
         same(&run, &device.run().expect("it runs again"));
     };

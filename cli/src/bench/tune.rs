@@ -55,8 +55,8 @@ const CHOICES: [Choice; 6] = [
         values: &[0, 1],
     },
     Choice {
-        is_given: |tuning| tuning.prepare.is_some(),
-        set: |tuning, value| tuning.prepare = Some(value > 0),
+        is_given: |tuning| tuning.step_table.is_some(),
+        set: |tuning, value| tuning.step_table = Some(value > 0),
         values: &[0, 1],
     },
     Choice {
@@ -119,7 +119,11 @@ impl Tuned {
             .filter_map(Busy::to_possible_value);
         words.extend(busy.map(|word| format!("--occupancy {}", word.get_name())));
         words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
-        words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));
+        words.extend(
+            tuning
+                .step_table
+                .map(|value| format!("--step-table {value}")),
+        );
         words.extend((tuning.unroll_steps).map(|copies| format!("--unroll-steps {copies}")));
         words.extend(tuning.checks.then(|| "--checks true".to_owned()));
         words.join(" ")

@@ -112,7 +112,7 @@ fn a_kernel_can_prepare_what_agents_share() {
     let expected = serde_json::json!({
         "binding": 5, "rows_per_step": 1, "words": 4, "workgroup_size": 64
     });
-    assert_eq!(manifest["prepare"], expected);
+    assert_eq!(manifest["step_table"], expected);
     let kernel = String::from_utf8(place.read("waves.wgsl")).expect("WGSL is text");
     assert!(kernel.contains("fn prepare("), "{kernel}");
     place.good(&["build", "waves.sim"]);

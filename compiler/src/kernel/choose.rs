@@ -33,7 +33,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishe
         lanes,
         subgroup: target.subgroup,
         unroll_steps: wishes.unroll_steps.unwrap_or(0),
-        prepare: false,
+        step_table: false,
         keeps_order: target.keeps_order,
         has_infinities: target.has_infinities,
         occupancy,
@@ -56,7 +56,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishe
     let split = match step_table(artifact, target, wishes, &rewritten) {
         Ok(split) => Some(split),
         Err(why) => {
-            let what = "nothing is prepared for all agents".to_owned();
+            let what = "no step table".to_owned();
             decisions.push(Decision { what, why });
             None
         }
@@ -199,7 +199,7 @@ fn step_table(
     rewritten: &Rewritten<'_>,
 ) -> Result<step_table::Split, String> {
     let (agents, steps, profile) = (target.agents, target.steps, target.profile());
-    match wishes.prepare {
+    match wishes.step_table {
         Some(true) => {}
         Some(false) => return Err("it was turned off".to_owned()),
         None if target.busy.is_none() => {

@@ -7,7 +7,7 @@
 //! device and population takes a better one.
 
 use super::profile::{DeviceClass, Profile};
-use crate::manifest::Prepared;
+use crate::manifest::StepTable;
 
 /// The choices of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,9 +21,9 @@ pub struct Schedule {
     pub subgroup: u32,
     /// How often the time loop's body stands in the text, at least 1; 0 chooses by the body's size.
     pub unroll_steps: u32,
-    /// Computes what depends on the step but not on the agent once, in an entry point `prepare` of its own
-    /// that the host dispatches before `main`.
-    pub prepare: bool,
+    /// Computes what depends on the step but not on the agent once, into a step table, which an entry point
+    /// `prepare` fills that the host dispatches before `main`.
+    pub step_table: bool,
     /// The device's compiler takes float sums in the order of the text, so that lanes which add the same two
     /// values get the same bits without further care, and few sums need an arithmetic fence.
     pub keeps_order: bool,
@@ -58,7 +58,7 @@ impl Default for Schedule {
             lanes: 1,
             subgroup: 32,
             unroll_steps: 0,
-            prepare: false,
+            step_table: false,
             keeps_order: false,
             has_infinities: false,
             occupancy: Occupancy::Full,
@@ -74,7 +74,7 @@ pub const MOST_LANES: u32 = 128;
 /// A kernel's text and what a host must know to dispatch it, beside the manifest.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// WGSL with the entry point `main`, and `prepare` if `prepared` says so.
+    /// WGSL with the entry point `main`, and `prepare` if there is a step table.
     pub wgsl: String,
     /// The schedule, without what the model has no use for.
     pub schedule: Schedule,
@@ -82,8 +82,8 @@ pub struct Kernel {
     pub lanes: u32,
     /// Invocations of a workgroup.
     pub workgroup_size: u32,
-    /// What `prepare` computes; none if there is no such entry point.
-    pub prepared: Option<Prepared>,
+    /// The step table, which `prepare` fills; none if there is no such entry point.
+    pub step_table: Option<StepTable>,
     /// What was decided for it, and why.
     pub decisions: Vec<Decision>,
 }
@@ -114,7 +114,7 @@ pub struct Target {
     pub busy: Option<u32>,
     /// The smallest subgroup that it may form; 1 if it has none.
     pub subgroup: u32,
-    /// Bytes that the table of `prepare` may take; 0 if there is no binding left for it.
+    /// Bytes that the step table may take; 0 if there is no binding left for it.
     pub table_bytes: u64,
     /// See [`Schedule::keeps_order`].
     pub keeps_order: bool,
@@ -129,8 +129,8 @@ pub struct Wishes {
     pub lanes: Option<u32>,
     /// Whether lanes talk by shuffles where the device has them; else all through workgroup memory.
     pub shuffles: Option<bool>,
-    /// Whether there is a `prepare`, where a model has work for it.
-    pub prepare: Option<bool>,
+    /// Whether there is a step table, where a model has work for it.
+    pub step_table: Option<bool>,
     /// Whether sums and divisions of floats are changed to what is faster.
     pub relax: Option<bool>,
     /// Whether workgroup memory is reserved.

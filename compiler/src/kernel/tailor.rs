@@ -40,11 +40,11 @@ pub(crate) struct Tailored<'a> {
 pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailored<'a> {
     let split = split_over_lanes(artifact, schedule.lanes, schedule.subgroup);
     let rewritten = rewrite(artifact, split, *schedule);
-    let front = match schedule.prepare {
+    let shared = match schedule.step_table {
         true => rewritten.split(),
         false => None,
     };
-    rewritten.finish(artifact, front)
+    rewritten.finish(artifact, shared)
 }
 
 /// The optimised program for so many lanes per agent, as far as it can be split over them: where they are
@@ -131,16 +131,16 @@ impl<'a> Rewritten<'a> {
 
     /// The whole, with a step table or without.
     pub(crate) fn finish(mut self, artifact: &Artifact, split: Option<Split>) -> Tailored<'a> {
-        self.schedule.prepare = split.is_some();
+        self.schedule.step_table = split.is_some();
         let table = split.map(|split| {
             let table = split.table(&artifact.manifest, &self.layout);
             self.decisions.push(table.decision());
             self.program = Cow::Owned(split.program);
             table
         });
-        let front = table.as_ref().map_or(0, |table| table.front);
+        let shared = table.as_ref().map_or(0, |table| table.shared);
         let (time_loop, decision) =
-            TimeLoop::plan(&self.program, &self.layout, &self.schedule, front);
+            TimeLoop::plan(&self.program, &self.layout, &self.schedule, shared);
         self.decisions.extend(decision);
         Tailored {
             program: self.program,

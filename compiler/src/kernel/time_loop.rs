@@ -40,7 +40,7 @@ impl TimeLoop {
         program: &Program,
         layout: &LaneLayout,
         schedule: &Schedule,
-        front: usize,
+        shared: usize,
     ) -> (TimeLoop, Option<Decision>) {
         let has_barriers = layout.lanes > schedule.subgroup;
         let outlives_stop = outlives_stop(program, layout, has_barriers);
@@ -48,9 +48,9 @@ impl TimeLoop {
         let first = program.phases.first();
         let period = match layout.splits_time() || asks_seldom {
             true => None,
-            false => first.and_then(|block| period(program, block.get(front))),
+            false => first.and_then(|block| period(program, block.get(shared))),
         };
-        let skipped = front + usize::from(period.is_some());
+        let skipped = shared + usize::from(period.is_some());
         let (copies, decision) = copies(program, skipped, schedule);
         let copies = period.map_or(copies, |steps| 1 << copies.min(steps).ilog2());
         let until_asked = schedule.class.profile().copies.until_asked;

@@ -65,7 +65,7 @@ pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
     Wishes {
         lanes: tuning.lanes,
         shuffles: tuning.shuffles,
-        prepare: tuning.prepare,
+        step_table: tuning.step_table,
         relax: tuning.relax,
         reserve: tuning.reserve,
         occupancy: tuning.occupancy,

@@ -7,7 +7,7 @@ use crate::{
 };
 use sim_compiler::{
     kernel::schedule,
-    manifest::{Manifest, Prepared},
+    manifest::{Manifest, StepTable},
 };
 
 /// Binding numbers that the manifest promises; the data tables follow.
@@ -35,7 +35,7 @@ pub(crate) struct StepTableKernel {
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) bind_group_layout: wgpu::BindGroupLayout,
     /// The binding and the size of the table.
-    pub(crate) layout: Prepared,
+    pub(crate) layout: StepTable,
 }
 
 impl Kernel {
@@ -51,11 +51,7 @@ impl Kernel {
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Kernel, Error> {
         let mut entries = entries(manifest);
-        entries.extend(
-            kernel
-                .prepared
-                .map(|prepared| storage(prepared.binding, true)),
-        );
+        entries.extend(kernel.step_table.map(|table| storage(table.binding, true)));
         check_limits(open, manifest, kernel.workgroup_size, entries.len())?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
@@ -66,7 +62,7 @@ impl Kernel {
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
         let (pipeline, bind_group_layout) = pipeline(open, &module, "main", &entries, cache)?;
-        let step_table = kernel.prepared.map(|layout| -> Result<_, Error> {
+        let step_table = kernel.step_table.map(|layout| -> Result<_, Error> {
             let mut entries = vec![uniform(manifest)];
             entries.extend(tables(manifest));
             entries.push(storage(layout.binding, false));

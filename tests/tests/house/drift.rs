@@ -26,7 +26,7 @@ const fn forced(relax: Option<bool>, occupancy: Option<Occupancy>) -> Tuning {
         steps_per_dispatch: None,
         lanes: None,
         shuffles: None,
-        prepare: None,
+        step_table: None,
         relax,
         reserve: None,
         occupancy,

@@ -21,16 +21,16 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
         occupancy,
         lanes,
         relax: true,
-        prepare: occupancy != Occupancy::Full,
+        step_table: occupancy != Occupancy::Full,
         has_infinities,
         ..once
     };
     vec![
         ("as it is", once),
         (
-            "prepared",
+            "step table",
             Schedule {
-                prepare: true,
+                step_table: true,
                 ..once
             },
         ),

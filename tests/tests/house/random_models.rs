@@ -96,7 +96,7 @@ fn choices(seed: u64) -> Tuning {
         reserve: Some(seed.is_multiple_of(3)),
         occupancy: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
-        prepare: Some(seed % 5 < 3),
+        step_table: Some(seed % 5 < 3),
         ..Tuning::default()
     }
 }

@@ -1,6 +1,6 @@
 //! A kernel's schedule changes no bit, but lanes the order of sums and `relax` roundings: every
 //! specimen and every example gives on the GPU what its plain kernel gives, however many steps a round takes,
-//! with and without `prepare`, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
+//! with and without a step table, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
 //! kernel and not in another, and `relax` is on there: floats may differ as roundings do, nothing else
 //! may.
 
@@ -21,7 +21,7 @@ use sim_tests::{
 const OTHERS: [Tuning; 2] = [
     Tuning {
         steps_per_dispatch: Some(13),
-        prepare: Some(true),
+        step_table: Some(true),
         unroll_steps: Some(8),
         ..PLAIN
     },
@@ -41,28 +41,28 @@ fn most_steps() -> u64 {
     }
 }
 
-/// What differs between a model's plain kernel and others, if anything. Also: does any of them prepare?
+/// What differs between a model's plain kernel and others, if anything. Also: has any of them a step table?
 fn difference(
     others: &[Tuning],
     make: impl Fn() -> Outcome<Simulation>,
 ) -> Outcome<(Option<String>, bool)> {
     let expected = make()?.tuning(launch::forced(PLAIN)).run()?;
-    let mut prepares = false;
+    let mut has_table = false;
     for tuning in others {
         let run = make()?.tuning(launch::forced(*tuning)).run()?;
-        let prepared = |decision: &sim_compiler::kernel::schedule::Decision| {
-            decision.what.contains("`prepare` computes")
+        let says_so = |decision: &sim_compiler::kernel::schedule::Decision| {
+            decision.what.starts_with("a step table")
         };
-        prepares |= run.report().decisions.iter().any(prepared);
+        has_table |= run.report().decisions.iter().any(says_so);
         let tolerance = match &run.report().backend {
             Device::Gpu(adapter) if adapter.kind.is_gpu() => ROUNDED,
             Device::Gpu(_) | Device::Cpu(_) | Device::Reference => Tolerance::Bits,
         };
         if let Err(difference) = compare(&run, &expected, tolerance) {
-            return Ok((Some(format!("{tuning:?}: {difference}")), prepares));
+            return Ok((Some(format!("{tuning:?}: {difference}")), has_table));
         }
     }
-    Ok((None, prepares))
+    Ok((None, has_table))
 }
 
 #[test]
@@ -70,21 +70,21 @@ fn specimens_do_not_depend_on_the_schedule() {
     if !launch::has_gpu() {
         return;
     }
-    let (mut complaints, mut prepared) = (Vec::new(), 0);
+    let (mut complaints, mut tables) = (Vec::new(), 0);
     for (name, source) in files::models("tests/run") {
         let make = || -> Outcome<Simulation> {
             Ok(Head::read(&source)?.launch(launch::simulation(&source, Backend::Gpu, true)?)?)
         };
         match difference(&OTHERS[..1], make) {
-            Ok((complaint, prepares)) => {
-                prepared += usize::from(prepares);
+            Ok((complaint, has_table)) => {
+                tables += usize::from(has_table);
                 complaints.extend(complaint.map(|it| format!("{name}: {it}")));
             }
             Err(error) => complaints.push(format!("{name}: {error}")),
         }
     }
-    println!("{prepared} specimens prepare");
-    assert!(prepared > 0);
+    println!("{tables} specimens have step tables");
+    assert!(tables > 0);
     files::report("specimens depend on the schedule", complaints);
 }
 
@@ -110,10 +110,10 @@ fn examples_do_not_depend_on_the_schedule() {
             })
         };
         match attempt() {
-            Ok((complaint, prepares)) => {
+            Ok((complaint, has_table)) => {
                 complaints.extend(complaint.map(|it| format!("{name}: {it}")));
-                if name == "portfolio" && !prepares {
-                    complaints.push("portfolio: nothing is prepared".to_owned());
+                if name == "portfolio" && !has_table {
+                    complaints.push("portfolio: it has no step table".to_owned());
                 }
             }
             Err(error) => complaints.push(format!("{name}: {error}")),
@@ -223,9 +223,9 @@ fn relaxing_changes_no_more_than_roundings() {
         (2, false, Occupancy::Low),
         (4, true, Occupancy::Low),
     ]
-    .map(|(lanes, prepare, occupancy)| Tuning {
+    .map(|(lanes, step_table, occupancy)| Tuning {
         lanes: Some(lanes),
-        prepare: Some(prepare),
+        step_table: Some(step_table),
         relax: Some(true),
         occupancy: Some(occupancy),
         ..Tuning::default()

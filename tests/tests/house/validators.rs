@@ -28,15 +28,16 @@ fn kernels() -> Vec<(String, String)> {
                     "{folder}/{name} ({}, {generator:?}, {math:?})",
                     if optimise { "optimised" } else { "plain" }
                 );
-                for (unroll_steps, prepare) in [(1, false), (3, true), (8, true)] {
+                for (unroll_steps, step_table) in [(1, false), (3, true), (8, true)] {
                     let kernel = artifact.kernel(&Schedule {
                         unroll_steps,
-                        prepare,
+                        step_table,
                         ..Schedule::default()
                     });
-                    // Without anything to prepare the kernel is one of those that are here already.
-                    if prepare <= kernel.prepared.is_some() || unroll_steps == 3 {
-                        let form = format!("{form}, {unroll_steps} steps, prepare: {prepare}");
+                    // Without a step table the kernel is one of those that are here already.
+                    if step_table <= kernel.step_table.is_some() || unroll_steps == 3 {
+                        let form =
+                            format!("{form}, {unroll_steps} steps, step table: {step_table}");
                         kernels.push((form, kernel.wgsl));
                     }
                 }
@@ -65,7 +66,7 @@ fn lane_kernels() -> Vec<(String, String)> {
             let kernel = artifact.kernel(&Schedule {
                 lanes,
                 subgroup,
-                prepare: lanes == 4 || lanes == 8,
+                step_table: lanes == 4 || lanes == 8,
                 reserve: lanes > 2,
                 ..Schedule::default()
             });
@@ -84,10 +85,10 @@ fn relaxed_kernels() -> Vec<(String, String)> {
     for folder in ["lang-examples", "benchmarks", "tests/run"] {
         for (name, source) in files::models(folder) {
             let artifact = sim_compiler::compile(&source).expect("a model compiles");
-            for (lanes, prepare) in [(1, false), (1, true), (4, true), (32, false)] {
+            for (lanes, step_table) in [(1, false), (1, true), (4, true), (32, false)] {
                 let kernel = artifact.kernel(&Schedule {
                     lanes,
-                    prepare,
+                    step_table,
                     relax: true,
                     ..Schedule::default()
                 });

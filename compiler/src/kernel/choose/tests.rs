@@ -51,23 +51,23 @@ fn artifact(source: &str) -> Artifact {
     crate::compile(source).expect("a legal model")
 }
 
-/// Whether a run prepares, and what is said about it.
-fn prepares(source: &str, target: Target, prepare: Option<bool>) -> (bool, String) {
+/// Whether a run has a step table, and what is said about it.
+fn step_table(source: &str, target: Target, asked: Option<bool>) -> (bool, String) {
     let wishes = Wishes {
-        prepare,
+        step_table: asked,
         ..Wishes::default()
     };
     let chosen = choose(&artifact(source), &target, &wishes);
-    let prepare = chosen.schedule.prepare;
-    assert_eq!(chosen.kernel.prepared.is_some(), prepare);
-    assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), prepare);
+    let has_table = chosen.schedule.step_table;
+    assert_eq!(chosen.kernel.step_table.is_some(), has_table);
+    assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), has_table);
     let mut decisions = chosen.kernel.decisions.into_iter();
-    let said = decisions.find(|decision| decision.what.contains("prepare"));
-    (prepare, said.expect("a decision").why)
+    let said = decisions.find(|decision| decision.what.contains("step table"));
+    (has_table, said.expect("a decision").why)
 }
 
 #[test]
-fn large_runs_on_gpus_prepare_what_there_is() {
+fn large_runs_on_gpus_have_a_step_table_where_it_pays() {
     let large = Target::large(1_000, 16);
     let software = Target {
         busy: None,
@@ -77,15 +77,15 @@ fn large_runs_on_gpus_prepare_what_there_is() {
         table_bytes: 0,
         ..large
     };
-    assert!(prepares(SHARED, large, None).0);
+    assert!(step_table(SHARED, large, None).0);
     for (case, word) in [
-        (prepares(SHARED, Target::large(999, 16), None), "few"),
-        (prepares(SHARED, Target::large(1_000, 15), None), "few"),
-        (prepares(SHARED, software, None), "software"),
-        (prepares(SHARED, large, Some(false)), "off"),
-        (prepares(SHARED, full, Some(true)), "binding"),
-        (prepares(OWN, large, None), "too little"),
-        (prepares(OWN, large, Some(true)), "too little"),
+        (step_table(SHARED, Target::large(999, 16), None), "few"),
+        (step_table(SHARED, Target::large(1_000, 15), None), "few"),
+        (step_table(SHARED, software, None), "software"),
+        (step_table(SHARED, large, Some(false)), "off"),
+        (step_table(SHARED, full, Some(true)), "binding"),
+        (step_table(OWN, large, None), "too little"),
+        (step_table(OWN, large, Some(true)), "too little"),
     ] {
         assert!(!case.0 && case.1.contains(word), "{case:?}");
     }
@@ -94,15 +94,15 @@ fn large_runs_on_gpus_prepare_what_there_is() {
         steps: 1,
         ..software
     };
-    assert!(prepares(SHARED, small, Some(true)).0);
+    assert!(step_table(SHARED, small, Some(true)).0);
 }
 
 #[test]
 fn a_model_without_such_work_has_one_kernel() {
     let artifact = artifact(OWN);
-    let [plain, asked] = [false, true].map(|prepare| {
+    let [plain, asked] = [false, true].map(|step_table| {
         let schedule = Schedule {
-            prepare,
+            step_table,
             ..Schedule::default()
         };
         artifact.kernel(&schedule).wgsl
@@ -114,9 +114,9 @@ fn a_model_without_such_work_has_one_kernel() {
 fn a_table_that_is_too_large_is_not_made() {
     // One vec4 per step in at most 64 MiB.
     let most = 1 << 22;
-    assert!(prepares(SHARED, Target::large(1_000, most), None).0);
-    let (prepares, why) = prepares(SHARED, Target::large(1_000, most + 1), None);
-    assert!(!prepares && why.contains("67108880 bytes"), "{why}");
+    assert!(step_table(SHARED, Target::large(1_000, most), None).0);
+    let (has_table, why) = step_table(SHARED, Target::large(1_000, most + 1), None);
+    assert!(!has_table && why.contains("67108880 bytes"), "{why}");
 }
 
 /// The lanes of a kernel for so many agents.
@@ -280,7 +280,7 @@ fn a_kernel_that_was_given_runs_as_it_is() {
     artifact.own_kernel = Some("// mine".to_owned());
     let chosen = choose(&artifact, &Target::large(1_000, 100), &Wishes::default());
     assert_eq!(chosen.kernel.wgsl, "// mine");
-    assert!(chosen.kernel.prepared.is_none() && chosen.schedule == Schedule::default());
+    assert!(chosen.kernel.step_table.is_none() && chosen.schedule == Schedule::default());
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn relaxes(math: Math, target: Target, wish: Option<bool>) -> Option<String> {
     let artifact = crate::compile_with(DENSE, options).expect("a legal model");
     let wishes = Wishes {
         relax: wish,
-        prepare: Some(false),
+        step_table: Some(false),
         ..Wishes::default()
     };
     let chosen = choose(&artifact, &target, &wishes);
