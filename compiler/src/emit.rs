@@ -8,7 +8,7 @@ use crate::{
     artifact::Artifact,
     kernel::{
         choose,
-        schedule::{Decision, Kernel, Schedule, Target, Wishes},
+        schedule::{Decision, Kernel, Schedule, Target, Tuning},
         tailor,
     },
 };
@@ -23,11 +23,11 @@ pub struct Chosen {
 }
 
 /// The kernel for a run on a device.
-pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
+pub fn choose(artifact: &Artifact, target: &Target, tuning: &Tuning) -> Chosen {
     if let Some(own) = &artifact.own_kernel {
         return given(artifact, own);
     }
-    let tailored = choose::choose(artifact, target, wishes);
+    let tailored = choose::choose(artifact, target, tuning);
     Chosen {
         schedule: tailored.schedule,
         kernel: wgsl::wgsl(tailored, &artifact.manifest, &artifact.options),

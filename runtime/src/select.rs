@@ -8,12 +8,12 @@ use crate::{
         vector::VectorBackend,
     },
     bind::Launch,
-    control::Tuning,
     cpu::vector::{Program, TooLarge},
     error::Error,
     gpu,
     launches::Launches,
 };
+use sim_compiler::kernel::schedule::Tuning;
 use std::{path::PathBuf, sync::Arc};
 
 /// Estimate of the seconds for opening a GPU: the instance, the device and the kernel's pipeline.

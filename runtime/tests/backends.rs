@@ -108,7 +108,7 @@ fn the_shader_compilers_checks_change_no_bit_and_are_reported() {
         let checked = simulation.tuning(Tuning {
             step_table,
             steps_per_dispatch,
-            checks: true,
+            checks: Some(true),
             ..Tuning::default()
         });
         let run = checked.run().expect("it runs with checks");

@@ -2,7 +2,7 @@
 
 use super::{
     lanes::{self, Estimate},
-    schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Wishes},
+    schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning},
     step_table,
     tailor::{self, Laid, Rewritten, Tailored},
     usage,
@@ -11,34 +11,34 @@ use crate::artifact::Artifact;
 use std::collections::BTreeMap;
 
 /// The program of a run on a device, laid out for it. The schedule is in it, the reasons are its decisions.
-pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishes) -> Tailored<'a> {
+pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Tailored<'a> {
     let target = &Target {
-        subgroup: match wishes.shuffles {
+        subgroup: match tuning.shuffles {
             Some(false) => 1,
             Some(true) | None => target.subgroup.max(1),
         },
         ..*target
     };
     let mut splits = Splits::new(artifact, target.subgroup);
-    let (lanes, decision) = match wishes.lanes {
+    let (lanes, decision) = match tuning.lanes {
         Some(asked) => lanes_asked_for(&mut splits, asked),
         None => choose_lanes(&mut splits, target),
     };
     let mut decisions = vec![decision];
-    let reserved = reserved(&mut splits, target, wishes, lanes);
-    let occupancy = wishes.occupancy.unwrap_or_else(|| target.occupancy(lanes));
-    decisions.extend(made_for(occupancy, target, wishes, lanes));
+    let reserved = reserved(&mut splits, target, tuning, lanes);
+    let occupancy = tuning.occupancy.unwrap_or_else(|| target.occupancy(lanes));
+    decisions.extend(made_for(occupancy, target, tuning, lanes));
     let schedule = Schedule {
         class: target.class,
         lanes,
         subgroup: target.subgroup,
-        unroll_steps: wishes.unroll_steps.unwrap_or(0),
+        unroll_steps: tuning.unroll_steps.unwrap_or(0),
         step_table: false,
         keeps_order: target.keeps_order,
         has_infinities: target.has_infinities,
         occupancy,
         reserve: reserved.is_some(),
-        relax: (wishes.relax).unwrap_or(target.busy.is_some()),
+        relax: (tuning.relax).unwrap_or(target.busy.is_some()),
     };
     decisions.extend(reserved.map(|why| Decision {
         what: format!(
@@ -47,13 +47,13 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishe
         ),
         why,
     }));
-    if let Some(copies) = wishes.unroll_steps {
+    if let Some(copies) = tuning.unroll_steps {
         decisions.push(asked_for(format!(
             "{copies} steps per round of the time loop"
         )));
     }
     let rewritten = tailor::rewrite(artifact, splits.take(lanes), schedule);
-    let split = match step_table(artifact, target, wishes, &rewritten) {
+    let split = match step_table(artifact, target, tuning, &rewritten) {
         Ok(split) => Some(split),
         Err(why) => {
             let what = "no step table".to_owned();
@@ -111,14 +111,14 @@ impl<'a> Splits<'a> {
 fn made_for(
     occupancy: Occupancy,
     target: &Target,
-    wishes: &Wishes,
+    tuning: &Tuning,
     lanes: u32,
 ) -> Option<Decision> {
     let what = match occupancy {
         Occupancy::Low => "steps are made for latency",
         Occupancy::Full => "steps are made for throughput",
     };
-    let why = match (wishes.occupancy, target.busy) {
+    let why = match (tuning.occupancy, target.busy) {
         (Some(_), _) => "the caller asked for it".to_owned(),
         (None, Some(busy)) => format!(
             "{} invocations on a device that {busy} keep busy",
@@ -134,11 +134,11 @@ fn made_for(
 fn reserved(
     splits: &mut Splits<'_>,
     target: &Target,
-    wishes: &Wishes,
+    tuning: &Tuning,
     lanes: u32,
 ) -> Option<String> {
     let workgroup_size = splits.artifact.manifest.workgroup_size.max(lanes);
-    match wishes.reserve {
+    match tuning.reserve {
         Some(true) => return Some("the caller asked for it".to_owned()),
         Some(false) => return None,
         None if target.is_roomy(lanes, workgroup_size) => {
@@ -195,11 +195,11 @@ fn asked_for(what: String) -> Decision {
 fn step_table(
     artifact: &Artifact,
     target: &Target,
-    wishes: &Wishes,
+    tuning: &Tuning,
     rewritten: &Rewritten<'_>,
 ) -> Result<step_table::Split, String> {
     let (agents, steps, profile) = (target.agents, target.steps, target.profile());
-    match wishes.step_table {
+    match tuning.step_table {
         Some(true) => {}
         Some(false) => return Err("it was turned off".to_owned()),
         None if target.busy.is_none() => {

@@ -4,7 +4,7 @@
 use super::{
     lane_layout::LaneLayout,
     lanes::outlives_stop,
-    schedule::{Decision, Occupancy, Schedule},
+    schedule::{Decision, MOST_COPIES, Occupancy, Schedule},
 };
 use crate::ir::{
     BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value,
@@ -13,9 +13,6 @@ use crate::ir::{
         instructions::{Weight, Weights},
     },
 };
-
-/// A round's copies if a schedule asks for more.
-const MOST_COPIES: u32 = 64;
 
 /// The time loop of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A kernel that a session keeps for the launches that need its schedule.
 
 use super::{adapter, cache::Cache, device::OpenDevice, kernel::Kernel, pace::Pace};
-use crate::{control::Tuning, error::Error};
+use crate::error::Error;
 use sim_compiler::{
-    kernel::schedule::{self, Decision, Schedule},
+    kernel::schedule::{self, Decision, Schedule, Tuning},
     manifest::Manifest,
 };
 use std::path::Path;
@@ -37,7 +37,7 @@ impl CachedKernel {
         tuning: &Tuning,
         location: Option<CacheLocation<'_>>,
     ) -> Result<CachedKernel, Error> {
-        let checks = tuning.checks;
+        let checks = tuning.checks == Some(true);
         let cache =
             location.and_then(|it| Cache::open(open, it.directory, it.key, &text.wgsl, checks));
         let handle = cache.as_ref().map(Cache::handle);

@@ -16,14 +16,14 @@ use crate::{
     batch::{Batch, Deliver},
     bind::Launch,
     clock::Stopwatch,
-    control::{Keep, Tuning},
+    control::Keep,
     error::Error,
     memory::Need,
 };
 use sim_compiler::{
     artifact::Artifact,
     emit::{self, Chosen},
-    kernel::schedule::{self, Schedule},
+    kernel::schedule::{self, Schedule, Tuning},
 };
 use std::{
     path::{Path, PathBuf},
@@ -103,7 +103,7 @@ impl Session {
         let Chosen {
             schedule,
             mut kernel,
-        } = emit::choose(artifact, &target, &choose::wishes(&self.tuning));
+        } = emit::choose(artifact, &target, &self.tuning);
         kernel.decisions.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
         let known = |known: &CachedKernel| known.schedule == schedule;

@@ -22,17 +22,9 @@ const FUNCTIONS: f64 = 20.0;
 
 const fn forced(relax: Option<bool>, occupancy: Option<Occupancy>) -> Tuning {
     Tuning {
-        max_agents_per_chunk: None,
-        steps_per_dispatch: None,
-        lanes: None,
-        shuffles: None,
-        step_table: None,
         relax,
-        reserve: None,
         occupancy,
-        unroll_steps: None,
-        reduce: None,
-        checks: false,
+        ..Tuning::AUTO
     }
 }
 
@@ -107,7 +99,7 @@ fn slow_drift_is_the_same_on_every_backend() {
         let cpu = run(Backend::Cpu, KERNELS[0]);
         for tuning in KERNELS {
             let gpu = run(Backend::Gpu, tuning);
-            let kernel = format!("{:?} {:?}", tuning.relax, tuning.occupancy);
+            let kernel = tuning.to_string();
             wrong.extend(complaints(&name, &kernel, &cpu, &gpu));
         }
         models += 1;

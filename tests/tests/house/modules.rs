@@ -119,7 +119,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "table",
             "launch",
             "summary",
-            "choices",
+            "knobs",
             "compilation",
             "output",
             "progress",

@@ -53,11 +53,11 @@ fn artifact(source: &str) -> Artifact {
 
 /// Whether a run has a step table, and what is said about it.
 fn step_table(source: &str, target: Target, asked: Option<bool>) -> (bool, String) {
-    let wishes = Wishes {
+    let tuning = Tuning {
         step_table: asked,
-        ..Wishes::default()
+        ..Tuning::default()
     };
-    let chosen = choose(&artifact(source), &target, &wishes);
+    let chosen = choose(&artifact(source), &target, &tuning);
     let has_table = chosen.schedule.step_table;
     assert_eq!(chosen.kernel.step_table.is_some(), has_table);
     assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), has_table);
@@ -119,9 +119,25 @@ fn a_table_that_is_too_large_is_not_made() {
     assert!(!has_table && why.contains("67108880 bytes"), "{why}");
 }
 
+/// Where nothing is known of a device, nothing is chosen but what is asked for.
+#[test]
+fn a_kernel_for_any_device_is_the_default() {
+    for source in [SHARED, OWN, NETWORK, LONG] {
+        let artifact = artifact(source);
+        let any = Target::any(1_000_000, 1_000);
+        let chosen = choose(&artifact, &any, &Tuning::AUTO).kernel;
+        assert_eq!(chosen.wgsl, artifact.wgsl());
+        let asked = "lanes=4 step-table=true reserve=true relax=true unroll-steps=1";
+        let tuning = asked.parse().expect("a tuning");
+        let asked = choose(&artifact, &any, &tuning).kernel;
+        assert!(asked.schedule.reserve && asked.schedule.unroll_steps == 1);
+        assert!(!asked.wgsl.contains("subgroup"), "{}", asked.wgsl);
+    }
+}
+
 /// The lanes of a kernel for so many agents.
 fn lanes_for(source: &str, target: Target) -> u32 {
-    choose(&artifact(source), &target, &Wishes::default())
+    choose(&artifact(source), &target, &Tuning::default())
         .kernel
         .lanes
 }
@@ -164,12 +180,12 @@ fn lanes_that_take_turns_are_fewer() {
 
 /// What steps are made for.
 fn made_for(target: Target, occupancy: Option<Occupancy>) -> Vec<String> {
-    let wishes = Wishes {
+    let tuning = Tuning {
         lanes: Some(1),
         occupancy,
-        ..Wishes::default()
+        ..Tuning::default()
     };
-    let kernel = choose(&artifact(NETWORK), &target, &wishes).kernel;
+    let kernel = choose(&artifact(NETWORK), &target, &tuning).kernel;
     let decisions = kernel.decisions.into_iter().map(|decision| decision.what);
     decisions.filter(|what| what.contains("made for")).collect()
 }
@@ -210,8 +226,8 @@ fn a_device_without_subgroups_or_a_processor_has_one_lane() {
 }
 
 /// The first choice: of lanes.
-fn said_of_lanes(source: &str, target: Target, wishes: Wishes) -> (u32, Decision) {
-    let kernel = choose(&artifact(source), &target, &wishes).kernel;
+fn said_of_lanes(source: &str, target: Target, tuning: Tuning) -> (u32, Decision) {
+    let kernel = choose(&artifact(source), &target, &tuning).kernel;
     (kernel.lanes, kernel.decisions[0].clone())
 }
 
@@ -223,7 +239,7 @@ fn barriers_are_for_long_sums_of_few_agents() {
         ..large
     };
     for target in [large, without] {
-        let (lanes, said) = said_of_lanes(LONG, target, Wishes::default());
+        let (lanes, said) = said_of_lanes(LONG, target, Tuning::default());
         assert!(lanes >= 64, "{said:?}");
         assert!(
             said.what.ends_with("talk through workgroup memory"),
@@ -245,7 +261,7 @@ fn barriers_are_for_long_sums_of_few_agents() {
     assert!(lanes_for(&table, Target::large(16_384, 1)) <= 32);
     // Steps that only add up talk once a run.
     assert!(lanes_for(DARTS, without) > 1);
-    let (_, said) = said_of_lanes(NETWORK, without, Wishes::default());
+    let (_, said) = said_of_lanes(NETWORK, without, Tuning::default());
     assert!(said.why.contains("no subgroups"), "{said:?}");
 }
 
@@ -261,12 +277,12 @@ fn lanes_that_a_caller_asks_for_talk_as_they_can() {
         // A sum in a branch: 32 lanes can take it, more would wait for those of other agents.
         (BRANCH, 64, None, 32, "32 lanes per agent"),
     ] {
-        let wishes = Wishes {
+        let tuning = Tuning {
             lanes: Some(lanes),
             shuffles,
-            ..Wishes::default()
+            ..Tuning::default()
         };
-        let (got, said) = said_of_lanes(source, large, wishes);
+        let (got, said) = said_of_lanes(source, large, tuning);
         assert_eq!(got, expected, "{said:?}");
         assert!(said.what.ends_with(what), "{said:?}");
         let short = got < lanes.min(MOST_LANES);
@@ -278,7 +294,7 @@ fn lanes_that_a_caller_asks_for_talk_as_they_can() {
 fn a_kernel_that_was_given_runs_as_it_is() {
     let mut artifact = artifact(SHARED);
     artifact.own_kernel = Some("// mine".to_owned());
-    let chosen = choose(&artifact, &Target::large(1_000, 100), &Wishes::default());
+    let chosen = choose(&artifact, &Target::large(1_000, 100), &Tuning::default());
     assert_eq!(chosen.kernel.wgsl, "// mine");
     assert!(chosen.kernel.step_table.is_none() && chosen.schedule == Schedule::default());
 }
@@ -313,18 +329,18 @@ output x
 ";
 
 /// What is said about sums and divisions, if they are changed.
-fn relaxes(math: Math, target: Target, wish: Option<bool>) -> Option<String> {
+fn relaxes(math: Math, target: Target, asked: Option<bool>) -> Option<String> {
     let options = Options {
         math,
         ..Options::default()
     };
     let artifact = crate::compile_with(DENSE, options).expect("a legal model");
-    let wishes = Wishes {
-        relax: wish,
+    let tuning = Tuning {
+        relax: asked,
         step_table: Some(false),
-        ..Wishes::default()
+        ..Tuning::default()
     };
-    let chosen = choose(&artifact, &target, &wishes);
+    let chosen = choose(&artifact, &target, &tuning);
     let said = chosen
         .kernel
         .decisions
@@ -352,9 +368,9 @@ fn gpus_relax_under_the_fast_mathematics() {
     assert_eq!(relaxes(Math::Fast, few, None), Some(sums));
     let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 constants went into weights";
     let said = Some(text.to_owned());
-    for wish in [None, Some(true)] {
-        assert_eq!(relaxes(Math::Fast, gpu, wish), said);
-        assert_eq!(relaxes(Math::Precise, gpu, wish), None);
+    for asked in [None, Some(true)] {
+        assert_eq!(relaxes(Math::Fast, gpu, asked), said);
+        assert_eq!(relaxes(Math::Precise, gpu, asked), None);
     }
     assert_eq!(relaxes(Math::Fast, software, None), None);
     assert_eq!(relaxes(Math::Fast, software, Some(true)), said);
@@ -362,13 +378,13 @@ fn gpus_relax_under_the_fast_mathematics() {
 }
 
 /// The text of a kernel for so many agents, and whether memory is reserved in it.
-fn reserves(target: Target, wish: Option<bool>) -> (String, bool) {
-    let wishes = Wishes {
+fn reserves(target: Target, asked: Option<bool>) -> (String, bool) {
+    let tuning = Tuning {
         lanes: Some(1),
-        reserve: wish,
-        ..Wishes::default()
+        reserve: asked,
+        ..Tuning::default()
     };
-    let chosen = choose(&artifact(OWN), &target, &wishes);
+    let chosen = choose(&artifact(OWN), &target, &tuning);
     let mut decisions = chosen.kernel.decisions.iter();
     let said = decisions.any(|decision| decision.what == "8 KiB of workgroup memory reserved");
     assert_eq!(said, chosen.schedule.reserve);
@@ -380,11 +396,11 @@ fn memory_is_reserved_where_inputs_leave_no_registers() {
     let few = "input w: [f32; 159] state a = 1.0 step { a = a * sum(w) } output z = a";
     let many = few.replace("159", "160");
     for (source, expected) in [(few, false), (&many, true)] {
-        let wishes = Wishes {
+        let tuning = Tuning {
             lanes: Some(1),
-            ..Wishes::default()
+            ..Tuning::default()
         };
-        let chosen = choose(&artifact(source), &Target::large(1 << 20, 100), &wishes);
+        let chosen = choose(&artifact(source), &Target::large(1 << 20, 100), &tuning);
         assert_eq!(chosen.schedule.reserve, expected, "{source}");
     }
 }
@@ -397,14 +413,14 @@ fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
         processors: None,
         ..most
     };
-    for (target, wish, expected) in [
+    for (target, asked, expected) in [
         (most, None, true),
         (more, None, false),
         (unknown, None, false),
         (unknown, Some(true), true),
         (most, Some(false), false),
     ] {
-        let (text, said) = reserves(target, wish);
+        let (text, said) = reserves(target, asked);
         assert_eq!(said, expected, "{target:?}");
         let (memory, uses) = (
             text.matches("var<workgroup> reserved: array<u32, 2048>;"),
@@ -419,11 +435,11 @@ fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
 fn what_was_rewritten_is_said() {
     let said = |body: &str| {
         let source = format!("input w: [f32; 9] state x = 1.0 step {{ {body} }} output x");
-        let wishes = Wishes {
+        let tuning = Tuning {
             lanes: Some(1),
-            ..Wishes::default()
+            ..Tuning::default()
         };
-        let decisions = choose(&artifact(&source), &Target::large(1_000_000, 500), &wishes)
+        let decisions = choose(&artifact(&source), &Target::large(1_000_000, 500), &tuning)
             .kernel
             .decisions;
         let said = decisions
