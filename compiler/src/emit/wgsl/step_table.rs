@@ -39,7 +39,7 @@ impl Writer<'_> {
         let [row, t] = if lanes > 1 {
             let [row, t, lane] = ["row", "step", "lane"].map(|name| self.names.declare(name));
             self.own.lane = lane;
-            self.lane_entry("prepare", &row, &t);
+            self.lane_entry("prepare", size, &row, &t);
             [row, t]
         } else {
             let [row, t, id, groups] =
