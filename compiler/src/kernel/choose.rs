@@ -29,16 +29,10 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     let occupancy = tuning.occupancy.unwrap_or_else(|| target.occupancy(lanes));
     decisions.extend(made_for(occupancy, target, tuning, lanes));
     let schedule = Schedule {
-        class: target.class,
         lanes,
-        subgroup: target.subgroup,
-        unroll_steps: tuning.unroll_steps.unwrap_or(0),
-        step_table: false,
-        keeps_order: target.keeps_order,
-        has_infinities: target.has_infinities,
         occupancy,
         reserve: reserved.is_some(),
-        relax: (tuning.relax).unwrap_or(target.busy.is_some()),
+        ..Schedule::of(target, tuning)
     };
     decisions.extend(reserved.map(|why| Decision {
         what: format!(

@@ -69,6 +69,21 @@ impl Default for Schedule {
     }
 }
 
+impl Schedule {
+    /// What a device says and a caller asks for, before the rules of `choose`.
+    pub(crate) fn of(target: &Target, tuning: &Tuning) -> Schedule {
+        Schedule {
+            class: target.class,
+            subgroup: target.subgroup,
+            unroll_steps: tuning.unroll_steps.unwrap_or(0),
+            keeps_order: target.keeps_order,
+            has_infinities: target.has_infinities,
+            relax: tuning.relax.unwrap_or(target.busy.is_some()),
+            ..Schedule::default()
+        }
+    }
+}
+
 /// Most lanes of an agent: all of a workgroup. WebGPU has at least 256 invocations there.
 pub const MOST_LANES: u32 = 128;
 
