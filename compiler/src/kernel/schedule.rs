@@ -221,13 +221,13 @@ macro_rules! knobs {
         /// What a caller sets where rules would decide otherwise; `None` leaves it to them. It changes the
         /// time of a run. Only `lanes`, `shuffles`, `relax` and, with that, `occupancy` change results, apart
         /// from the last bits where a driver contracts `a * b + c` in one kernel and not in another.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Tuning {
             $($(#[doc = $line])+ pub $field: Option<$type>,)+
         }
 
         impl Tuning {
-            /// All is left to the rules.
+            /// All is left to the rules: the default.
             pub const AUTO: Tuning = Tuning { $($field: None,)+ };
         }
 
@@ -448,12 +448,6 @@ impl Value for Occupancy {
     }
 }
 
-impl Default for Tuning {
-    fn default() -> Tuning {
-        Tuning::AUTO
-    }
-}
-
 impl Tuning {
     /// The knobs that are set, and to what.
     pub fn settings(&self) -> impl Iterator<Item = (&'static Knob, String)> {
@@ -501,16 +495,16 @@ mod tests {
     #[test]
     fn each_knob_sets_the_field_of_its_name() {
         for knob in KNOBS {
-            let mut values = knob.tried.to_vec();
-            match knob.values {
-                Values::Numbers(..) => values.extend(["1", "7"]),
-                Values::Words(words) => values.extend(words.iter().map(|(word, _)| *word)),
-            }
-            for value in values {
+            let tried = knob.tried.iter().map(|value| (*value).to_owned());
+            let values = match knob.values {
+                Values::Numbers(least, most) => [least, most].map(|it| it.to_string()).to_vec(),
+                Values::Words(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
+            };
+            for value in tried.chain(values) {
                 let mut tuning = Tuning::AUTO;
                 assert_eq!(knob.get(&tuning), None);
-                assert_eq!(knob.set(&mut tuning, value), Ok(()));
-                assert_eq!(knob.get(&tuning).as_deref(), Some(value));
+                assert_eq!(knob.set(&mut tuning, &value), Ok(()));
+                assert_eq!(knob.get(&tuning).as_deref(), Some(value.as_str()));
                 let text = tuning.to_string();
                 assert_eq!(text, format!("{}={value}", knob.name));
                 assert_eq!(text.parse(), Ok(tuning));
