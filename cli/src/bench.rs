@@ -9,10 +9,10 @@ mod verify;
 
 use crate::{
     cache,
-    choices::Choices,
     compilation::Compilation,
     failure::Failure,
     interrupt,
+    knobs::DispatchKnobs,
     launch::{self, Assignment},
     number, output, problem,
     run::Backend,
@@ -91,12 +91,12 @@ pub(crate) struct Args {
     /// Compile kernels anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
-    /// Look for the choices under which the kernel is fastest, by trying others, and measure with
-    /// these; prints the arguments that make them. Only on a GPU.
+    /// Look for the tuning under which the kernel is fastest, by trying values of the options that are not
+    /// given, and measure with it; prints the arguments that set it. Only on a GPU.
     #[arg(long)]
     tune: bool,
     #[command(flatten)]
-    choices: Choices,
+    knobs: DispatchKnobs,
 }
 
 /// A model that compiled.
@@ -236,7 +236,7 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
     .batched(batched))
 }
 
-/// The choices under which a model's kernel is fastest; none where there are none to make.
+/// The tuning under which a model's kernel is fastest; none where there is nothing to tune.
 fn tuned(
     args: &Args,
     model: &Model,
@@ -254,7 +254,7 @@ fn tuned(
         let measured = Measured::of(&simulation, &run, TRIAL_RUNS, control)?;
         Ok(Some(measured.gpu.unwrap_or(measured.total).median))
     };
-    let start = args.choices.tuning();
+    let start = args.knobs.tuning;
     tune::search(start, |tuning| match time(tuning) {
         Err(Unmeasured::Failed(Failure::Interrupted)) => Err(Failure::Interrupted.into()),
         // A kernel that fails is none to choose; without a choice it is an error.
@@ -267,7 +267,7 @@ fn tuned(
 fn launched(args: &Args, model: &Model, agents: Option<u32>) -> Result<Simulation, Failure> {
     let mut simulation = Simulation::from_artifact(model.artifact.clone())
         .seed(args.seed)
-        .tuning(args.choices.tuning())
+        .tuning(args.knobs.tuning)
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false);
     if let Some(agents) = agents {

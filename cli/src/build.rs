@@ -1,14 +1,18 @@
 //! `simc build`: a model's kernel and manifest, or what the compiler made of it on the way.
 
 use crate::{
-    compilation::Compilation, failure::Failure, number, output::replace, problem, source::Source,
-    standard_output, terminal, translate::Kernel,
+    compilation::Compilation, failure::Failure, knobs::KernelKnobs, number, output::replace,
+    problem, source::Source, standard_output, terminal, translate::Kernel,
 };
 use clap::error::ErrorKind;
 use sim_compiler::{
     Stage,
     artifact::Artifact,
-    schedule::{self, DeviceClass, Schedule, Target, Wishes},
+    emit,
+    kernel::{
+        profile::DeviceClass,
+        schedule::{Target, Tuning},
+    },
 };
 use std::{
     fs,
@@ -39,16 +43,12 @@ pub(crate) struct Args {
     emit: Vec<Emit>,
     #[command(flatten)]
     compilation: Compilation,
-    /// Gives the kernel a second entry point, `prepare`, that computes once per step what all agents share,
-    /// if the model has such work; only in WGSL.
-    #[arg(long)]
-    prepare: bool,
     /// Print which kernel a device would be given for the model, and why, instead of writing files.
-    #[arg(long, conflicts_with_all = ["emit", "output", "prepare"])]
+    #[arg(long, conflicts_with_all = ["emit", "output"])]
     explain: bool,
     /// Write the kernel that a run on such a device is given, instead of one for any device; only in WGSL.
     /// --explain is about a large GPU unless this says otherwise.
-    #[arg(long, value_enum, value_name = "PROFILE", conflicts_with = "prepare")]
+    #[arg(long, value_enum, value_name = "PROFILE")]
     device: Option<Device>,
     /// Number of agents of that run, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count)]
@@ -56,6 +56,8 @@ pub(crate) struct Args {
     /// Number of its steps, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count)]
     steps: Option<u32>,
+    #[command(flatten)]
+    knobs: KernelKnobs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -144,13 +146,13 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
     if emits.is_empty() {
         emits = vec![Emit::Wgsl, Emit::Manifest];
     }
-    let translated = emits.iter().any(|emit| emit.is_translated());
-    if translated && (args.prepare || args.device.is_some()) {
-        translated_for_wgsl(if args.prepare {
-            "--prepare"
-        } else {
-            "--device"
-        });
+    if emits.iter().any(|emit| emit.is_translated()) {
+        let knob = args.knobs.tuning.settings().next();
+        match (args.device, knob) {
+            (Some(_), _) => translated_for_wgsl("device"),
+            (None, Some((knob, _))) => translated_for_wgsl(knob.name),
+            (None, None) => {}
+        }
     }
     if args.device.is_none() && (args.agents.is_some() || args.steps.is_some()) {
         without_device();
@@ -180,23 +182,23 @@ const SOME_AGENTS: u32 = 10_000;
 /// The same for steps.
 const SOME_STEPS: u32 = 1_000;
 
-/// What is known of a run on a device.
-fn target(args: &Args, artifact: &Artifact, device: Device) -> Target {
-    let agents = args.agents.or(artifact.manifest.agents);
-    let steps = args.steps.or(artifact.manifest.steps);
-    Target::of(
-        device.class(),
-        agents.unwrap_or(SOME_AGENTS),
-        steps.unwrap_or(SOME_STEPS),
-    )
+/// What is known of a run, on a device or on any.
+fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Target {
+    let agents = (args.agents.or(artifact.manifest.agents)).unwrap_or(SOME_AGENTS);
+    let steps = (args.steps.or(artifact.manifest.steps)).unwrap_or(SOME_STEPS);
+    match device {
+        Some(device) => Target::of(device.class(), agents, steps),
+        None => Target::any(agents, steps),
+    }
 }
 
 /// Prints the choices for a device.
 fn explain(args: &Args) -> Result<(), Failure> {
     let source = Source::read(&args.file)?;
     let artifact = args.compilation.compile(&source)?;
-    let target = target(args, &artifact, args.device.unwrap_or(Device::LargeGpu));
-    let kernel = schedule::choose(&artifact, &target, &Wishes::default()).kernel;
+    let device = args.device.unwrap_or(Device::LargeGpu);
+    let target = target(args, &artifact, Some(device));
+    let kernel = emit::choose(&artifact, &target, &args.knobs.tuning).kernel;
     let device = match target.busy {
         Some(busy) => format!("a GPU that {busy} invocations keep busy"),
         None => "a device that computes on the processor".to_owned(),
@@ -205,8 +207,8 @@ fn explain(args: &Args) -> Result<(), Failure> {
         "{}: {} agents x {} steps on {device}, in subgroups of {}\n",
         source.name, target.agents, target.steps, target.subgroup
     );
-    for choice in kernel.choices {
-        text += &format!("  {}\n      {}\n", choice.what, choice.why);
+    for decision in kernel.decisions {
+        text += &format!("  {}\n      {}\n", decision.what, decision.why);
     }
     standard_output::print(text)
 }
@@ -226,7 +228,7 @@ fn without_device() -> ! {
 /// A usage error, as clap reports its own.
 fn translated_for_wgsl(flag: &str) -> ! {
     let text = format!(
-        "{flag} may make a kernel of two entry points, which only `--emit wgsl` can write\n"
+        "--{flag} may make a kernel of lanes or of two entry points, which only `--emit wgsl` can write\n"
     );
     clap::Error::raw(ErrorKind::ArgumentConflict, text).exit()
 }
@@ -293,20 +295,13 @@ impl<'a> Compiled<'a> {
         if self.artifact.is_none() {
             let args = self.args;
             let mut artifact = args.compilation.compile(self.source)?;
-            let kernel = match (args.device, args.prepare) {
-                (Some(device), _) => {
-                    let target = target(args, &artifact, device);
-                    Some(schedule::choose(&artifact, &target, &Wishes::default()).kernel)
-                }
-                (None, true) => Some(artifact.kernel(&Schedule {
-                    prepare: true,
-                    ..Schedule::default()
-                })),
-                (None, false) => None,
-            };
-            if let Some(kernel) = kernel {
+            let tuning = &args.knobs.tuning;
+            if args.device.is_some() || *tuning != Tuning::AUTO {
+                let target = target(args, &artifact, args.device);
+                let kernel = emit::choose(&artifact, &target, tuning).kernel;
                 artifact.own_kernel = Some(kernel.wgsl);
-                artifact.manifest.prepare = kernel.prepared;
+                artifact.manifest.step_table = kernel.step_table;
+                artifact.manifest.workgroup_size = kernel.workgroup_size / kernel.lanes;
             }
             self.artifact = Some(artifact);
         }

@@ -2,11 +2,11 @@
 
 use crate::{
     cache,
-    choices::Choices,
     compilation::Compilation,
     costs::Own,
     failure::Failure,
     interrupt,
+    knobs::AllKnobs,
     launch::{self, Assignment},
     number,
     output::Target,
@@ -16,7 +16,7 @@ use crate::{
     standard_output,
     summary::Summary,
 };
-use sim_runtime::{Control, Simulation, Timing, Tuning};
+use sim_runtime::{Control, Simulation, Timing};
 use std::{path::PathBuf, time::Instant};
 
 /// Arguments of `simc run`.
@@ -73,12 +73,8 @@ pub(crate) struct Args {
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
-    /// Whether statistics of outputs that no file takes are computed without holding the outputs: by a
-    /// GPU itself, on the CPU in several passes; else by their size.
-    #[arg(long, value_name = "BOOL")]
-    reduce: Option<bool>,
     #[command(flatten)]
-    choices: Choices,
+    knobs: AllKnobs,
 }
 
 /// `--backend`.
@@ -161,10 +157,7 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
     simulation = simulation
         .seed(args.seed)
         .first_agent(args.first_agent)
-        .tuning(Tuning {
-            reduce: args.reduce,
-            ..args.choices.tuning()
-        })
+        .tuning(args.knobs.tuning)
         .backend(args.backend.into())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false)

@@ -368,8 +368,8 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 /// What was chosen for the kernel, and why.
 pub(crate) fn kernel(report: &Report) -> Vec<String> {
-    (report.choices.iter())
-        .map(|choice| format!("{}: {}", choice.what, choice.why))
+    (report.decisions.iter())
+        .map(|decision| format!("{}: {}", decision.what, decision.why))
         .collect()
 }
 

@@ -8,12 +8,12 @@ use crate::{
     artifact::Artifact,
     kernel::{
         choose,
-        schedule::{Choice, Kernel, Schedule, Target, Wishes},
+        schedule::{Decision, Kernel, Schedule, Target, Tuning},
         tailor,
     },
 };
 
-/// A schedule and its kernel, whose `choices` say why.
+/// A schedule and its kernel, whose `decisions` say why.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// What was chosen.
@@ -23,11 +23,11 @@ pub struct Chosen {
 }
 
 /// The kernel for a run on a device.
-pub fn choose(artifact: &Artifact, target: &Target, wishes: &Wishes) -> Chosen {
+pub fn choose(artifact: &Artifact, target: &Target, tuning: &Tuning) -> Chosen {
     if let Some(own) = &artifact.own_kernel {
         return given(artifact, own);
     }
-    let tailored = choose::choose(artifact, target, wishes);
+    let tailored = choose::choose(artifact, target, tuning);
     Chosen {
         schedule: tailored.schedule,
         kernel: wgsl::wgsl(tailored, &artifact.manifest, &artifact.options),
@@ -43,8 +43,8 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
             schedule: Schedule::default(),
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,
-            prepared: None,
-            choices: vec![Choice {
+            step_table: None,
+            decisions: vec![Decision {
                 what: "the kernel that was given".to_owned(),
                 why: "it took the place of the compiler's".to_owned(),
             }],

@@ -191,15 +191,6 @@ pub fn emit_stage(source: &str, stage: Stage) -> Result<String, Vec<Diagnostic>>
     }
 }
 
-/// How kernels are chosen.
-pub mod schedule {
-    pub use crate::{
-        emit::{Chosen, choose},
-        kernel::{profile::*, schedule::*},
-        manifest::Prepared,
-    };
-}
-
 #[cfg(test)]
 mod tests {
     /// `__poisson` is as near to what was written as `poisson`, and sorts before it.

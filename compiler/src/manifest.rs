@@ -12,7 +12,7 @@
 //! | 3 | `outputs` (read, write) | likewise |
 //! | 4 | `progress` (read, write) | per agent: steps really run, plus [`STOPPED`] once it has stopped, plus [`CUT_SHORT`] if loops were cut |
 //! | 5 … | the data tables by name (read) | flat, row-major; a struct's fields are tables of their own |
-//! | the next | `per_step` (read) | in kernels with an entry point `prepare`, which writes it: see [`Prepared`] |
+//! | the next | `per_step` (read) | in kernels with a step table, which their entry point `prepare` fills: see [`StepTable`] |
 //!
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
 //! agent's own number is `run.first_agent + i`.
@@ -114,9 +114,9 @@ pub struct Manifest {
     /// Rounds of inner loops in one step at most, also in `init` and `finish`; none if it depends on
     /// values of the run. The time loop is not counted.
     pub inner_rounds: Option<u64>,
-    /// The table that the kernel's entry point `prepare` fills, if it has one.
+    /// The step table, if the kernel has one.
     #[serde(default)]
-    pub prepare: Option<Prepared>,
+    pub step_table: Option<StepTable>,
 }
 
 /// A value or an array of values under one name. A struct's fields are fields of their own, named
@@ -214,9 +214,10 @@ pub enum Counter {
     Agent,
 }
 
-/// The table that the entry point `prepare` fills: one row of `vec4`s per step of the whole run.
+/// The step table: values that all agents share in a step, one row of `vec4`s per step of the whole run. The
+/// entry point `prepare` fills it before `main` runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prepared {
+pub struct StepTable {
     /// Rows per step: one for each lane of an agent, if lanes read different ones.
     pub rows_per_step: u32,
     /// Its binding.
@@ -227,7 +228,7 @@ pub struct Prepared {
     pub workgroup_size: u32,
 }
 
-impl Prepared {
+impl StepTable {
     /// Bytes of the table for a run of so many steps.
     pub fn table_bytes(&self, steps: u32) -> u64 {
         let rows = u64::from(steps.max(1)) * u64::from(self.rows_per_step);

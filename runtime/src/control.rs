@@ -1,7 +1,6 @@
-//! What a caller controls: progress, cancellation, timing and tuning.
+//! What a caller controls: progress, cancellation and timing.
 
 use crate::error::Error;
-use sim_compiler::schedule::Occupancy;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Progress, cancellation and timing of a run.
@@ -99,44 +98,4 @@ impl Keep {
         outputs: false,
         states: false,
     };
-}
-
-/// Overrides of choices that the GPU backend makes. They change the time of a run. Only `lanes`, `shuffles`,
-/// `reassociate` and, with that, `load` change results, apart from the last bits where a driver contracts `a
-/// * b + c` in one kernel and not in another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tuning {
-    /// Most agents of a chunk, at least 1.
-    pub max_agents_per_chunk: Option<u32>,
-    /// Most steps of a dispatch, at least 1.
-    pub steps_per_dispatch: Option<u32>,
-    /// Invocations (lanes) per agent, 1 to 128, as far as the model allows. Sums of floats are then
-    /// reordered; all other results keep their bits.
-    pub lanes: Option<u32>,
-    /// Whether the invocations of an agent exchange values by subgroup shuffles, if the device has them.
-    /// Otherwise, and for more invocations than a subgroup has, they use workgroup memory.
-    pub shuffles: Option<bool>,
-    /// Whether to compute what all agents share in a step once, in a step table, if there is such work.
-    pub prepare: Option<bool>,
-    /// Whether to reorder sums of floats and to share reciprocals between divisions, where that is faster.
-    /// Never with `--math precise`.
-    pub reassociate: Option<bool>,
-    /// Whether to reserve workgroup memory, which lowers occupancy so that the driver's compiler uses more
-    /// registers. Faster for few agents, slower for many.
-    pub reserve: Option<bool>,
-    /// The assumed occupancy of the device, which decides whether steps are optimised for latency or for
-    /// throughput.
-    pub load: Option<Occupancy>,
-    /// How many steps an iteration of the time loop computes, at least 1.
-    pub unroll_steps: Option<u32>,
-    /// Whether to compute the statistics of a run that keeps neither outputs nor states without holding all
-    /// outputs: on the device, or on the CPU block by block in several passes. Default: on a GPU for results
-    /// of 4 MiB and more, on the CPU beyond 256 MiB, never on a software adapter. Ignored if the device does
-    /// not hold all results at once.
-    pub reduce: Option<bool>,
-    /// Whether the shader compiler adds its runtime checks of indices, integer divisors and loop iterations.
-    /// Kernels have guards where they are needed, so the checks never fire, and loops over local arrays took
-    /// up to 31 times as long with them. They help to tell a bug of this compiler from one of a driver: a
-    /// fault that persists with checks is not caused by a missing guard.
-    pub checks: bool,
 }

@@ -63,15 +63,15 @@ mod variation;
 pub use adapter::{AdapterKind, AdapterSummary};
 pub use array::{Array, Number};
 pub use backend::Backend;
-pub use control::{Control, Timing, Tuning};
+pub use control::{Control, Timing};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
 pub use gpu::{Preload, adapters, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use sim_compiler::{
+    kernel::schedule::{Occupancy, Tuning},
     manifest::{MOST_AGENTS, MOST_STEPS},
-    schedule::Occupancy,
 };
 pub use simulation::Simulation;
 pub use statistics::Statistics;

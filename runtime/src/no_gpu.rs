@@ -4,11 +4,11 @@ use crate::{
     adapter::AdapterSummary,
     batch::{Batch, Deliver},
     bind::Launch,
-    control::{Keep, Tuning},
+    control::Keep,
     error::Error,
     memory::Need,
 };
-use sim_compiler::artifact::Artifact;
+use sim_compiler::{artifact::Artifact, kernel::schedule::Tuning};
 use std::{path::Path, sync::Arc};
 
 /// An adapter; uninhabited.

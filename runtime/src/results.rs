@@ -2,8 +2,8 @@
 
 use crate::{control::Keep, error::Error, memory::zeroed, statistics::Sums, telemetry::Telemetry};
 use sim_compiler::{
+    kernel::schedule::Decision,
     manifest::{Field, Manifest},
-    schedule::Choice,
 };
 
 /// The results of one run in words. Fields are in the manifest's order; the words of one agent are
@@ -22,7 +22,7 @@ pub(crate) struct RawResults {
     pub(crate) dispatches: u64,
     pub(crate) chunks: u32,
     pub(crate) telemetry: Telemetry,
-    pub(crate) choices: Vec<Choice>,
+    pub(crate) decisions: Vec<Decision>,
 }
 
 impl RawResults {
@@ -48,7 +48,7 @@ impl RawResults {
             dispatches: 0,
             chunks: 1,
             telemetry: Telemetry::default(),
-            choices: Vec::new(),
+            decisions: Vec::new(),
         })
     }
 }

@@ -11,8 +11,8 @@ use crate::{
     values::{Column, Element, agent_steps, has_stopped, steps, stopped_agents},
 };
 use sim_compiler::{
+    kernel::schedule::Decision,
     manifest::{Field, Manifest},
-    schedule::Choice,
 };
 
 /// The results of a run.
@@ -74,8 +74,8 @@ pub struct Report {
     pub passes: u32,
     /// Counts and times in detail.
     pub telemetry: Telemetry,
-    /// The choices made for the kernel, with reasons; empty on the CPU.
-    pub choices: Vec<Choice>,
+    /// What was decided for the kernel, with reasons; empty on the CPU.
+    pub decisions: Vec<Decision>,
 }
 
 /// What a model ran on.

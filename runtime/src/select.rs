@@ -4,12 +4,12 @@ use crate::{
     backend::{
         Backend, Executor, gpu::SessionOptions, reference::ReferenceBackend, vector::VectorBackend,
     },
-    control::Tuning,
     cpu::vector::{Program, TooLarge},
     error::Error,
     gpu,
     launches::Launches,
 };
+use sim_compiler::kernel::schedule::Tuning;
 use std::{path::PathBuf, sync::Arc};
 
 /// Estimate of the seconds for opening a GPU: the instance, the device and the kernel's pipeline.

@@ -8,7 +8,7 @@ use crate::{
     backend::Backend,
     bind::{Settings, find_param, param_words},
     clock::Stopwatch,
-    control::{Control, Keep, Tuning},
+    control::{Control, Keep},
     cpu::vector::Isa,
     error::{Error, Role},
     exclusive::Exclusive,
@@ -20,6 +20,7 @@ use crate::{
 use execute::Reusable;
 use sim_compiler::{
     artifact::Artifact,
+    kernel::schedule::Tuning,
     manifest::{Field, Manifest},
 };
 use std::{

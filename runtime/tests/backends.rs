@@ -2,7 +2,7 @@
 //!
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
-use sim_compiler::schedule::Choice;
+use sim_compiler::kernel::schedule::Decision;
 use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning};
 use sim_tests::{
     compare::{Tolerance, compare, words},
@@ -94,21 +94,21 @@ fn the_shader_compilers_checks_change_no_bit_and_are_reported() {
         return;
     }
     let said = |run: &Run| {
-        let choices = run.report().choices.iter();
-        choices
+        let decisions = run.report().decisions.iter();
+        decisions
             .filter(|it| it.what.contains("checks are on"))
             .count()
     };
     let simulation = model().backend(Backend::Gpu);
     let plain = simulation.run().expect("it runs");
     assert_eq!(said(&plain), 0);
-    for (prepare, steps_per_dispatch) in [(None, None), (Some(true), Some(3))] {
+    for (step_table, steps_per_dispatch) in [(None, None), (Some(true), Some(3))] {
         let simulation = model().backend(Backend::Gpu);
         same(&plain, &simulation.run().expect("it runs"));
         let checked = simulation.tuning(Tuning {
-            prepare,
+            step_table,
             steps_per_dispatch,
-            checks: true,
+            checks: Some(true),
             ..Tuning::default()
         });
         let run = checked.run().expect("it runs with checks");
@@ -219,7 +219,7 @@ fn a_wrong_model_gives_diagnostics() {
 }
 
 #[test]
-fn what_is_prepared_follows_the_launch() {
+fn the_step_table_follows_the_launch() {
     if !has_gpu() {
         return;
     }
@@ -238,7 +238,7 @@ fn what_is_prepared_follows_the_launch() {
         |salt: usize| -> Vec<f32> { (0..4 * 30).map(|k| ((k * salt) % 8) as f32).collect() };
     let start = |backend| {
         let tuning = Tuning {
-            prepare: Some(true),
+            step_table: Some(true),
             max_agents_per_chunk: Some(70),
             steps_per_dispatch: Some(4),
             ..Tuning::default()
@@ -251,8 +251,8 @@ fn what_is_prepared_follows_the_launch() {
     let (mut cpu, mut device) = (start(Backend::Cpu), start(Backend::Gpu));
     let check = |cpu: &Simulation, device: &Simulation| {
         let run = device.run().expect("it runs");
-        let prepared = |choice: &Choice| choice.what.contains("`prepare` computes");
-        assert!(run.report().choices.iter().any(prepared));
+        let has_table = |decision: &Decision| decision.what.starts_with("a step table");
+        assert!(run.report().decisions.iter().any(has_table));
         same(&cpu.run().expect("it runs"), &run);
         same(&run, &device.run().expect("it runs again"));
     };

@@ -1,7 +1,7 @@
 //! Where models run in these tests: which backends there are, and one way to start a model on each.
 
 use sim_compiler::{Math, Options, compile_with};
-use sim_runtime::{Backend, Isa, Occupancy, Simulation, Tuning};
+use sim_runtime::{Backend, Isa, Simulation, Tuning};
 use std::fmt;
 
 /// Must a GPU adapter be here, so that its lack is a failure? So says `1` in the environment variable
@@ -44,39 +44,28 @@ pub struct Way {
     pub isa: Option<Isa>,
     /// Is the program optimised?
     pub optimise: bool,
-    /// What the GPU's kernel is made to do.
+    /// What is set of the GPU's kernel.
     pub tuning: Tuning,
 }
 
 /// Each step as the model says it, in every round, by every agent.
 pub const PLAIN: Tuning = Tuning {
-    max_agents_per_chunk: None,
-    steps_per_dispatch: None,
     lanes: Some(1),
-    shuffles: None,
-    prepare: Some(false),
-    reassociate: Some(false),
+    step_table: Some(false),
+    relax: Some(false),
     reserve: Some(false),
-    load: None,
     unroll_steps: Some(1),
-    reduce: None,
-    checks: false,
+    ..Tuning::AUTO
 };
 
 /// A kernel that does all that kernels can do beside what a model says, in rounds and dispatches that fit no
 /// number of steps.
 pub const ELABORATE: Tuning = Tuning {
-    max_agents_per_chunk: None,
     steps_per_dispatch: Some(29),
-    lanes: None,
-    shuffles: None,
-    prepare: Some(true),
-    reassociate: None,
+    step_table: Some(true),
     reserve: Some(true),
-    load: None,
     unroll_steps: Some(3),
-    reduce: None,
-    checks: false,
+    ..Tuning::AUTO
 };
 
 impl Way {
@@ -114,7 +103,7 @@ impl fmt::Display for Way {
             ", not optimised"
         })?;
         if self.tuning != Tuning::default() {
-            write!(f, ", {:?}", self.tuning)?;
+            write!(f, ", {}", self.tuning)?;
         }
         Ok(())
     }
@@ -150,48 +139,24 @@ pub fn ways() -> Vec<Way> {
     ways
 }
 
-/// By the number that names one in `SIM_SCHEDULE`.
-pub const OCCUPANCIES: [Occupancy; 2] = [Occupancy::Low, Occupancy::Full];
-
-/// The choices of the GPU backend that the environment variable `SIM_SCHEDULE` forces on every test, such as
-/// `lanes=4,exchange=1,unroll=3,split=7,checks=1`, where `exchange=1` has lanes talk through workgroup
-/// memory; `math=precise` there is for [`math`].
+/// What the environment variable `SIM_SCHEDULE` sets on every test, such as
+/// `lanes=4 shuffles=false unroll-steps=3`; `math=precise` there is for [`math`].
 ///
 /// # Panics
-/// If it names what there is not.
+/// If it sets what cannot be set.
 pub fn tuning() -> Tuning {
-    let mut tuning = Tuning::default();
-    let Ok(text) = std::env::var("SIM_SCHEDULE") else {
-        return tuning;
-    };
-    for choice in text.split(',').filter(|choice| !choice.is_empty()) {
-        let (name, value) = choice.split_once('=').unwrap_or((choice, ""));
-        if name == "math" {
-            continue;
-        }
-        let value: Option<u32> = Some(value.parse().expect("SIM_SCHEDULE: name=number"));
-        match name {
-            "lanes" => tuning.lanes = value,
-            "exchange" => tuning.shuffles = value.map(|on| on == 0),
-            "unroll" => tuning.unroll_steps = value,
-            "split" => tuning.steps_per_dispatch = value,
-            "prepare" => tuning.prepare = value.map(|on| on > 0),
-            "reserve" => tuning.reserve = value.map(|on| on > 0),
-            "occupancy" => tuning.load = value.map(|number| OCCUPANCIES[number as usize]),
-            "reassociate" => tuning.reassociate = value.map(|on| on > 0),
-            "chunk" => tuning.max_agents_per_chunk = value,
-            "checks" => tuning.checks = value > Some(0),
-            other => panic!("SIM_SCHEDULE: there is no choice `{other}`"),
-        }
-    }
-    tuning
+    let text = std::env::var("SIM_SCHEDULE").unwrap_or_default();
+    let settings = text.split([' ', ',']);
+    let settings: Vec<&str> = settings.filter(|it| !it.starts_with("math=")).collect();
+    let tuning = settings.join(" ").parse();
+    tuning.unwrap_or_else(|error| panic!("SIM_SCHEDULE: {error}"))
 }
 
-/// Choices of a test's own, with what `SIM_SCHEDULE` forces on those, too: the shader compiler's checks,
+/// A test's own tuning, with what `SIM_SCHEDULE` forces on it, too: the shader compiler's checks,
 /// which change nothing that a test may look at.
 pub fn forced(own: Tuning) -> Tuning {
     Tuning {
-        checks: own.checks || tuning().checks,
+        checks: own.checks.or(tuning().checks),
         ..own
     }
 }
@@ -203,8 +168,8 @@ pub fn forced(own: Tuning) -> Tuning {
 pub fn math() -> Math {
     let text = std::env::var("SIM_SCHEDULE").unwrap_or_default();
     let forced = text
-        .split(',')
-        .find_map(|choice| choice.strip_prefix("math="));
+        .split([' ', ','])
+        .find_map(|setting| setting.strip_prefix("math="));
     match forced {
         None | Some("fast") => Math::Fast,
         Some("precise") => Math::Precise,

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     costs::{Costs, Own, ms},
+    knobs::arguments,
     number::grouped,
     summary::{self, duration, kernel, rate, significant},
 };
@@ -203,7 +204,7 @@ impl Row {
     /// The same row with what a search found before it.
     pub(crate) fn tuned(mut self, tuned: Option<Tuned>) -> Row {
         self.tuned = tuned.map(|tuned| Search {
-            arguments: tuned.arguments(),
+            arguments: arguments(&tuned.tuning),
             tried: tuned.tried,
             untuned_ms: ms(tuned.seconds.0),
         });

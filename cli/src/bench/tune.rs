@@ -1,13 +1,11 @@
-//! `simc bench --tune`: looks for the choices under which a model's kernel is fastest, by running it.
+//! `simc bench --tune`: looks for the tuning under which a model's kernel is fastest, by running it.
 //!
 //! Choices by rule are good, not best: drivers allocate registers and order instructions by rules of their
-//! own, so that a text that saves an instruction can be slower. One choice after another is tried at each of
-//! its values, the others as they are best so far, and all again until nothing is gained; a value must be
-//! clearly faster than what there was.
+//! own, so that a text that saves an instruction can be slower. One knob after another is tried at each of
+//! the values that its row has for that, the others as they are best so far, and all again until nothing is
+//! gained; a value must be clearly faster than what there was.
 
-use crate::choices::Busy;
-use clap::ValueEnum;
-use sim_runtime::Tuning;
+use sim_compiler::kernel::schedule::{KNOBS, Tuning};
 
 /// A time must be so much shorter to count: runs differ by less.
 const CLEARLY: f64 = 0.99;
@@ -15,7 +13,7 @@ const CLEARLY: f64 = 0.99;
 /// What a search found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuned {
-    /// The best choices.
+    /// The best tuning.
     pub(crate) tuning: Tuning,
     /// Seconds of a run by the rules, and of a run with these.
     pub(crate) seconds: (f64, f64),
@@ -23,48 +21,7 @@ pub(crate) struct Tuned {
     pub(crate) tried: u32,
 }
 
-/// A choice, and the values that are tried.
-struct Choice {
-    is_given: fn(&Tuning) -> bool,
-    set: fn(&mut Tuning, u32),
-    values: &'static [u32],
-}
-
-/// In the order in which they are tried.
-const CHOICES: [Choice; 6] = [
-    Choice {
-        is_given: |tuning| tuning.lanes.is_some(),
-        set: |tuning, value| tuning.lanes = Some(value),
-        values: &[1, 2, 4, 8, 16, 32, 64, 128],
-    },
-    Choice {
-        is_given: |tuning| tuning.reassociate.is_some(),
-        set: |tuning, value| tuning.reassociate = Some(value > 0),
-        values: &[0, 1],
-    },
-    Choice {
-        is_given: |tuning| tuning.load.is_some(),
-        set: |tuning, value| tuning.load = Some(Busy::value_variants()[value as usize].load()),
-        values: &[0, 1],
-    },
-    Choice {
-        is_given: |tuning| tuning.reserve.is_some(),
-        set: |tuning, value| tuning.reserve = Some(value > 0),
-        values: &[0, 1],
-    },
-    Choice {
-        is_given: |tuning| tuning.prepare.is_some(),
-        set: |tuning, value| tuning.prepare = Some(value > 0),
-        values: &[0, 1],
-    },
-    Choice {
-        is_given: |tuning| tuning.unroll_steps.is_some(),
-        set: |tuning, value| tuning.unroll_steps = Some(value),
-        values: &[1, 2, 4, 5, 8, 16],
-    },
-];
-
-/// Looks for the fastest choices among those that `start` leaves open. `time` gives the seconds of a run, or
+/// Looks for the fastest tuning among those that set what `start` does. `time` gives the seconds of a run, or
 /// none for one that does not do what it should.
 pub(crate) fn search<E>(
     start: Tuning,
@@ -79,14 +36,14 @@ pub(crate) fn search<E>(
         tried: 1,
     };
     let mut known = vec![start];
-    // Choices depend on one another: again, as long as that helps.
+    // Knobs depend on one another: again, as long as that helps.
     loop {
         let before = best.tuning;
-        for choice in CHOICES.iter().filter(|choice| !(choice.is_given)(&start)) {
+        for knob in KNOBS.iter().filter(|knob| knob.get(&start).is_none()) {
             let others = best.tuning;
-            for &value in choice.values {
+            for value in knob.tried {
                 let mut tuning = others;
-                (choice.set)(&mut tuning, value);
+                (knob.set(&mut tuning, value)).expect("a row tries values that its knob can take");
                 if known.contains(&tuning) {
                     continue;
                 }
@@ -104,48 +61,29 @@ pub(crate) fn search<E>(
     }
 }
 
-impl Tuned {
-    /// The arguments that make these choices without a search.
-    pub(crate) fn arguments(&self) -> String {
-        let tuning = &self.tuning;
-        let mut words = Vec::new();
-        words.extend(tuning.lanes.map(|lanes| format!("--lanes {lanes}")));
-        words.extend((tuning.shuffles).map(|value| format!("--shuffles {value}")));
-        words.extend((tuning.reassociate).map(|value| format!("--reassociate {value}")));
-        let busy = Busy::value_variants().iter();
-        let busy = (busy.filter(|busy| tuning.load == Some(busy.load())))
-            .filter_map(Busy::to_possible_value);
-        words.extend(busy.map(|word| format!("--occupancy {}", word.get_name())));
-        words.extend(tuning.reserve.map(|value| format!("--reserve {value}")));
-        words.extend(tuning.prepare.map(|value| format!("--prepare {value}")));
-        words.extend((tuning.unroll_steps).map(|copies| format!("--unroll-steps {copies}")));
-        words.extend(tuning.checks.then(|| "--checks true".to_owned()));
-        words.join(" ")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knobs::arguments;
     use sim_runtime::Occupancy;
 
     /// Seconds that grow with the distance from what is best.
     fn seconds(tuning: Tuning) -> f64 {
         let lanes = f64::from(tuning.lanes.unwrap_or(1));
         let copies = f64::from(tuning.unroll_steps.unwrap_or(4));
-        let order = match tuning.reassociate {
+        let order = match tuning.relax {
             Some(false) => 0.0,
             Some(true) | None => 0.5,
         };
-        let load = match tuning.load {
+        let occupancy = match tuning.occupancy {
             Some(Occupancy::Low) => 0.0,
             Some(Occupancy::Full) | None => 0.5,
         };
-        1.0 + (lanes.log2() - 2.0).abs() + order + load + (copies - 8.0).abs() / 8.0
+        1.0 + (lanes.log2() - 2.0).abs() + order + occupancy + (copies - 8.0).abs() / 8.0
     }
 
     #[test]
-    fn the_best_of_each_choice_is_found() {
+    fn the_best_of_each_knob_is_found() {
         let mut runs = 0;
         let found = search(Tuning::default(), |tuning| {
             runs += 1;
@@ -153,8 +91,8 @@ mod tests {
         });
         let found = found.expect("no error").expect("a time");
         assert_eq!(
-            found.arguments(),
-            "--lanes 4 --reassociate false --occupancy low --unroll-steps 8"
+            arguments(&found.tuning),
+            "--lanes 4 --relax false --occupancy low --unroll-steps 8"
         );
         assert_eq!(found.seconds, (seconds(Tuning::default()), 1.0));
         assert_eq!(found.tried, runs);
@@ -168,12 +106,12 @@ mod tests {
         };
         let found = search(start, |tuning| {
             assert_eq!(tuning.lanes, Some(32));
-            let fails = tuning.reassociate == Some(false) || tuning.unroll_steps == Some(8);
+            let fails = tuning.relax == Some(false) || tuning.unroll_steps == Some(8);
             Ok::<_, ()>((!fails).then(|| seconds(tuning)))
         });
         let found = found.expect("no error").expect("a time");
         assert_eq!(
-            found.arguments(),
+            arguments(&found.tuning),
             "--lanes 32 --occupancy low --unroll-steps 5"
         );
         assert!(

@@ -106,21 +106,81 @@ fn a_kernel_can_prepare_what_agents_share() {
         "state x = 0.0\nstep t { x += sin(f32(t)) + cos(0.5 * f32(t)) }\noutput x\n";
     let place = Place::new();
     place.write("waves.sim", SHARED);
-    place.good(&["build", "waves.sim", "--prepare"]);
+    place.good(&["build", "waves.sim", "--step-table", "true"]);
     let manifest: serde_json::Value =
         serde_json::from_slice(&place.read("waves.json")).expect("the manifest is JSON");
     let expected = serde_json::json!({
         "binding": 5, "rows_per_step": 1, "words": 4, "workgroup_size": 64
     });
-    assert_eq!(manifest["prepare"], expected);
+    assert_eq!(manifest["step_table"], expected);
     let kernel = String::from_utf8(place.read("waves.wgsl")).expect("WGSL is text");
     assert!(kernel.contains("fn prepare("), "{kernel}");
     place.good(&["build", "waves.sim"]);
     let kernel = String::from_utf8(place.read("waves.wgsl")).expect("WGSL is text");
     assert!(!kernel.contains("prepare"), "{kernel}");
-    let said = place.simc(&["build", "waves.sim", "--prepare", "--emit", "msl"]);
+    let said = place.simc(&["build", "waves.sim", "--step-table=true", "--emit", "msl"]);
     assert_eq!(said.code, 2);
     assert!(said.err.contains("--emit wgsl"), "{}", said.err);
+}
+
+#[test]
+fn a_kernel_is_tuned_by_hand() {
+    const SUM: &str = "input w: [f32; 64] = [for i in 0..64: 0.5]\nstate x = 0.0\n\
+                       step { x += sum(for i in 0..64: w[i] * x) }\noutput x\n";
+    let place = Place::new();
+    place.write("sum.sim", SUM);
+    let workgroup_size = |more: &[&str]| {
+        let args = [&["build", "sum.sim", "--emit", "manifest"], more].concat();
+        let manifest: serde_json::Value =
+            serde_json::from_str(&place.good(&args).out).expect("the manifest is JSON");
+        manifest["workgroup_size"].as_u64().expect("a number")
+    };
+    assert_eq!(workgroup_size(&[]), 64);
+    assert_eq!(
+        workgroup_size(&["--lanes", "4"]),
+        16,
+        "agents of a workgroup"
+    );
+    let gpu = ["--device", "large-gpu", "--lanes", "32"];
+    assert_eq!(workgroup_size(&gpu), 2);
+    let said = place.good(&["build", "sum.sim", "--explain", "--lanes", "8"]);
+    assert!(said.out.contains("8 lanes per agent"), "{}", said.out);
+}
+
+#[test]
+fn wrong_tuning_says_what_is_right() {
+    let place = Place::new();
+    place.write("walk.sim", MODEL);
+    for (option, words) in [
+        (
+            "--lanes=129",
+            ["'129' for '--lanes <N>'", "a number from 1 to 128"],
+        ),
+        (
+            "--unroll-steps=many",
+            ["'many' for '--unroll-steps <N>'", "from 1 to 64"],
+        ),
+        (
+            "--relax=1",
+            ["'1' for '--relax <BOOL>'", "[possible values: false, true]"],
+        ),
+        (
+            "--occupancy=half",
+            ["'half' for '--occupancy <WORD>'", "low, full"],
+        ),
+        (
+            "--reassociate=false",
+            ["'--reassociate [<BOOL>]'", "'--relax'"],
+        ),
+        ("--prepare", ["'--prepare [<BOOL>]'", "'--step-table'"]),
+        ("--reduce=true", ["'--reduce'", "unexpected argument"]),
+    ] {
+        let said = place.simc(&["build", "walk.sim", option]);
+        assert_eq!(said.code, 2, "{}", said.err);
+        for word in words {
+            assert!(said.err.contains(word), "{option}: {}", said.err);
+        }
+    }
 }
 
 #[test]

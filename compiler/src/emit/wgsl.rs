@@ -23,9 +23,9 @@ mod names;
 mod operator;
 mod origin;
 mod precise;
-mod prepare;
 mod reserve;
 mod reserved;
+mod step_table;
 mod stmt;
 mod storage;
 mod support;
@@ -39,6 +39,7 @@ use crate::{
         lane_layout::LaneLayout,
         limits,
         schedule::{Kernel, Schedule},
+        step_table::Table,
         tailor::Tailored,
         time_loop::TimeLoop,
         usage::{LanePlace, Usage, usage},
@@ -50,7 +51,6 @@ use crate::{
 use names::Names;
 pub use origin::Origin;
 pub(crate) use origin::origins;
-use prepare::PerStep;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
 
@@ -65,8 +65,8 @@ pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Option
         schedule: tailored.schedule,
         lanes,
         workgroup_size,
-        prepared: tailored.table.map(|table| table.layout),
-        choices: tailored.choices,
+        step_table: tailored.table.map(|table| table.layout),
+        decisions: tailored.decisions,
     }
 }
 
@@ -79,8 +79,8 @@ struct Writer<'a> {
     schedule: Schedule,
     /// How agents are split over lanes.
     layout: &'a LaneLayout,
-    /// What `prepare` computes, if there is such an entry point.
-    per_step: Option<PerStep>,
+    /// The step table, if there is one.
+    step_table: Option<&'a Table>,
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
             generator: options.generator,
             math: options.math,
             schedule: tailored.schedule,
-            per_step: None,
+            step_table: tailored.table.as_ref(),
             layout: &tailored.layout,
             usage: usage(program, &tailored.layout),
             names: Names::new(),
@@ -188,9 +188,6 @@ impl<'a> Writer<'a> {
             origins: None,
         };
         writer.name_module();
-        if let Some(table) = &tailored.table {
-            writer.set_per_step(table);
-        }
         if writer.has_barriers() {
             let skipped = writer.layout.skipped.iter();
             let tell = skipped.map(|(var, _)| (LaneOp::Sum, program[*var].ty));
@@ -202,7 +199,7 @@ impl<'a> Writer<'a> {
     fn write(&mut self) {
         self.bindings();
         self.functions();
-        self.prepare();
+        self.fill_step_table();
         self.main();
         self.support();
     }

@@ -2,7 +2,7 @@
 
 use super::{
     lanes::{self, Estimate},
-    schedule::{Choice, MOST_LANES, Occupancy, Schedule, Target, Wishes},
+    schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning},
     step_table,
     tailor::{self, Laid, Rewritten, Tailored},
     usage,
@@ -11,59 +11,53 @@ use crate::artifact::Artifact;
 use std::collections::BTreeMap;
 
 /// The program of a run on a device, laid out for it. The schedule is in it, the reasons are its decisions.
-pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, wishes: &Wishes) -> Tailored<'a> {
+pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Tailored<'a> {
     let target = &Target {
-        subgroup: match wishes.shuffles {
+        subgroup: match tuning.shuffles {
             Some(false) => 1,
             Some(true) | None => target.subgroup.max(1),
         },
         ..*target
     };
     let mut splits = Splits::new(artifact, target.subgroup);
-    let (lanes, choice) = match wishes.lanes {
+    let (lanes, decision) = match tuning.lanes {
         Some(asked) => lanes_asked_for(&mut splits, asked),
         None => choose_lanes(&mut splits, target),
     };
-    let mut choices = vec![choice];
-    let reserved = reserved(&mut splits, target, wishes, lanes);
-    let load = wishes.load.unwrap_or_else(|| target.load(lanes));
-    choices.extend(made_for(load, target, wishes, lanes));
+    let mut decisions = vec![decision];
+    let reserved = reserved(&mut splits, target, tuning, lanes);
+    let occupancy = tuning.occupancy.unwrap_or_else(|| target.occupancy(lanes));
+    decisions.extend(made_for(occupancy, target, tuning, lanes));
     let schedule = Schedule {
-        class: target.class,
         lanes,
-        subgroup: target.subgroup,
-        unroll_steps: wishes.unroll_steps.unwrap_or(0),
-        prepare: false,
-        keeps_order: target.keeps_order,
-        has_infinities: target.has_infinities,
-        load,
+        occupancy,
         reserve: reserved.is_some(),
-        reassociate: (wishes.reassociate).unwrap_or(target.busy.is_some()),
+        ..Schedule::of(target, tuning)
     };
-    choices.extend(reserved.map(|why| Choice {
+    decisions.extend(reserved.map(|why| Decision {
         what: format!(
             "{} KiB of workgroup memory reserved",
             target.profile().reserved_bytes >> 10
         ),
         why,
     }));
-    if let Some(copies) = wishes.unroll_steps {
-        choices.push(asked_for(format!(
+    if let Some(copies) = tuning.unroll_steps {
+        decisions.push(asked_for(format!(
             "{copies} steps per round of the time loop"
         )));
     }
     let rewritten = tailor::rewrite(artifact, splits.take(lanes), schedule);
-    let split = match step_table(artifact, target, wishes, &rewritten) {
+    let split = match step_table(artifact, target, tuning, &rewritten) {
         Ok(split) => Some(split),
         Err(why) => {
-            let what = "nothing is prepared for all agents".to_owned();
-            choices.push(Choice { what, why });
+            let what = "no step table".to_owned();
+            decisions.push(Decision { what, why });
             None
         }
     };
     let mut tailored = rewritten.finish(artifact, split);
-    choices.append(&mut tailored.choices);
-    tailored.choices = choices;
+    decisions.append(&mut tailored.decisions);
+    tailored.decisions = decisions;
     tailored
 }
 
@@ -108,12 +102,17 @@ impl<'a> Splits<'a> {
 }
 
 /// What steps are made for, where that is a choice.
-fn made_for(load: Occupancy, target: &Target, wishes: &Wishes, lanes: u32) -> Option<Choice> {
-    let what = match load {
+fn made_for(
+    occupancy: Occupancy,
+    target: &Target,
+    tuning: &Tuning,
+    lanes: u32,
+) -> Option<Decision> {
+    let what = match occupancy {
         Occupancy::Low => "steps are made for latency",
         Occupancy::Full => "steps are made for throughput",
     };
-    let why = match (wishes.load, target.busy) {
+    let why = match (tuning.occupancy, target.busy) {
         (Some(_), _) => "the caller asked for it".to_owned(),
         (None, Some(busy)) => format!(
             "{} invocations on a device that {busy} keep busy",
@@ -122,18 +121,18 @@ fn made_for(load: Occupancy, target: &Target, wishes: &Wishes, lanes: u32) -> Op
         (None, None) => return None,
     };
     let what = what.to_owned();
-    Some(Choice { what, why })
+    Some(Decision { what, why })
 }
 
 /// Why memory is reserved, if it is.
 fn reserved(
     splits: &mut Splits<'_>,
     target: &Target,
-    wishes: &Wishes,
+    tuning: &Tuning,
     lanes: u32,
 ) -> Option<String> {
     let workgroup_size = splits.artifact.manifest.workgroup_size.max(lanes);
-    match wishes.reserve {
+    match tuning.reserve {
         Some(true) => return Some("the caller asked for it".to_owned()),
         Some(false) => return None,
         None if target.is_roomy(lanes, workgroup_size) => {
@@ -165,7 +164,7 @@ fn in_words(lanes: u32, subgroup: u32) -> String {
 }
 
 /// The lanes that a caller asks for, or as many as the model has use for.
-fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Choice) {
+fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
     let asked = asked.clamp(1, MOST_LANES).next_power_of_two();
     let mut fewer = std::iter::successors(Some(asked), |lanes| Some(lanes / 2).filter(|&n| n > 1));
     let lanes = fewer.find_map(|lanes| Some(splits.lanes(lanes)).filter(|&lanes| lanes > 1));
@@ -178,23 +177,23 @@ fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Choice) {
         ),
     };
     let what = in_words(lanes, splits.subgroup);
-    (lanes, Choice { what, why })
+    (lanes, Decision { what, why })
 }
 
-fn asked_for(what: String) -> Choice {
+fn asked_for(what: String) -> Decision {
     let why = "the caller asked for it".to_owned();
-    Choice { what, why }
+    Decision { what, why }
 }
 
 /// The step split for a step table, if there is to be one; as an error, why there is none.
 fn step_table(
     artifact: &Artifact,
     target: &Target,
-    wishes: &Wishes,
+    tuning: &Tuning,
     rewritten: &Rewritten<'_>,
 ) -> Result<step_table::Split, String> {
     let (agents, steps, profile) = (target.agents, target.steps, target.profile());
-    match wishes.prepare {
+    match tuning.step_table {
         Some(true) => {}
         Some(false) => return Err("it was turned off".to_owned()),
         None if target.busy.is_none() => {
@@ -259,15 +258,15 @@ fn time(estimate: &Estimate, target: &Target, busy: u32) -> f64 {
 
 /// How many lanes share an agent, and why: as few as can hold its inputs in registers, and more only where
 /// agents are too few to keep the device busy.
-fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Choice) {
+fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let (artifact, profile) = (splits.artifact, target.profile());
-    let choice = |lanes: u32, why: String| {
+    let decision = |lanes: u32, why: String| {
         let what = in_words(lanes, target.subgroup);
-        (lanes, Choice { what, why })
+        (lanes, Decision { what, why })
     };
     let Some(busy) = target.busy else {
         let why = "a processor is never idle: one lane more is as much more work";
-        return choice(1, why.to_owned());
+        return decision(1, why.to_owned());
     };
     let by_shuffles = |estimate: &Estimate| estimate.lanes <= target.subgroup;
     let estimates = lanes::estimates(&artifact.lowered, &artifact.program, target.subgroup);
@@ -279,7 +278,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Choice) {
             1 => "the device has no subgroups, and the model no long sum that barriers are worth",
             _ => "the model has no loop that lanes could share",
         };
-        return choice(1, why.to_owned());
+        return decision(1, why.to_owned());
     }
     // As few as hold the inputs: the loads of every step that it saves are worth more than anything else.
     let words = artifact.manifest.input_words;
@@ -298,7 +297,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Choice) {
     let mut best = estimates[0];
     for estimate in &estimates {
         // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower for it.
-        let fills = !estimate.seldom_talks && target.load(estimate.lanes) == Occupancy::Full;
+        let fills = !estimate.seldom_talks && target.occupancy(estimate.lanes) == Occupancy::Full;
         if fills && estimate.lanes > best.lanes {
             continue;
         }
@@ -312,7 +311,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Choice) {
          instructions of a lane",
         target.agents, best.work
     );
-    choice(best.lanes, why)
+    decision(best.lanes, why)
 }
 
 #[cfg(test)]

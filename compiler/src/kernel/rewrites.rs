@@ -1,5 +1,5 @@
 //! The table of rewrites for a device: those of [`super::relax`], which move roundings, and those of
-//! [`super::order`], which keep every bit. A schedule asks for them ([`Schedule::reassociate`]), so they are
+//! [`super::order`], which keep every bit. A schedule asks for them ([`Schedule::relax`]), so they are
 //! no passes of the pipeline, whose programs run on processors as well.
 //!
 //! Invariant: every float is what it was but for the order of its sums and for some roundings; all else is
@@ -13,7 +13,7 @@ use super::{
     relax::{
         constant_factors, constants_in_weights, fma_chains, late_terms_last, shared_reciprocals,
     },
-    schedule::{Choice, Occupancy, Schedule},
+    schedule::{Decision, Occupancy, Schedule},
 };
 use crate::{
     ir::{self, Program},
@@ -40,7 +40,7 @@ impl Bound {
             let cost = ir::cost::operations::cost(program, generator);
             cost.is_some_and(|cost| ratio * cost.step.special > cost.step.total())
         };
-        match schedule.load {
+        match schedule.occupancy {
             Occupancy::Low => Bound::Latency,
             Occupancy::Full if special() => Bound::Special,
             Occupancy::Full => Bound::Issue,
@@ -201,7 +201,7 @@ impl Changes {
     }
 
     /// What was changed, in words.
-    pub(crate) fn decision(&self) -> Choice {
+    pub(crate) fn decision(&self) -> Decision {
         let rows = || REWRITES.iter().zip(self.0);
         let rounds = rows().any(|(rewrite, count)| count > 0 && !rewrite.exact);
         let why = match rounds {
@@ -215,7 +215,7 @@ impl Changes {
             1 => Some(rewrite.said[0].to_owned()),
             _ => Some(rewrite.said[1].replace('#', &count.to_string())),
         });
-        Choice {
+        Decision {
             what: what.collect::<Vec<String>>().join("; "),
             why: why.to_owned(),
         }

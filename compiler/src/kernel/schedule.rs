@@ -1,13 +1,14 @@
 //! Schedules: the choices that a kernel's text depends on beside the program, what a device and a caller say
-//! to them, and the kernel that results.
+//! to them, and the kernel that results. [`KNOBS`] is the one list of what a caller may set.
 //!
 //! A schedule never changes what a model computes but for the order in which a float sum is taken (`lanes`,
-//! `reassociate`) and for some roundings (`reassociate`, by `load` in other places); draws are the same bits
+//! `relax`) and for some roundings (`relax`, by `occupancy` in other places); draws are the same bits
 //! under each. [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its
 //! device and population takes a better one.
 
 use super::profile::{DeviceClass, Profile};
-use crate::manifest::Prepared;
+use crate::manifest::StepTable;
+use std::{fmt, str::FromStr};
 
 /// The choices of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,9 +22,9 @@ pub struct Schedule {
     pub subgroup: u32,
     /// How often the time loop's body stands in the text, at least 1; 0 chooses by the body's size.
     pub unroll_steps: u32,
-    /// Computes what depends on the step but not on the agent once, in an entry point `prepare` of its own
-    /// that the host dispatches before `main`.
-    pub prepare: bool,
+    /// Computes what depends on the step but not on the agent once, into a step table, which an entry point
+    /// `prepare` fills that the host dispatches before `main`.
+    pub step_table: bool,
     /// The device's compiler takes float sums in the order of the text, so that lanes which add the same two
     /// values get the same bits without further care, and few sums need an arithmetic fence.
     pub keeps_order: bool,
@@ -31,7 +32,7 @@ pub struct Schedule {
     /// infinity is 0.
     pub has_infinities: bool,
     /// How much of the device the agents keep busy.
-    pub load: Occupancy,
+    pub occupancy: Occupancy,
     /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers
     /// save registers for occupancy, at the price of latency. Where few workgroups run anyway, latency is the
     /// limit, and memory for which few workgroups have room makes drivers spend registers.
@@ -39,7 +40,7 @@ pub struct Schedule {
     /// Applies the rewrites for devices: constant factors move, sums of floats are taken in the order that
     /// suits fused multiply-adds, and pairs of divisions share a reciprocal if the device is full and waits
     /// for special functions. Only with [`crate::Math::Fast`] and the optimiser.
-    pub reassociate: bool,
+    pub relax: bool,
 }
 
 /// How much of a device a run keeps busy.
@@ -58,12 +59,27 @@ impl Default for Schedule {
             lanes: 1,
             subgroup: 32,
             unroll_steps: 0,
-            prepare: false,
+            step_table: false,
             keeps_order: false,
             has_infinities: false,
-            load: Occupancy::Full,
+            occupancy: Occupancy::Full,
             reserve: false,
-            reassociate: false,
+            relax: false,
+        }
+    }
+}
+
+impl Schedule {
+    /// What a device says and a caller asks for, before the rules of `choose`.
+    pub(crate) fn of(target: &Target, tuning: &Tuning) -> Schedule {
+        Schedule {
+            class: target.class,
+            subgroup: target.subgroup,
+            unroll_steps: tuning.unroll_steps.unwrap_or(0),
+            keeps_order: target.keeps_order,
+            has_infinities: target.has_infinities,
+            relax: tuning.relax.unwrap_or(target.busy.is_some()),
+            ..Schedule::default()
         }
     }
 }
@@ -71,10 +87,13 @@ impl Default for Schedule {
 /// Most lanes of an agent: all of a workgroup. WebGPU has at least 256 invocations there.
 pub const MOST_LANES: u32 = 128;
 
+/// Most steps of an iteration of the time loop.
+pub(crate) const MOST_COPIES: u32 = 64;
+
 /// A kernel's text and what a host must know to dispatch it, beside the manifest.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// WGSL with the entry point `main`, and `prepare` if `prepared` says so.
+    /// WGSL with the entry point `main`, and `prepare` if there is a step table.
     pub wgsl: String,
     /// The schedule, without what the model has no use for.
     pub schedule: Schedule,
@@ -82,16 +101,16 @@ pub struct Kernel {
     pub lanes: u32,
     /// Invocations of a workgroup.
     pub workgroup_size: u32,
-    /// What `prepare` computes; none if there is no such entry point.
-    pub prepared: Option<Prepared>,
-    /// What the schedule left to the compiler, and what it chose.
-    pub choices: Vec<Choice>,
+    /// The step table, which `prepare` fills; none if there is no such entry point.
+    pub step_table: Option<StepTable>,
+    /// What was decided for it, and why.
+    pub decisions: Vec<Decision>,
 }
 
-/// A choice that was made for a kernel, in words.
+/// A decision about a kernel, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// What was chosen.
+pub struct Decision {
+    /// What was decided.
     pub what: String,
     /// The reason.
     pub why: String,
@@ -114,31 +133,12 @@ pub struct Target {
     pub busy: Option<u32>,
     /// The smallest subgroup that it may form; 1 if it has none.
     pub subgroup: u32,
-    /// Bytes that the table of `prepare` may take; 0 if there is no binding left for it.
+    /// Bytes that the step table may take; 0 if there is no binding left for it.
     pub table_bytes: u64,
     /// See [`Schedule::keeps_order`].
     pub keeps_order: bool,
     /// See [`Schedule::has_infinities`].
     pub has_infinities: bool,
-}
-
-/// Choices that a caller makes instead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
-    /// Lanes per agent, 1 to [`MOST_LANES`], as far as the model allows.
-    pub lanes: Option<u32>,
-    /// Whether lanes talk by shuffles where the device has them; else all through workgroup memory.
-    pub shuffles: Option<bool>,
-    /// Whether there is a `prepare`, where a model has work for it.
-    pub prepare: Option<bool>,
-    /// Whether sums and divisions of floats are changed to what is faster.
-    pub reassociate: Option<bool>,
-    /// Whether workgroup memory is reserved.
-    pub reserve: Option<bool>,
-    /// How busy the run is taken to keep the device.
-    pub load: Option<Occupancy>,
-    /// Steps in the text of a round, at least 1.
-    pub unroll_steps: Option<u32>,
 }
 
 impl Target {
@@ -159,6 +159,21 @@ impl Target {
         }
     }
 
+    /// A device of which nothing is known: what it is given runs on all.
+    pub fn any(agents: u32, steps: u32) -> Target {
+        Target {
+            class: DeviceClass::default(),
+            agents,
+            steps,
+            processors: None,
+            busy: None,
+            subgroup: 1,
+            table_bytes: u64::MAX,
+            keeps_order: false,
+            has_infinities: false,
+        }
+    }
+
     /// A large GPU.
     pub fn large(agents: u32, steps: u32) -> Target {
         Target::of(DeviceClass::LargeGpu, agents, steps)
@@ -175,7 +190,7 @@ impl Target {
     }
 
     /// How busy so many lanes per agent keep it.
-    pub(crate) fn load(&self, lanes: u32) -> Occupancy {
+    pub(crate) fn occupancy(&self, lanes: u32) -> Occupancy {
         let invocations = u64::from(self.agents) * u64::from(lanes);
         let full = self.profile().full_percent;
         match self.busy.map(u64::from) {
@@ -191,5 +206,331 @@ impl Target {
         let each = self.profile().reserved_workgroups;
         self.processors
             .is_some_and(|count| workgroups <= u64::from(count) * u64::from(each))
+    }
+}
+
+/// Declares [`Tuning`] and [`KNOBS`], a row per knob. The sentence above a row documents the field, and is
+/// the knob's help on the command line.
+macro_rules! knobs {
+    ($(
+        $(#[doc = $line:literal])+
+        $field:ident: $type:ty {
+            name: $name:literal, scope: $scope:ident, values: $values:expr, tried: $tried:expr $(,)?
+        }
+    )+) => {
+        /// What a caller sets where rules would decide otherwise; `None` leaves it to them. It changes the
+        /// time of a run. Only `lanes`, `shuffles`, `relax` and, with that, `occupancy` change results, apart
+        /// from the last bits where a driver contracts `a * b + c` in one kernel and not in another.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Tuning {
+            $($(#[doc = $line])+ pub $field: Option<$type>,)+
+        }
+
+        impl Tuning {
+            /// All is left to the rules: the default.
+            pub const AUTO: Tuning = Tuning { $($field: None,)+ };
+        }
+
+        /// The knobs, in the order in which `simc bench --tune` tries them.
+        pub static KNOBS: &[Knob] = &[$(Knob {
+            name: $name,
+            doc: concat!($($line),+),
+            scope: Scope::$scope,
+            values: $values,
+            tried: $tried,
+            get: |tuning| tuning.$field.map(Value::code),
+            set: |tuning, code| tuning.$field = Some(Value::of(code)),
+        },)+];
+    };
+}
+
+knobs! {
+    /// Lanes (invocations) that share an agent, rounded up to a power of two, as far as the model allows;
+    /// sums of floats are then taken in another order.
+    lanes: u32 {
+        name: "lanes", scope: Kernel, values: Values::Numbers(1, MOST_LANES),
+        tried: &["1", "2", "4", "8", "16", "32", "64", "128"],
+    }
+    /// Whether the lanes of an agent exchange values by subgroup shuffles where the device has them, instead
+    /// of through workgroup memory as those of several subgroups do.
+    shuffles: bool { name: "shuffles", scope: Kernel, values: Values::BOOL, tried: &[] }
+    /// Whether floats may be rounded otherwise where that is faster: sums in another order, constants moved,
+    /// reciprocals shared by divisions; never with `--math precise`.
+    relax: bool { name: "relax", scope: Kernel, values: Values::BOOL, tried: &["false", "true"] }
+    /// The occupancy of the device that the kernel is optimised for.
+    occupancy: Occupancy {
+        name: "occupancy", scope: Kernel, values: Occupancy::VALUES, tried: &["low", "full"],
+    }
+    /// Whether workgroup memory is reserved, which lowers occupancy so that the driver's compiler uses more
+    /// registers: faster for few agents, slower for many.
+    reserve: bool { name: "reserve", scope: Kernel, values: Values::BOOL, tried: &["false", "true"] }
+    /// Whether what all agents share in a step is computed once, into a step table, before they run.
+    step_table: bool {
+        name: "step-table", scope: Kernel, values: Values::BOOL, tried: &["false", "true"],
+    }
+    /// Steps that an iteration of the time loop computes.
+    unroll_steps: u32 {
+        name: "unroll-steps", scope: Kernel, values: Values::Numbers(1, MOST_COPIES),
+        tried: &["1", "2", "4", "5", "8", "16"],
+    }
+    /// Most steps of a dispatch.
+    steps_per_dispatch: u32 {
+        name: "steps-per-dispatch", scope: Dispatch, values: Values::Numbers(1, u32::MAX), tried: &[],
+    }
+    /// Most agents of a chunk, which one dispatch runs.
+    max_agents_per_chunk: u32 {
+        name: "max-agents-per-chunk", scope: Dispatch, values: Values::Numbers(1, u32::MAX), tried: &[],
+    }
+    /// Whether the shader compiler adds its own checks of indices, divisors and loops, which kernels make
+    /// themselves: slow, and there to tell a fault of this compiler from one of a driver.
+    checks: bool { name: "checks", scope: Dispatch, values: Values::BOOL, tried: &[] }
+    /// Whether statistics of outputs that are not kept are computed without holding the outputs: by a GPU
+    /// itself, on the CPU in several passes; else by their size.
+    reduce: bool { name: "reduce", scope: Statistics, values: Values::BOOL, tried: &[] }
+}
+
+/// A row of [`KNOBS`]: a field of [`Tuning`] as a text.
+pub struct Knob {
+    /// The field's name, with hyphens: on the command line `--name value`.
+    pub name: &'static str,
+    doc: &'static str,
+    /// What it changes.
+    pub scope: Scope,
+    /// What it can be set to.
+    pub values: Values,
+    /// The values that a search for the fastest tries.
+    pub tried: &'static [&'static str],
+    get: fn(&Tuning) -> Option<u32>,
+    set: fn(&mut Tuning, u32),
+}
+
+/// What a knob changes. `simc build` takes the knobs of the first scope, `simc bench` those of the first two,
+/// `simc run` all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// The kernel's text.
+    Kernel,
+    /// How a kernel is compiled and dispatched.
+    Dispatch,
+    /// How statistics are computed where outputs are not kept.
+    Statistics,
+}
+
+/// What a knob can be set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// A whole number, from the first to the second.
+    Numbers(u32, u32),
+    /// One of these words, each with what it means where it does not say so itself.
+    Words(&'static [(&'static str, &'static str)]),
+}
+
+impl Knob {
+    /// What it does, in one sentence without its full stop.
+    pub fn help(&self) -> &'static str {
+        self.doc.trim().trim_end_matches('.')
+    }
+
+    /// What it is set to; none if it is left to the rules.
+    pub fn get(&self, tuning: &Tuning) -> Option<String> {
+        (self.get)(tuning).map(|code| self.values.text(code))
+    }
+
+    /// Sets it.
+    ///
+    /// # Errors
+    /// If it has no such value, in words.
+    pub fn set(&self, tuning: &mut Tuning, text: &str) -> Result<(), String> {
+        match self.values.code(text) {
+            Some(code) => {
+                (self.set)(tuning, code);
+                Ok(())
+            }
+            None => Err(format!(
+                "`{}` cannot be `{text}`: it is {}",
+                self.name, self.values
+            )),
+        }
+    }
+}
+
+impl Values {
+    /// Whether or not.
+    pub const BOOL: Values = Values::Words(&[("false", ""), ("true", "")]);
+
+    /// Whether this is one of them.
+    pub fn has(&self, text: &str) -> bool {
+        self.code(text).is_some()
+    }
+
+    /// A number itself, and the place of a word.
+    fn code(&self, text: &str) -> Option<u32> {
+        match *self {
+            Values::Numbers(least, most) => {
+                let number = text.parse().ok();
+                number.filter(|number| (least..=most).contains(number))
+            }
+            Values::Words(words) => {
+                let place = words.iter().position(|(word, _)| *word == text)?;
+                u32::try_from(place).ok()
+            }
+        }
+    }
+
+    fn text(&self, code: u32) -> String {
+        match *self {
+            Values::Numbers(..) => code.to_string(),
+            Values::Words(words) => words[code as usize].0.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Values::Numbers(least, u32::MAX) => write!(f, "a number of at least {least}"),
+            Values::Numbers(least, most) => write!(f, "a number from {least} to {most}"),
+            Values::Words(words) => {
+                let words: Vec<String> =
+                    words.iter().map(|(word, _)| format!("`{word}`")).collect();
+                f.write_str(&words.join(" or "))
+            }
+        }
+    }
+}
+
+/// The type of a field of [`Tuning`]; see [`Values::code`].
+trait Value {
+    fn of(code: u32) -> Self;
+    fn code(self) -> u32;
+}
+
+impl Value for u32 {
+    fn of(code: u32) -> u32 {
+        code
+    }
+
+    fn code(self) -> u32 {
+        self
+    }
+}
+
+impl Value for bool {
+    fn of(code: u32) -> bool {
+        code > 0
+    }
+
+    fn code(self) -> u32 {
+        self.into()
+    }
+}
+
+impl Occupancy {
+    const VALUES: Values = Values::Words(&[
+        ("low", "Execution units wait for values: latency counts"),
+        ("full", "Execution units are busy: throughput counts"),
+    ]);
+}
+
+impl Value for Occupancy {
+    fn of(code: u32) -> Occupancy {
+        match code {
+            0 => Occupancy::Low,
+            _ => Occupancy::Full,
+        }
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            Occupancy::Low => 0,
+            Occupancy::Full => 1,
+        }
+    }
+}
+
+impl Tuning {
+    /// The knobs that are set, and to what.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static Knob, String)> {
+        KNOBS
+            .iter()
+            .filter_map(|knob| Some((knob, knob.get(self)?)))
+    }
+}
+
+/// `lanes=4 unroll-steps=2`.
+impl fmt::Display for Tuning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = self
+            .settings()
+            .map(|(knob, value)| format!("{}={value}", knob.name));
+        f.write_str(&settings.collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// What `Display` writes, with spaces or commas between settings.
+impl FromStr for Tuning {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Tuning, String> {
+        let mut tuning = Tuning::AUTO;
+        for setting in text.split([' ', ',']).filter(|setting| !setting.is_empty()) {
+            let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+            let Some(knob) = KNOBS.iter().find(|knob| knob.name == name) else {
+                let names: Vec<&str> = KNOBS.iter().map(|knob| knob.name).collect();
+                return Err(format!(
+                    "there is no knob `{name}`, but {}",
+                    names.join(", ")
+                ));
+            };
+            knob.set(&mut tuning, value)?;
+        }
+        Ok(tuning)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_knob_sets_the_field_of_its_name() {
+        for knob in KNOBS {
+            let tried = knob.tried.iter().map(|value| (*value).to_owned());
+            let values = match knob.values {
+                Values::Numbers(least, most) => [least, most].map(|it| it.to_string()).to_vec(),
+                Values::Words(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
+            };
+            for value in tried.chain(values) {
+                let mut tuning = Tuning::AUTO;
+                assert_eq!(knob.get(&tuning), None);
+                assert_eq!(knob.set(&mut tuning, &value), Ok(()));
+                assert_eq!(knob.get(&tuning).as_deref(), Some(value.as_str()));
+                let text = tuning.to_string();
+                assert_eq!(text, format!("{}={value}", knob.name));
+                assert_eq!(text.parse(), Ok(tuning));
+                let field = format!(" {}: Some(", knob.name.replace('-', "_"));
+                assert!(format!("{tuning:?}").contains(&field), "{tuning:?}");
+            }
+            assert!(knob.help().len() > 10 && !knob.help().ends_with('.'));
+        }
+    }
+
+    #[test]
+    fn wrong_settings_say_what_is_allowed() {
+        let said = |text: &str| text.parse::<Tuning>().expect_err("a wrong setting");
+        let lanes = "it is a number from 1 to 128";
+        assert_eq!(
+            said("lanes=129"),
+            format!("`lanes` cannot be `129`: {lanes}")
+        );
+        assert_eq!(said("lanes"), format!("`lanes` cannot be ``: {lanes}"));
+        assert_eq!(
+            said("relax=true,reserve=1"),
+            "`reserve` cannot be `1`: it is `false` or `true`"
+        );
+        let steps = "`steps-per-dispatch` cannot be `0`: it is a number of at least 1";
+        assert_eq!(said("steps-per-dispatch=0"), steps);
+        assert!(said("speed=11").starts_with("there is no knob `speed`, but lanes, shuffles, "));
+        assert_eq!("".parse(), Ok(Tuning::AUTO));
     }
 }

@@ -1,10 +1,11 @@
-//! Splits the first phase of a step into a front, which is the same for all agents, and the rest: what
-//! depends on the step's number, the params, the data and the launch, but on no state, input, draw or agent.
+//! The step table: splits the first phase of a step into the part that all agents share and the rest. What is
+//! shared depends on the step's number, the params, the data and the launch, but on no state, input, draw or
+//! agent.
 //!
-//! Invariant: the front and then the rest are the phase as it was, to the bit. The front is `let`s that read
-//! nothing of the prologue's and of each other only what comes before; the rest reads no more than
-//! [`Split::stored`] of it. So the front can be computed once per step, for all agents. Expressions are pure
-//! and total, so they may be evaluated there even where no agent's branch asks for them.
+//! Invariant: the shared part and then the rest are the phase as it was, to the bit. The shared part is
+//! `let`s that read nothing of the prologue's and of each other only what comes before; the rest reads no
+//! more than [`Split::stored`] of it. So it can be computed once per step, into a row of the table.
+//! Expressions are pure and total, so they may be evaluated there even where no agent's branch asks for them.
 //!
 //! No pass of the pipeline: a kernel's schedule asks for it.
 
@@ -14,8 +15,8 @@ use crate::{
         cost::instructions::{LOAD, Weights},
         uniformity::{Tracking, Uniformity},
     },
-    kernel::{lane_layout::LaneLayout, schedule::Choice},
-    manifest::{Manifest, Prepared},
+    kernel::{lane_layout::LaneLayout, schedule::Decision},
+    manifest::{Manifest, StepTable},
     passes::{
         names,
         rewrite::{Cloner, reads},
@@ -25,23 +26,23 @@ use crate::{
     value::VEC4_WORDS,
 };
 
-/// Words that the rest may read of a front: they lie in registers while a step runs.
+/// Words of a row: they lie in registers while a step runs.
 const MAX_WORDS: u32 = 128;
 /// A value of more instructions than this is worth a word that is loaded.
 const CHEAP: u32 = 2;
-/// A front is worth having if it takes so many times the instructions that loading its results takes.
+/// A table is worth having if a row takes so many times the instructions that loading it takes.
 const MARGIN: u32 = 2;
 
-/// A program whose step begins with a front.
+/// A program whose step begins with the part that all agents share.
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
     /// The program.
     pub(crate) program: Program,
-    /// Statements of the front, the first of the first phase.
-    pub(crate) front: usize,
-    /// The names of the front that the rest reads.
+    /// Statements of that part, the first of the first phase.
+    pub(crate) shared: usize,
+    /// The names of it that the rest reads.
     pub(crate) stored: Vec<VarId>,
-    /// What the front takes, in instructions.
+    /// What it takes, in instructions.
     pub(crate) instructions: u32,
 }
 
@@ -53,15 +54,15 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     let mut phase = std::mem::take(program.phases.first_mut()?);
     shared.demand_block(&mut program, &phase);
     shared.drop_names(&mut phase);
-    let mut front = shared.front(&mut program);
-    let instructions = shared.weights.of_block(&program, &front).instructions;
+    let mut part = shared.part(&mut program);
+    let instructions = shared.weights.of_block(&program, &part).instructions;
     if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS.into()) {
         return None;
     }
     let stored = shared.stored_names();
-    let statements = front.len();
-    front.append(&mut phase);
-    program.phases[0] = front;
+    let statements = part.len();
+    part.append(&mut phase);
+    program.phases[0] = part;
     drop_unread(&mut program, &shared);
     #[cfg(debug_assertions)]
     if let Err(broken) = crate::ir::verify::verify(&program) {
@@ -69,7 +70,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     }
     Some(Split {
         program,
-        front: statements,
+        shared: statements,
         stored,
         instructions,
     })
@@ -84,11 +85,13 @@ const FREE_BINDING: u32 = 5;
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     /// Statements at the beginning of the step that fill a row; agents do not run them.
-    pub(crate) front: usize,
+    pub(crate) shared: usize,
     /// What they compute, and the word of the row where it lies.
     pub(crate) places: Vec<(VarId, u32)>,
     /// What a host must know.
-    pub(crate) layout: Prepared,
+    pub(crate) layout: StepTable,
+    /// Whether all that it holds are floats.
+    pub(crate) floats: bool,
     /// Words of a row that are used.
     words: u32,
     instructions: u32,
@@ -106,9 +109,10 @@ impl Split {
         }
         let after = manifest.data.iter().map(|table| table.binding + 1);
         Table {
-            front: self.front,
+            shared: self.shared,
             places,
-            layout: Prepared {
+            floats: (self.stored.iter()).all(|&var| program[var].ty.is_float()),
+            layout: StepTable {
                 // Lanes that share a step out read different rows.
                 rows_per_step: match layout.splits_time() {
                     true => 1,
@@ -125,14 +129,19 @@ impl Split {
 }
 
 impl Table {
-    pub(crate) fn decision(&self) -> Choice {
-        Choice {
-            what: format!("`prepare` computes {} words for each step", self.words),
+    pub(crate) fn decision(&self) -> Decision {
+        Decision {
+            what: format!("a step table of {} words for each step", self.words),
             why: format!(
                 "about {} instructions of a step are the same for all agents",
                 self.instructions
             ),
         }
+    }
+
+    /// `vec4`s of a row.
+    pub(crate) fn vectors(&self) -> u32 {
+        self.layout.words / VEC4_WORDS
     }
 
     /// Bytes for a run of so many steps.
@@ -172,7 +181,7 @@ struct Name {
     value: ExprId,
     cost: Cost,
     in_prologue: bool,
-    /// Does the rest read it from the front?
+    /// Does the rest read it from the table?
     stored: bool,
     /// Does the rest compute it again?
     kept: bool,
@@ -191,7 +200,7 @@ struct Shared {
     words: u32,
 }
 
-/// A value that the rest reads from the front.
+/// A value that the rest reads from the table.
 #[derive(Clone, Copy)]
 struct Stored {
     var: VarId,
@@ -368,20 +377,20 @@ impl Shared {
     }
 
     /// What is stored, and all that it is made of, in copies where the rest may have it as well.
-    fn front(&self, program: &mut Program) -> Block {
+    fn part(&self, program: &mut Program) -> Block {
         let needed = self.needed(program);
         let mut cloner = Cloner::default();
-        let mut front = Block::new();
+        let mut part = Block::new();
         for &var in &self.order {
             let Some(name) = self.names[var].filter(|_| needed[var]) else {
                 continue;
             };
             if name.stored {
                 let value = cloner.expr(program, name.value);
-                front.push(Stmt::Let { var, value });
+                part.push(Stmt::Let { var, value });
             } else {
                 let value = name.value;
-                front.extend(cloner.block(program, &[Stmt::Let { var, value }]));
+                part.extend(cloner.block(program, &[Stmt::Let { var, value }]));
             }
         }
         for stored in &self.stored {
@@ -391,10 +400,10 @@ impl Shared {
             } = *stored
             {
                 let value = cloner.expr(program, tree);
-                front.push(Stmt::Let { var, value });
+                part.push(Stmt::Let { var, value });
             }
         }
-        front
+        part
     }
 
     /// Per variable that was there before: does something stored depend on it?
@@ -423,7 +432,7 @@ impl Shared {
     }
 }
 
-/// Drops from the prologue the names that only the front read, which has copies of its own.
+/// Drops from the prologue the names that only the shared part read, which has copies of its own.
 fn drop_unread(program: &mut Program, shared: &Shared) {
     let mut reads = reads(program);
     let mut prologue = std::mem::take(&mut program.prologue);

@@ -5,7 +5,7 @@ use super::{
     lane_layout::LaneLayout,
     lanes::{self, allows_barriers},
     rewrites::{self, Bound},
-    schedule::{Choice, Schedule},
+    schedule::{Decision, Schedule},
     step_table::{self, Split, Table},
     time_loop::TimeLoop,
 };
@@ -32,19 +32,19 @@ pub(crate) struct Tailored<'a> {
     pub(crate) table: Option<Table>,
     /// How an iteration of the time loop looks.
     pub(crate) time_loop: TimeLoop,
-    /// What was chosen, and why.
-    pub(crate) choices: Vec<Choice>,
+    /// What was decided, and why.
+    pub(crate) decisions: Vec<Decision>,
 }
 
 /// Lays the program out as a schedule says.
 pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailored<'a> {
     let split = split_over_lanes(artifact, schedule.lanes, schedule.subgroup);
     let rewritten = rewrite(artifact, split, *schedule);
-    let front = match schedule.prepare {
+    let shared = match schedule.step_table {
         true => rewritten.split(),
         false => None,
     };
-    rewritten.finish(artifact, front)
+    rewritten.finish(artifact, shared)
 }
 
 /// The optimised program for so many lanes per agent, as far as it can be split over them: where they are
@@ -79,7 +79,7 @@ pub(crate) struct Rewritten<'a> {
     pub(crate) program: Cow<'a, Program>,
     pub(crate) layout: LaneLayout,
     schedule: Schedule,
-    choices: Vec<Choice>,
+    decisions: Vec<Decision>,
 }
 
 /// Applies the rewrites that a schedule asks for, and fences what a driver's compiler would reorder.
@@ -94,18 +94,18 @@ pub(crate) fn rewrite<'a>(
     } = laid;
     let options = &artifact.options;
     let may_round = options.optimise && options.math == Math::Fast;
-    let changed = match schedule.reassociate && may_round {
+    let changed = match schedule.relax && may_round {
         true => {
             let bound = Bound::of(&program, &schedule, options.generator);
             rewrites::apply(&program, &layout, bound, &schedule)
         }
         false => None,
     };
-    schedule.reassociate = changed.is_some();
-    let mut choices = Vec::new();
+    schedule.relax = changed.is_some();
+    let mut decisions = Vec::new();
     if let Some((changed, changes)) = changed {
         program = Cow::Owned(changed);
-        choices.push(changes.decision());
+        decisions.push(changes.decision());
     }
     if let Some(fenced) = fences::fenced(&program, schedule.keeps_order) {
         program = Cow::Owned(fenced);
@@ -114,7 +114,7 @@ pub(crate) fn rewrite<'a>(
         program,
         layout,
         schedule,
-        choices,
+        decisions,
     }
 }
 
@@ -131,24 +131,24 @@ impl<'a> Rewritten<'a> {
 
     /// The whole, with a step table or without.
     pub(crate) fn finish(mut self, artifact: &Artifact, split: Option<Split>) -> Tailored<'a> {
-        self.schedule.prepare = split.is_some();
+        self.schedule.step_table = split.is_some();
         let table = split.map(|split| {
             let table = split.table(&artifact.manifest, &self.layout);
-            self.choices.push(table.decision());
+            self.decisions.push(table.decision());
             self.program = Cow::Owned(split.program);
             table
         });
-        let front = table.as_ref().map_or(0, |table| table.front);
-        let (time_loop, choice) =
-            TimeLoop::plan(&self.program, &self.layout, &self.schedule, front);
-        self.choices.extend(choice);
+        let shared = table.as_ref().map_or(0, |table| table.shared);
+        let (time_loop, decision) =
+            TimeLoop::plan(&self.program, &self.layout, &self.schedule, shared);
+        self.decisions.extend(decision);
         Tailored {
             program: self.program,
             layout: self.layout,
             schedule: self.schedule,
             table,
             time_loop,
-            choices: self.choices,
+            decisions: self.decisions,
         }
     }
 }

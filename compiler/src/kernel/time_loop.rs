@@ -4,7 +4,7 @@
 use super::{
     lane_layout::LaneLayout,
     lanes::outlives_stop,
-    schedule::{Choice, Occupancy, Schedule},
+    schedule::{Decision, MOST_COPIES, Occupancy, Schedule},
 };
 use crate::ir::{
     BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value,
@@ -13,9 +13,6 @@ use crate::ir::{
         instructions::{Weight, Weights},
     },
 };
-
-/// A round's copies if a schedule asks for more.
-const MOST_COPIES: u32 = 64;
 
 /// The time loop of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +37,18 @@ impl TimeLoop {
         program: &Program,
         layout: &LaneLayout,
         schedule: &Schedule,
-        front: usize,
-    ) -> (TimeLoop, Option<Choice>) {
+        shared: usize,
+    ) -> (TimeLoop, Option<Decision>) {
         let has_barriers = layout.lanes > schedule.subgroup;
         let outlives_stop = outlives_stop(program, layout, has_barriers);
-        let asks_seldom = outlives_stop && schedule.load != Occupancy::Full && !has_barriers;
+        let asks_seldom = outlives_stop && schedule.occupancy != Occupancy::Full && !has_barriers;
         let first = program.phases.first();
         let period = match layout.splits_time() || asks_seldom {
             true => None,
-            false => first.and_then(|block| period(program, block.get(front))),
+            false => first.and_then(|block| period(program, block.get(shared))),
         };
-        let skipped = front + usize::from(period.is_some());
-        let (copies, choice) = copies(program, skipped, schedule);
+        let skipped = shared + usize::from(period.is_some());
+        let (copies, decision) = copies(program, skipped, schedule);
         let copies = period.map_or(copies, |steps| 1 << copies.min(steps).ilog2());
         let until_asked = schedule.class.profile().copies.until_asked;
         let time_loop = TimeLoop {
@@ -60,12 +57,12 @@ impl TimeLoop {
             period,
             outlives_stop,
         };
-        (time_loop, choice)
+        (time_loop, decision)
     }
 }
 
 /// How many copies of a step an iteration has, and why; the step's first statements do not count.
-fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Option<Choice>) {
+fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Option<Decision>) {
     match schedule.unroll_steps {
         0 => {}
         asked => return (asked.min(MOST_COPIES), None),
@@ -82,7 +79,7 @@ fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Optio
     let weight = (blocks.iter()).fold(Weight::default(), |sum, block| {
         sum.and(weights.of_block(program, block))
     });
-    let (size, full) = (weight.instructions, schedule.load == Occupancy::Full);
+    let (size, full) = (weight.instructions, schedule.occupancy == Occupancy::Full);
     let known = schedule.class.profile().copies;
     let branches = !known.branches && blocks.iter().any(|block| has_branches(block));
     let copies = match size {
@@ -104,7 +101,7 @@ fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Optio
         1 => "one step per round of the time loop".to_owned(),
         _ => format!("{copies} steps per round of the time loop"),
     };
-    (copies, Some(Choice { what, why }))
+    (copies, Some(Decision { what, why }))
 }
 
 fn has_branches(step: &[Stmt]) -> bool {

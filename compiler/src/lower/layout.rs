@@ -247,7 +247,7 @@ impl Lowerer<'_> {
             output_words,
             workgroup_size: WORKGROUP_SIZE,
             inner_rounds: None,
-            prepare: None,
+            step_table: None,
         }
     }
 

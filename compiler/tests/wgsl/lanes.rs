@@ -4,7 +4,7 @@
 use crate::validate::{naga, naga_with_subgroups, tint};
 use sim_compiler::{
     compile,
-    schedule::{Kernel, Schedule},
+    kernel::schedule::{Kernel, Schedule},
 };
 
 /// What lanes of several subgroups, or of none, are given: a long sum over inputs, a flag, and the least of

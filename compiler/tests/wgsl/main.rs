@@ -75,7 +75,7 @@ fn manifest(program: &mut Program) -> Manifest {
         output_words: words(&outputs),
         workgroup_size: 64,
         inner_rounds: None,
-        prepare: None,
+        step_table: None,
         inputs: inputs
             .into_iter()
             .map(|field| Input {

@@ -1,7 +1,7 @@
 //! Kernels of whole models: what their text depends on, and constructs as long as a model may make them.
 
 use crate::validate::{naga, tint};
-use sim_compiler::{compile, schedule::Schedule};
+use sim_compiler::{compile, kernel::schedule::Schedule};
 use std::{fmt::Write, fs, path::Path};
 
 fn text(source: &str) -> String {

@@ -4,13 +4,13 @@ use super::Executor;
 use crate::{
     batch::{Batch, Deliver},
     bind::Launch,
-    control::{Keep, Tuning},
+    control::Keep,
     error::Error,
     gpu::{Adapter, Session},
     memory::Need,
     run::Device,
 };
-use sim_compiler::artifact::Artifact;
+use sim_compiler::{artifact::Artifact, kernel::schedule::Tuning};
 use std::{path::Path, sync::Arc, thread};
 
 /// How a session is opened, beside the adapter.

@@ -3,12 +3,14 @@
 use crate::{
     adapter::{AdapterKind, AdapterSummary},
     bind::Launch,
-    control::Tuning,
     gpu::{device::OpenDevice, kernel::binding},
 };
 use sim_compiler::{
+    kernel::{
+        profile::DeviceClass,
+        schedule::{Decision, Target, Tuning},
+    },
     manifest::Manifest,
-    schedule::{Choice, DeviceClass, Target, Wishes},
 };
 
 /// What the kernel of a launch is to run on.
@@ -57,22 +59,9 @@ fn has_room(limits: &wgpu::Limits, manifest: &Manifest) -> bool {
         && last.unwrap_or(binding::PROGRESS) + 1 < limits.max_bindings_per_bind_group
 }
 
-/// What the caller wants otherwise.
-pub(crate) fn wishes(tuning: &Tuning) -> Wishes {
-    Wishes {
-        lanes: tuning.lanes,
-        shuffles: tuning.shuffles,
-        prepare: tuning.prepare,
-        reassociate: tuning.reassociate,
-        reserve: tuning.reserve,
-        load: tuning.load,
-        unroll_steps: tuning.unroll_steps,
-    }
-}
-
 /// What is said of the shader compiler's checks; nothing where there are none.
-pub(crate) fn checks(tuning: &Tuning) -> Option<Choice> {
-    tuning.checks.then(|| Choice {
+pub(crate) fn checks(tuning: &Tuning) -> Option<Decision> {
+    (tuning.checks == Some(true)).then(|| Decision {
         what: "the shader compiler's runtime checks are on".to_owned(),
         why: "the caller asked for it".to_owned(),
     })

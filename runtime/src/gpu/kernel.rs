@@ -6,10 +6,10 @@ use super::{
     device::{OpenDevice, Task, alone, storage},
     pace::Pace,
 };
-use crate::{clock::Stopwatch, control::Tuning, error::Error};
+use crate::{clock::Stopwatch, error::Error};
 use sim_compiler::{
-    manifest::Manifest,
-    schedule::{self, Choice, Prepared, Schedule},
+    kernel::schedule::{self, Decision, Schedule, Tuning},
+    manifest::{Manifest, StepTable},
     value::WORD_BYTES,
 };
 
@@ -28,7 +28,7 @@ const STACK: usize = 64 << 20;
 /// A pipeline that is ready to run, and the pace that was measured for it.
 pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
-    pub(crate) choices: Vec<Choice>,
+    pub(crate) decisions: Vec<Decision>,
     /// Agents of a workgroup.
     pub(crate) workgroup_agents: u32,
     pub(crate) pace: Pace,
@@ -45,7 +45,7 @@ pub(crate) struct StepTableKernel {
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) bind_group_layout: wgpu::BindGroupLayout,
     /// The binding and the size of the table.
-    pub(crate) layout: Prepared,
+    pub(crate) layout: StepTable,
 }
 
 impl Kernel {
@@ -61,11 +61,11 @@ impl Kernel {
         tuning: &Tuning,
         location: Option<&CacheLocation>,
     ) -> Result<Kernel, Error> {
-        let checks = tuning.checks;
+        let checks = tuning.checks == Some(true);
         let cache = location.and_then(|it| Cache::open(open, it, &text.wgsl, checks));
         let handle = cache.as_ref().map(Cache::handle);
         let mut entries = entries(manifest);
-        entries.extend(text.prepared.map(|table| storage(table.binding, true)));
+        entries.extend(text.step_table.map(|table| storage(table.binding, true)));
         check_limits(open, manifest, text.workgroup_size, entries.len())?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
@@ -76,7 +76,7 @@ impl Kernel {
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
         let (pipeline, bind_group_layout) = pipeline(open, &module, "main", &entries, handle)?;
-        let step_table = text.prepared.map(|layout| -> Result<_, Error> {
+        let step_table = text.step_table.map(|layout| -> Result<_, Error> {
             let mut entries = vec![uniform(manifest)];
             entries.extend(tables(manifest));
             entries.push(storage(layout.binding, false));
@@ -93,7 +93,7 @@ impl Kernel {
         let cuts_loops = adapter::cuts_long_loops(open.adapter.kind);
         Ok(Kernel {
             schedule,
-            choices: text.choices,
+            decisions: text.decisions,
             workgroup_agents: text.workgroup_size / text.lanes,
             pace: Pace::new(cuts_loops, manifest.inner_rounds, tuning.steps_per_dispatch),
             unsaved: cache,

@@ -17,13 +17,14 @@ use crate::{
     batch::{Batch, Deliver},
     bind::Launch,
     clock::Stopwatch,
-    control::{Keep, Tuning},
+    control::Keep,
     error::Error,
     memory::Need,
 };
 use sim_compiler::{
     artifact::Artifact,
-    schedule::{self, Chosen},
+    emit::{self, Chosen},
+    kernel::schedule::Tuning,
     value::WORD_BYTES,
 };
 use std::{path::Path, sync::Arc};
@@ -103,14 +104,14 @@ impl Session {
         let Chosen {
             schedule,
             mut kernel,
-        } = schedule::choose(artifact, &target, &choose::wishes(&self.tuning));
-        kernel.choices.extend(choose::checks(&self.tuning));
+        } = emit::choose(artifact, &target, &self.tuning);
+        kernel.decisions.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
         match self.kernels.iter().position(|it| it.schedule == schedule) {
-            Some(0) => self.kernels[0].choices = kernel.choices,
+            Some(0) => self.kernels[0].decisions = kernel.decisions,
             Some(at) => {
                 self.kernels.swap(0, at);
-                self.kernels[0].choices = kernel.choices;
+                self.kernels[0].decisions = kernel.decisions;
                 self.pool.clear();
             }
             None => {

@@ -173,7 +173,7 @@ impl Reports<'_> {
             reduced: raw.sums.is_some(),
             passes: raw.passes,
             telemetry: raw.telemetry,
-            choices: std::mem::take(&mut raw.choices),
+            decisions: std::mem::take(&mut raw.decisions),
         };
         let keeps_outputs = self.simulation.keep.outputs;
         Run::of(self.simulation.manifest(), raw, keeps_outputs, report)

@@ -116,7 +116,7 @@ fn each_run_of_a_batch_gives_what_it_gives_alone() {
         },
         Tuning {
             steps_per_dispatch: Some(7),
-            prepare: Some(true),
+            step_table: Some(true),
             ..Tuning::default()
         },
     ];

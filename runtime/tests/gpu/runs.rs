@@ -287,7 +287,7 @@ fn the_shader_compilers_checks_reach_the_device() {
     };
     // The offsets are 0. Only run with checks: without them, a division by 0 depends on the device.
     let run = simulation.tuning(Tuning {
-        checks: true,
+        checks: Some(true),
         ..Tuning::default()
     });
     let run = run.run().expect("the walk runs");

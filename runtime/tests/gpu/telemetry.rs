@@ -159,7 +159,7 @@ fn pipelines_are_kept_on_disk() {
             let checked = || {
                 let simulation = start().expect("there is an adapter");
                 let run = simulation.tuning(Tuning {
-                    checks: true,
+                    checks: Some(true),
                     ..Tuning::default()
                 });
                 let run = run.run().expect("it runs");

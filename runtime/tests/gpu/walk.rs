@@ -93,7 +93,7 @@ fn manifest(inner_rounds: Option<u64>) -> Manifest {
         output_words: 7,
         workgroup_size: 64,
         inner_rounds,
-        prepare: None,
+        step_table: None,
     }
 }
 

@@ -23,7 +23,7 @@ output z";
 
 fn run(backend: Backend, steps: u32) -> Run {
     let tuning = Tuning {
-        reassociate: Some(true),
+        relax: Some(true),
         ..Tuning::default()
     };
     let simulation = Simulation::compile(MODEL).expect("a legal model");

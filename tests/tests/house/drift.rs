@@ -20,19 +20,11 @@ const STANDARD_ERRORS: f64 = 5.0;
 /// number is off by some 4e-8 in the mean. (The drift that this is about was one of thousands.)
 const FUNCTIONS: f64 = 20.0;
 
-const fn forced(reassociate: Option<bool>, load: Option<Occupancy>) -> Tuning {
+const fn forced(relax: Option<bool>, occupancy: Option<Occupancy>) -> Tuning {
     Tuning {
-        max_agents_per_chunk: None,
-        steps_per_dispatch: None,
-        lanes: None,
-        shuffles: None,
-        prepare: None,
-        reassociate,
-        reserve: None,
-        load,
-        unroll_steps: None,
-        reduce: None,
-        checks: false,
+        relax,
+        occupancy,
+        ..Tuning::AUTO
     }
 }
 
@@ -107,7 +99,7 @@ fn slow_drift_is_the_same_on_every_backend() {
         let cpu = run(Backend::Cpu, KERNELS[0]);
         for tuning in KERNELS {
             let gpu = run(Backend::Gpu, tuning);
-            let kernel = format!("{:?} {:?}", tuning.reassociate, tuning.load);
+            let kernel = tuning.to_string();
             wrong.extend(complaints(&name, &kernel, &cpu, &gpu));
         }
         models += 1;

@@ -2,7 +2,7 @@
 //! numbers are right is shown by `run`.
 
 use super::files;
-use sim_compiler::schedule::Schedule;
+use sim_compiler::kernel::schedule::Schedule;
 
 #[test]
 fn each_construct_has_its_page() {

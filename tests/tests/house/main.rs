@@ -17,6 +17,8 @@ mod format;
 #[cfg(feature = "texts")]
 mod highlighting;
 #[cfg(feature = "texts")]
+mod knobs;
+#[cfg(feature = "texts")]
 mod language;
 mod launches;
 mod modules;

@@ -118,7 +118,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "table",
             "launch",
             "summary",
-            "choices",
+            "knobs",
             "compilation",
             "output",
             "progress",

@@ -2,7 +2,7 @@
 //! optimiser that has stopped to optimise: a change here is either what was meant, or a mistake.
 
 use super::files;
-use sim_compiler::schedule::{Occupancy, Schedule};
+use sim_compiler::kernel::schedule::{Occupancy, Schedule};
 use std::fmt::Write;
 
 /// What is counted, as it stands in the text.
@@ -17,31 +17,31 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
         unroll_steps: 1,
         ..Schedule::default()
     };
-    let reassociated = |load: Occupancy, lanes: u32, has_infinities: bool| Schedule {
-        load,
+    let relaxed = |occupancy: Occupancy, lanes: u32, has_infinities: bool| Schedule {
+        occupancy,
         lanes,
-        reassociate: true,
-        prepare: load != Occupancy::Full,
+        relax: true,
+        step_table: occupancy != Occupancy::Full,
         has_infinities,
         ..once
     };
     vec![
         ("as it is", once),
         (
-            "prepared",
+            "step table",
             Schedule {
-                prepare: true,
+                step_table: true,
                 ..once
             },
         ),
-        ("full", reassociated(Occupancy::Full, 1, false)),
-        ("low", reassociated(Occupancy::Low, 1, false)),
-        ("low, infinities", reassociated(Occupancy::Low, 1, true)),
+        ("full", relaxed(Occupancy::Full, 1, false)),
+        ("low", relaxed(Occupancy::Low, 1, false)),
+        ("low, infinities", relaxed(Occupancy::Low, 1, true)),
         ("2 lanes", Schedule { lanes: 2, ..once }),
-        ("4 lanes, low", reassociated(Occupancy::Low, 4, false)),
+        ("4 lanes, low", relaxed(Occupancy::Low, 4, false)),
         (
             "16 lanes, low, infinities",
-            reassociated(Occupancy::Low, 16, true),
+            relaxed(Occupancy::Low, 16, true),
         ),
         (
             "64 lanes at barriers",

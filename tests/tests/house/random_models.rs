@@ -92,11 +92,11 @@ fn choices(seed: u64) -> Tuning {
         lanes: Some([2, 4, 8, 16][seed as usize % 4]),
         shuffles: [None, Some(false)][seed as usize / 4 % 2],
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
-        reassociate: Some(seed.is_multiple_of(2)),
+        relax: Some(seed.is_multiple_of(2)),
         reserve: Some(seed.is_multiple_of(3)),
-        load: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
+        occupancy: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
-        prepare: Some(seed % 5 < 3),
+        step_table: Some(seed % 5 < 3),
         ..Tuning::default()
     }
 }
@@ -122,7 +122,7 @@ fn random_models_agree_when_lanes_share_them() {
         let mut outcome = || -> Result<(), String> {
             let expected = run(Backend::Reference, None)?;
             let got = run(Backend::Gpu, Some(choices(seed)))?;
-            shared += u32::from(!got.report().choices[0].what.starts_with("one lane"));
+            shared += u32::from(!got.report().decisions[0].what.starts_with("one lane"));
             let mut steps = expected.steps().map_err(|error| error.to_string())?;
             let first = steps.next();
             stopping += u32::from(steps.any(|ran| Some(ran) != first));

@@ -1,7 +1,7 @@
-//! A kernel's schedule changes no bit, but lanes the order of sums and reassociation roundings: every
+//! A kernel's schedule changes no bit, but lanes the order of sums and `relax` roundings: every
 //! specimen and every example gives on the GPU what its plain kernel gives, however many steps a round takes,
-//! with and without `prepare`, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
-//! kernel and not in another, and reassociation is on there: floats may differ as roundings do, nothing else
+//! with and without a step table, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
+//! kernel and not in another, and `relax` is on there: floats may differ as roundings do, nothing else
 //! may.
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
     files,
 };
 use serde_json::Value;
-use sim_compiler::schedule::Schedule;
+use sim_compiler::kernel::schedule::Schedule;
 use sim_runtime::{Backend, Column, Device, Occupancy, Simulation, Tuning, Values};
 use sim_tests::{
     compare::{Tolerance, compare, outputs},
@@ -21,7 +21,7 @@ use sim_tests::{
 const OTHERS: [Tuning; 2] = [
     Tuning {
         steps_per_dispatch: Some(13),
-        prepare: Some(true),
+        step_table: Some(true),
         unroll_steps: Some(8),
         ..PLAIN
     },
@@ -41,27 +41,28 @@ fn most_steps() -> u64 {
     }
 }
 
-/// What differs between a model's plain kernel and others, if anything. Also: does any of them prepare?
+/// What differs between a model's plain kernel and others, if anything. Also: has any of them a step table?
 fn difference(
     others: &[Tuning],
     make: impl Fn() -> Outcome<Simulation>,
 ) -> Outcome<(Option<String>, bool)> {
     let expected = make()?.tuning(launch::forced(PLAIN)).run()?;
-    let mut prepares = false;
+    let mut has_table = false;
     for tuning in others {
         let run = make()?.tuning(launch::forced(*tuning)).run()?;
-        let prepared =
-            |choice: &sim_compiler::schedule::Choice| choice.what.contains("`prepare` computes");
-        prepares |= run.report().choices.iter().any(prepared);
+        let says_so = |decision: &sim_compiler::kernel::schedule::Decision| {
+            decision.what.starts_with("a step table")
+        };
+        has_table |= run.report().decisions.iter().any(says_so);
         let tolerance = match &run.report().backend {
             Device::Gpu(adapter) if adapter.kind.is_gpu() => ROUNDED,
             Device::Gpu(_) | Device::Cpu(_) | Device::Reference => Tolerance::Bits,
         };
         if let Err(difference) = compare(&run, &expected, tolerance) {
-            return Ok((Some(format!("{tuning:?}: {difference}")), prepares));
+            return Ok((Some(format!("{tuning:?}: {difference}")), has_table));
         }
     }
-    Ok((None, prepares))
+    Ok((None, has_table))
 }
 
 #[test]
@@ -69,21 +70,21 @@ fn specimens_do_not_depend_on_the_schedule() {
     if !launch::has_gpu() {
         return;
     }
-    let (mut complaints, mut prepared) = (Vec::new(), 0);
+    let (mut complaints, mut tables) = (Vec::new(), 0);
     for (name, source) in files::models("tests/run") {
         let make = || -> Outcome<Simulation> {
             Ok(Head::read(&source)?.launch(launch::simulation(&source, Backend::Gpu, true)?)?)
         };
         match difference(&OTHERS[..1], make) {
-            Ok((complaint, prepares)) => {
-                prepared += usize::from(prepares);
+            Ok((complaint, has_table)) => {
+                tables += usize::from(has_table);
                 complaints.extend(complaint.map(|it| format!("{name}: {it}")));
             }
             Err(error) => complaints.push(format!("{name}: {error}")),
         }
     }
-    println!("{prepared} specimens prepare");
-    assert!(prepared > 0);
+    println!("{tables} specimens have step tables");
+    assert!(tables > 0);
     files::report("specimens depend on the schedule", complaints);
 }
 
@@ -109,10 +110,10 @@ fn examples_do_not_depend_on_the_schedule() {
             })
         };
         match attempt() {
-            Ok((complaint, prepares)) => {
+            Ok((complaint, has_table)) => {
                 complaints.extend(complaint.map(|it| format!("{name}: {it}")));
-                if name == "portfolio" && !prepares {
-                    complaints.push("portfolio: nothing is prepared".to_owned());
+                if name == "portfolio" && !has_table {
+                    complaints.push("portfolio: it has no step table".to_owned());
                 }
             }
             Err(error) => complaints.push(format!("{name}: {error}")),
@@ -212,7 +213,7 @@ fn lanes_change_no_more_than_the_order_of_sums() {
 }
 
 #[test]
-fn reassociation_changes_no_more_than_roundings() {
+fn relaxing_changes_no_more_than_roundings() {
     if !launch::has_gpu() {
         return;
     }
@@ -222,14 +223,17 @@ fn reassociation_changes_no_more_than_roundings() {
         (2, false, Occupancy::Low),
         (4, true, Occupancy::Low),
     ]
-    .map(|(lanes, prepare, load)| Tuning {
+    .map(|(lanes, step_table, occupancy)| Tuning {
         lanes: Some(lanes),
-        prepare: Some(prepare),
-        reassociate: Some(true),
-        load: Some(load),
+        step_table: Some(step_table),
+        relax: Some(true),
+        occupancy: Some(occupancy),
         ..Tuning::default()
     });
-    files::report("examples depend on reassociation", all_far_off(&tunings));
+    files::report(
+        "examples depend on relaxed roundings",
+        all_far_off(&tunings),
+    );
 }
 
 /// The same for the benchmarks.
@@ -322,10 +326,10 @@ fn lanes_of_an_agent_agree_to_the_bit() {
                 .run()
         };
         let run = run().expect("a run");
-        let choices = &run.report().choices;
-        println!("{lanes} lanes asked for: {}", choices[0].what);
+        let decisions = &run.report().decisions;
+        println!("{lanes} lanes asked for: {}", decisions[0].what);
         let said = format!("{lanes} lanes per agent");
-        assert!(choices[0].what.starts_with(&said), "{:?}", choices[0]);
+        assert!(decisions[0].what.starts_with(&said), "{:?}", decisions[0]);
         let [x, spread] = run.outputs() else {
             panic!("two outputs")
         };
@@ -403,13 +407,16 @@ fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
                 steps_per_dispatch,
                 ..Tuning::default()
             })?;
-            let choices = &got.report().choices;
+            let decisions = &got.report().decisions;
             let said = match lanes {
                 1 => "one lane per agent".to_owned(),
                 _ => format!("{lanes} lanes per agent"),
             };
-            if !choices.iter().any(|choice| choice.what.starts_with(&said)) {
-                complaints.push(format!("not {said}: {choices:?}"));
+            if !decisions
+                .iter()
+                .any(|decision| decision.what.starts_with(&said))
+            {
+                complaints.push(format!("not {said}: {decisions:?}"));
             }
             // Floats within the order of sums.
             if let Err(difference) = compare(&got, &expected, Tolerance::OfEach(1e-5)) {
@@ -532,7 +539,7 @@ fn stops_alike(source: &str, talking: &[(u32, Option<bool>)]) {
         for steps in [None, Some(1), Some(7)] {
             let got = run(lanes, shuffles, steps);
             assert!(
-                got.report().choices[0]
+                got.report().decisions[0]
                     .what
                     .starts_with(&format!("{lanes} lanes"))
             );

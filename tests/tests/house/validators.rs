@@ -1,7 +1,7 @@
 //! Every kernel through naga as WebGPU has it (no capabilities), and through tint where it is on the PATH.
 
 use super::files;
-use sim_compiler::{Math, Options, compile_with, random::Generator, schedule::Schedule};
+use sim_compiler::{Math, Options, compile_with, kernel::schedule::Schedule, random::Generator};
 use std::process::{Command, Stdio};
 
 /// Every model of the repository in every form, as name and kernel.
@@ -28,15 +28,16 @@ fn kernels() -> Vec<(String, String)> {
                     "{folder}/{name} ({}, {generator:?}, {math:?})",
                     if optimise { "optimised" } else { "plain" }
                 );
-                for (unroll_steps, prepare) in [(1, false), (3, true), (8, true)] {
+                for (unroll_steps, step_table) in [(1, false), (3, true), (8, true)] {
                     let kernel = artifact.kernel(&Schedule {
                         unroll_steps,
-                        prepare,
+                        step_table,
                         ..Schedule::default()
                     });
-                    // Without anything to prepare the kernel is one of those that are here already.
-                    if prepare <= kernel.prepared.is_some() || unroll_steps == 3 {
-                        let form = format!("{form}, {unroll_steps} steps, prepare: {prepare}");
+                    // Without a step table the kernel is one of those that are here already.
+                    if step_table <= kernel.step_table.is_some() || unroll_steps == 3 {
+                        let form =
+                            format!("{form}, {unroll_steps} steps, step table: {step_table}");
                         kernels.push((form, kernel.wgsl));
                     }
                 }
@@ -65,7 +66,7 @@ fn lane_kernels() -> Vec<(String, String)> {
             let kernel = artifact.kernel(&Schedule {
                 lanes,
                 subgroup,
-                prepare: lanes == 4 || lanes == 8,
+                step_table: lanes == 4 || lanes == 8,
                 reserve: lanes > 2,
                 ..Schedule::default()
             });
@@ -79,21 +80,21 @@ fn lane_kernels() -> Vec<(String, String)> {
 }
 
 /// The kernels of examples, benchmarks and specimens whose sums and divisions are changed.
-fn reassociated_kernels() -> Vec<(String, String)> {
+fn relaxed_kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "benchmarks", "tests/run"] {
         for (name, source) in files::models(folder) {
             let artifact = sim_compiler::compile(&source).expect("a model compiles");
-            for (lanes, prepare) in [(1, false), (1, true), (4, true), (32, false)] {
+            for (lanes, step_table) in [(1, false), (1, true), (4, true), (32, false)] {
                 let kernel = artifact.kernel(&Schedule {
                     lanes,
-                    prepare,
-                    reassociate: true,
+                    step_table,
+                    relax: true,
                     ..Schedule::default()
                 });
                 let new = lanes == 1 || kernel.lanes > 1;
-                if kernel.schedule.reassociate && new {
-                    let name = format!("{folder}/{name}, reassociated, {lanes} lanes");
+                if kernel.schedule.relax && new {
+                    let name = format!("{folder}/{name}, relaxed, {lanes} lanes");
                     kernels.push((name, kernel.wgsl));
                 }
             }
@@ -151,8 +152,8 @@ fn naga_accepts_lanes() {
 }
 
 #[test]
-fn naga_accepts_reassociated_kernels() {
-    let kernels = reassociated_kernels();
+fn naga_accepts_relaxed_kernels() {
+    let kernels = relaxed_kernels();
     assert!(kernels.len() > 20, "only {} kernels", kernels.len());
     let complaints: Vec<String> = (kernels.into_iter())
         .filter_map(|(name, wgsl)| {
@@ -160,7 +161,7 @@ fn naga_accepts_reassociated_kernels() {
                 .map(|complaint| format!("{name}: {complaint}"))
         })
         .collect();
-    files::report("reassociated kernels are refused by naga", complaints);
+    files::report("relaxed kernels are refused by naga", complaints);
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn tint_accepts_every_kernel() {
     let mut complaints = Vec::new();
     // What the standard wants to be said, and naga does not know.
     let standard = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";
-    let lanes = lane_kernels().into_iter().chain(reassociated_kernels());
+    let lanes = lane_kernels().into_iter().chain(relaxed_kernels());
     let lanes = lanes.map(|(name, wgsl)| (name, standard.to_owned() + &wgsl));
     for (number, (name, wgsl)) in kernels().into_iter().chain(lanes).enumerate() {
         let path = folder.join(format!("{number}.wgsl"));

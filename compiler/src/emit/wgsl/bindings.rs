@@ -24,7 +24,7 @@ impl Writer<'_> {
         self.line("@group(0) @binding(0) var<uniform> run: Run;");
         self.buffers();
         self.tables();
-        self.per_step_bindings();
+        self.step_table_bindings();
         self.constants();
         self.private_variables();
         self.exchange_memory();

@@ -41,7 +41,7 @@ impl Writer<'_> {
         }
         if self.layout.is_split() {
             let place = self.names.declare("place");
-            self.lane_entry("main", &place, &slot);
+            self.lane_entry("main", size, &place, &slot);
         } else {
             let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
             self.begin();

@@ -6,10 +6,10 @@ use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Type, VarId, VarKind};
 use std::fmt::Write;
 
 impl Writer<'_> {
-    /// The head of `main` and the lane's place. Subgroups are whole, so that counting them and the lanes
-    /// within is right whatever the order of a workgroup's invocations.
-    pub(super) fn lane_entry(&mut self, entry: &str, place: &str, slot: &str) {
-        let (size, lanes) = (self.manifest.workgroup_size, self.layout.lanes);
+    /// The head of an entry point and the lane's place. Subgroups are whole, so that counting them and the
+    /// lanes within is right whatever the order of a workgroup's invocations.
+    pub(super) fn lane_entry(&mut self, entry: &str, size: u32, place: &str, slot: &str) {
+        let lanes = self.layout.lanes;
         let names = ["id", "groups", "subgroup", "subgroup_size_", "invocation"];
         let [id, groups, subgroup, width, invocation] = names.map(|name| self.names.declare(name));
         self.line(&format!("fn {entry}("));

@@ -76,8 +76,8 @@ impl<'a> Writer<'a> {
 
     /// What runs only in the first step of a period.
     fn periodic(&self) -> &'a Block {
-        let front = self.per_step.as_ref().map_or(0, |it| it.front);
-        match &self.program.phases[0][front] {
+        let shared = self.step_table.map_or(0, |table| table.shared);
+        match &self.program.phases[0][shared] {
             Stmt::If { accept, .. } => accept,
             other => unreachable!("a period begins with an `if`, not {other:?}"),
         }
@@ -261,7 +261,7 @@ impl<'a> Writer<'a> {
 
     /// Does a step's text use its number?
     fn names_step(&self) -> bool {
-        self.usage.step || self.usage.draws[1] || self.per_step.is_some()
+        self.usage.step || self.usage.draws[1] || self.step_table.is_some()
     }
 
     fn count(&mut self, steps: u32) {
@@ -290,8 +290,8 @@ impl<'a> Writer<'a> {
 
     /// The step without what `prepare` or the time loop do in its stead.
     fn rest(&self) -> Vec<&'a [Stmt]> {
-        let front = self.per_step.as_ref().map_or(0, |it| it.front);
-        let done = front + usize::from(self.time_loop.period.is_some());
+        let shared = self.step_table.map_or(0, |table| table.shared);
+        let done = shared + usize::from(self.time_loop.period.is_some());
         let phases = self.program.phases.iter().enumerate();
         phases
             .map(|(number, phase)| &phase[if number == 0 { done } else { 0 }..])

@@ -51,23 +51,23 @@ fn artifact(source: &str) -> Artifact {
     crate::compile(source).expect("a legal model")
 }
 
-/// Whether a run prepares, and what is said about it.
-fn prepares(source: &str, target: Target, prepare: Option<bool>) -> (bool, String) {
-    let wishes = Wishes {
-        prepare,
-        ..Wishes::default()
+/// Whether a run has a step table, and what is said about it.
+fn step_table(source: &str, target: Target, asked: Option<bool>) -> (bool, String) {
+    let tuning = Tuning {
+        step_table: asked,
+        ..Tuning::default()
     };
-    let chosen = choose(&artifact(source), &target, &wishes);
-    let prepare = chosen.schedule.prepare;
-    assert_eq!(chosen.kernel.prepared.is_some(), prepare);
-    assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), prepare);
-    let mut choices = chosen.kernel.choices.into_iter();
-    let said = choices.find(|choice| choice.what.contains("prepare"));
-    (prepare, said.expect("a choice").why)
+    let chosen = choose(&artifact(source), &target, &tuning);
+    let has_table = chosen.schedule.step_table;
+    assert_eq!(chosen.kernel.step_table.is_some(), has_table);
+    assert_eq!(chosen.kernel.wgsl.contains("fn prepare("), has_table);
+    let mut decisions = chosen.kernel.decisions.into_iter();
+    let said = decisions.find(|decision| decision.what.contains("step table"));
+    (has_table, said.expect("a decision").why)
 }
 
 #[test]
-fn large_runs_on_gpus_prepare_what_there_is() {
+fn large_runs_on_gpus_have_a_step_table_where_it_pays() {
     let large = Target::large(1_000, 16);
     let software = Target {
         busy: None,
@@ -77,15 +77,15 @@ fn large_runs_on_gpus_prepare_what_there_is() {
         table_bytes: 0,
         ..large
     };
-    assert!(prepares(SHARED, large, None).0);
+    assert!(step_table(SHARED, large, None).0);
     for (case, word) in [
-        (prepares(SHARED, Target::large(999, 16), None), "few"),
-        (prepares(SHARED, Target::large(1_000, 15), None), "few"),
-        (prepares(SHARED, software, None), "software"),
-        (prepares(SHARED, large, Some(false)), "off"),
-        (prepares(SHARED, full, Some(true)), "binding"),
-        (prepares(OWN, large, None), "too little"),
-        (prepares(OWN, large, Some(true)), "too little"),
+        (step_table(SHARED, Target::large(999, 16), None), "few"),
+        (step_table(SHARED, Target::large(1_000, 15), None), "few"),
+        (step_table(SHARED, software, None), "software"),
+        (step_table(SHARED, large, Some(false)), "off"),
+        (step_table(SHARED, full, Some(true)), "binding"),
+        (step_table(OWN, large, None), "too little"),
+        (step_table(OWN, large, Some(true)), "too little"),
     ] {
         assert!(!case.0 && case.1.contains(word), "{case:?}");
     }
@@ -94,15 +94,15 @@ fn large_runs_on_gpus_prepare_what_there_is() {
         steps: 1,
         ..software
     };
-    assert!(prepares(SHARED, small, Some(true)).0);
+    assert!(step_table(SHARED, small, Some(true)).0);
 }
 
 #[test]
 fn a_model_without_such_work_has_one_kernel() {
     let artifact = artifact(OWN);
-    let [plain, asked] = [false, true].map(|prepare| {
+    let [plain, asked] = [false, true].map(|step_table| {
         let schedule = Schedule {
-            prepare,
+            step_table,
             ..Schedule::default()
         };
         artifact.kernel(&schedule).wgsl
@@ -114,14 +114,30 @@ fn a_model_without_such_work_has_one_kernel() {
 fn a_table_that_is_too_large_is_not_made() {
     // One vec4 per step in at most 64 MiB.
     let most = 1 << 22;
-    assert!(prepares(SHARED, Target::large(1_000, most), None).0);
-    let (prepares, why) = prepares(SHARED, Target::large(1_000, most + 1), None);
-    assert!(!prepares && why.contains("67108880 bytes"), "{why}");
+    assert!(step_table(SHARED, Target::large(1_000, most), None).0);
+    let (has_table, why) = step_table(SHARED, Target::large(1_000, most + 1), None);
+    assert!(!has_table && why.contains("67108880 bytes"), "{why}");
+}
+
+/// Where nothing is known of a device, nothing is chosen but what is asked for.
+#[test]
+fn a_kernel_for_any_device_is_the_default() {
+    for source in [SHARED, OWN, NETWORK, LONG] {
+        let artifact = artifact(source);
+        let any = Target::any(1_000_000, 1_000);
+        let chosen = choose(&artifact, &any, &Tuning::AUTO).kernel;
+        assert_eq!(chosen.wgsl, artifact.wgsl());
+        let asked = "lanes=4 step-table=true reserve=true relax=true unroll-steps=1";
+        let tuning = asked.parse().expect("a tuning");
+        let asked = choose(&artifact, &any, &tuning).kernel;
+        assert!(asked.schedule.reserve && asked.schedule.unroll_steps == 1);
+        assert!(!asked.wgsl.contains("subgroup"), "{}", asked.wgsl);
+    }
 }
 
 /// The lanes of a kernel for so many agents.
 fn lanes_for(source: &str, target: Target) -> u32 {
-    choose(&artifact(source), &target, &Wishes::default())
+    choose(&artifact(source), &target, &Tuning::default())
         .kernel
         .lanes
 }
@@ -163,15 +179,15 @@ fn lanes_that_take_turns_are_fewer() {
 }
 
 /// What steps are made for.
-fn made_for(target: Target, load: Option<Occupancy>) -> Vec<String> {
-    let wishes = Wishes {
+fn made_for(target: Target, occupancy: Option<Occupancy>) -> Vec<String> {
+    let tuning = Tuning {
         lanes: Some(1),
-        load,
-        ..Wishes::default()
+        occupancy,
+        ..Tuning::default()
     };
-    let kernel = choose(&artifact(NETWORK), &target, &wishes).kernel;
-    let choices = kernel.choices.into_iter().map(|choice| choice.what);
-    choices.filter(|what| what.contains("made for")).collect()
+    let kernel = choose(&artifact(NETWORK), &target, &tuning).kernel;
+    let decisions = kernel.decisions.into_iter().map(|decision| decision.what);
+    decisions.filter(|what| what.contains("made for")).collect()
 }
 
 #[test]
@@ -189,7 +205,7 @@ fn few_agents_are_computed_for_latency_and_many_for_throughput() {
         busy: None,
         ..Target::large(1_000, 100)
     };
-    assert!(made_for(processor, None).is_empty(), "there is no choice");
+    assert!(made_for(processor, None).is_empty(), "there is no decision");
     let asked = made_for(processor, Some(Occupancy::Low));
     assert_eq!(asked.len(), 1);
 }
@@ -210,9 +226,9 @@ fn a_device_without_subgroups_or_a_processor_has_one_lane() {
 }
 
 /// The first choice: of lanes.
-fn said_of_lanes(source: &str, target: Target, wishes: Wishes) -> (u32, Choice) {
-    let kernel = choose(&artifact(source), &target, &wishes).kernel;
-    (kernel.lanes, kernel.choices[0].clone())
+fn said_of_lanes(source: &str, target: Target, tuning: Tuning) -> (u32, Decision) {
+    let kernel = choose(&artifact(source), &target, &tuning).kernel;
+    (kernel.lanes, kernel.decisions[0].clone())
 }
 
 #[test]
@@ -223,7 +239,7 @@ fn barriers_are_for_long_sums_of_few_agents() {
         ..large
     };
     for target in [large, without] {
-        let (lanes, said) = said_of_lanes(LONG, target, Wishes::default());
+        let (lanes, said) = said_of_lanes(LONG, target, Tuning::default());
         assert!(lanes >= 64, "{said:?}");
         assert!(
             said.what.ends_with("talk through workgroup memory"),
@@ -245,7 +261,7 @@ fn barriers_are_for_long_sums_of_few_agents() {
     assert!(lanes_for(&table, Target::large(16_384, 1)) <= 32);
     // Steps that only add up talk once a run.
     assert!(lanes_for(DARTS, without) > 1);
-    let (_, said) = said_of_lanes(NETWORK, without, Wishes::default());
+    let (_, said) = said_of_lanes(NETWORK, without, Tuning::default());
     assert!(said.why.contains("no subgroups"), "{said:?}");
 }
 
@@ -261,12 +277,12 @@ fn lanes_that_a_caller_asks_for_talk_as_they_can() {
         // A sum in a branch: 32 lanes can take it, more would wait for those of other agents.
         (BRANCH, 64, None, 32, "32 lanes per agent"),
     ] {
-        let wishes = Wishes {
+        let tuning = Tuning {
             lanes: Some(lanes),
             shuffles,
-            ..Wishes::default()
+            ..Tuning::default()
         };
-        let (got, said) = said_of_lanes(source, large, wishes);
+        let (got, said) = said_of_lanes(source, large, tuning);
         assert_eq!(got, expected, "{said:?}");
         assert!(said.what.ends_with(what), "{said:?}");
         let short = got < lanes.min(MOST_LANES);
@@ -278,9 +294,9 @@ fn lanes_that_a_caller_asks_for_talk_as_they_can() {
 fn a_kernel_that_was_given_runs_as_it_is() {
     let mut artifact = artifact(SHARED);
     artifact.own_kernel = Some("// mine".to_owned());
-    let chosen = choose(&artifact, &Target::large(1_000, 100), &Wishes::default());
+    let chosen = choose(&artifact, &Target::large(1_000, 100), &Tuning::default());
     assert_eq!(chosen.kernel.wgsl, "// mine");
-    assert!(chosen.kernel.prepared.is_none() && chosen.schedule == Schedule::default());
+    assert!(chosen.kernel.step_table.is_none() && chosen.schedule == Schedule::default());
 }
 
 #[test]
@@ -313,30 +329,30 @@ output x
 ";
 
 /// What is said about sums and divisions, if they are changed.
-fn reassociates(math: Math, target: Target, wish: Option<bool>) -> Option<String> {
+fn relaxes(math: Math, target: Target, asked: Option<bool>) -> Option<String> {
     let options = Options {
         math,
         ..Options::default()
     };
     let artifact = crate::compile_with(DENSE, options).expect("a legal model");
-    let wishes = Wishes {
-        reassociate: wish,
-        prepare: Some(false),
-        ..Wishes::default()
+    let tuning = Tuning {
+        relax: asked,
+        step_table: Some(false),
+        ..Tuning::default()
     };
-    let chosen = choose(&artifact, &target, &wishes);
+    let chosen = choose(&artifact, &target, &tuning);
     let said = chosen
         .kernel
-        .choices
+        .decisions
         .iter()
         .find(|it| it.what.contains("multiply-adds"));
-    assert_eq!(chosen.schedule.reassociate, said.is_some());
+    assert_eq!(chosen.schedule.relax, said.is_some());
     assert_eq!(chosen.kernel.wgsl == artifact.wgsl(), said.is_none());
     said.map(|it| it.what.clone())
 }
 
 #[test]
-fn gpus_reassociate_under_the_fast_mathematics() {
+fn gpus_relax_under_the_fast_mathematics() {
     let gpu = Target {
         subgroup: 1,
         ..Target::large(1 << 20, 100)
@@ -349,28 +365,28 @@ fn gpus_reassociate_under_the_fast_mathematics() {
     let sums = "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums take what is known \
                 last at last"
         .to_owned();
-    assert_eq!(reassociates(Math::Fast, few, None), Some(sums));
+    assert_eq!(relaxes(Math::Fast, few, None), Some(sums));
     let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 constants went into weights";
     let said = Some(text.to_owned());
-    for wish in [None, Some(true)] {
-        assert_eq!(reassociates(Math::Fast, gpu, wish), said);
-        assert_eq!(reassociates(Math::Precise, gpu, wish), None);
+    for asked in [None, Some(true)] {
+        assert_eq!(relaxes(Math::Fast, gpu, asked), said);
+        assert_eq!(relaxes(Math::Precise, gpu, asked), None);
     }
-    assert_eq!(reassociates(Math::Fast, software, None), None);
-    assert_eq!(reassociates(Math::Fast, software, Some(true)), said);
-    assert_eq!(reassociates(Math::Fast, gpu, Some(false)), None);
+    assert_eq!(relaxes(Math::Fast, software, None), None);
+    assert_eq!(relaxes(Math::Fast, software, Some(true)), said);
+    assert_eq!(relaxes(Math::Fast, gpu, Some(false)), None);
 }
 
 /// The text of a kernel for so many agents, and whether memory is reserved in it.
-fn reserves(target: Target, wish: Option<bool>) -> (String, bool) {
-    let wishes = Wishes {
+fn reserves(target: Target, asked: Option<bool>) -> (String, bool) {
+    let tuning = Tuning {
         lanes: Some(1),
-        reserve: wish,
-        ..Wishes::default()
+        reserve: asked,
+        ..Tuning::default()
     };
-    let chosen = choose(&artifact(OWN), &target, &wishes);
-    let mut choices = chosen.kernel.choices.iter();
-    let said = choices.any(|choice| choice.what == "8 KiB of workgroup memory reserved");
+    let chosen = choose(&artifact(OWN), &target, &tuning);
+    let mut decisions = chosen.kernel.decisions.iter();
+    let said = decisions.any(|decision| decision.what == "8 KiB of workgroup memory reserved");
     assert_eq!(said, chosen.schedule.reserve);
     (chosen.kernel.wgsl, said)
 }
@@ -380,11 +396,11 @@ fn memory_is_reserved_where_inputs_leave_no_registers() {
     let few = "input w: [f32; 159] state a = 1.0 step { a = a * sum(w) } output z = a";
     let many = few.replace("159", "160");
     for (source, expected) in [(few, false), (&many, true)] {
-        let wishes = Wishes {
+        let tuning = Tuning {
             lanes: Some(1),
-            ..Wishes::default()
+            ..Tuning::default()
         };
-        let chosen = choose(&artifact(source), &Target::large(1 << 20, 100), &wishes);
+        let chosen = choose(&artifact(source), &Target::large(1 << 20, 100), &tuning);
         assert_eq!(chosen.schedule.reserve, expected, "{source}");
     }
 }
@@ -397,14 +413,14 @@ fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
         processors: None,
         ..most
     };
-    for (target, wish, expected) in [
+    for (target, asked, expected) in [
         (most, None, true),
         (more, None, false),
         (unknown, None, false),
         (unknown, Some(true), true),
         (most, Some(false), false),
     ] {
-        let (text, said) = reserves(target, wish);
+        let (text, said) = reserves(target, asked);
         assert_eq!(said, expected, "{target:?}");
         let (memory, uses) = (
             text.matches("var<workgroup> reserved: array<u32, 2048>;"),
@@ -419,17 +435,17 @@ fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
 fn what_was_rewritten_is_said() {
     let said = |body: &str| {
         let source = format!("input w: [f32; 9] state x = 1.0 step {{ {body} }} output x");
-        let wishes = Wishes {
+        let tuning = Tuning {
             lanes: Some(1),
-            ..Wishes::default()
+            ..Tuning::default()
         };
-        let choices = choose(&artifact(&source), &Target::large(1_000_000, 500), &wishes)
+        let decisions = choose(&artifact(&source), &Target::large(1_000_000, 500), &tuning)
             .kernel
-            .choices;
-        let said = choices
+            .decisions;
+        let said = decisions
             .iter()
-            .find(|choice| choice.why.contains("rounded in another order"));
-        said.map_or_else(String::new, |choice| choice.what.clone())
+            .find(|decision| decision.why.contains("rounded in another order"));
+        said.map_or_else(String::new, |decision| decision.what.clone())
     };
     assert_eq!(
         said("x = sin(w[0] + (x * w[1] + x * x * w[2]))"),

@@ -10,7 +10,7 @@
 //!
 //! Law: each value is what it was but for some roundings, and a change is made only where operations become
 //! fewer. An addition, and a multiplication that no addition takes in, is one, a division by a literal is a
-//! multiplication, `exp` is two, signs and what all agents share (`prepare` computes it once) are none, and
+//! multiplication, `exp` is two, signs and what all agents share (the step table may have it) are none, and
 //! any other node is one; a name and all that reads it are counted together, as a device would have them,
 //! which takes `c * e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded
 //! once, and of moderate size. No product of two values is taken in another order, as that might overflow. A

@@ -11,7 +11,7 @@
 //!
 //! Law: a sum of `f32` is changed only where that saves an operation, and then its terms stay the same and in
 //! their order, but that those that never change come first, and products last. What all agents share in a
-//! step is one term: `prepare` computes it once. Names of sums that are read once, in their own block, become
+//! step is one term: the step table may have it. Names of sums that are read once, in their own block, become
 //! part of the sum that reads them. Two kinds of sums stay as they are: what takes a term off again is there
 //! for its rounding, and where a variable adds to itself, roundings of its size would add up over the steps.
 //!

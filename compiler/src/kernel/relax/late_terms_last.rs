@@ -5,7 +5,7 @@
 //! * Sums over lanes that a sum takes, or takes off, with the same factor, become one: the lanes talk once.
 //!
 //! Law: each sum is what it was but for the order of its terms; some stay (see
-//! [`crate::kernel::analysis::free_sums`]). What all agents share stays one term: `prepare` computes it.
+//! [`crate::kernel::analysis::free_sums`]). What all agents share stays one term: the step table may have it.
 //!
 //! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
 

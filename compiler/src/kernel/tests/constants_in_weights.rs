@@ -7,13 +7,13 @@ use crate::{
     ir::print::print,
     kernel::{
         rewrites::{self, Bound},
-        tests::relax::{assert_near, dice, reassociated},
+        tests::relax::{assert_near, dice, relaxed},
     },
     passes::tests::check,
 };
 
 fn weights(bound: Bound, body: &str) -> (String, u32) {
-    let (text, changes) = reassociated(bound, "", body);
+    let (text, changes) = relaxed(bound, "", body);
     (text, changes.of("constants_in_weights"))
 }
 
@@ -72,7 +72,7 @@ fn factors_of_functions_go_into_weights() {
     let items = "fn squash(x: f32) -> f32 { return 0.5 * tanh(2.0 * x) }";
     let body = "a = squash(w[0] + b * w[1])";
     for bound in [Bound::Issue, Bound::Latency] {
-        let (text, changes) = reassociated(bound, items, body);
+        let (text, changes) = relaxed(bound, items, body);
         for expected in [
             "let w_1_scaled: f32 = keep (2.0 * w_1)",
             "w_0_scaled + b * w_1_scaled",
@@ -82,12 +82,12 @@ fn factors_of_functions_go_into_weights() {
         assert_eq!(changes.of("constants_in_weights"), 1, "{text}");
     }
     // Nothing goes into weights: the function stays as it is.
-    let (text, changes) = reassociated(Bound::Issue, items, "a = squash(b * c)");
+    let (text, changes) = relaxed(Bound::Issue, items, "a = squash(b * c)");
     assert!(text.contains("squash#0(b * c)"), "{text}");
     assert_eq!(changes.of("constants_in_weights"), 0, "{text}");
     // Neither where other sums change, and the step has blocks of its own.
     let body = "for i in 0..n { d = sin(d) } a = d + (a * b + b * c) c = squash(c)";
-    let (text, changes) = reassociated(Bound::Issue, items, body);
+    let (text, changes) = relaxed(Bound::Issue, items, body);
     assert!(text.contains("squash#0(c)"), "{text}");
     assert_eq!(
         (changes.of("constants_in_weights"), changes.of("fma_chains")),

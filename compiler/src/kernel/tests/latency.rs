@@ -8,13 +8,13 @@ use crate::{
     ir::print::print,
     kernel::{
         rewrites::{self, Bound, Changes},
-        tests::relax::{assert_near, reassociated, results},
+        tests::relax::{assert_near, relaxed, results},
     },
     passes::tests::check,
 };
 
 fn waiting(body: &str) -> (String, Changes) {
-    reassociated(Bound::Latency, "", body)
+    relaxed(Bound::Latency, "", body)
 }
 
 #[test]

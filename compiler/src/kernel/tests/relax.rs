@@ -19,16 +19,16 @@ pub(crate) fn schedule(has_infinities: bool) -> Schedule {
     }
 }
 
-/// The lines of the step after reassociation where agents fill the device, and what was changed.
+/// The lines of the step after the rewrites where agents fill the device, and what was changed.
 pub(crate) fn step(items: &str, body: &str) -> (Vec<String>, Changes) {
-    let (text, changes) = reassociated(Bound::Special, items, body);
+    let (text, changes) = relaxed(Bound::Special, items, body);
     let lines = text.lines().skip_while(|line| !line.starts_with("step"));
     let lines = lines.skip(1).take_while(|line| line.starts_with("    "));
     (lines.map(|line| line.trim().to_owned()).collect(), changes)
 }
 
-/// The text of a program after reassociation, and what was changed.
-pub(crate) fn reassociated(bound: Bound, items: &str, body: &str) -> (String, Changes) {
+/// The text of a program after the rewrites, and what was changed.
+pub(crate) fn relaxed(bound: Bound, items: &str, body: &str) -> (String, Changes) {
     let source = format!(
         "input w: [f32; 90]
         data rows: [[f32; 4]]
@@ -268,7 +268,7 @@ fn chains_before_functions_without_pairs_take_turns_by_four() {
 /// A function that is written out has names between a chain and its exponential.
 #[test]
 fn chains_with_a_name_before_an_exponential_take_turns() {
-    let (text, _) = reassociated(
+    let (text, _) = relaxed(
         Bound::Issue,
         GATES,
         "let h = [for i in 0..3: squash(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
@@ -369,7 +369,7 @@ pub(crate) fn assert_near(plain: &Program, changed: &Program, steps: u32, off: f
     }
 }
 
-/// What an agent's `a` is after some steps, as written and reassociated.
+/// What an agent's `a` is after some steps, as written and relaxed.
 pub(crate) fn results(body: &str, bound: Bound) -> [f32; 2] {
     let source = format!(
         "{GATES} state a = 0.3 state b = 0.25 state c = -2.0
@@ -445,22 +445,18 @@ fn whole_numbers_keep_their_bits() {
         );
         let program = compile(&source).expect("a legal model").program;
         for bound in [Bound::Special, Bound::Issue, Bound::Latency] {
-            let Some((reassociated, _)) =
+            let Some((relaxed, _)) =
                 rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false))
             else {
                 continue;
             };
             changed += 1;
-            check(&reassociated);
+            check(&relaxed);
             let again = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false))
                 .map(|(again, _)| print(&again));
-            assert_eq!(
-                again,
-                Some(print(&reassociated)),
-                "it differs from time to time"
-            );
+            assert_eq!(again, Some(print(&relaxed)), "it differs from time to time");
             let expected = outcome::run(&program, 1, 1);
-            assert_eq!(outcome::run(&reassociated, 1, 1), expected, "{source}");
+            assert_eq!(outcome::run(&relaxed, 1, 1), expected, "{source}");
         }
     }
     assert!(changed > 150, "only {changed} of 1,500 have changed");

@@ -1,4 +1,4 @@
-//! A step's front: what goes there, what does not, and that nothing changes.
+//! The part of a step that fills the step table: what goes there, what does not, and that nothing changes.
 
 use crate::{
     Options, compile_with,
@@ -11,19 +11,19 @@ use crate::{
 };
 use std::collections::HashSet;
 
-/// Does the front read only what all agents share?
-fn check_front(split: &Split) {
+/// Does the part read only what all agents share?
+fn check_shared(split: &Split) {
     let program = &split.program;
     check(program);
     let mut known = HashSet::new();
-    for stmt in &program.phases[0][..split.front] {
+    for stmt in &program.phases[0][..split.shared] {
         let Stmt::Let { var, .. } = stmt else {
             panic!("{stmt:?} is no let\n{}", print(program));
         };
         for id in program.nodes_of(stmt) {
             match &program[id] {
                 Expr::Launch(Launch::Agent) | Expr::RandomWord { .. } => {
-                    panic!("the front is an agent's own\n{}", print(program));
+                    panic!("the shared part is an agent's own\n{}", print(program));
                 }
                 Expr::Read(read) | Expr::Element { array: read, .. } => {
                     let shared = match program[*read].kind {
@@ -64,15 +64,15 @@ fn program(step: &str, optimise: bool) -> Program {
         .program
 }
 
-/// The names that agents read from the front of an optimised step.
+/// The names that agents read from the table of an optimised step.
 fn stored(step: &str) -> Vec<String> {
     if let Some(raw) = split(&program(step, false)) {
-        check_front(&raw);
+        check_shared(&raw);
     }
     let Some(split) = split(&program(step, true)) else {
         return Vec::new();
     };
-    check_front(&split);
+    check_shared(&split);
     let names = split.stored.iter();
     names.map(|&var| split.program[var].name.clone()).collect()
 }
@@ -85,7 +85,7 @@ fn random_programs_keep_their_results() {
         for _ in 0..2 {
             if let Some(split) = split(&program) {
                 splits += 1;
-                check_front(&split);
+                check_shared(&split);
                 for (steps, seed) in [(0, 1), (1, 2), (5, 3)] {
                     assert_eq!(
                         outcome::run(&split.program, steps, seed),
@@ -160,6 +160,6 @@ fn a_row_has_its_bound() {
         .map(|k| format!("x = x * sin(f32(t) * {k}.5)"))
         .collect();
     let split = split(&program(&terms.join("\n"), true)).expect("much is shared");
-    check_front(&split);
+    check_shared(&split);
     assert_eq!(split.stored.len(), 128);
 }

@@ -60,7 +60,7 @@ impl BatchRun<'_> {
         let agents = job.launch.agents;
         let raw = RawResults {
             chunks: 0,
-            choices: self.resources.kernel.choices.clone(),
+            decisions: self.resources.kernel.decisions.clone(),
             ..RawResults::empty(self.resources.manifest, agents, keep)?
         };
         self.started.push_back(StartedRun {

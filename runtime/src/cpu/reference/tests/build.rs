@@ -111,7 +111,7 @@ impl Build {
             output_words: self.words[2],
             workgroup_size: 64,
             inner_rounds: None,
-            prepare: None,
+            step_table: None,
         }
     }
 

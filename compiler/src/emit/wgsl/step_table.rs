@@ -1,49 +1,24 @@
-//! The entry point `prepare`, which computes once per step what all agents share in it, and how `main` reads
-//! that: a row of `vec4`s per step.
+//! The step table: the entry point `prepare`, which fills it with what all agents share in a step, a row of
+//! `vec4`s per step, and how `main` reads a row.
 
 use crate::{
     emit::wgsl::{
         Writer, literal,
         storage::{NAMED_WORDS, dotted, pieces},
     },
-    ir::{Type, VarId},
+    ir::Type,
     kernel::step_table::Table,
-    manifest::Prepared,
     value::VEC4_WORDS,
 };
 
-/// The table between the two entry points.
-pub(super) struct PerStep {
-    /// Statements at the beginning of the step that `prepare` runs in its stead.
-    pub(super) front: usize,
-    /// What they compute, and the word of the row where it lies.
-    places: Vec<(VarId, u32)>,
-    rows: u32,
-    floats: bool,
-    layout: Prepared,
-}
-
 impl Writer<'_> {
-    /// Knows the table of a program.
-    pub(super) fn set_per_step(&mut self, table: &Table) {
-        let program = self.program;
-        let mut places = table.places.iter();
-        self.per_step = Some(PerStep {
-            front: table.front,
-            floats: places.all(|&(var, _)| program[var].ty.is_float()),
-            rows: table.layout.words / VEC4_WORDS,
-            places: table.places.clone(),
-            layout: table.layout,
-        });
-    }
-
     /// Writes the table's two declarations; no entry point uses both.
-    pub(super) fn per_step_bindings(&mut self) {
-        let Some(per_step) = &self.per_step else {
+    pub(super) fn step_table_bindings(&mut self) {
+        let Some(table) = self.step_table else {
             return;
         };
-        let binding = per_step.layout.binding;
-        let row = if per_step.floats { "vec4f" } else { "vec4u" };
+        let binding = table.layout.binding;
+        let row = if table.floats { "vec4f" } else { "vec4u" };
         self.line("// What all agents share in a step, a row of the table per step.");
         for (access, name) in [("read_write", "prepared"), ("read", "per_step")] {
             self.line(&format!(
@@ -53,19 +28,19 @@ impl Writer<'_> {
     }
 
     /// Writes `prepare`.
-    pub(super) fn prepare(&mut self) {
-        let Some(per_step) = self.per_step.take() else {
+    pub(super) fn fill_step_table(&mut self) {
+        let Some(table) = self.step_table else {
             return;
         };
         self.names.enter();
         self.blank();
-        let size = per_step.layout.workgroup_size;
+        let size = table.layout.workgroup_size;
         self.line(&format!("@compute @workgroup_size({size})"));
-        let lanes = per_step.layout.rows_per_step;
+        let lanes = table.layout.rows_per_step;
         let [row, t] = if lanes > 1 {
             let [row, t, lane] = ["row", "step", "lane"].map(|name| self.names.declare(name));
             self.own.lane = lane;
-            self.lane_entry("prepare", &row, &t);
+            self.lane_entry("prepare", size, &row, &t);
             [row, t]
         } else {
             let [row, t, id, groups] =
@@ -94,16 +69,15 @@ impl Writer<'_> {
         }
         self.own.step = t;
         let program = self.program;
-        self.statements(&program.phases[0][..per_step.front]);
-        self.store_rows(&per_step, &row);
+        self.statements(&program.phases[0][..table.shared]);
+        self.store_row(table, &row);
         self.close("}");
         self.names.leave();
-        self.per_step = Some(per_step);
     }
 
-    fn store_rows(&mut self, per_step: &PerStep, row: &str) {
+    fn store_row(&mut self, table: &Table, row: &str) {
         let mut words: Vec<String> = Vec::new();
-        for &(var, _) in &per_step.places {
+        for &(var, _) in &table.places {
             let name = &self.var_names[var];
             let ty = self.program[var].ty;
             for component in "xyzw".chars().take(ty.components()) {
@@ -114,17 +88,17 @@ impl Writer<'_> {
                 words.push(match ty {
                     Type::U32 => value,
                     Type::Bool => format!("u32({value})"),
-                    _ if per_step.floats => value,
+                    _ if table.floats => value,
                     _ => format!("bitcast<u32>({value})"),
                 });
             }
         }
-        let (row_type, nothing) = match per_step.floats {
+        let (row_type, nothing) = match table.floats {
             true => ("vec4f", "0.0"),
             false => ("vec4u", "0u"),
         };
-        words.resize((VEC4_WORDS * per_step.rows) as usize, nothing.to_owned());
-        let line = self.line_of(per_step.rows, row);
+        words.resize((VEC4_WORDS * table.vectors()) as usize, nothing.to_owned());
+        let line = self.line_of(table.vectors(), row);
         for (k, words) in words.chunks(VEC4_WORDS as usize).enumerate() {
             let at = place(&line, k as u32);
             let words = words.join(", ");
@@ -144,29 +118,29 @@ impl Writer<'_> {
 
     /// Writes the lines that load a step's row.
     pub(super) fn load_row(&mut self) {
-        let Some(per_step) = self.per_step.take() else {
+        let Some(table) = self.step_table else {
             return;
         };
-        let number = match per_step.layout.rows_per_step {
+        let number = match table.layout.rows_per_step {
             1 => format!("u32({})", self.own.step),
             lanes => format!("u32({} * {lanes} + {})", self.own.step, self.own.lane),
         };
-        let line = self.line_of(per_step.rows, &number);
+        let line = self.line_of(table.vectors(), &number);
         let mut rows = Vec::new();
-        for k in 0..per_step.rows {
+        for k in 0..table.vectors() {
             let name = self.names.declare(&format!("{line}_{k}"));
             let at = place(&line, k);
             self.line(&format!("let {name} = per_step[{at}];"));
             rows.push(name);
         }
-        for &(var, word) in &per_step.places {
+        for &(var, word) in &table.places {
             let ty = self.program[var].ty;
             let parts: Vec<_> = pieces(word, ty.words())
                 .into_iter()
                 .map(|(row, part)| dotted(&rows[row as usize], part))
                 .collect();
-            if let ([part], Type::F32, true) = (parts.as_slice(), ty, per_step.floats)
-                && VEC4_WORDS * per_step.rows > NAMED_WORDS
+            if let ([part], Type::F32, true) = (parts.as_slice(), ty, table.floats)
+                && VEC4_WORDS * table.vectors() > NAMED_WORDS
             {
                 self.var_names[var].clone_from(part);
                 continue;
@@ -176,10 +150,9 @@ impl Writer<'_> {
             self.push("let ");
             self.push_name(var);
             self.push(" = ");
-            self.typed(ty, &parts, per_step.floats);
+            self.typed(ty, &parts, table.floats);
             self.end(";");
         }
-        self.per_step = Some(per_step);
     }
 
     /// Writes words of a buffer, which holds floats or else unsigned numbers, as a value of a type.
