@@ -84,9 +84,7 @@ fn optimised(
 ) -> Result<(lower::Lowered, ir::Program), Vec<Diagnostic>> {
     let model = checked(source)?;
     let mut lowered = lower::lower(&model)?;
-    if cfg!(debug_assertions) {
-        ir::verify::verify(&lowered.program).expect("lowering keeps the invariants of the IR");
-    }
+    ir::verify::debug_verify(&lowered.program, "lower");
     size::check_lowered(&lowered.program)?;
     let mut program = lowered.program.clone();
     if options.optimise {

@@ -24,7 +24,7 @@ mod ssa;
 pub(crate) mod tests;
 mod unroll;
 
-use crate::ir::Program;
+use crate::ir::{Program, verify::debug_verify};
 
 /// A step of the optimiser.
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +74,6 @@ pub(crate) fn compact(program: &mut Program) {
 pub fn optimise(program: &mut Program) {
     for pass in PIPELINE {
         (pass.run)(program);
-        #[cfg(debug_assertions)]
-        if let Err(broken) = crate::ir::verify::verify(program) {
-            panic!("pass `{}` broke the IR: {broken}", pass.name);
-        }
+        debug_verify(program, pass.name);
     }
 }

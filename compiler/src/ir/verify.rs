@@ -53,6 +53,18 @@ pub fn verify(program: &Program) -> Result<(), String> {
     verifier.assignments()
 }
 
+/// In debug builds, checks what `stage` made.
+///
+/// # Panics
+/// If an invariant does not hold: a bug of that stage.
+pub(crate) fn debug_verify(program: &Program, stage: &str) {
+    if cfg!(debug_assertions)
+        && let Err(broken) = verify(program)
+    {
+        panic!("`{stage}` broke the IR: {broken}");
+    }
+}
+
 impl Verifier<'_> {
     /// A complaint about the current section.
     fn complain<T>(&self, what: &str) -> Result<T, String> {

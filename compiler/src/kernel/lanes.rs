@@ -25,6 +25,7 @@ use crate::{
     ir::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
         cost::instructions::{EXCHANGE, SHUFFLE},
+        verify::debug_verify,
     },
     kernel::lane_layout::LaneLayout,
     passes::{dce, propagate, rewrite::literal_i32, split_deep},
@@ -68,10 +69,7 @@ pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> Option<
         return None;
     }
     let parts = share::share(program, &survey, &groups, lanes);
-    #[cfg(debug_assertions)]
-    if let Err(broken) = crate::ir::verify::verify(program) {
-        panic!("sharing among lanes broke the IR: {broken}");
-    }
+    debug_verify(program, "lanes::share");
     Some(LaneLayout {
         lanes,
         parts,

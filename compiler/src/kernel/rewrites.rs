@@ -16,7 +16,7 @@ use super::{
     schedule::{Decision, Occupancy, Schedule},
 };
 use crate::{
-    ir::{self, Program},
+    ir::{self, Program, verify::debug_verify},
     passes::{self, split_deep},
     random::Generator,
 };
@@ -253,7 +253,7 @@ pub(crate) fn apply(
         program = changed;
         setting.done.0[row] = count;
         setting.dirty = rewrite.cleaning == Cleaning::After;
-        verify(&program, rewrite.name);
+        debug_verify(&program, rewrite.name);
     }
     if setting.dirty {
         clean(&mut program, setting.layout);
@@ -274,16 +274,8 @@ pub(crate) fn alone(program: &Program, rewrite: &Rewrite, bound: Bound) -> (u32,
         dirty: false,
     };
     let count = (rewrite.run)(&mut changed, &setting);
-    verify(&changed, rewrite.name);
+    debug_verify(&changed, rewrite.name);
     (count, changed)
-}
-
-fn verify(program: &Program, name: &str) {
-    if cfg!(debug_assertions)
-        && let Err(broken) = ir::verify::verify(program)
-    {
-        panic!("`{name}` broke the IR: {broken}");
-    }
 }
 
 /// The passes of the pipeline that clean up: values that no longer change during the time loop leave it.

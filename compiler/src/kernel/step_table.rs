@@ -14,6 +14,7 @@ use crate::{
         Block, Expr, ExprId, ExprMap, Program, Stmt, VarId, VarMap,
         cost::instructions::{LOAD, Weights},
         uniformity::{Tracking, Uniformity},
+        verify::debug_verify,
     },
     kernel::{lane_layout::LaneLayout, schedule::Decision},
     manifest::{Manifest, StepTable},
@@ -64,10 +65,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     part.append(&mut phase);
     program.phases[0] = part;
     drop_unread(&mut program, &shared);
-    #[cfg(debug_assertions)]
-    if let Err(broken) = crate::ir::verify::verify(&program) {
-        panic!("splitting a step broke the IR: {broken}");
-    }
+    debug_verify(&program, "step_table");
     Some(Split {
         program,
         shared: statements,
