@@ -1,5 +1,5 @@
-//! From an optimised program and a device to what a kernel's text says: how a program is laid out on a GPU,
-//! apart from what it means.
+//! From an optimised program and a device to what the kernel's text is written from: how a program is laid
+//! out on a GPU, apart from what it means.
 //!
 //! ```text
 //! device, population, tuning ─ choose ─► Schedule ─┐
@@ -10,17 +10,17 @@
 //! * `profile`: what was measured on devices.
 //! * `choose`: the rules by which a run gets its schedule.
 //! * `tailor`: a program under a schedule; everything that `emit` needs, computed once.
-//! * `lanes`: one agent split over several invocations, as `lane_layout` says.
-//! * `rewrites`: the table of rewrites for a device; `relax` has those that move roundings, `order`
-//!   those that keep every bit.
+//! * `lanes`: splits one agent over several invocations, as `lane_layout` describes.
+//! * `rewrites`: the table of rewrites for a device; `relax` has those that change roundings, `order` those
+//!   that keep every bit.
 //! * `fences`: arithmetic fences against drivers' compilers.
-//! * `step_table`: what all agents share in a step, computed once for all of them.
-//! * `time_loop`: how many steps an iteration of the time loop has.
-//! * `analysis`, `usage`: what these ask of a program; `limits`: what WGSL allows in one.
+//! * `step_table`: what is uniform in a step, computed once for all agents.
+//! * `time_loop`: how many copies of the step an iteration of the time loop has.
+//! * `analysis`, `usage`: what these need to know of a program; `limits`: what WGSL allows in one.
 //!
-//! Invariant: under every schedule, states and outputs are the same to the bit but for the order in which
-//! sums over lanes are taken and for what `relax` rounds otherwise. Nothing here writes text, and `emit`
-//! runs no pass.
+//! Invariant: states and outputs are the same to the bit under every schedule, with two exceptions: the order
+//! of reductions over lanes, and what `relax` rounds differently. Nothing here writes text, and `emit` runs
+//! no pass.
 
 pub(crate) mod analysis;
 pub(crate) mod choose;

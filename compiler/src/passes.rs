@@ -1,8 +1,8 @@
-//! The optimiser: passes over the IR, each a small file with its law on top, and their order.
+//! The optimiser: passes over the IR, each a small file with its invariant on top, and their order.
 //!
-//! Every pass leaves each state and output the same to the bit (a NaN stays a NaN; its payload is free):
+//! Every pass leaves each state and output the same to the bit (a NaN stays a NaN; its payload may change):
 //! no reassociation of floats, no `x + 0.0` to `x`. A pass may assume and must keep the invariants of
-//! [`crate::ir`]. A variable whose span is empty was made by the compiler: its name may vanish.
+//! [`crate::ir`]. A variable whose span is empty was made by the compiler: its name may be dropped.
 
 mod algebra;
 mod compact;
@@ -26,10 +26,10 @@ mod unroll;
 
 use crate::ir::{Program, verify::debug_verify};
 
-/// A step of the optimiser.
+/// A pass of the optimiser.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
-    /// What it is called in tests and reports: its file's name.
+    /// Its name in tests and reports: that of its file.
     pub name: &'static str,
     /// What it does to the program.
     pub run: fn(&mut Program),
@@ -49,7 +49,7 @@ pub static PIPELINE: &[Pass] = &[
     pass("range", range::run),
     pass("dce", dce::run),
     pass("licm", licm::run),
-    // After `licm`: the same value hoisted from two places is one value.
+    // After `licm`: a value hoisted from two places gets one name.
     pass("cse", cse::run),
     pass("propagate", propagate::run),
     pass("dce", dce::run),
@@ -62,7 +62,7 @@ const fn pass(name: &'static str, run: fn(&mut Program)) -> Pass {
     Pass { name, run }
 }
 
-/// Drops what a program does not use.
+/// Removes what a program does not use.
 pub(crate) fn compact(program: &mut Program) {
     compact::run(program);
 }

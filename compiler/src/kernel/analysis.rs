@@ -1,5 +1,5 @@
-//! What the rewrites of a kernel ask of a program: which values are the same for all agents, when they are
-//! known, how large they may be, and which sums may be taken in another order.
+//! What the rewrites of a kernel need to know of a program: which values are uniform, when they are known,
+//! their range, and which sums may be reordered.
 
 pub(crate) mod accumulators;
 pub(crate) mod bound;

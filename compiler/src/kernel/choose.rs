@@ -1,4 +1,4 @@
-//! The rules: which schedule a run is given, and why.
+//! The heuristics: which schedule a run gets, and why.
 
 use super::{
     lanes::{self, Estimate},
@@ -10,7 +10,7 @@ use super::{
 use crate::artifact::Artifact;
 use std::collections::BTreeMap;
 
-/// The program of a run on a device, laid out for it. The schedule is in it, the reasons are its decisions.
+/// The program of a run, tailored to a device. It holds its schedule; its decisions give the reasons.
 pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Tailored<'a> {
     let target = &Target {
         subgroup: match tuning.shuffles {
@@ -43,7 +43,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     }));
     if let Some(copies) = tuning.unroll_steps {
         decisions.push(asked_for(format!(
-            "{copies} steps per round of the time loop"
+            "{copies} steps per iteration of the time loop"
         )));
     }
     let rewritten = tailor::rewrite(artifact, splits.take(lanes), schedule);
@@ -61,7 +61,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     tailored
 }
 
-/// The optimised program split over each number of lanes that was asked for, each made once.
+/// The optimised program split over each number of lanes that was asked for, each computed once.
 struct Splits<'a> {
     artifact: &'a Artifact,
     subgroup: u32,
@@ -89,19 +89,19 @@ impl<'a> Splits<'a> {
         made.expect("it was made in the line before")
     }
 
-    /// Lanes that an agent really has: one where the model has no use for so many.
+    /// The number of lanes that an agent gets: one where the model cannot use that many.
     fn lanes(&mut self, lanes: u32) -> u32 {
         self.of(lanes).layout.lanes
     }
 
-    /// Words of inputs that each lane keeps.
+    /// Words of inputs that each lane holds.
     fn input_words(&mut self, lanes: u32) -> u32 {
         let laid = self.of(lanes);
         usage::input_words(&laid.program, &laid.layout)
     }
 }
 
-/// What steps are made for, where that is a choice.
+/// Whether steps are optimised for latency or throughput, where that is a choice.
 fn made_for(
     occupancy: Occupancy,
     target: &Target,
@@ -109,8 +109,8 @@ fn made_for(
     lanes: u32,
 ) -> Option<Decision> {
     let what = match occupancy {
-        Occupancy::Low => "steps are made for latency",
-        Occupancy::Full => "steps are made for throughput",
+        Occupancy::Low => "steps are optimised for latency",
+        Occupancy::Full => "steps are optimised for throughput",
     };
     let why = match (tuning.occupancy, target.busy) {
         (Some(_), _) => "the caller asked for it".to_owned(),
@@ -137,7 +137,7 @@ fn reserved(
         Some(false) => return None,
         None if target.is_roomy(lanes, workgroup_size) => {
             return Some(format!(
-                "{} invocations are few for the device: its compiler need not spare registers",
+                "{} invocations are few for the device: its compiler need not limit registers",
                 u64::from(target.agents) * u64::from(lanes)
             ));
         }
@@ -147,23 +147,23 @@ fn reserved(
     let inputs = splits.input_words(lanes);
     (inputs >= target.profile().crowded_inputs).then(|| {
         format!(
-            "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need not spare more"
+            "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need not limit them"
         )
     })
 }
 
-/// So many lanes, and how they talk where that is not by shuffles alone.
+/// A number of lanes in words, and how they exchange values where that is not by shuffles alone.
 fn in_words(lanes: u32, subgroup: u32) -> String {
     match lanes {
         1 => "one lane per agent".to_owned(),
         _ if lanes > subgroup => {
-            format!("{lanes} lanes per agent, which talk through workgroup memory")
+            format!("{lanes} lanes per agent, which exchange values through workgroup memory")
         }
         _ => format!("{lanes} lanes per agent"),
     }
 }
 
-/// The lanes that a caller asks for, or as many as the model has use for.
+/// The lanes that a caller asks for, or as many of them as the model can use.
 fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
     let asked = asked.clamp(1, MOST_LANES).next_power_of_two();
     let mut fewer = std::iter::successors(Some(asked), |lanes| Some(lanes / 2).filter(|&n| n > 1));
@@ -172,8 +172,8 @@ fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
     let why = match lanes < asked {
         false => "the caller asked for it".to_owned(),
         true => format!(
-            "the caller asked for {asked}, but the model has no loops that so many could share, or barriers would \
-             stand where agents part"
+            "the caller asked for {asked}, but the model has no loops to split over that many, or barriers would \
+             stand where agents diverge"
         ),
     };
     let what = in_words(lanes, splits.subgroup);
@@ -213,9 +213,9 @@ fn step_table(
     let Some(split) = rewritten.split() else {
         let why = match rewritten.layout.lanes > target.subgroup {
             true => {
-                "a step has too little that all agents share, or lanes wait for one another in it"
+                "too little of a step is the same for all agents, or its lanes wait for one another"
             }
-            false => "a step has too little that all agents share",
+            false => "too little of a step is the same for all agents",
         };
         return Err(why.to_owned());
     };
@@ -231,12 +231,12 @@ fn step_table(
     }
 }
 
-/// How long so many lanes for each of so many agents take, in instructions of a step, on a device that `busy`
-/// invocations keep busy.
+/// The estimated time of a step with this many lanes per agent, in instructions of a step, on a device that
+/// `busy` invocations keep busy.
 ///
 /// With `n` lanes an agent's step takes as long as a lane's part of it, and `n` times as many invocations
-/// run: those that share a scheduler take turns at its unit for special functions, and once they keep the
-/// device busy, a step takes that much longer.
+/// run. Those that share a scheduler take turns at its unit for special functions, and once they keep the
+/// device busy, a step takes longer in proportion.
 fn time(estimate: &Estimate, target: &Target, busy: u32) -> f64 {
     let (agents, profile) = (target.agents, target.profile());
     let times = match (estimate.streams, estimate.streams_inputs) {
@@ -256,8 +256,8 @@ fn time(estimate: &Estimate, target: &Target, busy: u32) -> f64 {
     all.max(estimate.work + profile.special_wait * (turns - 1.0) * estimate.special)
 }
 
-/// How many lanes share an agent, and why: as few as can hold its inputs in registers, and more only where
-/// agents are too few to keep the device busy.
+/// The number of lanes per agent, and why: the fewest that can hold its inputs in registers, and more only
+/// where there are too few agents to keep the device busy.
 fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let (artifact, profile) = (splits.artifact, target.profile());
     let decision = |lanes: u32, why: String| {
@@ -265,22 +265,22 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
         (lanes, Decision { what, why })
     };
     let Some(busy) = target.busy else {
-        let why = "a processor is never idle: one lane more is as much more work";
+        let why = "a CPU is never idle: each further lane is that much more work";
         return decision(1, why.to_owned());
     };
     let by_shuffles = |estimate: &Estimate| estimate.lanes <= target.subgroup;
     let estimates = lanes::estimates(&artifact.lowered, &artifact.program, target.subgroup);
     let mut estimates: Vec<_> = (estimates.into_iter())
-        .filter(|estimate| by_shuffles(estimate) || estimate.seldom_talks)
+        .filter(|estimate| by_shuffles(estimate) || estimate.seldom_exchanges)
         .collect();
     if estimates.len() == 1 {
         let why = match target.subgroup {
-            1 => "the device has no subgroups, and the model no long sum that barriers are worth",
-            _ => "the model has no loop that lanes could share",
+            1 => "the device has no subgroups, and the model has no sum long enough for barriers",
+            _ => "the model has no loop that could be split over lanes",
         };
         return decision(1, why.to_owned());
     }
-    // As few as hold the inputs: the loads of every step that it saves are worth more than anything else.
+    // The fewest that hold the inputs: saving their loads in every step is worth more than anything else.
     let words = artifact.manifest.input_words;
     let mut held = String::new();
     if words > profile.held_inputs {
@@ -296,8 +296,9 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let time = |estimate: &Estimate| time(estimate, target, busy);
     let mut best = estimates[0];
     for estimate in &estimates {
-        // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower for it.
-        let fills = !estimate.seldom_talks && target.occupancy(estimate.lanes) == Occupancy::Full;
+        // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower with more lanes.
+        let fills =
+            !estimate.seldom_exchanges && target.occupancy(estimate.lanes) == Occupancy::Full;
         if fills && estimate.lanes > best.lanes {
             continue;
         }

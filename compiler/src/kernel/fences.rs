@@ -1,24 +1,24 @@
-//! Arithmetic fences: WGSL lets a driver's compiler contract and reorder sums.
+//! Arithmetic fences: WGSL lets a driver's compiler contract and reassociate sums.
 //!
-//! * Where a sum takes a term off again, as compensated sums do, its parts get fences: `(x + y) - x` is there
-//!   for its rounding, and every compiler that was seen makes `y` of it.
-//! * A difference or quotient of a value and itself gets one: compilers make 0 and 1 of them, also where the
-//!   value is NaN, infinite, or 0 (NVIDIA's the 1).
+//! * Where a sum subtracts a term again, as compensated sums do, its operands get fences: `(x + y) - x` is
+//!   there for its rounding, and every compiler that was tested simplifies it to `y`.
+//! * A difference or quotient of a value and itself gets one: compilers fold them to 0 and 1, also where the
+//!   value is NaN, infinite or 0 (NVIDIA's the 1).
 //!
-//! And for compilers that reorder other sums, too: Mesa's make `fma(a, b, fma(c, d, x))` of `x + (a * b + c *
-//! d)`.
+//! And for compilers that also reassociate other sums: Mesa's turns `x + (a * b + c * d)` into `fma(a, b,
+//! fma(c, d, x))`.
 //!
 //! * What a variable adds to itself, if it is a sum, gets a fence: else the roundings of `x + c * d` would
-//!   add up over the steps wherever `c * d` is much the same in each.
-//! * A product that does not change during the time loop gets one: contracted into a sum of the loop it would
-//!   be another number there, by the same rounding in every step.
+//!   add up over the steps wherever `c * d` is nearly the same in each.
+//! * A product that is invariant in the time loop gets one: contracted into a sum of the loop it would be
+//!   another number there, by the same rounding in every step.
 //!
-//! Invariant: each value is the same to the bit. No pass of the pipeline: processors need none.
+//! Invariant: each value is the same to the bit. This is not a pass of the pipeline: CPUs need no fences.
 
 use crate::{
     ir::{BinaryOp, Block, Expr, ExprId, Program, Section, Stmt, UnaryOp},
     kernel::analysis::{accumulators::Accumulators, free_sums::FreeSums},
-    passes::shape::alike,
+    passes::shape::identical,
 };
 
 /// A program with its fences, for a device whose compiler keeps the order of other sums or may not; none if
@@ -44,7 +44,7 @@ struct Fences {
     keeps_order: bool,
     accumulators: Accumulators,
     sums: FreeSums,
-    /// Whether the sum around the node at hand takes a term off again, if there is one.
+    /// Whether the sum around the current node subtracts a term again, if there is one.
     around: Option<bool>,
     count: u32,
 }
@@ -80,7 +80,7 @@ impl Fences {
         let takes_off = std::mem::replace(&mut self.around, around) == Some(true);
         if let Expr::Binary(op @ (BinaryOp::Subtract | BinaryOp::Divide), a, b) = program[id]
             && program.type_of(id).is_float()
-            && alike(program, a, b)
+            && identical(program, a, b)
         {
             let b = self.fence(program, b);
             program[id] = Expr::Binary(op, a, b);

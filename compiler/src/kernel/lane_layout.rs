@@ -8,12 +8,12 @@ use std::ops::Range;
 pub(crate) struct LaneLayout {
     /// Lanes of an agent.
     pub(crate) lanes: u32,
-    /// Words of states of which each lane has its own: those of the first lane, which the next lane's follow.
+    /// Words of states of which each lane has its own: those of the first lane; the next lane's follow.
     pub(crate) parts: Vec<Range<u32>>,
-    /// If the lanes share out the steps themselves: the states that the steps accumulate, and how.
+    /// If the steps themselves are split over the lanes: the states that the steps accumulate, and how.
     pub(crate) accumulated: Vec<(VarId, LaneOp)>,
-    /// And the integers that a lane skips ahead over the steps of the others, with what one step does to them:
-    /// all that a step does to states is in one of the two lists.
+    /// And the integers that a lane skips ahead over the steps of the others, with what one step does to
+    /// them. Everything that a step does to states is in one of the two lists.
     pub(crate) skipped: Vec<(VarId, Affine)>,
 }
 
@@ -34,12 +34,12 @@ impl LaneLayout {
         self.lanes > 1
     }
 
-    /// Do the lanes share out the steps themselves?
+    /// Are the steps themselves split over the lanes?
     pub(crate) fn splits_time(&self) -> bool {
         !self.accumulated.is_empty()
     }
 
-    /// If each lane has its own part of a state: words from one lane's part to the next one's.
+    /// If each lane has its own part of a state: the stride in words from one lane's part to the next.
     pub(crate) fn part(&self, program: &Program, state: VarId) -> Option<u32> {
         let Var { kind, word, .. } = &program[state];
         let part = (self.parts.iter()).find(|part| part.contains(word))?;

@@ -1,22 +1,22 @@
-//! Shares an agent out among lanes of a subgroup or a workgroup: each runs its part of the rounds of the
-//! loops over array elements, and keeps its part of the arrays; all else every lane computes for itself.
+//! Splits an agent over the lanes of a subgroup or a workgroup. Each lane runs its part of the iterations of
+//! the loops over array elements, and holds its part of the arrays; every lane computes all else for itself.
 //!
-//! A loop `for i in 0..n` may be shared if its rounds do not hear of one another: it draws nothing, leaves
-//! nothing early, writes elements `[i]` only, and what else it assigns are accumulators, `a = a + …`, whose
-//! parts are combined after it. An array is shared with the loops that touch it, if all that ever touch it
-//! do so at their own index `[i]`. Loops and arrays that hang together so are shared all or not at all; a
-//! network's layer hangs together with the sums over it in the next.
+//! A loop `for i in 0..n` may be split if its iterations are independent: it does not draw, has no early
+//! exit, writes elements `[i]` only, and what else it assigns are accumulators, `a = a + …`, whose parts are
+//! combined after it. An array is split together with the loops that access it, if all of these access it at
+//! their own index `[i]`. Loops and arrays that depend on one another in this sense are split all or not at
+//! all; a network's layer depends on the sums over it in the next.
 //!
-//! Lane `l` of `L` has the elements `l n/L .. (l + 1) n/L`. A long loop that writes no elements goes in turns
-//! instead, four elements a lane, so that neighbouring lanes read neighbouring words.
+//! Lane `l` of `L` has the elements `l n/L .. (l + 1) n/L`. A long loop that writes no elements is
+//! interleaved instead, four elements a lane in turn, so that neighbouring lanes read neighbouring words.
 //!
-//! Law: each state and output is the same as before, to the bit, but where floats are summed or multiplied
-//! up: the order changes. Every lane holds the same bits for what is not shared, so that they go the same
-//! way at each branch.
+//! Invariant: each state and output is the same as before, to the bit, except where floats are summed or
+//! multiplied up, since their order changes. Every lane has the same bits for what is not split, so lanes do
+//! not diverge at branches.
 
 mod affine;
 mod barriers;
-mod share;
+mod split;
 mod survey;
 mod time;
 
@@ -34,30 +34,30 @@ pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
 
 use survey::{Group, Survey};
 
-/// Rounds from which on a loop without arrays of its own goes in turns.
+/// Iterations from which on a loop without arrays of its own is interleaved.
 const LONG: u32 = 128;
 /// What is left of the gain where lanes begin within a `vec4` of inputs or data: measured, such parts were
-/// slower than twice as long ones that are whole.
+/// slower than whole ones of twice the length.
 const UNALIGNED: f64 = 0.5;
-/// Elements that a lane takes in a turn: the width of a load.
+/// Elements that a lane takes in turn: the width of a load.
 const TURN: u32 = 4;
 
-/// Instructions per step that skip an integer ahead.
+/// Instructions per step to skip an integer ahead.
 const SKIP: f64 = 2.0;
 
-/// A loop that is to be shared.
+/// A loop that is to be split.
 #[derive(Clone, Debug)]
-struct Shared {
+struct SplitLoop {
     /// Its index, which names it.
     index: VarId,
-    rounds: u32,
+    iterations: u32,
     accumulators: Vec<(VarId, LaneOp)>,
     in_turns: bool,
 }
 
-/// Shares a lowered program out among `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of
-/// them talk by shuffles, more by barriers and workgroup memory. None if it does not pay.
-pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> Option<LaneLayout> {
+/// Splits a lowered program over `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of them
+/// exchange by shuffles, more by barriers and workgroup memory. None if it does not pay.
+pub(crate) fn split(program: &mut Program, lanes: u32, subgroup: u32) -> Option<LaneLayout> {
     debug_assert!(lanes.is_power_of_two() && subgroup.is_power_of_two());
     if lanes < 2 {
         return None;
@@ -68,8 +68,8 @@ pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> Option<
     if groups.is_empty() {
         return None;
     }
-    let parts = share::share(program, &survey, &groups, lanes);
-    debug_verify(program, "lanes::share");
+    let parts = split::split(program, &survey, &groups, lanes);
+    debug_verify(program, "lanes::split");
     Some(LaneLayout {
         lanes,
         parts,
@@ -77,10 +77,10 @@ pub(crate) fn share(program: &mut Program, lanes: u32, subgroup: u32) -> Option<
     })
 }
 
-/// Shares out the steps of an optimised program, where they only accumulate, with draws of the language or of
-/// generators that can be skipped ahead; the program stays as it is. None if they do more.
-pub(crate) fn share_time(program: &Program, lanes: u32) -> Option<LaneLayout> {
-    let steps = time::shared(program).filter(|_| lanes > 1)?;
+/// Splits the steps of an optimised program over lanes, where they only accumulate, with draws of the
+/// language or of generators that can be skipped ahead; the program stays as it is. None if they do more.
+pub(crate) fn split_time(program: &Program, lanes: u32) -> Option<LaneLayout> {
+    let steps = time::split(program).filter(|_| lanes > 1)?;
     Some(LaneLayout {
         lanes,
         parts: Vec::new(),
@@ -89,40 +89,40 @@ pub(crate) fn share_time(program: &Program, lanes: u32) -> Option<LaneLayout> {
     })
 }
 
-/// What sharing a program out among so many lanes would give.
+/// The estimated effect of splitting a program over this many lanes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     /// Number of lanes.
     pub(crate) lanes: u32,
     /// Instructions that each lane runs per step (or once, in a model without steps).
     pub(crate) work: f64,
-    /// Operations of the unit for special functions among them; none where lanes share out the steps, which
-    /// wait for no other lane's.
+    /// Operations of the unit for special functions among them; none where the steps are split over lanes, as
+    /// no lane waits for another's.
     pub(crate) special: f64,
-    /// Is most of it one long loop over inputs or data, which memory feeds?
+    /// Is most of it one long loop over inputs or data, bound by memory?
     pub(crate) streams: bool,
-    /// And are they inputs, of which each agent has its own?
+    /// And are they inputs, which each agent has of its own?
     pub(crate) streams_inputs: bool,
-    /// Do lanes tell one another a few values after much work?
-    pub(crate) seldom_talks: bool,
+    /// Do lanes exchange only a few values after much work?
+    pub(crate) seldom_exchanges: bool,
 }
 
-/// What each number of lanes would give on a device with such subgroups, one lane first; fewer where nothing
-/// can be shared.
+/// The estimate for each number of lanes on a device with such subgroups, one lane first; fewer where nothing
+/// can be split.
 pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -> Vec<Estimate> {
     let mut program = lowered.clone();
     prepare(&mut program);
     let survey = Survey::of(&program);
-    let time = time::shared(optimised);
+    let time = time::split(optimised);
     let one = Estimate {
         lanes: 1,
         work: survey.total,
         special: if time.is_some() { 0.0 } else { survey.special },
         streams: false,
         streams_inputs: false,
-        seldom_talks: true,
+        seldom_exchanges: true,
     };
-    let shared = [2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(|lanes| {
+    let split = [2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(|lanes| {
         if let Some(steps) = &time {
             let ahead = steps.skipped.len() as f64 * SKIP;
             return Some(Estimate {
@@ -132,7 +132,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
                 special: 0.0,
                 streams: false,
                 streams_inputs: false,
-                seldom_talks: true,
+                seldom_exchanges: true,
             });
         }
         let groups = chosen(&survey, lanes, subgroup);
@@ -142,12 +142,12 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
         let saved: f64 = saved.sum();
         let spared = |at: &usize| {
             let known = &survey.loops[*at];
-            let rounds = f64::from(known.rounds) * (1.0 - 1.0 / f64::from(lanes));
-            known.runs * known.special * rounds
+            let iterations = f64::from(known.iterations) * (1.0 - 1.0 / f64::from(lanes));
+            known.runs * known.special * iterations
         };
         let loops = groups.iter().flat_map(|group| &group.loops);
         let spared: f64 = loops.map(spared).sum();
-        let long = |group: &Group, at: usize| survey.shared(group, at).in_turns;
+        let long = |group: &Group, at: usize| survey.split_loop(group, at).in_turns;
         let any_long = |which: &dyn Fn(usize) -> bool| {
             let any = |group: &Group| group.loops.iter().any(|&at| long(group, at) && which(at));
             saved > survey.total / 2.0 && groups.iter().any(any)
@@ -159,19 +159,19 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
             special: survey.special - spared,
             streams,
             streams_inputs: any_long(&|at| survey.loops[at].loads_inputs),
-            seldom_talks: streams,
+            seldom_exchanges: streams,
         })
     });
-    std::iter::once(one).chain(shared).collect()
+    std::iter::once(one).chain(split).collect()
 }
 
-/// The groups of loops that are worth sharing, none inside another's loops.
+/// The groups of loops that are worth splitting, none inside another's loops.
 fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
     let mut groups: Vec<(f64, Group)> = survey
         .groups()
         .into_iter()
         .filter(|group| survey.can_share(group, lanes))
-        .filter(|group| lanes <= subgroup || !survey.talks_in_branches(group))
+        .filter(|group| lanes <= subgroup || !survey.exchanges_in_branches(group))
         .map(|group| (gain(survey, &group, lanes, subgroup), group))
         .filter(|(gain, _)| *gain > 0.0)
         .collect();
@@ -185,7 +185,7 @@ fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
     taken
 }
 
-/// Instructions per step that sharing a group saves each lane.
+/// Instructions per step that splitting a group saves each lane.
 fn gain(survey: &Survey, group: &Group, lanes: u32, subgroup: u32) -> f64 {
     let halvings = lanes.min(subgroup).trailing_zeros();
     let exchanges = exchanges(lanes / lanes.min(subgroup)).count() as u32;
@@ -200,13 +200,13 @@ fn gain(survey: &Survey, group: &Group, lanes: u32, subgroup: u32) -> f64 {
         .map(|&at| {
             let known = &survey.loops[at];
             let combining = known.accumulators.len() as f64 * talking;
-            known.runs * (known.nodes * f64::from(known.rounds) * saved - combining)
+            known.runs * (known.nodes * f64::from(known.iterations) * saved - combining)
         })
         .sum()
 }
 
-/// How so many parts are combined through workgroup memory, one barrier each time: as sums of how many, which
-/// lie how far from one another. Few are read by every lane, for many it is done twice.
+/// How this many parts are combined through workgroup memory, one barrier each time: as sums of how many, at
+/// which stride. If they are few, every lane reads them all; if many, it is done twice.
 pub(crate) fn exchanges(parts: u32) -> impl Iterator<Item = (u32, u32)> {
     let first = match parts {
         0..=8 => parts,
@@ -228,8 +228,8 @@ fn prepare(program: &mut Program) {
     });
 }
 
-/// `sum(array)` begins with the first element; begins with the neutral one instead, so that its loop is
-/// over all elements like any other.
+/// `sum(array)` begins with the first element. Makes it begin with the neutral element instead, so that its
+/// loop is over all elements like any other.
 fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
     for stmt in block.iter_mut() {
         for inner in stmt.blocks_mut() {
@@ -333,7 +333,7 @@ fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp,
     }
 }
 
-/// What changes nothing when it is combined with a value.
+/// The neutral element of a reduction.
 pub(crate) fn neutral(op: LaneOp, ty: Type) -> Value {
     let floats = |x: f32| Value::from_floats(&vec![x; ty.components()]);
     match (op, ty) {

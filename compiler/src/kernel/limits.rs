@@ -1,5 +1,5 @@
-//! What WGSL limits in a valid program, measured on the IR: whoever accepts models asks here before a
-//! kernel is written.
+//! The limits that WGSL guarantees, measured on the IR: whoever accepts models checks here before a kernel is
+//! written.
 
 use crate::{
     ir::{Block, ExprId, Len, Program, Stmt, VarId, VarKind},
@@ -8,25 +8,25 @@ use crate::{
     value::VEC4_WORDS,
 };
 
-/// Bytes of function-scope variables that WGSL guarantees: 8,192, less what the kernel declares itself.
+/// Bytes of function-scope variables that WGSL guarantees: 8,192, less those that the kernel itself declares.
 const FUNCTION_BYTES: u32 = 8_192 - 256;
 
 /// Bytes of private module-scope variables that WGSL guarantees.
 const PRIVATE_BYTES: u32 = 8_192;
 
-/// Blocks within one another, at most. WGSL guarantees 127 levels of braces; validators count a `for` or
-/// `if` twice, and a chain of `else if` and the depth of an expression on top.
+/// Nesting depth of blocks, at most. WGSL guarantees 127 levels of braces; validators count a `for` or `if`
+/// twice, and also a chain of `else if` and the depth of an expression.
 pub const NESTING_MAX: u32 = 40;
 
 /// Members of the uniform block, at most.
 pub const MEMBERS_MAX: u32 = 1_023;
 
-/// Where the kernel keeps an agent's variables.
+/// Where the kernel's variables of an agent live.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    /// Those that must live in private module-scope variables for want of room in the function.
+    /// Those that must be private module-scope variables, since the function's limit is used up.
     pub private: Vec<VarId>,
-    /// Those that fit nowhere: a model with any of them is beyond what WGSL guarantees.
+    /// Those that fit nowhere: a model with any of them exceeds what WGSL guarantees.
     pub unplaced: Vec<VarId>,
 }
 
@@ -58,8 +58,8 @@ pub fn place(program: &Program) -> Placement {
     placement
 }
 
-/// Bytes of variables that one agent needs while its kernel runs, arrays of constants included. Up to
-/// 8,192 always fit; beyond that [`place`] tells.
+/// Bytes of variables that one agent needs while its kernel runs, arrays of constants included. Up to 8,192
+/// always fit; beyond that ask [`place`].
 pub fn private_bytes(program: &Program) -> u32 {
     let constants = program.constants.iter().map(|(var, _)| *var);
     constants
@@ -67,13 +67,13 @@ pub fn private_bytes(program: &Program) -> u32 {
         .fold(0, |sum, var| sum.saturating_add(bytes(program, var)))
 }
 
-/// How many blocks of the model lie within one another at most; the arms of an `else if` chain count as
-/// one. At most [`NESTING_MAX`] are safe.
+/// The nesting depth of the model's blocks; the arms of an `else if` chain count as one level. At most
+/// [`NESTING_MAX`] are safe.
 pub fn nesting(program: &Program) -> u32 {
     deepest(program).map_or(0, |(levels, _)| levels)
 }
 
-/// [`nesting`], and the condition or first bound of the innermost block there; none without any block.
+/// [`nesting`], and the condition or first bound of the innermost block; none without any block.
 pub(crate) fn deepest(program: &Program) -> Option<(u32, ExprId)> {
     let functions = program.functions.iter().map(|function| &function.body);
     program
@@ -98,7 +98,7 @@ fn depth(block: &Block) -> Option<(u32, ExprId)> {
                 reject,
             } => {
                 let (mut levels, head) = inside(reject, *condition);
-                // A chain goes on at the level where it began.
+                // A chain continues at the level where it began.
                 levels -= u32::from(matches!(reject.as_slice(), [Stmt::If { .. }]));
                 let first = inside(accept, *condition);
                 Some(if levels > first.0 {
@@ -148,7 +148,7 @@ fn variables(program: &Program) -> Vec<VarId> {
     for block in program.agent_blocks() {
         collect(program, block, &mut vars);
     }
-    // An output that nobody reads goes to its buffer at once.
+    // An output that is never read is stored to its buffer at once.
     let read = usage(program, &LaneLayout::default()).read;
     vars.extend(program.outputs.iter().filter(|var| read[**var] > 0));
     vars
@@ -186,7 +186,7 @@ fn bytes(program: &Program, var: VarId) -> u32 {
     match var.len {
         Len::One => element,
         Len::Fixed(n) => n.saturating_mul(element),
-        // A table lies in storage.
+        // A table is in storage.
         Len::Open { .. } => 0,
     }
 }

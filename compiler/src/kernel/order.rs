@@ -1,3 +1,3 @@
-//! Rewrites that keep every bit, and suit devices where a step waits for its own values.
+//! Rewrites that keep every bit and help devices where a step waits for its own values.
 
 pub(crate) mod interleave_chains;

@@ -1,5 +1,5 @@
-//! Rewrites that round floats otherwise than a model writes them, each in a file: its law, and what it gains.
-//! [`super::rewrites`] has their order and the conditions under which they run.
+//! Rewrites that round floats differently than a model writes them, each in a file with its invariant and
+//! what it gains. [`super::rewrites`] has their order and the conditions under which they run.
 
 pub(crate) mod constant_factors;
 pub(crate) mod constants_in_weights;

@@ -1,10 +1,10 @@
-//! The table of rewrites for a device: those of [`super::relax`], which move roundings, and those of
-//! [`super::order`], which keep every bit. A schedule asks for them ([`Schedule::relax`]), so they are
-//! no passes of the pipeline, whose programs run on processors as well.
+//! The table of rewrites for a device: those of [`super::relax`], which change roundings, and those of
+//! [`super::order`], which keep every bit. A schedule asks for them ([`Schedule::relax`]). They are not
+//! passes of the pipeline, whose programs run on CPUs as well.
 //!
-//! Invariant: every float is what it was but for the order of its sums and for some roundings; all else is
-//! the same to the bit. A rewrite that changes nothing leaves the program as it was. In debug builds the
-//! verifier runs after each.
+//! Invariant: a float changes only by the order of its sums and by some roundings; all else is the same to
+//! the bit. A rewrite that changes nothing leaves the program as it was. In debug builds the verifier runs
+//! after each.
 
 use super::{
     lane_layout::LaneLayout,
@@ -21,7 +21,7 @@ use crate::{
     random::Generator,
 };
 
-/// What the time of a step is made of.
+/// What the time of a step is bound by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// Latency: few agents run, and each step waits for its own values.
@@ -33,7 +33,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// That of a program under a schedule.
+    /// The bound of a program under a schedule.
     pub(crate) fn of(program: &Program, schedule: &Schedule, generator: Generator) -> Bound {
         let ratio = schedule.class.profile().special_ratio;
         let special = || {
@@ -52,44 +52,44 @@ impl Bound {
     }
 }
 
-/// What a rewrite knows beside the program.
+/// What a rewrite is given beside the program.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     bound: Bound,
-    /// The device's compiler knows infinities, see [`Schedule::has_infinities`].
+    /// The device's compiler respects infinities, see [`Schedule::has_infinities`].
     has_infinities: bool,
     layout: &'a LaneLayout,
     profile: &'static Profile,
-    /// What the rewrites before it have changed.
+    /// What the earlier rewrites have changed.
     done: Changes,
-    /// Whether the program is to be cleaned up after them.
+    /// Whether the program has to be cleaned up after them.
     dirty: bool,
 }
 
 /// A row of the table.
 pub(crate) struct Rewrite {
-    /// Its file's name.
+    /// The name of its file.
     pub(crate) name: &'static str,
     /// Whether it keeps every bit.
     pub(crate) exact: bool,
-    /// Where it is worth it.
+    /// Where it pays.
     when: fn(&Setting) -> bool,
     /// When the program is cleaned up.
     cleaning: Cleaning,
     /// Changes a program; returns in how many places.
     run: fn(&mut Program, &Setting) -> u32,
-    /// What is said of one change, and of more, `#` of them.
+    /// How one change is described, and more than one, `#` of them.
     said: [&'static str; 2],
 }
 
-/// When values that no longer change during the time loop leave it, and names without readers go.
+/// When loop-invariant values are hoisted and dead names removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cleaning {
-    /// Before it; it leaves nothing behind.
+    /// Before the rewrite, which leaves nothing to clean up.
     Before,
-    /// Within it.
+    /// Within the rewrite.
     Within,
-    /// After it, before a rewrite that needs it.
+    /// After the rewrite, before the next one that needs it.
     After,
 }
 
@@ -150,14 +150,14 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
         cleaning: Cleaning::Before,
         run: |program, _| late_terms_last::run(program),
         said: [
-            "1 sum takes what is known last at last",
-            "# sums take what is known last at last",
+            "1 sum adds the terms that are known last at its end",
+            "# sums add the terms that are known last at their end",
         ],
     },
     Rewrite {
         name: "interleave_chains",
         exact: true,
-        // A text that nothing has changed keeps its order.
+        // A program that nothing has changed keeps its order.
         when: |setting| !setting.bound.is_latency() && setting.done != Changes::default(),
         cleaning: Cleaning::Before,
         run: |program, setting| {
@@ -174,8 +174,8 @@ pub(crate) static REWRITES: [Rewrite; 6] = [
     },
 ];
 
-/// So that the constants of functions, too, can go into weights, calls are written out first where no pairs
-/// were sought.
+/// Calls are inlined first, where no pairs were looked for, so that the constants of functions can go into
+/// weights, too.
 fn constants_in_weights(program: &mut Program, setting: &Setting) -> u32 {
     split_deep::run(program);
     let written_out = setting.bound != Bound::Special
@@ -191,7 +191,7 @@ fn constants_in_weights(program: &mut Program, setting: &Setting) -> u32 {
 pub(crate) struct Changes([u32; REWRITES.len()]);
 
 impl Changes {
-    /// Of the rewrite with this name.
+    /// How often the rewrite with this name did.
     ///
     /// # Panics
     /// If there is none.
@@ -261,7 +261,7 @@ pub(crate) fn apply(
     (setting.done != Changes::default()).then_some((program, setting.done))
 }
 
-/// One rewrite alone, wherever it is worth it; how often it changed something, and the result.
+/// One rewrite alone, whether it pays or not: how often it changed something, and the result.
 #[cfg(test)]
 pub(crate) fn alone(program: &Program, rewrite: &Rewrite, bound: Bound) -> (u32, Program) {
     let mut changed = program.clone();

@@ -1,10 +1,10 @@
-//! Schedules: the choices that a kernel's text depends on beside the program, what a device and a caller say
-//! to them, and the kernel that results. [`KNOBS`] is the one list of what a caller may set.
+//! Schedules: the choices that a kernel's text depends on beside the program, what a device and a caller
+//! contribute to them, and the kernel that results. [`KNOBS`] is the one list of what a caller may set.
 //!
-//! A schedule never changes what a model computes but for the order in which a float sum is taken (`lanes`,
-//! `relax`) and for some roundings (`relax`, by `occupancy` in other places); draws are the same bits
-//! under each. [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its
-//! device and population takes a better one.
+//! A schedule never changes what a model computes, with two exceptions: the order of float sums (`lanes`,
+//! `relax`) and some roundings (`relax`; `occupancy` decides where). Draws are the same bits under each.
+//! [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its device and
+//! population takes a better one.
 
 use super::profile::{DeviceClass, Profile};
 use crate::manifest::StepTable;
@@ -13,33 +13,33 @@ use std::{fmt, str::FromStr};
 /// The choices of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    /// The kind of device.
+    /// The class of the device.
     pub class: DeviceClass,
-    /// Lanes that share one agent: a power of two, 1 to [`MOST_LANES`].
+    /// Lanes per agent: a power of two, 1 to [`MOST_LANES`].
     pub lanes: u32,
     /// Lanes that exchange values by shuffles: the smallest subgroup of the device, or 1. Where an agent has
     /// more lanes, they exchange through workgroup memory.
     pub subgroup: u32,
-    /// How often the time loop's body stands in the text, at least 1; 0 chooses by the body's size.
+    /// Copies of the time loop's body in the text, at least 1; 0 chooses by the body's size.
     pub unroll_steps: u32,
     /// Computes what depends on the step but not on the agent once, into a step table, which an entry point
     /// `prepare` fills that the host dispatches before `main`.
     pub step_table: bool,
-    /// The device's compiler takes float sums in the order of the text, so that lanes which add the same two
-    /// values get the same bits without further care, and few sums need an arithmetic fence.
+    /// The device's compiler keeps float sums in the order of the text. So lanes that add the same two values
+    /// get the same bits without further care, and few sums need an arithmetic fence.
     pub keeps_order: bool,
-    /// The device's compiler does not assume that there are no infinities, as WGSL would let it: 1 over
-    /// infinity is 0.
+    /// The device's compiler does not assume that there are no infinities, as WGSL allows: 1 over infinity is
+    /// 0.
     pub has_infinities: bool,
     /// How much of the device the agents keep busy.
     pub occupancy: Occupancy,
-    /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers
-    /// save registers for occupancy, at the price of latency. Where few workgroups run anyway, latency is the
-    /// limit, and memory for which few workgroups have room makes drivers spend registers.
+    /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers limit
+    /// registers for occupancy, at the price of latency. Where few workgroups run anyway, latency is the
+    /// limit, and memory that lets few workgroups fit makes drivers spend registers.
     pub reserve: bool,
-    /// Applies the rewrites for devices: constant factors move, sums of floats are taken in the order that
-    /// suits fused multiply-adds, and pairs of divisions share a reciprocal if the device is full and waits
-    /// for special functions. Only with [`crate::Math::Fast`] and the optimiser.
+    /// Applies the rewrites for devices: constant factors move, sums of floats are reordered for fused
+    /// multiply-adds, and pairs of divisions share a reciprocal if occupancy is full and special functions
+    /// are the bound. Only with [`crate::Math::Fast`] and the optimiser.
     pub relax: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Schedule {
 pub enum Occupancy {
     /// A step waits for its own values: latency counts.
     Low,
-    /// All of it: throughput counts.
+    /// All of the device: throughput counts.
     Full,
 }
 
@@ -70,7 +70,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// What a device says and a caller asks for, before the rules of `choose`.
+    /// What a device provides and a caller asks for, before the heuristics of `choose`.
     pub(crate) fn of(target: &Target, tuning: &Tuning) -> Schedule {
         Schedule {
             class: target.class,
@@ -84,7 +84,7 @@ impl Schedule {
     }
 }
 
-/// Most lanes of an agent: all of a workgroup. WebGPU has at least 256 invocations there.
+/// Most lanes of an agent: all of a workgroup. WebGPU guarantees at least 256 invocations there.
 pub const MOST_LANES: u32 = 128;
 
 /// Most steps of an iteration of the time loop.
@@ -95,7 +95,7 @@ pub(crate) const MOST_COPIES: u32 = 64;
 pub struct Kernel {
     /// WGSL with the entry point `main`, and `prepare` if there is a step table.
     pub wgsl: String,
-    /// The schedule, without what the model has no use for.
+    /// The schedule, without what the model cannot use.
     pub schedule: Schedule,
     /// Lanes per agent: a workgroup runs `workgroup_size / lanes` agents.
     pub lanes: u32,
@@ -119,17 +119,17 @@ pub struct Decision {
 /// What a choice depends on beside the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The kind of device.
+    /// The class of the device.
     pub class: DeviceClass,
     /// Agents of the whole population: a run of a part of it gets the kernel of the whole, so that its sums
-    /// are taken in the same order.
+    /// have the same order.
     pub agents: u32,
     /// Steps of the run.
     pub steps: u32,
-    /// Processors of the device: units of which each runs workgroups of its own. None where it is not known.
+    /// Processors of the device: units each of which runs workgroups of its own. None where it is not known.
     pub processors: Option<u32>,
-    /// How many invocations keep the device busy; with fewer, more of them cost next to nothing. None for a
-    /// processor, which is never idle.
+    /// How many invocations keep the device busy; below that, more invocations cost almost nothing. None for
+    /// a CPU, which is never idle.
     pub busy: Option<u32>,
     /// The smallest subgroup that it may form; 1 if it has none.
     pub subgroup: u32,
@@ -142,7 +142,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A device like the one whose profile this is.
+    /// A device like the one that was measured for this profile.
     pub fn of(class: DeviceClass, agents: u32, steps: u32) -> Target {
         let profile = class.profile();
         let is_gpu = profile.busy.is_some();
@@ -159,7 +159,7 @@ impl Target {
         }
     }
 
-    /// A device of which nothing is known: what it is given runs on all.
+    /// A device of which nothing is known: its kernel runs on all.
     pub fn any(agents: u32, steps: u32) -> Target {
         Target {
             class: DeviceClass::default(),
@@ -179,7 +179,7 @@ impl Target {
         Target::of(DeviceClass::LargeGpu, agents, steps)
     }
 
-    /// Invocations that keep a device of so many processors busy; none for one that is never idle.
+    /// Invocations that keep a device with this many processors busy; none for one that is never idle.
     pub fn busy(class: DeviceClass, processors: Option<u32>) -> Option<u32> {
         let busy = class.profile().busy?;
         Some(processors.map_or(busy.unknown, |count| count.saturating_mul(busy.processor)))
@@ -189,7 +189,7 @@ impl Target {
         self.class.profile()
     }
 
-    /// How busy so many lanes per agent keep it.
+    /// How busy this many lanes per agent keep it.
     pub(crate) fn occupancy(&self, lanes: u32) -> Occupancy {
         let invocations = u64::from(self.agents) * u64::from(lanes);
         let full = self.profile().full_percent;
@@ -199,7 +199,7 @@ impl Target {
         }
     }
 
-    /// Has every processor room for its invocations and for reserved memory?
+    /// Does every processor have space for its invocations and for reserved memory?
     pub(crate) fn is_roomy(&self, lanes: u32, workgroup_size: u32) -> bool {
         let invocations = u64::from(self.agents) * u64::from(lanes);
         let workgroups = invocations.div_ceil(workgroup_size.into());

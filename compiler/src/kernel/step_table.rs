@@ -1,13 +1,13 @@
-//! The step table: splits the first phase of a step into the part that all agents share and the rest. What is
-//! shared depends on the step's number, the params, the data and the launch, but on no state, input, draw or
-//! agent.
+//! The step table: splits the first phase of a step into the part that is uniform, which all agents share,
+//! and the rest. The shared part depends on the step's number, the params, the data and the launch, but on no
+//! state, input, draw or agent.
 //!
-//! Invariant: the shared part and then the rest are the phase as it was, to the bit. The shared part is
-//! `let`s that read nothing of the prologue's and of each other only what comes before; the rest reads no
-//! more than [`Split::stored`] of it. So it can be computed once per step, into a row of the table.
-//! Expressions are pure and total, so they may be evaluated there even where no agent's branch asks for them.
+//! Invariant: the shared part followed by the rest computes the phase as it was, to the bit. The shared part
+//! is a list of `let`s that read no name of the prologue, and of each other only earlier ones; the rest reads
+//! only [`Split::stored`] of it. So it can be computed once per step, into a row of the table. Expressions
+//! are pure and total, so they may be evaluated there even where no agent's branch needs them.
 //!
-//! No pass of the pipeline: a kernel's schedule asks for it.
+//! This is not a pass of the pipeline: a kernel's schedule asks for it.
 
 use crate::{
     ir::{
@@ -21,17 +21,17 @@ use crate::{
     passes::{
         names,
         rewrite::{Cloner, reads},
-        shape::alike,
+        shape::identical,
         split_deep,
     },
     value::VEC4_WORDS,
 };
 
-/// Words of a row: they lie in registers while a step runs.
+/// Words of a row: they are in registers while a step runs.
 const MAX_WORDS: u32 = 128;
 /// A value of more instructions than this is worth a word that is loaded.
 const CHEAP: u32 = 2;
-/// A table is worth having if a row takes so many times the instructions that loading it takes.
+/// A table pays if computing a row takes this many times the instructions of loading it.
 const MARGIN: u32 = 2;
 
 /// A program whose step begins with the part that all agents share.
@@ -39,15 +39,15 @@ const MARGIN: u32 = 2;
 pub(crate) struct Split {
     /// The program.
     pub(crate) program: Program,
-    /// Statements of that part, the first of the first phase.
+    /// Statements of that part, the first ones of the first phase.
     pub(crate) shared: usize,
     /// The names of it that the rest reads.
     pub(crate) stored: Vec<VarId>,
-    /// What it takes, in instructions.
+    /// Its cost, in instructions.
     pub(crate) instructions: u32,
 }
 
-/// Splits the step; none if that is not worth it.
+/// Splits the step; none if that does not pay.
 pub(crate) fn split(program: &Program) -> Option<Split> {
     let mut program = program.clone();
     split_deep::run(&mut program);
@@ -76,15 +76,15 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
 
 /// Steps that one workgroup of the table's entry point computes.
 const WORKGROUP: u32 = 64;
-/// The first binding of a model without tables that is free.
+/// The first free binding of a model without tables.
 const FREE_BINDING: u32 = 5;
 
-/// The step table: a row of `vec4`s per step, with what all agents share in it.
+/// The step table: a row of `vec4`s per step, with what is uniform in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// Statements at the beginning of the step that fill a row; agents do not run them.
+    /// The statements at the beginning of the step that fill a row; agents do not run them.
     pub(crate) shared: usize,
-    /// What they compute, and the word of the row where it lies.
+    /// The names they define, and the word of the row that holds each.
     pub(crate) places: Vec<(VarId, u32)>,
     /// What a host must know.
     pub(crate) layout: StepTable,
@@ -111,7 +111,7 @@ impl Split {
             places,
             floats: (self.stored.iter()).all(|&var| program[var].ty.is_float()),
             layout: StepTable {
-                // Lanes that share a step out read different rows.
+                // If the steps are split over lanes, these read different rows.
                 rows_per_step: match layout.splits_time() {
                     true => 1,
                     false => layout.lanes,
@@ -142,24 +142,24 @@ impl Table {
         self.layout.words / VEC4_WORDS
     }
 
-    /// Bytes for a run of so many steps.
+    /// Bytes for a run of this many steps.
     pub(crate) fn table_bytes(&self, steps: u32) -> u64 {
         self.layout.table_bytes(steps)
     }
 }
 
-/// What a value that all agents share takes to compute again, given the names that are worth storing.
+/// The cost to recompute a uniform value, given the names that are worth storing.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     instructions: u32,
     /// Reads of names that are worth storing.
     stored: u32,
-    /// Does it read a table, or an element that is not where it is by its number?
+    /// Does it read a table, or an array element at another index than a literal?
     loads: bool,
 }
 
 impl Cost {
-    /// Is one word that is loaded cheaper?
+    /// Is it cheaper to load one word?
     fn pays(self) -> bool {
         self.loads || self.instructions > CHEAP || self.stored > 1
     }
@@ -173,7 +173,7 @@ impl Cost {
     }
 }
 
-/// A name for a value that all agents share.
+/// A name for a uniform value.
 #[derive(Clone, Copy)]
 struct Name {
     value: ExprId,
@@ -181,17 +181,17 @@ struct Name {
     in_prologue: bool,
     /// Does the rest read it from the table?
     stored: bool,
-    /// Does the rest compute it again?
+    /// Does the rest recompute it?
     kept: bool,
 }
 
 struct Shared {
     weights: Weights,
     uniformity: Uniformity,
-    /// Per node: its cost, if all agents share its value.
+    /// Per node: its cost, if its value is uniform.
     costs: ExprMap<Option<Cost>>,
     names: VarMap<Option<Name>>,
-    /// Those that are there, in the program's order.
+    /// The existing names, in the program's order.
     order: Vec<VarId>,
     /// What the rest reads, in the order of its first reads.
     stored: Vec<Stored>,
@@ -202,12 +202,12 @@ struct Shared {
 #[derive(Clone, Copy)]
 struct Stored {
     var: VarId,
-    /// The tree in the rest that it stood for, if it had no name.
+    /// The tree of the rest that it replaces, if it had no name.
     tree: Option<ExprId>,
 }
 
 impl Shared {
-    /// Finds what all agents share.
+    /// Finds the uniform values.
     fn survey(program: &Program) -> Shared {
         let mut shared = Shared {
             weights: Weights::new(program, ()),
@@ -250,7 +250,7 @@ impl Shared {
         }
     }
 
-    /// The cost of a tree, if all agents share its value.
+    /// The cost of a tree, if its value is uniform.
     fn measure(&mut self, program: &Program, id: ExprId) -> Option<Cost> {
         let expr = &program[id];
         let is_uniform = self.uniformity.of(id).is_uniform();
@@ -263,7 +263,7 @@ impl Shared {
         cost
     }
 
-    /// What a node takes apart from its operands, if all agents share its value.
+    /// The cost of a node without its operands, if its value is uniform.
     fn own_cost(&self, program: &Program, id: ExprId) -> Cost {
         let instructions = self.weights.of_node(program, id).instructions;
         let plain = Cost {
@@ -287,7 +287,7 @@ impl Shared {
         }
     }
 
-    /// Finds what the rest needs: all that a block evaluates but names that all agents share.
+    /// Finds what the rest needs: all that a block evaluates except uniform names.
     fn demand_block(&mut self, program: &mut Program, block: &[Stmt]) {
         for stmt in block {
             match stmt {
@@ -304,7 +304,7 @@ impl Shared {
         }
     }
 
-    /// Makes the parts of a tree that are worth it reads of stored names; keeps the names of the others.
+    /// Replaces subtrees that are worth it by reads of stored names; keeps the names of the others.
     fn demand(&mut self, program: &mut Program, id: ExprId) {
         let cost = self.costs[id];
         match program[id] {
@@ -316,7 +316,7 @@ impl Shared {
         if cost.is_some_and(Cost::pays) {
             let known = self.stored.iter().find(|stored| {
                 let tree = stored.tree;
-                tree.is_some_and(|tree| alike(program, tree, id))
+                tree.is_some_and(|tree| identical(program, tree, id))
             });
             if let Some(known) = known {
                 program[id] = Expr::Read(known.var);
@@ -354,14 +354,14 @@ impl Shared {
         }
     }
 
-    /// Is there room for so many words? Takes it.
+    /// Are this many words left? Takes them.
     fn takes(&mut self, words: u32) -> bool {
         let fits = self.words + words <= MAX_WORDS;
         self.words += if fits { words } else { 0 };
         fits
     }
 
-    /// Takes out of the rest the names that it does not compute itself.
+    /// Removes from the rest the names that it does not compute itself.
     fn drop_names(&self, block: &mut Block) {
         block.retain(|stmt| match stmt {
             Stmt::Let { var, .. } => self.names[*var].is_none_or(|name| name.kept),
@@ -374,7 +374,7 @@ impl Shared {
         }
     }
 
-    /// What is stored, and all that it is made of, in copies where the rest may have it as well.
+    /// The stored names and everything they are computed from, copied where the rest may have it as well.
     fn part(&self, program: &mut Program) -> Block {
         let needed = self.needed(program);
         let mut cloner = Cloner::default();
@@ -430,7 +430,7 @@ impl Shared {
     }
 }
 
-/// Drops from the prologue the names that only the shared part read, which has copies of its own.
+/// Removes from the prologue the names that only the shared part read, which has copies of its own.
 fn drop_unread(program: &mut Program, shared: &Shared) {
     let mut reads = reads(program);
     let mut prologue = std::mem::take(&mut program.prologue);

@@ -12,31 +12,31 @@ use super::{
 use crate::{artifact::Artifact, ir::Program, options::Math, passes};
 use std::borrow::Cow;
 
-/// A program whose agents are laid out over lanes.
+/// A program whose agents are split over lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Laid<'a> {
     pub(crate) program: Cow<'a, Program>,
     pub(crate) layout: LaneLayout,
 }
 
-/// A program laid out for a device.
+/// A program tailored to a device.
 #[derive(Clone, Debug)]
 pub(crate) struct Tailored<'a> {
-    /// The program, which is the model's but for what its schedule says.
+    /// The program: the model's, except for what its schedule changes.
     pub(crate) program: Cow<'a, Program>,
     /// How its agents are split over lanes.
     pub(crate) layout: LaneLayout,
-    /// What was asked for, without what the model has no use for.
+    /// The schedule, without what the model cannot use.
     pub(crate) schedule: Schedule,
-    /// What all agents share in a step.
+    /// What is uniform in a step.
     pub(crate) table: Option<Table>,
-    /// How an iteration of the time loop looks.
+    /// The layout of the time loop.
     pub(crate) time_loop: TimeLoop,
     /// What was decided, and why.
     pub(crate) decisions: Vec<Decision>,
 }
 
-/// Lays the program out as a schedule says.
+/// Tailors the program to a schedule.
 pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailored<'a> {
     let split = split_over_lanes(artifact, schedule.lanes, schedule.subgroup);
     let rewritten = rewrite(artifact, split, *schedule);
@@ -47,19 +47,19 @@ pub(crate) fn tailor<'a>(artifact: &'a Artifact, schedule: &Schedule) -> Tailore
     rewritten.finish(artifact, shared)
 }
 
-/// The optimised program for so many lanes per agent, as far as it can be split over them: where they are
-/// more than a subgroup has, they wait for one another at barriers.
+/// The optimised program with this many lanes per agent, as far as it can be split over them: if a subgroup
+/// has fewer, they synchronise at barriers.
 pub(crate) fn split_over_lanes(artifact: &Artifact, lanes: u32, subgroup: u32) -> Laid<'_> {
     let whole = |layout| Laid {
         program: Cow::Borrowed(&artifact.program),
         layout,
     };
-    if let Some(layout) = lanes::share_time(&artifact.program, lanes) {
+    if let Some(layout) = lanes::split_time(&artifact.program, lanes) {
         return whole(layout);
     }
     if lanes > 1 {
         let mut program = artifact.lowered.clone();
-        if let Some(layout) = lanes::share(&mut program, lanes, subgroup) {
+        if let Some(layout) = lanes::split(&mut program, lanes, subgroup) {
             if artifact.options.optimise {
                 passes::optimise(&mut program);
             }
@@ -74,7 +74,7 @@ pub(crate) fn split_over_lanes(artifact: &Artifact, lanes: u32, subgroup: u32) -
     whole(LaneLayout::default())
 }
 
-/// A program that is rewritten for its device, before what all agents share is split off.
+/// A program that is rewritten for its device, before the uniform part is split off.
 pub(crate) struct Rewritten<'a> {
     pub(crate) program: Cow<'a, Program>,
     pub(crate) layout: LaneLayout,
@@ -82,7 +82,7 @@ pub(crate) struct Rewritten<'a> {
     decisions: Vec<Decision>,
 }
 
-/// Applies the rewrites that a schedule asks for, and fences what a driver's compiler would reorder.
+/// Applies the rewrites that a schedule asks for, and puts fences where a driver's compiler would reorder.
 pub(crate) fn rewrite<'a>(
     artifact: &Artifact,
     laid: Laid<'a>,
@@ -119,8 +119,8 @@ pub(crate) fn rewrite<'a>(
 }
 
 impl<'a> Rewritten<'a> {
-    /// The step split for a step table, where that is worth it. What lanes combine through workgroup memory,
-    /// they combine in `main`.
+    /// The step split for a step table, where that pays. Reductions over lanes through workgroup memory stay
+    /// in `main`.
     pub(crate) fn split(&self) -> Option<Split> {
         let waits = self.layout.lanes > self.schedule.subgroup && !self.layout.splits_time();
         match waits {

@@ -1,4 +1,4 @@
-//! Rewrites of kernels keep what they promise.
+//! Rewrites of kernels keep their invariants.
 
 mod constant_factors;
 mod constants_in_weights;

@@ -1,4 +1,4 @@
-//! How an iteration of the time loop looks: how many copies of the step it has, and what runs only every so
+//! The layout of the time loop: how many copies of the step an iteration has, and what runs only every so
 //! many steps.
 
 use super::{
@@ -20,19 +20,19 @@ pub(crate) struct TimeLoop {
     /// Copies of the step in an iteration: a loop's own cost is a large part of a small step, and drivers
     /// overlap steps only within an iteration.
     pub(crate) copies: u32,
-    /// Steps after which it is asked whether all agents of a subgroup have stopped, if not after each.
+    /// The number of steps between checks whether all agents of a subgroup have stopped, if not after each.
     pub(crate) asks_every: Option<u32>,
     /// The step begins with an `if` that only steps take whose number is a multiple of this power of two. It
     /// stands before a loop over the steps up to the next multiple: in each copy of the step its branch would
     /// keep drivers from overlapping them.
     pub(crate) period: Option<u32>,
-    /// An agent that has stopped goes on without effect.
+    /// An agent that has stopped continues without effect.
     pub(crate) outlives_stop: bool,
 }
 
 impl TimeLoop {
-    /// That of a program, whose step begins with so many statements that do not run in the loop; and why it
-    /// has so many copies, where that was a choice.
+    /// The time loop of a program whose step begins with this many statements that do not run in the loop;
+    /// and why it has its number of copies, where that was a choice.
     pub(crate) fn plan(
         program: &Program,
         layout: &LaneLayout,
@@ -61,7 +61,7 @@ impl TimeLoop {
     }
 }
 
-/// How many copies of a step an iteration has, and why; the step's first statements do not count.
+/// How many copies of a step an iteration has, and why; the first `skipped` statements do not count.
 fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Option<Decision>) {
     match schedule.unroll_steps {
         0 => {}
@@ -93,13 +93,13 @@ fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Optio
     let why = match (weight.loops, branches) {
         (true, _) => "a step has loops of its own".to_owned(),
         (false, true) => {
-            "drivers that compute on a processor compile copies of branches slowly".to_owned()
+            "drivers that compute on a CPU compile copies of branches slowly".to_owned()
         }
         (false, false) => format!("a step is about {size} instructions"),
     };
     let what = match copies {
-        1 => "one step per round of the time loop".to_owned(),
-        _ => format!("{copies} steps per round of the time loop"),
+        1 => "one step per iteration of the time loop".to_owned(),
+        _ => format!("{copies} steps per iteration of the time loop"),
     };
     (copies, Some(Decision { what, why }))
 }

@@ -1,4 +1,4 @@
-//! What a program uses: one walk over everything that runs on the device, before a line is written.
+//! What a program uses: one walk over all blocks that run on the device, before a line is written.
 
 use super::lane_layout::LaneLayout;
 use crate::builtin::BuiltinId;
@@ -9,21 +9,21 @@ use crate::ir::{
 use crate::value::VEC4_WORDS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The answer.
+/// What a program uses.
 pub(crate) struct Usage {
     /// Assignments per variable, declarations not counted.
     pub assigned: VarMap<u32>,
-    /// Reads per variable, of elements too.
+    /// Reads per variable, including those of elements.
     pub read: VarMap<u32>,
     /// Which arrays are indexed by something other than a literal.
     pub dynamic: VarMap<bool>,
-    /// The input values with a known place, in layout order.
+    /// The input values at a known place, in layout order.
     pub inputs: BTreeMap<InputValue, InputUse>,
-    /// Which functions are called, from wherever.
+    /// The functions that are called from anywhere.
     pub called: FunctionMap<bool>,
     /// Whether `init`, `step` and `finish` draw.
     pub draws: [bool; 3],
-    /// Whether the agent's number is read, at all and in functions.
+    /// Whether the agent's number is read, anywhere and in functions.
     pub agent: [bool; 2],
     /// Whether the number of the step is read.
     pub step: bool,
@@ -35,14 +35,14 @@ pub(crate) struct Usage {
     pub across_finish: bool,
     /// Whether an agent has several lanes.
     is_split: bool,
-    /// With lanes: what each name stands for.
+    /// With lanes: the values of names.
     pub(crate) lets: HashMap<VarId, ExprId>,
 }
 
 /// One value of an input: the word at which it lies in the row, the variable, the element.
 pub(crate) type InputValue = (u32, VarId, LanePlace);
 
-/// The element `first + per_lane * lane` of an array, or `last` for lanes to which that would be further on.
+/// The element `first + per_lane * lane` of an array, or `last` for lanes for which that would be beyond it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct LanePlace {
     pub first: u32,
@@ -66,7 +66,7 @@ pub(crate) struct InputUse {
 }
 
 impl InputUse {
-    /// Is it worth a name, rather than a look into the buffer where it is read?
+    /// Is it worth a variable, rather than a load from the buffer where it is read?
     pub(crate) fn named(&self) -> bool {
         self.looped || self.count > 1
     }
@@ -91,7 +91,7 @@ struct Walk<'a> {
     pending: Vec<ExprId>,
 }
 
-/// How many words of inputs a kernel of this program keeps for its whole run.
+/// How many words of inputs a kernel of this program holds for its whole run.
 pub(crate) fn input_words(program: &Program, layout: &LaneLayout) -> u32 {
     let inputs = usage(program, layout).inputs;
     let words = inputs.keys().map(|(_, var, _)| program[*var].ty.words());
@@ -290,8 +290,8 @@ impl Walk<'_> {
 }
 
 impl Usage {
-    /// The place that an index picks from an array, if it is known when the text is written: a literal, or
-    /// for inputs one that advances by whole rows from lane to lane.
+    /// The element that an index selects, if it is known when the text is written: a literal, or for inputs
+    /// one that advances by whole rows from lane to lane.
     pub(crate) fn lane_place(
         &self,
         program: &Program,
@@ -352,7 +352,7 @@ impl Usage {
     }
 }
 
-/// What an operator makes of two such numbers.
+/// The result of an operator on two such numbers.
 fn combined(op: BinaryOp, a: Affine, b: Affine) -> Option<Affine> {
     let scaled = |it: Affine, by: i64| Affine {
         first: it.first * by,

@@ -1,6 +1,6 @@
-//! Algebra of one node whose operands are already simple: identities that hold for every value of the
-//! type to the bit. For floats these are few (`x * 1`, `x - 0.0`, `-(-x)`, division by powers of two …):
-//! `x + 0.0` is not `x` for -0.0, `x * 0` not 0 for infinities, and sums do not reassociate. Integers
+//! Algebraic simplification of one node whose operands are already simple, by identities that hold for every
+//! value of the type to the bit. For floats these are few (`x * 1`, `x - 0.0`, `-(-x)`, division by powers of
+//! two …): `x + 0.0` is not `x` for -0.0, `x * 0` not 0 for infinities, and sums do not reassociate. Integers
 //! form a ring modulo 2^32 and have many more.
 
 mod float;
@@ -11,16 +11,15 @@ mod vector;
 use super::fold::fold;
 use crate::ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value};
 
-/// What becomes of a node.
+/// The result of a simplification.
 enum Rewrite {
-    /// It becomes its descendant.
+    /// The node is replaced by its descendant.
     Same(ExprId),
-    /// It becomes another node over some of its descendants.
+    /// The node is replaced by another one over some of its descendants.
     Into(Expr),
 }
 
-/// Rules that may fire one after another on one node; each makes the tree smaller or cheaper, so that few
-/// do.
+/// Rules that may fire one after another on one node; each makes the tree smaller or cheaper, so few do.
 const MAX_RULES: usize = 8;
 
 /// Folds and simplifies a node, assuming that its operands are simple.
@@ -41,7 +40,7 @@ pub(super) fn simplify(program: &mut Program, id: ExprId) {
                 let node = std::mem::replace(&mut program[descendant], nothing);
                 program.spans[at] = program.span(descendant);
                 program.exprs[at] = node;
-                // A descendant was simple before it came here.
+                // A descendant was simplified before.
                 return;
             }
             Some(Rewrite::Into(node)) => program.exprs[at] = node,
@@ -101,7 +100,7 @@ fn bitcast(program: &Program, to: Type, value: ExprId) -> Option<Rewrite> {
     if program.type_of(value) == to {
         return Some(Rewrite::Same(value));
     }
-    // By way of a float the bits of a NaN would change.
+    // A conversion to a float and back would change the bits of a NaN.
     if let Expr::Bitcast {
         to: Type::I32 | Type::U32,
         value: inner,

@@ -1,5 +1,5 @@
-//! Lays the nodes that are in use in the order of evaluation and drops all others, and the variables and
-//! constants that nothing names any more; what is left keeps its order. Nothing else changes.
+//! Puts the live nodes in the order of evaluation, and removes all others and the variables and constants
+//! without references; the rest keeps its order. Nothing else changes.
 
 use crate::{
     ir::{Expr, ExprId, Program, Stmt, Value, VarId, VarKind, VarMap},
@@ -30,7 +30,7 @@ pub(super) fn run(program: &mut Program) {
     }
 }
 
-/// Is this a variable that the launch knows, used or not?
+/// Does the launch provide this variable, used or not?
 fn is_layout(kind: VarKind) -> bool {
     match kind {
         VarKind::Param | VarKind::Data | VarKind::Input | VarKind::State | VarKind::Output => true,
@@ -43,7 +43,7 @@ fn is_layout(kind: VarKind) -> bool {
 struct Layout {
     old: Vec<Expr>,
     spans: Vec<Span>,
-    /// Per variable: does anything name it?
+    /// Per variable: is it referenced?
     used: VarMap<bool>,
 }
 
@@ -84,7 +84,7 @@ fn target(stmt: &mut Stmt) -> Option<&mut VarId> {
     }
 }
 
-/// The variable that a node names.
+/// The variable that a node reads.
 fn named(expr: &mut Expr) -> Option<&mut VarId> {
     match expr {
         Expr::Rows(var) | Expr::Read(var) | Expr::Element { array: var, .. } => Some(var),

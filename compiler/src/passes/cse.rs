@@ -1,10 +1,10 @@
-//! Common subexpressions: a value that is computed twice gets a name where it is computed first, and the
-//! second place reads that.
+//! Common subexpression elimination: a value that is computed twice gets a name where it is computed first,
+//! which the second place reads.
 //!
-//! Values are numbered: two expressions have the same number if they do the same to operands of the same
-//! numbers, and an assignment gives its variable the number of what it assigns. After an `if` and around a
-//! loop whatever may have been assigned there gets a new number. The name goes right before the statement
-//! that computes the value first, where all that it reads is as it is there; it is in scope of the second
+//! By value numbering: two expressions have the same number if they are the same operation on operands of the
+//! same numbers, and an assignment gives its variable the number of the value. After an `if` and around a
+//! loop, whatever may have been assigned there gets a new number. The name goes right before the statement
+//! that computes the value first, where all that it reads has the same values. It is in scope of the second
 //! place because tables end with their block. `a + b` and `b + a` are the same to the bit.
 
 use super::{
@@ -60,7 +60,7 @@ pub(super) fn run(program: &mut Program) {
     }
 }
 
-/// What a value is made of.
+/// The key of a value.
 #[derive(PartialEq, Eq)]
 struct Key {
     shape: Shape,
@@ -78,7 +78,7 @@ impl Key {
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Enough of a shape: those that differ elsewhere differ in their operands as a rule.
+        // Enough of a shape: those that differ elsewhere usually differ in their operands.
         let detail = match self.shape {
             Shape::Literal(_, [x, y, _, _]) => x ^ y.rotate_left(16),
             Shape::Launch(which) => match which {
@@ -125,10 +125,10 @@ struct Node {
     height: u32,
 }
 
-/// A block that is being read.
+/// A block that is being processed.
 struct Frame {
     stmt: u32,
-    /// Names to insert: before which statement, how high the value's tree was, and the name.
+    /// Names to insert: before which statement, the height of the value's tree, and the name.
     names: Vec<(u32, u32, Stmt)>,
     /// How long `taken` was when the block began.
     taken: usize,
@@ -143,7 +143,7 @@ struct Numbering {
     nodes: ExprMap<Node>,
     /// Per number: where it is available.
     firsts: Vec<Option<First>>,
-    /// The numbers that have become available, to be forgotten with their block.
+    /// The numbers that have become available, which are forgotten at the end of their block.
     taken: Vec<u32>,
     frames: Vec<Frame>,
 }
@@ -155,7 +155,7 @@ impl Numbering {
     }
 
     fn set(&mut self, var: VarId, number: u32) {
-        // Of a name that this pass made, nobody reads what it was before.
+        // A name that this pass made is not read before.
         let before = self.of_var.grow(var, number);
         self.log.push((var, std::mem::replace(before, number)));
     }
@@ -165,7 +165,7 @@ impl Numbering {
         self.set(var, number);
     }
 
-    /// Back to when the log was so short; returns the variables that were set since.
+    /// Rolls back to an earlier length of the log; returns the variables that were set since.
     fn rewind(&mut self, mark: usize) -> Vec<VarId> {
         let mut vars = Vec::new();
         while self.log.len() > mark {
@@ -192,7 +192,7 @@ impl Numbering {
         if frame.names.is_empty() {
             return;
         }
-        // A part of a tree is lower than the tree: its name comes first.
+        // A subtree is lower than the tree: its name comes first.
         frame
             .names
             .sort_by_key(|(stmt, height, _)| (*stmt, *height));
@@ -322,7 +322,7 @@ impl Numbering {
         node
     }
 
-    /// Lets a numbered tree read what has been computed, and offers what it computes itself.
+    /// Replaces parts of a numbered tree by what has been computed, and records what it computes itself.
     fn share(&mut self, program: &mut Program, id: ExprId) {
         let Node { number, height } = self.nodes[id];
         if is_candidate(program, id) {
@@ -363,7 +363,7 @@ impl Numbering {
     }
 }
 
-/// Is computing this twice worse than a name?
+/// Is computing this twice more expensive than a name?
 fn is_candidate(program: &Program, id: ExprId) -> bool {
     match &program[id] {
         Expr::Element { array, index } => match program[*array].kind {

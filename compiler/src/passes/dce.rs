@@ -1,21 +1,21 @@
-//! Removes what no result depends on: names and locals that nothing reads, statements after a jump, empty
-//! branches and loops, functions that nobody calls.
+//! Dead code elimination: removes names and locals that are never read, statements after a jump, empty
+//! branches and loops, and functions that are never called.
 //!
-//! Results are the assignments of states, outputs and inputs, and the jumps. A variable is live if the
-//! value of a result, a condition, a bound or a live variable reads it; marking starts from the results,
-//! so that a counter that only counts itself dies.
+//! Results are the assignments of states, outputs and inputs, and the jumps. A variable is live if the value
+//! of a result, a condition, a bound or a live variable reads it. Marking starts from the results, so that a
+//! counter that only counts itself is dead.
 
 use super::{algebra::simplify, rewrite::leaves};
 use crate::ir::{
     Block, Expr, ExprId, FunctionId, FunctionMap, Program, Stmt, UnaryOp, VarId, VarKind, VarMap,
 };
 
-/// Removing a branch frees its condition; after so many rounds what is still dead stays.
-const MAX_ROUNDS: usize = 4;
+/// Removing a branch frees its condition; after this many iterations what is still dead stays.
+const MAX_ITERATIONS: usize = 4;
 
 /// Removes what is dead.
 pub(crate) fn run(program: &mut Program) {
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..MAX_ITERATIONS {
         let mut live = Live {
             live: VarMap::filled(false, program.vars.len()),
             first: VarMap::filled(u32::MAX, program.vars.len()),
@@ -36,17 +36,17 @@ pub(crate) fn run(program: &mut Program) {
 }
 
 struct Live {
-    /// Per variable: is it read by what matters?
+    /// Per variable: is it read by live code?
     live: VarMap<bool>,
     /// Per variable: its first entry in `values`.
     first: VarMap<u32>,
-    /// What is assigned to removable variables, chained by variable.
+    /// Values assigned to removable variables, chained by variable.
     values: Vec<(ExprId, u32)>,
-    /// Expressions that matter, to be read.
+    /// Live expressions that are still to be visited.
     work: Vec<ExprId>,
 }
 
-/// Does an assignment of this variable matter only if something reads it?
+/// Is an assignment of this variable live only if something reads it?
 fn is_removable(kind: VarKind) -> bool {
     match kind {
         VarKind::Let | VarKind::Local => true,
@@ -168,7 +168,7 @@ fn not(program: &mut Program, condition: ExprId) -> ExprId {
     id
 }
 
-/// A `continue` at the end of a body goes where control goes anyway.
+/// A `continue` at the end of a body has no effect.
 fn drop_last_continue(body: &mut Block) {
     match body.last_mut() {
         Some(Stmt::Continue) => {
@@ -195,7 +195,7 @@ fn drop_last_continue(body: &mut Block) {
     }
 }
 
-/// Does a loop with this body do nothing but go round?
+/// Does a loop with this body have no effect?
 fn is_idle(body: &[Stmt]) -> bool {
     body.iter().all(|stmt| match stmt {
         Stmt::Break | Stmt::Continue => true,
@@ -230,7 +230,7 @@ fn drop_functions(program: &mut Program) {
     let mut keep = called.iter();
     program.functions.retain(|_| keep.next() == Some(&true));
     for expr in &mut program.exprs {
-        // Nodes that nothing uses any more may name functions that were dropped before.
+        // Dead nodes may still refer to functions that were removed before.
         if let Expr::Call(id, _) = expr
             && let Some(&new) = renumbered.get(*id)
         {
@@ -242,7 +242,7 @@ fn drop_functions(program: &mut Program) {
 /// Per function: is it called, directly or by a function that is?
 fn called(program: &Program) -> FunctionMap<bool> {
     let mut called = FunctionMap::filled(false, program.functions.len());
-    // A call of a dead function by a dead function keeps it for this time, which is harmless.
+    // A call of a dead function by a dead function keeps it this time, which is harmless.
     program.each_node(&mut |id| {
         if let Expr::Call(function, _) = program[id] {
             called[function] = true;

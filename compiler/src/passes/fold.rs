@@ -1,5 +1,5 @@
-//! Constant folding of a node: what the reference meaning makes of literals is a literal. Every backend is
-//! held against that meaning, so the fold is one of the results that it may have.
+//! Constant folding of a node: an operation on literals becomes the literal that the interpreter computes.
+//! Every backend is compared with the interpreter, so this is one of the results that it may have.
 
 use super::rewrite::literal;
 use crate::{

@@ -1,8 +1,8 @@
-//! Turns an `if` that only chooses the new values of a few variables from cheap expressions into
-//! `select`s: what GPUs run without a branch, and what drivers compile faster.
+//! If-conversion: replaces an `if` that only selects the new values of a few variables from cheap expressions
+//! by `select`s, which GPUs run without a branch, and which drivers compile faster.
 //!
-//! Expressions are pure and total, so that both arms may be evaluated. A variable that an arm leaves alone
-//! keeps its value. Names of the arms come first; they see what they saw, as no assignment stands before
+//! Expressions are pure and total, so both arms may be evaluated. A variable that an arm does not assign
+//! keeps its value. Names of the arms come first; their values do not change, as no assignment stands before
 //! them.
 
 use super::names;
@@ -48,8 +48,7 @@ fn convert(program: &mut Program, block: &mut Block) {
     *block = new;
 }
 
-/// Is a condition the same for all agents whatever they do? Then its branch is one that no agent takes in
-/// vain.
+/// Is a condition the same for all agents whatever they do? Then its branch is never taken needlessly.
 fn is_shared(program: &Program, id: ExprId) -> bool {
     match program[id] {
         Expr::Launch(Launch::Agent | Launch::Lane { .. }) => false,
@@ -104,7 +103,7 @@ fn targets(program: &Program, arm: &[Stmt], left: &mut usize) -> Option<Vec<VarI
     Some(vars)
 }
 
-/// Pays for the nodes of an expression; none if it is not cheap enough.
+/// Deducts the nodes of an expression from the budget; none if it is not cheap enough.
 fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
     *left = left.checked_sub(cost::speculation(&program[id])?)?;
     program[id]
@@ -114,7 +113,7 @@ fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
 }
 
 /// The variable and the operator if a condition is `x` or `!x`: `if !x { x = y }` is `x = x || y`. As a
-/// choice it cost Acrobot's benchmark 7 % for 4,096 agents on an H200, whose driver then keeps `x` in a
+/// `select` it cost Acrobot's benchmark 7 % for 4,096 agents on an H200, whose driver then keeps `x` in a
 /// register of words.
 fn latch(program: &Program, condition: ExprId) -> Option<(VarId, BinaryOp)> {
     match program[condition] {
@@ -137,7 +136,7 @@ fn choose(
     let mut values = [vec![None; vars.len()], vec![None; vars.len()]];
     let latch = latch(program, condition);
     if vars.len() > 1 {
-        // The first assignment must not change what the second asks.
+        // The first assignment must not change the condition of the second.
         let (_, stmt) = names::extract(program, condition);
         new.push(stmt);
     }

@@ -1,22 +1,22 @@
-//! Melts a name of the compiler's that is read once into its reader, unless the line would get long: no
-//! needless temporaries. The expression moves forward over statements that assign nothing it reads, and
-//! never into a loop, where it would run more often; so it has the same value.
+//! Inlines a name of the compiler's that is read once into its reader, unless the line would get long, so
+//! that there are no needless temporaries. The expression moves forward over statements that assign nothing
+//! it reads, and never into a loop, where it would run more often; so it has the same value.
 
 use super::rewrite::{assigned, is_generated, reads};
 use crate::ir::{Block, Expr, ExprId, Program, Stmt, VarId, VarMap};
 
-/// Nodes from the root of a tree to a leaf, after melting.
+/// Nodes from the root of a tree to a leaf, after inlining.
 const MAX_DEPTH: u32 = 8;
-/// Nodes of a tree, after melting.
+/// Nodes of a tree, after inlining.
 const MAX_NODES: u32 = 24;
 
-/// Melts what fits.
+/// Inlines what fits.
 pub(crate) fn run(program: &mut Program) {
     let vars = program.vars.len();
-    let mut melt = Melt {
+    let mut inline = Inline {
         reads: reads(program),
         held: VarMap::filled(None, vars),
-        melted: VarMap::filled(false, vars),
+        inlined: VarMap::filled(false, vars),
         assigned: VarMap::filled(0, vars),
         clock: 1,
         loops: 0,
@@ -24,24 +24,24 @@ pub(crate) fn run(program: &mut Program) {
     };
     program.each_section(|program, place, block| {
         // The time loop runs phases many times and the prologue, whose names it reads, once.
-        melt.loops = u32::from(place.is_phase());
-        melt.block(program, block);
-        melt.clock += 1;
+        inline.loops = u32::from(place.is_phase());
+        inline.block(program, block);
+        inline.clock += 1;
     });
 }
 
-/// Does a tree hear from other lanes? Then it stays where all of them come by.
+/// Does a tree combine lanes? Then it stays where all of them converge.
 pub(crate) fn crosses_lanes(program: &Program, id: ExprId) -> bool {
     let mut nodes = program.nodes(id);
     nodes.any(|id| matches!(program[id], Expr::AcrossLanes { .. }))
 }
 
-/// A name that may melt.
+/// A name that may be inlined.
 #[derive(Clone, Copy)]
 struct Held {
     value: ExprId,
     size: Size,
-    /// When it was given.
+    /// When it was defined.
     clock: u32,
     /// How many loops were around it.
     loops: u32,
@@ -53,24 +53,24 @@ struct Size {
     depth: u32,
 }
 
-struct Melt {
+struct Inline {
     reads: VarMap<u32>,
     held: VarMap<Option<Held>>,
-    melted: VarMap<bool>,
+    inlined: VarMap<bool>,
     /// Per variable: when it was assigned last.
     assigned: VarMap<u32>,
     clock: u32,
     loops: u32,
-    /// Room for `melt`.
+    /// Scratch memory for `inline`.
     found: Vec<(ExprId, u32, VarId)>,
 }
 
-impl Melt {
+impl Inline {
     fn block(&mut self, program: &mut Program, block: &mut Block) {
         for stmt in block.iter_mut() {
             let mut size = Size { nodes: 0, depth: 0 };
             for &root in stmt.roots().iter() {
-                size = self.melt(program, root);
+                size = self.inline(program, root);
             }
             match stmt {
                 Stmt::Let { var, value } => {
@@ -107,7 +107,7 @@ impl Melt {
                 Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
             }
         }
-        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.melted[var]));
+        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.inlined[var]));
     }
 
     fn assign(&mut self, var: VarId) {
@@ -115,8 +115,8 @@ impl Melt {
         self.assigned[var] = self.clock;
     }
 
-    /// Melts names into a tree; returns how large it then is.
-    fn melt(&mut self, program: &mut Program, root: ExprId) -> Size {
+    /// Inlines names into a tree; returns how large it then is.
+    fn inline(&mut self, program: &mut Program, root: ExprId) -> Size {
         let mut size = Size { nodes: 0, depth: 0 };
         let mut reads = std::mem::take(&mut self.found);
         self.survey(program, root, 1, &mut size, &mut reads);
@@ -124,15 +124,16 @@ impl Melt {
             let Some(held) = self.held[var] else {
                 continue;
             };
-            let melted = Size {
+            let inlined = Size {
                 nodes: size.nodes + held.size.nodes - 1,
                 depth: size.depth.max(depth + held.size.depth - 1),
             };
-            let fits =
-                held.loops == self.loops && melted.depth <= MAX_DEPTH && melted.nodes <= MAX_NODES;
+            let fits = held.loops == self.loops
+                && inlined.depth <= MAX_DEPTH
+                && inlined.nodes <= MAX_NODES;
             if fits && self.is_unchanged(program, held.value, held.clock) {
-                size = melted;
-                self.melted[var] = true;
+                size = inlined;
+                self.inlined[var] = true;
                 let nothing = Expr::Read(var);
                 program[id] = std::mem::replace(&mut program.exprs[held.value.0 as usize], nothing);
             }
@@ -141,7 +142,7 @@ impl Melt {
         size
     }
 
-    /// Measures a tree and finds the names in it that may melt: where, how deep, which.
+    /// Measures a tree and finds the names in it that may be inlined: where, how deep, which.
     fn survey(
         &self,
         program: &Program,

@@ -1,9 +1,9 @@
-//! Moves what does not change during a loop to a name before it: out of `step` into the prologue, too, so
-//! that inputs are loaded once before the time loop.
+//! Loop-invariant code motion: hoists invariant values to names before the loop. They also leave `step` for
+//! the prologue, so that inputs are loaded once before the time loop.
 //!
-//! An expression varies with the innermost loop around it that assigns something it reads; it moves to
-//! before the next loop inside that one, where all it reads is as it is at its old place. Expressions are
-//! pure and total, so it may be evaluated there even if no round ever did.
+//! An expression varies with the innermost loop around it that assigns something it reads. It moves to before
+//! the next loop inside that one, where all it reads has the same values as at its old place. Expressions are
+//! pure and total, so it may be evaluated there even if no iteration runs.
 
 use super::{
     names,
@@ -13,8 +13,8 @@ use super::{
 use crate::ir::{Block, Expr, ExprId, ExprMap, Launch, Program, Stmt, VarId, VarKind, VarMap};
 use std::collections::HashMap;
 
-/// Scalars that the prologue may keep for `step`: registers are few, and beyond this many a name is a
-/// load from memory anyway.
+/// Scalars that the prologue may hold for `step`: registers are few, and beyond this many a name is a load
+/// from memory anyway.
 const MAX_PROLOGUE_SCALARS: usize = 1_024;
 
 /// Hoists out of every loop.
@@ -49,7 +49,7 @@ pub(super) fn run(program: &mut Program) {
 }
 
 struct Hoist {
-    /// Per variable: how many of the loops around this place it varies with; names also with those around
+    /// Per variable: how many of the loops around this place it varies with; for names also those around
     /// their own place.
     levels: VarMap<u16>,
     /// Per node: the same.
@@ -58,14 +58,14 @@ struct Hoist {
     before: Vec<Block>,
     /// 1 in `step`, which is the body of a loop itself, else 0.
     base: u16,
-    /// What the prologue keeps so far.
+    /// The words that the prologue holds so far.
     scalars: usize,
     /// The elements that the prologue has loaded.
     loads: HashMap<(VarId, i32), VarId>,
 }
 
 impl Hoist {
-    /// What a loop's body assigns varies with the loop; returns the levels of before.
+    /// What a loop's body assigns varies with the loop; returns the levels from before.
     fn raise(&mut self, mut changed: Vec<VarId>, level: u16) -> Vec<(VarId, u16)> {
         changed.sort_unstable();
         changed.dedup();
@@ -169,7 +169,7 @@ impl Hoist {
         depth: u16,
     ) -> Option<u16> {
         let level = self.nodes[value];
-        // A name for the bits of a float stays a name, and what follows from it can only go where it went.
+        // A name for the bits of a float stays a name, and what depends on it can only go where it went.
         let is_name = matches!(program[value], Expr::Bitcast { .. }) || !is_trivial(program, value);
         let goes = level < depth && is_name && self.pays(program, value, level);
         let place = if goes { level } else { depth };
@@ -180,7 +180,7 @@ impl Hoist {
         goes.then_some(level)
     }
 
-    /// Hoists the parts of a tree that vary less than the place `depth` loops deep where it stands.
+    /// Hoists the subtrees that vary less than the place, `depth` loops deep, where they stand.
     fn hoist(&mut self, program: &mut Program, id: ExprId, depth: u16) {
         let level = self.nodes[id];
         let load = if level == 0 && depth > 0 && self.base > 0 {
@@ -207,7 +207,7 @@ impl Hoist {
         }
     }
 
-    /// Is there room where a value would go? Takes it.
+    /// Is there space for a value where it would go? Takes it.
     fn pays(&mut self, program: &Program, id: ExprId, level: u16) -> bool {
         if self.base == 0 || level > 0 {
             return true;
@@ -226,10 +226,10 @@ fn is_load(program: &Program, id: ExprId) -> Option<(VarId, i32)> {
     loaded.then_some((array, literal_i32(program, index)?))
 }
 
-/// Is reading a name cheaper than evaluating this in every round?
+/// Is reading a name cheaper than evaluating this in every iteration?
 fn is_worth(program: &Program, id: ExprId) -> bool {
     if let Expr::Element { array, index } = program[id] {
-        // Constants, uniforms and locals are as near as names.
+        // Constants, uniforms and locals are as cheap to read as names.
         let near = matches!(
             program[array].kind,
             VarKind::Constant | VarKind::Param | VarKind::Local | VarKind::State

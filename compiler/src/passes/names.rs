@@ -16,8 +16,8 @@ pub(crate) fn fresh(program: &mut Program, name: String, ty: Type, kind: VarKind
     })
 }
 
-/// Takes the tree at `id` out of its user, who from now on reads a new name; returns the statement that
-/// gives the name to the tree.
+/// Replaces the tree at `id` in its user by a read of a new name; returns the statement that defines the
+/// name.
 pub(crate) fn extract(program: &mut Program, id: ExprId) -> (VarId, Stmt) {
     let name = name_of(program, id);
     let ty = program.type_of(id);

@@ -1,9 +1,9 @@
 //! Forward propagation of constants and copies, with folding, algebra and pruning on the way.
 //!
-//! A read becomes the literal, or the other variable, whose value it has on every path to it; a condition
-//! that is known chooses its arm; a loop without rounds goes. The facts about a variable that a loop
-//! assigns are forgotten before its body and after it; where the arms of an `if` meet, constants stay that
-//! both agree on. So every expression keeps its value.
+//! A read becomes the literal or the other variable whose value it has on every path to it. A known condition
+//! selects its arm, and a loop without iterations is removed. The facts about a variable that a loop assigns
+//! are forgotten before its body and after it; where the arms of an `if` meet, the constants stay on which
+//! both agree. So every expression keeps its value.
 
 use super::{
     algebra::simplify,
@@ -33,12 +33,12 @@ pub(crate) fn run(program: &mut Program) {
         };
         let old = std::mem::take(block);
         walk.block(old, block);
-        // What names of the prologue know stays, which `step` reads.
+        // What is known of the prologue's names stays, as `step` reads them.
         facts.rewind(0);
     });
 }
 
-/// What is known about the value of a variable here.
+/// What is known about the value of a variable at this point.
 #[derive(Clone, Copy, PartialEq)]
 enum Fact {
     Nothing,
@@ -53,7 +53,7 @@ struct Facts {
     /// Grows with each assignment.
     version: VarMap<u32>,
     clock: u32,
-    /// What `set` overwrote.
+    /// The entries that `set` overwrote.
     log: Vec<(VarId, Fact, u32)>,
 }
 
@@ -65,7 +65,7 @@ impl Facts {
         self.version[var] = self.clock;
     }
 
-    /// Goes back to when the log was so short; returns what the variables set since were, each once.
+    /// Rolls back to an earlier length of the log; returns what the variables set since were, each once.
     fn rewind(&mut self, mark: usize) -> Vec<(VarId, Fact)> {
         let mut ends = Vec::new();
         while self.log.len() > mark {
@@ -139,7 +139,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a variable knows that gets the value of this expression.
+    /// The fact about a variable that is assigned this expression.
     fn fact(&self, var: VarId, value: ExprId) -> Fact {
         match self.program[value] {
             Expr::Literal(value) => Fact::Constant(value),
@@ -151,8 +151,8 @@ impl Walk<'_> {
         }
     }
 
-    /// May `other` stand for `var`? The model's name outlives the compiler's, and a state's value is best
-    /// known by the state.
+    /// May `other` replace `var`? The model's names are preferred to the compiler's, and a state's value is
+    /// best read from the state.
     fn is_copy(&self, var: VarId, other: VarId) -> bool {
         let (var, other) = (&self.program[var], &self.program[other]);
         let renames = is_generated(other)

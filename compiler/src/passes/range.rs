@@ -1,13 +1,13 @@
-//! Drops clamps and comparisons of integers whose outcome the ranges of their operands decide: an index
-//! that is always in range needs no guard. A range is what a value lies in whatever the launch; where
-//! arithmetic might wrap it is the whole type.
+//! Range analysis: removes clamps and comparisons of integers whose outcome the ranges of their operands
+//! decide, so an index that is always in range needs no guard. A range bounds a value whatever the launch;
+//! where arithmetic might wrap it is the whole type.
 
 use crate::{
     builtin::BuiltinId,
     ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarId, VarMap},
 };
 
-/// Decides what ranges decide.
+/// Decides what ranges can decide.
 pub(super) fn run(program: &mut Program) {
     let mut ranges = Ranges {
         of_var: VarMap::filled(None, program.vars.len()),
@@ -50,7 +50,7 @@ impl Range {
         }
     }
 
-    /// The range of all that a monotonous operation makes of the corners.
+    /// The range of a monotonic operation, from its results at the corners.
     fn corners(self, other: Range, f: impl Fn(i64, i64) -> Option<i64>) -> Option<Range> {
         let corners = [
             f(self.low, other.low)?,
@@ -186,7 +186,7 @@ impl Ranges {
         known.or_else(|| Range::of_type(program.type_of(id)))
     }
 
-    /// `min`, `max` and `clamp`, which is `min(max(x, low), high)`: drops those that cannot bite.
+    /// `min`, `max` and `clamp`, which is `min(max(x, low), high)`: removes those that have no effect.
     fn bound(
         &self,
         program: &mut Program,
@@ -291,7 +291,7 @@ fn compare(op: BinaryOp, a: Range, b: Range) -> Option<bool> {
     }
 }
 
-/// The exact range of the mathematical result; whether it fits the type is for the caller to see.
+/// The exact range of the mathematical result; the caller checks whether it fits the type.
 fn arithmetic(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
     let natural = a.low >= 0;
     match op {

@@ -1,4 +1,4 @@
-//! The tools that passes share: facts of blocks, literals, copies with renaming.
+//! Utilities that passes share: facts of blocks, literals, copies with renaming.
 
 use crate::ir::{Block, Expr, ExprId, Program, Stmt, Value, Var, VarId, VarMap};
 
@@ -31,7 +31,7 @@ pub(crate) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
     }
 }
 
-/// Does control never reach the end of this block?
+/// Is the end of this block unreachable?
 pub(crate) fn leaves(block: &[Stmt]) -> bool {
     block.last().is_some_and(|last| match last {
         Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => true,
@@ -67,7 +67,7 @@ pub(crate) fn is_generated(var: &Var) -> bool {
     var.span.start == var.span.end
 }
 
-/// What stands for a variable in a copy.
+/// What replaces a variable in a copy.
 #[derive(Clone, Copy)]
 enum Substitute {
     Itself,
@@ -75,19 +75,19 @@ enum Substitute {
     Literal(Value),
 }
 
-/// Copies blocks, giving everything that they declare a fresh name.
+/// Copies blocks, with a fresh name for everything that they declare.
 #[derive(Default)]
 pub(crate) struct Cloner {
     substitutes: Vec<Substitute>,
 }
 
 impl Cloner {
-    /// From now on a literal stands for a variable.
+    /// From now on a literal replaces a variable.
     pub(crate) fn fix(&mut self, var: VarId, value: Value) {
         self.put(var, Substitute::Literal(value));
     }
 
-    /// From now on another variable stands for a variable.
+    /// From now on another variable replaces a variable.
     pub(crate) fn rename(&mut self, var: VarId, other: VarId) {
         self.put(var, Substitute::Var(other));
     }

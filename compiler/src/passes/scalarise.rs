@@ -1,9 +1,9 @@
-//! Splits an array of which every index is a literal into one variable per element: `held[2]` becomes
-//! `held_2`. An element of an array and a variable hold the same value; a local array starts as zeros and
-//! so do its elements. Each element of a state keeps its word in storage.
+//! Scalar replacement: splits an array all of whose indices are literals into one variable per element:
+//! `held[2]` becomes `held_2`. An element of an array and a variable hold the same value; a local array
+//! starts as zeros and so do its elements. Each element of a state keeps its word in storage.
 //!
-//! Reads the arena from end to end, so that `compact` has to run before: what is left of rolled loops
-//! would look like indices that are no literals.
+//! Scans the whole arena, so `compact` has to run before: what is left of rolled loops would look like
+//! indices that are not literals.
 
 use super::rewrite::literal_i32;
 use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind, VarMap};

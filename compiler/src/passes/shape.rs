@@ -1,4 +1,4 @@
-//! What a node does apart from its operands, so that nodes can be compared and hashed.
+//! The operation of a node without its operands, so that nodes can be compared and hashed.
 
 use crate::{
     builtin::BuiltinId,
@@ -62,8 +62,8 @@ pub(crate) fn shape(expr: &Expr) -> Shape {
     }
 }
 
-/// Are these two trees, evaluated at the same moment, written alike?
-pub(crate) fn alike(program: &Program, a: ExprId, b: ExprId) -> bool {
+/// Are these two trees, evaluated at the same moment, identical?
+pub(crate) fn identical(program: &Program, a: ExprId, b: ExprId) -> bool {
     if shape(&program[a]) != shape(&program[b]) {
         return false;
     }
@@ -72,7 +72,7 @@ pub(crate) fn alike(program: &Program, a: ExprId, b: ExprId) -> bool {
         && left
             .iter()
             .zip(right.iter())
-            .all(|(&a, &b)| alike(program, a, b))
+            .all(|(&a, &b)| identical(program, a, b))
 }
 
 /// Is this node, or this node of trivial operands, not worth a name of its own: a leaf, a sign, a

@@ -1,7 +1,7 @@
-//! Names the inner parts of deep expressions: shader compilers recurse over expressions and give up at
-//! some depth, and so that the other passes may recurse. A name has the value of what it names.
+//! Names the inner subtrees of deep expressions: shader compilers recurse over expressions and give up at
+//! some depth, and the other passes may recurse. A name has the value of its expression.
 //!
-//! The only pass that meets trees of any depth, so it walks them with a stack of its own.
+//! Only this pass sees trees of any depth, so it walks them with a stack of its own.
 
 use super::names;
 use crate::ir::{Block, ExprId, ExprMap, Program};
@@ -41,7 +41,7 @@ fn is_shallow(program: &Program, id: ExprId, depth: u32) -> bool {
 
 fn cut(program: &mut Program, depths: &mut ExprMap<u32>, root: ExprId, new: &mut Block) {
     depths.reach(program.exprs.len(), 0);
-    // Each node is met twice: before its operands and after them.
+    // Each node is visited twice: before its operands and after them.
     let mut stack = vec![(root, false)];
     while let Some((id, done)) = stack.pop() {
         let operands = program[id].operands();

@@ -1,6 +1,6 @@
-//! Turns a local variable that only the block that declares it assigns into a chain of names, one per
-//! assignment: every read gets the name of the assignment that was the last before it. The last assignment
-//! keeps the model's name, as that is what the model computes.
+//! Turns a local variable that is assigned only in the block that declares it into a chain of names, one per
+//! assignment: every read gets the name of the last assignment before it. The last assignment keeps the
+//! model's name, as that is what the model computes.
 
 use super::names;
 use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, Value, VarId, VarKind, VarMap};
@@ -22,7 +22,7 @@ pub(super) fn run(program: &mut Program) {
 }
 
 struct Locals {
-    /// Per variable: the number of the block that declares it, if only that assigns it.
+    /// Per variable: the number of the block that declares it, if it is assigned only there.
     home: VarMap<Option<u32>>,
     /// Per variable: assignments to come.
     assignments: VarMap<u32>,
@@ -31,7 +31,7 @@ struct Locals {
     blocks: u32,
 }
 
-/// What a renamed variable is at some place.
+/// The current name or literal of a renamed variable.
 #[derive(Clone, Copy)]
 enum Name {
     Var(VarId),

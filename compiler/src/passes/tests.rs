@@ -1,7 +1,7 @@
 //! Every pass keeps every result to the bit, and does what its head says.
 
 pub(crate) mod build;
-mod laws;
+mod identities;
 pub(crate) mod outcome;
 pub(crate) mod random;
 mod shapes;
@@ -26,7 +26,7 @@ pub(crate) fn seeds(which: &str) -> Range<u64> {
     first..first + number("PROGRAMS", 300)
 }
 
-/// Random programs, held against themselves after every pass.
+/// Random programs, compared with themselves after every pass.
 #[test]
 fn passes_keep_results() {
     for seed in seeds("PASSES") {
@@ -55,7 +55,7 @@ fn passes_keep_results() {
     }
 }
 
-/// Optimising twice changes no result either.
+/// Nor does optimising twice change a result.
 #[test]
 fn optimising_again_keeps_results() {
     for seed in 10_000..10_100 {

@@ -1,10 +1,10 @@
-//! Unrolls small loops with known bounds: the body once per round, with the index a literal.
+//! Unrolls small loops with known bounds: one copy of the body per iteration, with the index a literal.
 //!
 //! The same statements run in the same order. A loop that a `break` or `continue` of its own may cut short
-//! stays, and so does one whose copies would exceed the budget: a driver takes as long to compile as the
-//! text is long. Loops whose index picks elements of small arrays or numbers random words are worth
-//! more: unrolled, the arrays become scalars, inputs are loaded before the time loop, and words have
-//! literal numbers.
+//! stays, and so does one whose copies would exceed the budget, since drivers take longer to compile longer
+//! texts. A loop gets a larger budget if its index selects elements of small arrays or numbers random words:
+//! unrolled, the arrays become scalars, inputs are loaded before the time loop, and words have literal
+//! numbers.
 
 use super::propagate;
 use super::rewrite::{Cloner, literal_i32};
@@ -13,15 +13,15 @@ use crate::ir::{
     cost::iterations,
 };
 
-/// Nodes that the copies of a loop may have if unrolling it is worth more than itself.
+/// Nodes that the copies of a loop with a larger budget may have.
 const LOOP_NODES: u64 = 4_000;
 /// Nodes that the copies of any other loop may have.
 const PLAIN_LOOP_NODES: u64 = 512;
-/// Rounds that any other loop may have.
-const PLAIN_LOOP_ROUNDS: u64 = 32;
-/// Nodes that all unrolling may add to a program in one run of the pass.
+/// Iterations that any other loop may have.
+const PLAIN_LOOP_ITERATIONS: u64 = 32;
+/// Nodes that all unrolling together may add to a program in one run of the pass.
 const PROGRAM_NODES: u64 = 16_000;
-/// Elements that an array may have to be worth scalars.
+/// Elements that an array may have to be replaced by scalars.
 const ARRAY_ELEMENTS: u32 = 256;
 
 /// Loops in loops that may be unrolled from the outside in, because an inner one's bounds are an outer
@@ -66,13 +66,13 @@ fn has_loop(program: &Program, block: &[Stmt]) -> bool {
 }
 
 struct Plan {
-    /// Per variable: the indices of unrollable loops from which alone it follows; none if it does not.
+    /// Per variable: the indices of unrollable loops that alone determine it; none if others do, too.
     follows: VarMap<Option<Vec<VarId>>>,
-    /// Per index: is its loop worth more unrolled?
+    /// Per index: does its loop get the larger budget?
     wanted: VarMap<bool>,
-    /// Per array: is it indexed by what no unrolling makes a literal?
+    /// Per array: is it indexed by an expression that no unrolling makes a literal?
     dynamic: VarMap<bool>,
-    /// Arrays and the indices that pick their elements.
+    /// Arrays and the indices that select their elements.
     picks: Vec<(VarId, Vec<VarId>)>,
     /// Nodes added so far.
     spent: u64,
@@ -154,7 +154,7 @@ impl Plan {
         let Len::Fixed(elements) = var.len else {
             return;
         };
-        // Literals pick constants and inputs one by one; other arrays fall apart as a whole.
+        // Literals select constants and inputs one by one; other arrays are split as a whole.
         let single = matches!(var.kind, VarKind::Input | VarKind::Constant);
         if !single && !matches!(var.kind, VarKind::Local | VarKind::State) {
             return;
@@ -178,7 +178,7 @@ impl Plan {
                 }
                 None => false,
             },
-            // The lanes share their text: what differs between them only is as good as a literal.
+            // The lanes share their text: an index that differs only between them counts as a literal.
             Expr::Launch(Launch::Lane { .. }) => true,
             Expr::Launch(_)
             | Expr::Rows(_)
@@ -216,15 +216,15 @@ impl Plan {
                     size.add(self.block(program, cloner, reject));
                 }
                 Stmt::For { body, .. } => {
-                    let round = self.block(program, cloner, body);
-                    if let Some(copies) = self.copies(program, cloner, &stmt, round) {
-                        let rounds = iterations(program, &stmt).unwrap_or(0);
-                        size.nodes += round.nodes * rounds;
-                        size.draws |= round.draws;
+                    let iteration = self.block(program, cloner, body);
+                    if let Some(copies) = self.copies(program, cloner, &stmt, iteration) {
+                        let iterations = iterations(program, &stmt).unwrap_or(0);
+                        size.nodes += iteration.nodes * iterations;
+                        size.draws |= iteration.draws;
                         new.extend(copies);
                         continue;
                     }
-                    size.add(round);
+                    size.add(iteration);
                 }
                 Stmt::Let { .. }
                 | Stmt::Var { .. }
@@ -246,7 +246,7 @@ impl Plan {
         program: &mut Program,
         cloner: &mut Cloner,
         stmt: &Stmt,
-        round: Size,
+        iteration: Size,
     ) -> Option<Block> {
         let Stmt::For {
             index, start, body, ..
@@ -254,23 +254,23 @@ impl Plan {
         else {
             return None;
         };
-        let rounds = iterations(program, stmt)?;
-        let nodes = rounds.checked_mul(round.nodes)?;
-        let wanted = round.draws || self.wanted.get(*index) == Some(&true);
+        let iterations = iterations(program, stmt)?;
+        let nodes = iterations.checked_mul(iteration.nodes)?;
+        let wanted = iteration.draws || self.wanted.get(*index) == Some(&true);
         let fits = if wanted {
             nodes <= LOOP_NODES
         } else {
-            nodes <= PLAIN_LOOP_NODES && rounds <= PLAIN_LOOP_ROUNDS
+            nodes <= PLAIN_LOOP_NODES && iterations <= PLAIN_LOOP_ITERATIONS
         };
-        if rounds > 1 && (!fits || self.spent + nodes > PROGRAM_NODES) || cut_short(body) {
+        if iterations > 1 && (!fits || self.spent + nodes > PROGRAM_NODES) || cut_short(body) {
             return None;
         }
         self.spent += nodes;
         self.done = true;
         let first = literal_i32(program, *start)?;
-        let mut copies = Vec::with_capacity(body.len() * rounds as usize);
-        for round in 0..rounds as i32 {
-            cloner.fix(*index, Value::I32(first + round));
+        let mut copies = Vec::with_capacity(body.len() * iterations as usize);
+        for iteration in 0..iterations as i32 {
+            cloner.fix(*index, Value::I32(first + iteration));
             copies.extend(cloner.block(program, body));
         }
         Some(copies)

@@ -1,7 +1,7 @@
-//! Variables that add to themselves: `x += a * b + c * d`, also where names and choices stand between.
+//! Accumulators: variables that add to themselves, `x += a * b + c * d`, also through names and selections.
 //!
-//! A rounding to the size of such a variable that is the same in every step, as that of `x + a * b` with the
-//! same `a` and `b`, adds up over the steps: what is added has to stay a sum of its own.
+//! A rounding of the variable's magnitude that is the same in every step adds up over the steps, as that of
+//! `x + a * b` with the same `a` and `b`. So the increment has to stay a sum of its own.
 
 use crate::{
     builtin::BuiltinId,
@@ -9,11 +9,11 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// The sums of a program that a variable becomes by adding to itself.
+/// The sums by which variables add to themselves.
 #[derive(Default)]
 pub(crate) struct Accumulators {
     sums: HashMap<ExprId, Vec<VarId>>,
-    /// What names stand for.
+    /// The values of names.
     names: HashMap<VarId, ExprId>,
 }
 
@@ -35,25 +35,25 @@ impl Accumulators {
         found
     }
 
-    /// All that runs on a device.
+    /// All blocks that run on a device.
     pub(crate) fn blocks(program: &Program) -> impl Iterator<Item = &[Stmt]> + Clone {
         let functions = program.functions.iter().map(|function| &function.body);
         functions.chain(program.agent_blocks()).map(Vec::as_slice)
     }
 
-    /// Does this sum add to a variable, or to a name for what it has been added to, which becomes the
+    /// Does this sum add to a variable, or to a name for its value so far, which is then assigned to the
     /// variable?
     pub(crate) fn contains(&self, sum: ExprId) -> bool {
         self.sums.contains_key(&sum)
     }
 
-    /// Do a sum and a part of it add to the same variable?
+    /// Do a sum and an operand of it add to the same variable?
     pub(crate) fn continues(&self, part: ExprId, sum: ExprId) -> bool {
         let [part, sum] = [part, sum].map(|id| self.sums.get(&id).map_or(&[][..], |vars| vars));
         part.iter().any(|var| sum.contains(var))
     }
 
-    /// What a name stands for, if it is one.
+    /// The value of a name, if it is one.
     pub(crate) fn named(&self, program: &Program, id: ExprId) -> Option<ExprId> {
         match program[id] {
             Expr::Read(var) => self.names.get(&var).copied(),
@@ -78,7 +78,7 @@ impl Accumulators {
         }
     }
 
-    /// Is the value the variable, plus this and that? Keeps the sums by which it became it.
+    /// Is the value the variable plus an increment? Records the sums by which it became it.
     fn carries(
         &mut self,
         program: &Program,
@@ -87,7 +87,7 @@ impl Accumulators {
         known: &mut HashMap<VarId, bool>,
     ) -> bool {
         stacker::maybe_grow(32 << 10, 1 << 20, || match &program[value] {
-            // Whichever element: a loop may make it the same one.
+            // Any element: in a loop it may be the same one each time.
             Expr::Read(read) | Expr::Element { array: read, .. } if *read == var => {
                 program[var].kind != VarKind::Output
             }
@@ -126,7 +126,7 @@ impl Accumulators {
     }
 }
 
-/// Does a builtin give one of its arguments?
+/// Does a builtin return one of its arguments?
 fn bounds(builtin: BuiltinId) -> bool {
     BuiltinId::BOUNDS.contains(&builtin)
 }

@@ -1,16 +1,17 @@
-//! A lower bound that keeps NaN, which `max` loses: NVIDIA's compiler makes its `FMNMX`, which takes the
-//! operand that is a number, of any comparison and selection of floats.
+//! A lower bound that keeps NaN, which `max` loses: NVIDIA's compiler turns every comparison and selection of
+//! floats into its `FMNMX`, which takes the operand that is a number.
 //!
-//! As unsigned integers, the bits of negative numbers grow with their size and are above those of all other
-//! numbers and of NaN without a sign: `min(bits(x), bits(-57.7))` is one instruction, too. GPUs make such
-//! NaN; where a processor runs a kernel, NaN of x86 have the sign, and become the bound.
+//! As unsigned integers, the bits of negative numbers grow with their magnitude. They are above those of all
+//! other numbers and of NaN without a sign, so `min(bits(x), bits(-57.7))` does the same in one instruction.
+//! GPUs make NaN without a sign; where a CPU runs a kernel, x86 makes NaN with the sign, and these become the
+//! bound.
 
 use crate::{
     builtin::BuiltinId,
     ir::{Expr, ExprId, Program, Type, Value},
 };
 
-/// `x`, but no less than `low`, which is negative; NaN where that is.
+/// `x`, but no less than `low`, which is negative; NaN if `x` is NaN.
 pub(crate) fn at_least(program: &mut Program, x: ExprId, low: f32) -> ExprId {
     let span = program.span(x);
     let bits = |program: &mut Program, expr| program.add(expr, span);
@@ -22,7 +23,7 @@ pub(crate) fn at_least(program: &mut Program, x: ExprId, low: f32) -> ExprId {
     bits(program, Expr::Bitcast { to, value: least })
 }
 
-/// What `at_least` made of: `x` and `low`.
+/// The operands of an expression that `at_least` made: `x` and `low`.
 pub(crate) fn of(program: &Program, id: ExprId) -> Option<(ExprId, f32)> {
     let Expr::Bitcast {
         to: Type::F32,

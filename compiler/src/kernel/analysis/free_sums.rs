@@ -1,8 +1,8 @@
-//! Sums whose terms may change places, and take new ones.
+//! Sums whose terms may be reordered, and may take new terms.
 //!
-//! Two kinds stay as they are: what takes a term off again is there for its rounding, as in
-//! `(x + 12582912.0) - 12582912.0` and in compensated sums, also where names stand between; and where a
-//! variable adds to itself, roundings of its size would add up over the steps.
+//! Two kinds stay as they are. A sum that subtracts a term again is there for its rounding, as in `(x +
+//! 12582912.0) - 12582912.0` and in compensated sums, also through names. And where a variable adds to
+//! itself, roundings of its magnitude would add up over the steps.
 //!
 //! All rewrites that move terms ask this.
 
@@ -16,17 +16,17 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Terms with those behind names, beyond which names are not looked behind.
+/// Terms, with those behind names, beyond which names are not looked through.
 const MANY: usize = 256;
 
-/// What names stand for.
+/// The values of names.
 pub(crate) struct FreeSums {
     values: HashMap<VarId, ExprId>,
     accumulators: Accumulators,
 }
 
 impl FreeSums {
-    /// Knows the names of these blocks, at any depth.
+    /// Records the names of these blocks, at any depth.
     pub(crate) fn new<'a>(
         program: &Program,
         blocks: impl IntoIterator<Item = &'a [Stmt], IntoIter: Clone>,
@@ -42,7 +42,7 @@ impl FreeSums {
         }
     }
 
-    /// Such sums of numbers in a tree, from the inside out.
+    /// The free sums of numbers in a tree, innermost first.
     pub(crate) fn of(&self, program: &Program, id: ExprId) -> Vec<ExprId> {
         let mut found = Vec::new();
         self.collect(program, id, false, &mut found);
@@ -53,7 +53,7 @@ impl FreeSums {
         let is_number = program.type_of(id) == Type::F32;
         let part = match program[id] {
             Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => is_number,
-            // Its operand's terms are the sum's.
+            // The terms of its operand are those of the sum.
             Expr::Unary(UnaryOp::Negate, _) => inside,
             _ => false,
         };
@@ -65,7 +65,7 @@ impl FreeSums {
         }
     }
 
-    /// May the terms of this sum change places?
+    /// May the terms of this sum be reordered?
     pub(crate) fn is_free(&self, program: &Program, sum: ExprId) -> bool {
         let changes = |id: ExprId| match program[id] {
             Expr::Read(var) => matches!(program[var].kind, VarKind::State | VarKind::Local),
@@ -76,8 +76,8 @@ impl FreeSums {
             && !self.takes_off(program, sum)
     }
 
-    /// Does a sum, names written out, take off what it has added, or so much that of two literals little is
-    /// left?
+    /// Does a sum, with names written out, subtract what it has added, or so much that little is left of two
+    /// literals?
     pub(crate) fn takes_off(&self, program: &Program, sum: ExprId) -> bool {
         self.terms_take_off(program, terms(program, sum))
     }
@@ -99,7 +99,7 @@ impl FreeSums {
                 literals.push(number);
                 continue;
             }
-            // A name meets itself, too, and not only what it stands for.
+            // A name may meet itself as well as its value.
             let sign = *seen.entry(shapes(program, term)).or_insert(negative);
             if sign != negative {
                 return true;
@@ -127,7 +127,7 @@ fn names(block: &[Stmt], values: &mut HashMap<VarId, ExprId>) {
     }
 }
 
-/// The nodes of a tree in order: trees with the same have the same value.
+/// The nodes of a tree in order: trees with equal lists have equal values.
 fn shapes(program: &Program, id: ExprId) -> Vec<Shape> {
     let mut found = Vec::new();
     let mut pending = vec![id];

@@ -1,9 +1,10 @@
-//! Between which numbers a float lies, whatever the launch.
+//! Interval analysis: between which numbers a float lies, whatever the launch.
 //!
-//! Law: a value with an interval is a number, no NaN, that lies in it under every rounding that a device may
-//! make; infinite ends mean that it may be infinite. `min`, `max` and `clamp` of a NaN are the other operand:
-//! so the language has it, and so the devices do on which this is used (IEEE 754-2019, `minimumNumber`); WGSL
-//! would allow another result. [`Intervals::of_numbers`] says less: where a value lies if it is no NaN.
+//! Invariant: a value with an interval is a number, not NaN, and lies in it under every rounding that a
+//! device may make. Infinite ends mean that it may be infinite. `min`, `max` and `clamp` of a NaN are the
+//! other operand: the language defines it so, and the devices on which this is used do it (IEEE 754-2019,
+//! `minimumNumber`), though WGSL would allow another result. [`Intervals::of_numbers`] is weaker: where a
+//! value lies if it is not NaN.
 
 use crate::{
     builtin::{Bounds, BuiltinId},
@@ -11,13 +12,13 @@ use crate::{
     kernel::analysis::bound,
 };
 
-/// What arithmetic may be off, relative to its result: some roundings.
+/// Relative error of arithmetic: some roundings.
 const ROUNDING: f64 = 1e-6;
-/// What `exp` and `exp2` may be off: WGSL allows 3 + 2 |x| units in the last place, with |x| below 128.
+/// Error of `exp` and `exp2`: WGSL allows 3 + 2 |x| units in the last place, with |x| below 128.
 const EXPONENTIAL: f64 = 1e-4;
-/// What sines and cosines may be off: WGSL allows 2^-11.
+/// Error of sines and cosines: WGSL allows 2^-11.
 const TRIGONOMETRIC: f64 = 5e-4;
-/// What is smaller may become 0.
+/// Smaller magnitudes may be flushed to 0.
 const TINY: f64 = f32::MIN_POSITIVE as f64;
 
 /// The numbers from `low` to `high`.
@@ -33,7 +34,7 @@ impl Interval {
         high: f64::INFINITY,
     };
 
-    /// Widened by what a result may be off.
+    /// Widened by the error of a result.
     fn rounded(self, relative: f64) -> Interval {
         let low = self.low - self.low.abs() * relative - TINY;
         let high = self.high + self.high.abs() * relative + TINY;
@@ -51,7 +52,7 @@ impl Interval {
         }
     }
 
-    /// Of `a + b`; none where infinities might meet.
+    /// The interval of `a + b`; none where infinities might meet.
     fn plus(self, other: Interval) -> Option<Interval> {
         let sum = Interval {
             low: self.low + other.low,
@@ -62,7 +63,7 @@ impl Interval {
         (!meet).then(|| sum.rounded(ROUNDING))
     }
 
-    /// Of `a * b`; none where an infinity might meet a zero.
+    /// The interval of `a * b`; none where an infinity might meet a zero.
     fn times(self, other: Interval) -> Option<Interval> {
         let mut product = Interval {
             low: f64::INFINITY,
@@ -109,7 +110,7 @@ impl Interval {
         }
     }
 
-    /// The results of `f`, which grows with its argument and is nowhere negative.
+    /// The results of `f`, which is increasing and never negative.
     fn exponential(self, f: impl Fn(f64) -> f64) -> Interval {
         let results = Interval {
             low: f(self.low),
@@ -131,7 +132,7 @@ impl Interval {
 /// The intervals of names, and from them those of trees.
 pub(crate) struct Intervals {
     names: Vec<Option<Interval>>,
-    /// What is known of values that are no NaN, if this is of those that may be.
+    /// Intervals of values that may be NaN: they hold if the value is a number.
     strict: Option<Box<Intervals>>,
 }
 
@@ -144,7 +145,7 @@ impl Intervals {
         }
     }
 
-    /// Intervals of values that may be NaN all the same.
+    /// Intervals that hold if the value is not NaN.
     pub(crate) fn of_numbers(program: &Program) -> Intervals {
         Intervals {
             strict: Some(Box::new(Intervals::new(program))),
@@ -152,7 +153,7 @@ impl Intervals {
         }
     }
 
-    /// A name is given to a value.
+    /// Records the value of a name.
     pub(crate) fn name(&mut self, program: &Program, var: VarId, value: ExprId) {
         if program[var].ty != Type::F32 {
             return;
@@ -166,7 +167,7 @@ impl Intervals {
         self.names[var.0 as usize] = interval;
     }
 
-    /// Where the value of a tree lies; none if it may be NaN, or is no `f32`.
+    /// The interval of a tree; none if its value may be NaN or is not `f32`.
     pub(crate) fn of(&self, program: &Program, id: ExprId) -> Option<Interval> {
         let strict = self.strict.as_ref();
         if let Some(known) = strict.and_then(|strict| strict.of(program, id)) {
@@ -206,7 +207,7 @@ impl Intervals {
             | Expr::AcrossLanes { .. } => None,
             Expr::Bitcast { .. } => {
                 let (x, low) = bound::of(program, id)?;
-                // Of what may be NaN only the numbers are bounded.
+                // If an operand may be NaN, only the numbers are bounded.
                 let x = self.of(program, x).or(strict.map(|_| Interval::ALL))?;
                 let low = f64::from(low);
                 Some(x.most(Interval { low, high: low }))
@@ -224,7 +225,7 @@ impl Intervals {
             low: -1.0,
             high: 1.0,
         };
-        // Of one that may be NaN and a number the result is a number: either.
+        // Of one that may be NaN and a number, the result is a number: either.
         let bound = |a: Option<Interval>,
                      b: Option<Interval>,
                      f: fn(Interval, Interval) -> Interval| {
@@ -246,7 +247,7 @@ impl Intervals {
             (Bounds::Clamped, false) => {
                 bound(bound(of(0), of(1), Interval::most), of(2), Interval::least)
             }
-            // Bounds of what may be NaN bound nothing: the result may be the other operand.
+            // An operand that may be NaN bounds nothing: the result may be the other one.
             (Bounds::Least | Bounds::Most | Bounds::Clamped, true)
             | (Bounds::Unit, false)
             | (Bounds::Any, _) => None,

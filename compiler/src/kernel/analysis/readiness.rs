@@ -1,15 +1,15 @@
-//! When the values of a step are known, where each step waits for its own: by this
-//! [`late_terms_last`](crate::kernel::relax::late_terms_last) orders sums.
+//! When the values of a step are known, where latency counts:
+//! [`late_terms_last`](crate::kernel::relax::late_terms_last) orders sums by this.
 
 use crate::ir::{
     Expr, ExprId, Program, Stmt, VarMap, cost,
     uniformity::{Tracking, Uniformity},
 };
 
-/// When what depends on no state is known: early.
+/// Time of values that depend on no state: early.
 const EARLY: i32 = -1_000_000;
 
-/// When values are known, in additions after the begin of a step.
+/// When values are known, in additions after the beginning of a step.
 #[derive(Clone)]
 pub(crate) struct Times {
     pub(crate) uniformity: Uniformity,
@@ -17,7 +17,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// At the begin of a step.
+    /// At the beginning of a step.
     pub(crate) fn new(program: &Program) -> Times {
         let mut times = Times {
             uniformity: Uniformity::new(program, Tracking::Names),
@@ -29,7 +29,7 @@ impl Times {
         for phase in &program.phases {
             times.block(program, phase);
         }
-        // The next step begins with what this one knows last.
+        // The next step begins with the values that this one computes last.
         let ends = program.states.iter().map(|state| times.vars[*state]);
         let end = ends.max().unwrap_or(0);
         for state in &program.states {
@@ -62,7 +62,7 @@ impl Times {
         }
     }
 
-    /// What a statement does itself.
+    /// The latency of a statement itself.
     pub(crate) fn statement(&mut self, program: &Program, stmt: &Stmt) {
         match stmt {
             Stmt::Let { var, value } | Stmt::Assign { var, value } => {

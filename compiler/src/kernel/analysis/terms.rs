@@ -5,7 +5,7 @@ use crate::{
     span::Span,
 };
 
-/// A term of a sum, and whether it is taken off.
+/// A term of a sum, and whether it is subtracted.
 pub(crate) type Term = (ExprId, bool);
 
 /// The terms of a sum, in order.
@@ -13,7 +13,7 @@ pub(crate) fn terms(program: &Program, id: ExprId) -> Vec<Term> {
     terms_but(program, id, |_| false)
 }
 
-/// The same, where some parts are one term each, whatever they are.
+/// The same, where some subtrees count as one term each, whatever they are.
 pub(crate) fn terms_but(
     program: &Program,
     id: ExprId,
@@ -35,7 +35,7 @@ pub(crate) fn terms_but(
     found
 }
 
-/// Adds terms up in their order.
+/// Adds terms in their order.
 pub(crate) fn sum(program: &mut Program, terms: &[Term], span: Span) -> ExprId {
     let mut total: Option<ExprId> = None;
     for &(term, negative) in terms {

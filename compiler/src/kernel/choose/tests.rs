@@ -135,7 +135,7 @@ fn a_kernel_for_any_device_is_the_default() {
     }
 }
 
-/// The lanes of a kernel for so many agents.
+/// The lanes of a kernel for this many agents.
 fn lanes_for(source: &str, target: Target) -> u32 {
     choose(&artifact(source), &target, &Tuning::default())
         .kernel
@@ -170,15 +170,15 @@ fn lanes_that_take_turns_are_fewer() {
             output x"
         )
     };
-    let (dear, cheap) = (model(&"s = sin(s)\n".repeat(24)), model("s = s * 0.5"));
-    for source in [&dear, &cheap] {
+    let (expensive, cheap) = (model(&"s = sin(s)\n".repeat(24)), model("s = s * 0.5"));
+    for source in [&expensive, &cheap] {
         assert!(lanes_for(source, Target::large(1_000, 100)) > 1);
     }
-    assert_eq!(lanes_for(&dear, Target::large(12_000, 100)), 1);
+    assert_eq!(lanes_for(&expensive, Target::large(12_000, 100)), 1);
     assert!(lanes_for(&cheap, Target::large(12_000, 100)) > 1);
 }
 
-/// What steps are made for.
+/// Whether steps are optimised for latency or throughput.
 fn made_for(target: Target, occupancy: Option<Occupancy>) -> Vec<String> {
     let tuning = Tuning {
         lanes: Some(1),
@@ -187,19 +187,21 @@ fn made_for(target: Target, occupancy: Option<Occupancy>) -> Vec<String> {
     };
     let kernel = choose(&artifact(NETWORK), &target, &tuning).kernel;
     let decisions = kernel.decisions.into_iter().map(|decision| decision.what);
-    decisions.filter(|what| what.contains("made for")).collect()
+    decisions
+        .filter(|what| what.contains("optimised for"))
+        .collect()
 }
 
 #[test]
 fn few_agents_are_computed_for_latency_and_many_for_throughput() {
     for (agents, what) in [
-        (20_000, "steps are made for latency"),
-        (50_000, "steps are made for latency"),
-        (51_000, "steps are made for throughput"),
+        (20_000, "steps are optimised for latency"),
+        (50_000, "steps are optimised for latency"),
+        (51_000, "steps are optimised for throughput"),
     ] {
         assert_eq!(made_for(Target::large(agents, 100), None), [what]);
         let asked = made_for(Target::large(agents, 100), Some(Occupancy::Full));
-        assert_eq!(asked, ["steps are made for throughput"]);
+        assert_eq!(asked, ["steps are optimised for throughput"]);
     }
     let processor = Target {
         busy: None,
@@ -242,7 +244,8 @@ fn barriers_are_for_long_sums_of_few_agents() {
         let (lanes, said) = said_of_lanes(LONG, target, Tuning::default());
         assert!(lanes >= 64, "{said:?}");
         assert!(
-            said.what.ends_with("talk through workgroup memory"),
+            said.what
+                .ends_with("exchange values through workgroup memory"),
             "{said:?}"
         );
         let many = Target {
@@ -259,7 +262,7 @@ fn barriers_are_for_long_sums_of_few_agents() {
         .replace("input x", "data x")
         .replace("x[k] * x[k]", "x[k] * f32(agent)");
     assert!(lanes_for(&table, Target::large(16_384, 1)) <= 32);
-    // Steps that only add up talk once a run.
+    // Steps that only accumulate exchange once a run.
     assert!(lanes_for(DARTS, without) > 1);
     let (_, said) = said_of_lanes(NETWORK, without, Tuning::default());
     assert!(said.why.contains("no subgroups"), "{said:?}");
@@ -274,7 +277,7 @@ fn lanes_that_a_caller_asks_for_talk_as_they_can() {
         (NETWORK, 128, None, 128, "through workgroup memory"),
         (LONG, 200, None, 128, "through workgroup memory"),
         (OWN, 64, None, 1, "one lane per agent"),
-        // A sum in a branch: 32 lanes can take it, more would wait for those of other agents.
+        // A sum in a branch: 32 lanes can take it; more would wait for those of other agents.
         (BRANCH, 64, None, 32, "32 lanes per agent"),
     ] {
         let tuning = Tuning {
@@ -362,8 +365,8 @@ fn gpus_relax_under_the_fast_mathematics() {
         agents: 1_000,
         ..gpu
     };
-    let sums = "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums take what is known \
-                last at last"
+    let sums = "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums add the terms \
+                that are known last at their end"
         .to_owned();
     assert_eq!(relaxes(Math::Fast, few, None), Some(sums));
     let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 constants went into weights";
@@ -377,7 +380,7 @@ fn gpus_relax_under_the_fast_mathematics() {
     assert_eq!(relaxes(Math::Fast, gpu, Some(false)), None);
 }
 
-/// The text of a kernel for so many agents, and whether memory is reserved in it.
+/// The text of a kernel for this many agents, and whether memory is reserved in it.
 fn reserves(target: Target, asked: Option<bool>) -> (String, bool) {
     let tuning = Tuning {
         lanes: Some(1),

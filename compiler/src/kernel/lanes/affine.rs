@@ -1,6 +1,6 @@
-//! Finds the integers to which a step does the same affine thing whatever else happens: `s = s * 5u + 1u` in
-//! one or several assignments, the state of a congruential generator. Only constants count, no params, and
-//! functions whose body is names and one `return`, of one argument that is not constant.
+//! Finds the integers to which a step always applies the same affine map: `s = s * 5u + 1u` in one or several
+//! assignments, the state of a congruential generator. Only constants count, not params, and functions of
+//! names and one `return`, with one argument that is not constant.
 
 use crate::{
     ir::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// What one step does to each state that it maps so, also if that is nothing.
+/// The map that one step applies to each such state; it may be the identity.
 pub(crate) fn affine(program: &Program) -> BTreeMap<VarId, Affine> {
     let mut known = Known::new(program);
     for &var in &program.states {
@@ -28,10 +28,10 @@ pub(crate) fn affine(program: &Program) -> BTreeMap<VarId, Affine> {
         .collect()
 }
 
-/// An integer that is an affine map of what a variable was in the beginning, or a constant.
+/// An integer that is an affine map of a variable's initial value, or a constant.
 #[derive(Clone, Copy)]
 struct Form {
-    /// The variable; a constant has none, and a map whose factor is 0.
+    /// The variable; none for a constant or a map whose factor is 0.
     of: Option<VarId>,
     map: Affine,
 }
@@ -87,7 +87,7 @@ fn shift(a: Form, b: Form) -> Option<Form> {
     Some(a.then(multiply(1 << count)))
 }
 
-/// What is known at a place of the program.
+/// What is known at a point of the program.
 struct Known<'a> {
     program: &'a Program,
     /// By function: its result.
@@ -109,7 +109,7 @@ impl Known<'_> {
         known
     }
 
-    /// From here on a variable's value counts as what it was in the beginning.
+    /// From here on a variable's value counts as its initial value.
     fn begin(&mut self, var: VarId) {
         let known = &self.program[var];
         if known.len == Len::One && matches!(known.ty, Type::I32 | Type::U32) {
@@ -128,7 +128,7 @@ impl Known<'_> {
         };
     }
 
-    /// Follows the statements of a block, which none of them leaves.
+    /// Follows the statements of a block without early exits.
     fn block(&mut self, block: &[Stmt]) {
         for stmt in block {
             match stmt {

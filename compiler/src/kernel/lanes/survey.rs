@@ -1,24 +1,24 @@
-//! What the loops of a program touch, and which of them hang together.
+//! What the loops of a program access, and which of them must be split together.
 
 use crate::{
     ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, cost::instructions::Weights},
-    kernel::lanes::{LONG, Shared, accumulation, elements},
+    kernel::lanes::{LONG, SplitLoop, accumulation, elements},
     passes::rewrite::literal_i32,
     value::VEC4_WORDS,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Assumed rounds of a loop whose bounds depend on the run.
-const UNKNOWN_ROUNDS: f64 = 16.0;
-/// How often `init` and `finish` run, against a `step` that there is.
+/// Assumed iterations of a loop whose bounds depend on the run.
+const UNKNOWN_ITERATIONS: f64 = 16.0;
+/// How often `init` and `finish` run, relative to a `step`, if there is one.
 const SELDOM: f64 = 0.01;
 
 /// A loop.
 pub(crate) struct Loop {
     pub(crate) index: VarId,
     /// If it runs from 0 to a literal.
-    pub(crate) rounds: u32,
-    /// Instructions of one round.
+    pub(crate) iterations: u32,
+    /// Instructions of one iteration.
     pub(crate) nodes: f64,
     /// Operations of the unit for special functions among them.
     pub(crate) special: f64,
@@ -26,7 +26,7 @@ pub(crate) struct Loop {
     pub(crate) runs: f64,
     /// What it accumulates.
     pub(crate) accumulators: BTreeMap<VarId, LaneOp>,
-    /// Does it read inputs or tables at places that follow from its index?
+    /// Does it read inputs or tables at indices that depend on its own?
     loads: bool,
     /// Does it read inputs there?
     pub(crate) loads_inputs: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Loop {
     fits: bool,
 }
 
-/// Loops and arrays that can be shared only together.
+/// Loops and arrays that can be split only together.
 #[derive(Clone, Default)]
 pub(crate) struct Group {
     pub(crate) loops: Vec<usize>,
@@ -51,9 +51,9 @@ pub(crate) struct Survey {
     pub(crate) total: f64,
     /// Operations of the unit for special functions among them.
     pub(crate) special: f64,
-    /// Arrays and the loops at whose index they are touched.
+    /// Arrays and the loops at whose index they are accessed.
     links: BTreeSet<(VarId, usize)>,
-    /// Arrays that are touched otherwise.
+    /// Arrays that are accessed otherwise.
     whole: BTreeSet<VarId>,
     state_arrays: BTreeSet<VarId>,
 }
@@ -110,7 +110,7 @@ impl Survey {
             walk.runs = runs;
             walk.block(block);
         }
-        // What a round has accumulated so far is not the same for all lanes.
+        // What an iteration has accumulated so far differs between lanes.
         for (at, known) in walk.survey.loops.iter_mut().enumerate() {
             let accumulators = &mut known.accumulators.keys();
             known.fits &= !accumulators.any(|var| walk.reads.contains(&(*var, at)));
@@ -118,7 +118,7 @@ impl Survey {
         walk.survey
     }
 
-    /// The groups all of whose loops and arrays fit.
+    /// The groups all of whose loops and arrays qualify.
     pub(crate) fn groups(&self) -> Vec<Group> {
         let mut of_loop: Vec<usize> = (0..self.loops.len()).collect();
         let find = |of: &Vec<usize>, mut at: usize| {
@@ -163,41 +163,41 @@ impl Survey {
         inside(a, b) || inside(b, a)
     }
 
-    /// Do so many lanes find even parts?
+    /// Can they be split evenly over this many lanes?
     pub(crate) fn can_share(&self, group: &Group, lanes: u32) -> bool {
         group.loops.iter().all(|&at| {
-            let rounds = self.loops[at].rounds;
+            let iterations = self.loops[at].iterations;
             if group.arrays.is_empty() {
-                rounds >= lanes
+                iterations >= lanes
             } else {
-                rounds.is_multiple_of(lanes)
+                iterations.is_multiple_of(lanes)
             }
         })
     }
 
-    /// Would lanes have to tell one another something where only some agents may come by?
-    pub(crate) fn talks_in_branches(&self, group: &Group) -> bool {
+    /// Would lanes have to exchange values where only some agents get to?
+    pub(crate) fn exchanges_in_branches(&self, group: &Group) -> bool {
         let mut loops = group.loops.iter().map(|&at| &self.loops[at]);
         loops.any(|known| known.in_branch && !known.accumulators.is_empty())
     }
 
-    /// Do lanes' parts of what lies in buffers begin within a `vec4`?
+    /// Do lanes' parts of buffers begin within a `vec4`?
     pub(crate) fn splits_rows(&self, group: &Group, lanes: u32) -> bool {
         group.loops.iter().any(|&at| {
             let known = &self.loops[at];
-            let part = known.rounds.div_ceil(lanes);
-            known.loads && !self.shared(group, at).in_turns && !part.is_multiple_of(VEC4_WORDS)
+            let part = known.iterations.div_ceil(lanes);
+            known.loads && !self.split_loop(group, at).in_turns && !part.is_multiple_of(VEC4_WORDS)
         })
     }
 
     /// What the rewriting needs to know about a group's loop.
-    pub(crate) fn shared(&self, group: &Group, at: usize) -> Shared {
+    pub(crate) fn split_loop(&self, group: &Group, at: usize) -> SplitLoop {
         let known = &self.loops[at];
-        Shared {
+        SplitLoop {
             index: known.index,
-            rounds: known.rounds,
+            iterations: known.iterations,
             accumulators: known.accumulators.iter().map(|(v, op)| (*v, *op)).collect(),
-            in_turns: group.arrays.is_empty() && (known.rounds >= LONG),
+            in_turns: group.arrays.is_empty() && (known.iterations >= LONG),
         }
     }
 
@@ -228,7 +228,7 @@ impl Walk<'_> {
                 self.depth.insert(*var, self.around.len());
             }
             Stmt::Var { var, .. } => {
-                // What it holds later is not followed: it may depend on every loop around it.
+                // Its later values are not followed: it may depend on every loop around it.
                 let depends = self.around.iter().copied().collect();
                 self.depends.insert(*var, depends);
                 self.depth.insert(*var, self.around.len());
@@ -245,31 +245,31 @@ impl Walk<'_> {
                 start,
                 end,
                 body,
-            } => self.rounds(*index, *start, *end, body),
+            } => self.for_loop(*index, *start, *end, body),
             Stmt::Break | Stmt::Continue => {
                 if let Some(&at) = self.around.last() {
                     self.survey.loops[at].fits = false;
                 }
-                // Lanes that leave an inner loop at different times are fine; that loop is not shared.
+                // Lanes may leave an inner loop at different times; that loop is not split.
             }
             Stmt::Stop | Stmt::Return(_) => self.spoil_from(0),
             Stmt::Assign { .. } => {}
         }
     }
 
-    fn rounds(&mut self, index: VarId, start: ExprId, end: ExprId, body: &Block) {
+    fn for_loop(&mut self, index: VarId, start: ExprId, end: ExprId, body: &Block) {
         let (start, end) = (
             literal_i32(self.program, start),
             literal_i32(self.program, end),
         );
-        let rounds = match (start, end) {
+        let iterations = match (start, end) {
             (Some(0), Some(end)) if end > 0 => end as u32,
             _ => 0,
         };
         let at = self.survey.loops.len();
         self.survey.loops.push(Loop {
             index,
-            rounds,
+            iterations,
             nodes: 0.0,
             special: 0.0,
             runs: self.runs,
@@ -278,13 +278,13 @@ impl Walk<'_> {
             loads_inputs: false,
             around: self.around.clone(),
             in_branch: self.branches > 0,
-            fits: rounds > 0,
+            fits: iterations > 0,
         });
         self.depth.insert(index, self.around.len() + 1);
         self.depends.insert(index, BTreeSet::from([at]));
         let known = match (start, end) {
             (Some(start), Some(end)) => (f64::from(end) - f64::from(start)).max(0.0),
-            _ => UNKNOWN_ROUNDS,
+            _ => UNKNOWN_ITERATIONS,
         };
         let runs = self.runs;
         self.runs *= known;
@@ -292,14 +292,14 @@ impl Walk<'_> {
         self.block(body);
         self.around.pop();
         self.runs = runs;
-        // The instructions of an inner loop run once per round of its own.
+        // The instructions of an inner loop run once per iteration of its own.
         if let Some(&outer) = self.around.last() {
             self.survey.loops[outer].nodes += known * self.survey.loops[at].nodes;
             self.survey.loops[outer].special += known * self.survey.loops[at].special;
         }
     }
 
-    /// Those loops around this place that are not around a variable's declaration cannot be shared.
+    /// Those loops around this place that are not around a variable's declaration cannot be split.
     fn spoil_from(&mut self, depth: usize) {
         for &at in &self.around[depth..] {
             self.survey.loops[at].fits = false;
@@ -363,7 +363,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An element is written: rounds that all write the same one cannot be shared.
+    /// An element is written: a loop whose iterations all write the same one cannot be split.
     fn write(&mut self, array: VarId, index: ExprId) {
         let depth = self.depth.get(&array).copied().unwrap_or(0);
         let varies = self.dependence(index);
@@ -407,7 +407,7 @@ impl Walk<'_> {
             .collect();
         if let (Expr::Read(read), [at]) = (&self.program[index], varies.as_slice())
             && self.survey.loops[*at].index == *read
-            && elements(var.len) == Some(self.survey.loops[*at].rounds)
+            && elements(var.len) == Some(self.survey.loops[*at].iterations)
             && var.kind != VarKind::Output
         {
             self.survey.links.insert((array, *at));

@@ -1,6 +1,6 @@
-//! Steps that only add to what earlier steps have added up can be taken in any order, since a draw is a
-//! function of its step's number: so the lanes of an agent share out the time loop itself. A generator of the
-//! model's own is no hindrance if it can be skipped ahead over the steps of the other lanes.
+//! Steps that only add to accumulators can be taken in any order, since a draw is a function of its step's
+//! number: so the time loop itself is split over the lanes of an agent. A generator of the model's own does
+//! not prevent that if it can be skipped ahead over the steps of the other lanes.
 
 use crate::{
     ir::{Affine, Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind},
@@ -8,16 +8,16 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All that a step does to states, if its lanes can share the steps out.
+/// All that a step does to states, if the steps can be split over lanes.
 pub(crate) struct Steps {
     /// What the steps accumulate, at least one, and how.
     pub(crate) accumulated: Vec<(VarId, LaneOp)>,
-    /// What is skipped ahead, and what one step does to it.
+    /// The states that are skipped ahead, and the map that one step applies to them.
     pub(crate) skipped: Vec<(VarId, Affine)>,
 }
 
-/// How lanes can share the steps; none if a step does anything else with a state, or can stop its agent.
-pub(crate) fn shared(program: &Program) -> Option<Steps> {
+/// How lanes can split the steps; none if a step does anything else with a state, or can stop its agent.
+pub(crate) fn split(program: &Program) -> Option<Steps> {
     let mut walk = Walk {
         program,
         sums: BTreeMap::new(),
@@ -47,7 +47,7 @@ struct Walk<'a> {
     program: &'a Program,
     /// States that are accumulated.
     sums: BTreeMap<VarId, LaneOp>,
-    /// States that are assigned in other ways, or in several.
+    /// States that are assigned otherwise, or in several ways.
     others: BTreeSet<VarId>,
     /// States that are read other than to accumulate them.
     read: BTreeSet<VarId>,

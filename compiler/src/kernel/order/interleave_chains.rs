@@ -1,13 +1,13 @@
-//! Long chains of fused multiply–adds that do not depend on one another take turns: each waits some cycles
-//! for its own last sum, and a device that holds few agents at a time, since each has much to remember, has
-//! nothing else to do meanwhile. Drivers keep the order of the text.
+//! Interleaves long independent chains of fused multiply-adds. Each link waits some cycles for the one before
+//! it, and a device that runs few agents at a time, since each has many live values, has nothing else to do
+//! meanwhile. Drivers keep the order of the text.
 //!
-//! Law: the same statements in another order, and names for what chains have added up so far. Only names of
-//! values change places, and only among themselves, so that every one still stands before its readers.
+//! Invariant: the same statements in another order, and names for the partial sums of chains. Only `let`s
+//! move, and only past one another, so that each still stands before its readers.
 //!
-//! For chains in the arguments of exponentials, as in layers of networks, and of functions that take one; so
-//! many at a time, since each takes a register. No pass of the pipeline: what comes after it must not inline
-//! names.
+//! It applies to chains in the arguments of exponentials, as in layers of networks, and of functions that
+//! take one; only some at a time, since each needs a register. This is not a pass of the pipeline: later
+//! passes must not inline names.
 
 use crate::{
     builtin::BuiltinId,
@@ -19,7 +19,7 @@ use crate::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Products of a chain that is worth it, at least.
+/// Products of a chain that is interleaved, at least.
 const LONG: usize = 4;
 /// Interleaves the chains of the step, at most `together`; returns how many there are.
 pub(crate) fn run(program: &mut Program, together: usize) -> u32 {
@@ -73,11 +73,11 @@ fn interleave(
     chains
 }
 
-/// Names of chains and of what follows from them, which may change places.
+/// Names of chains and of what depends on them, which may be reordered.
 #[derive(Default)]
 struct Window {
     chains: usize,
-    /// By how many names that must come before.
+    /// By the number of names that must come before.
     placed: Vec<(usize, Stmt)>,
     levels: HashMap<VarId, usize>,
 }
@@ -102,7 +102,7 @@ impl Window {
         level
     }
 
-    /// Writes down the names in the order in which they can be known. Returns how many chains there were.
+    /// Emits the names in the order in which they can be known. Returns how many chains there were.
     fn close(&mut self, new: &mut Block) -> u32 {
         let Window {
             chains, mut placed, ..
@@ -113,7 +113,7 @@ impl Window {
     }
 }
 
-/// By function: does it take an exponential?
+/// By function: does it compute an exponential?
 fn exponential_functions(program: &Program) -> FunctionMap<bool> {
     let takes_one = |function: &Function| {
         let mut found = false;
@@ -130,7 +130,7 @@ fn is_exponential(node: &Expr) -> bool {
     matches!(node, Expr::Builtin(which, _) if powers.contains(which))
 }
 
-/// Names that the step reads in the arguments of exponentials, or of functions that take one.
+/// Names that the step reads in the arguments of exponentials, or of functions that compute one.
 fn named_exponents(program: &Program, functions: &FunctionMap<bool>) -> HashSet<VarId> {
     let mut named = HashSet::new();
     let mut pending: Vec<(ExprId, bool)> = Vec::new();
@@ -150,12 +150,12 @@ fn named_exponents(program: &Program, functions: &FunctionMap<bool>) -> HashSet<
     named
 }
 
-/// Is it an exponential, or a call of a function that takes one?
+/// Is it an exponential, or a call of a function that computes one?
 fn takes_exponential(functions: &FunctionMap<bool>, node: &Expr) -> bool {
     is_exponential(node) || matches!(node, Expr::Call(which, _) if functions[*which])
 }
 
-/// The long chain in the argument of an exponential, or of a function that takes one, if a tree has one.
+/// The long chain in the argument of an exponential, or of a function that computes one, if a tree has one.
 fn in_exponent(
     program: &Program,
     functions: &FunctionMap<bool>,
@@ -191,7 +191,7 @@ fn is_long(program: &Program, mut id: ExprId) -> bool {
     length >= LONG
 }
 
-/// Names for every sum of a chain but the last.
+/// Names for every partial sum of a chain but the last.
 fn links(program: &mut Program, chain: ExprId) -> Block {
     let mut sums = Vec::new();
     let mut id = chain;

@@ -1,22 +1,22 @@
-//! Constant factors go where they cost nothing: with `v = 10.0 * e`, `x + 0.5 * v` becomes `x + 5.0 * e`.
+//! Moves constant factors to where they are free: with `v = 10.0 * e`, `x + 0.5 * v` becomes `x + 5.0 * e`.
 //!
-//! A factor costs nothing where it meets another, or where an addition takes it in as a fused multiply–add;
-//! the exponential's own is log2(e), as devices have `exp2` only. So:
-//! * `k * (c * e)` is `(k * c) * e`, `c * p + d * q` is `c * (p + (d / c) * q)`, and `exp(c * e)` is
-//!   `exp2((c * log2(e)) * e)`.
-//! * A factor goes into a product or sum all of whose terms have a literal of their own. (Not into roots of
-//!   such: that saved an instruction of a step of geometric Brownian motion, and made it slower on an H200.)
+//! A factor is free where it meets another, or where an addition absorbs it as a fused multiply-add. The
+//! exponential has a factor of its own, log2(e), as devices have `exp2` only. So:
+//! * `k * (c * e)` becomes `(k * c) * e`, `c * p + d * q` becomes `c * (p + (d / c) * q)`, and `exp(c * e)`
+//!   becomes `exp2((c * log2(e)) * e)`.
+//! * A factor goes into a product or sum if all its terms have a literal of their own. (Not into their square
+//!   roots: that saved an instruction of a step of geometric Brownian motion, and made it slower on an H200.)
 //! * A name `v = c * e` becomes one for `e`, and its reads become `c * v`.
 //!
-//! Law: each value is what it was but for some roundings, and a change is made only where operations become
-//! fewer. An addition, and a multiplication that no addition takes in, is one, a division by a literal is a
-//! multiplication, `exp` is two, signs and what all agents share (the step table may have it) are none, and
-//! any other node is one; a name and all that reads it are counted together, as a device would have them,
-//! which takes `c * e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded
-//! once, and of moderate size. No product of two values is taken in another order, as that might overflow. A
-//! sum that takes a term off again is there for its rounding, and stays.
+//! Invariant: values change only by some roundings, and a change is made only where it saves operations. An
+//! addition is one operation, and so is a multiplication that no addition absorbs; a division by a literal is
+//! a multiplication, `exp` is two, signs and uniform values (the step table may have them) are none, and any
+//! other node is one. A name and all its readers are counted together, as a device sees them: it fuses `c *
+//! e` into the additions that read `v` by itself. Factors are computed in `f64`, rounded once, and of
+//! moderate size. Products of two values are not reassociated, as that might overflow. A sum that subtracts a
+//! term again is there for its rounding, and stays.
 //!
-//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+//! This is not a pass of the pipeline, as it changes roundings: a kernel's schedule asks for it.
 
 use crate::{
     builtin::BuiltinId,
@@ -29,13 +29,13 @@ use crate::{
 };
 use std::{collections::HashMap, ops::RangeInclusive};
 
-/// Sizes of factors that move, and of what becomes of them: a value overflows or vanishes on its way only
-/// within so much of the ends of the range.
+/// Magnitudes of factors that move, and of their products: intermediate values overflow or vanish only within
+/// this much of the ends of the range.
 const SIZES: RangeInclusive<f64> = 1.0 / 16_777_216.0..=16_777_216.0;
-/// Nodes of a tree beyond which it stays as it is: each name in it has it gone through.
+/// Nodes of a tree beyond which it stays as it is: every name in it requires a walk over the tree.
 const LARGE: u32 = 256;
-/// How often the names of a block are gone through, at most: where one loses its factor, others may follow.
-const ROUNDS: usize = 8;
+/// Iterations over the names of a block, at most: where one loses its factor, others may follow.
+const MAX_ITERATIONS: usize = 8;
 
 /// Changes what pays; returns in how many places it did.
 pub(crate) fn run(program: &mut Program) -> u32 {
@@ -59,18 +59,18 @@ pub(crate) fn run(program: &mut Program) -> u32 {
     factors.changed
 }
 
-/// What is to be multiplied by a factor.
+/// An expression that is to be multiplied by a factor.
 #[derive(Clone, Copy)]
 struct Scaled {
     factor: f64,
     id: ExprId,
 }
 
-/// Trees for one value, of which one becomes part of the program.
+/// Alternative trees for one value, of which one becomes part of the program.
 struct Forms {
     /// The value itself.
     bare: ExprId,
-    /// With a factor that its user may have.
+    /// The value without a factor that its user may multiply by instead.
     scaled: Option<Scaled>,
 }
 
@@ -78,13 +78,13 @@ struct Factors {
     sums: FreeSums,
     uniformity: Uniformity,
     reads: VarMap<u32>,
-    /// What literals of this pass are before they are rounded.
+    /// The values of this pass's literals before they are rounded.
     exact: HashMap<ExprId, f64>,
-    /// A name that, for a try, has lost its factor.
+    /// A name that has tentatively lost its factor.
     tried: Option<(VarId, f64)>,
-    /// A name that is counted as the product that it is.
+    /// A name that is counted as the product that it stands for.
     written_out: Option<VarId>,
-    /// Is the name that is tried read where nothing may change?
+    /// Is the tried name read where nothing may change?
     refused: bool,
     exp: BuiltinId,
     exp2: BuiltinId,
@@ -108,7 +108,7 @@ impl Factors {
             }
         }
         let readers = readers(program, block);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ITERATIONS {
             let before = self.changed;
             for at in 0..block.len() {
                 self.name(program, block, at, &readers);
@@ -119,7 +119,7 @@ impl Factors {
         }
     }
 
-    /// Takes the factor off a name if that pays, whose readers all stand in the same block.
+    /// Removes the factor from a name whose readers are all in the same block, if that pays.
     fn name(&mut self, program: &mut Program, block: &mut Block, at: usize, readers: &Readers) {
         let Stmt::Let { var, value } = block[at] else {
             return;
@@ -240,7 +240,7 @@ impl Factors {
                 scaled = Scaled { factor, id };
             }
         }
-        // Last, as an addition takes in a product, but no sum.
+        // Last, as an addition absorbs a product but not a sum.
         if let Some(pushed) = self.push(program, own, inner.bare) {
             bare = self.cheaper(program, bare, pushed);
         }
@@ -335,7 +335,7 @@ impl Factors {
         }
     }
 
-    /// The number that a literal stands for, if it may be a factor.
+    /// The value of a literal, if it may be a factor.
     fn number(&self, program: &Program, id: ExprId) -> Option<f64> {
         match program[id] {
             Expr::Literal(Value::F32(number)) => {
@@ -452,7 +452,7 @@ fn moderate(factor: f64) -> Option<f64> {
     SIZES.contains(&factor.abs()).then_some(factor)
 }
 
-/// Has a tree more nodes than are worth the time?
+/// Has a tree too many nodes to be analysed?
 fn is_large(program: &Program, id: ExprId) -> bool {
     let mut pending = vec![id];
     let mut nodes = 0;
@@ -471,13 +471,13 @@ fn plain(bare: ExprId) -> Forms {
     Forms { bare, scaled }
 }
 
-/// A node that stands for what `place` stands for.
+/// A node with the same value as `place`.
 fn add(program: &mut Program, place: ExprId, expr: Expr) -> ExprId {
     let span = program.span(place);
     program.add(expr, span)
 }
 
-/// The node `id` with another operand in the place of `old`; itself, if that is the same.
+/// The node `id` with another operand instead of `old`; itself, if that is the same.
 fn with_operand(program: &mut Program, id: ExprId, old: ExprId, new: ExprId) -> ExprId {
     if old == new {
         return id;

@@ -1,25 +1,25 @@
-//! Constants go into weights: what an agent's inputs are multiplied by in every step, they are multiplied by
-//! once.
+//! Moves constants into weights: they multiply loop-invariant weights once instead of an agent's values in
+//! every step.
 //!
-//! A *weighted sum* is `b + x * v + y * w` with `b`, `v` and `w` that do not change during the time loop.
-//! * `c * (b + x * v + y * w)` is `b' + x * v' + y * w'` with `b' = c * b` and so on; `exp` of it has such a
-//!   factor, as devices have `exp2` only.
-//! * Where few agents run and each step waits for its own values, and all readers of `h = p + q * g` multiply
-//!   it by such a `w` in a sum, `h` becomes `g`, `w` becomes `q * w`, and the sum has `p * w` more, which
-//!   does not change either. So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and what is observed
-//!   need not be scaled. (Where agents fill the device that saves an operation, too, but steps were up to 12
-//!   % slower on an H200.)
-//! * There also: `b` plus a sum over an agent's lanes is a sum over its lanes, to which the first adds `b`.
+//! A *weighted sum* is `b + x * v + y * w` where `b`, `v` and `w` are invariant in the time loop.
+//! * `c * (b + x * v + y * w)` becomes `b' + x * v' + y * w'` with `b' = c * b` and so on; `exp` of it has
+//!   such a factor, as devices have `exp2` only.
+//! * Where latency counts, and all readers of `h = p + q * g` multiply it by such a `w` in a sum, `h` becomes
+//!   `g`, `w` becomes `q * w`, and the sum has one more term `p * w`, which is invariant, too. So `tanh(x)`,
+//!   `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and observations need not be scaled. (Where occupancy is full
+//!   that saves an operation, too, but steps were up to 12 % slower on an H200.)
+//! * There also: `b` plus a sum over an agent's lanes becomes a sum over its lanes to which the first adds
+//!   `b`.
 //!
-//! Law: each value is what it was but for some roundings. `c` and `q` are of moderate size, so values
-//! overflow or vanish on their way only at the ends of the range. A weight is changed only where that takes
-//! nothing more to remember: it has no other reader.
+//! Invariant: values change only by some roundings. `c` and `q` are of moderate size, so intermediate values
+//! overflow or vanish only at the ends of the range. A weight is changed only where no more values become
+//! live: it has no other reader.
 //!
-//! Drivers would take the new weights apart again, to save the multiplications before the loop, and make more
-//! of them in it; so their names are [`Program::kept`].
+//! Drivers would factor the new weights again, to save the multiplications before the loop, and make more of
+//! them in it; so their names are [`Program::kept`].
 //!
-//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it. What comes after it must
-//! not inline names.
+//! This is not a pass of the pipeline, as it changes roundings: a kernel's schedule asks for it. Later passes
+//! must not inline names.
 
 mod made;
 
@@ -43,7 +43,7 @@ use crate::{
 use made::Made;
 use std::{collections::HashMap, ops::RangeInclusive};
 
-/// Sizes of constants that go into weights.
+/// Magnitudes of constants that go into weights.
 const SIZES: RangeInclusive<f64> = 1.0 / 1024.0..=1024.0;
 
 /// Changes what pays, much or little by how many agents run; returns how many constants went into weights.
@@ -56,7 +56,7 @@ pub(crate) fn run(program: &mut Program, layout: &LaneLayout, few_agents: bool) 
 fn change(program: &mut Program, layout: &LaneLayout, phase: usize, few_agents: bool) -> u32 {
     let reads = reads(program);
     let mut step = std::mem::take(&mut program.phases[phase]);
-    // Trees are changed where they are, and must not have parts in common.
+    // Trees are changed in place, so they must not share subtrees.
     let copy = Cloner::default();
     each_stmt(&mut step, &mut |stmt| {
         stmt.map_roots(|root| copy.expr(program, root))
@@ -79,7 +79,7 @@ fn change(program: &mut Program, layout: &LaneLayout, phase: usize, few_agents: 
     changed
 }
 
-/// A name for an affine function `offset + factor * g` of something.
+/// A name for an affine function `offset + factor * g` of an expression.
 #[derive(Clone, Copy)]
 struct Affine {
     value: ExprId,
@@ -88,13 +88,13 @@ struct Affine {
 }
 
 struct Weights {
-    /// In the order in which they came up; their names are the variables from number `before` on.
+    /// In the order of their creation; their names are the variables from number `before` on.
     made: Vec<(VarId, Made)>,
     before: usize,
     reads: VarMap<u32>,
-    /// Per variable: is it a number that is the same in all steps?
+    /// Per variable: is it a uniform number that is invariant in the time loop?
     fixed: VarMap<bool>,
-    /// Names of the step, each given once, and their values.
+    /// Names of the step that are defined once, and their values.
     values: HashMap<VarId, ExprId>,
     sums: FreeSums,
     uniformity: Uniformity,
@@ -131,7 +131,7 @@ impl Weights {
         }
     }
 
-    /// Is it a number that does not change, which nothing else reads?
+    /// Is it an invariant number with no other reader?
     fn weight(&self, program: &Program, id: ExprId) -> Option<VarId> {
         match program[id] {
             Expr::Read(var) if self.fixed[var] && self.reads[var] == 1 => Some(var),
@@ -186,7 +186,7 @@ impl Weights {
         }
     }
 
-    /// Is it a product, or a sum that may have one more term?
+    /// Is it a product, or a sum that may take one more term?
     fn takes_terms(&self, program: &Program, id: ExprId) -> bool {
         match program[id] {
             Expr::Binary(BinaryOp::Multiply, ..) => true,
@@ -195,7 +195,7 @@ impl Weights {
         }
     }
 
-    /// Takes affine functions off their names.
+    /// Removes affine functions from their names.
     fn affine(&mut self, program: &mut Program, names: &[(VarId, ExprId)], trees: &[ExprId]) {
         let sums: Vec<ExprId> = (trees.iter())
             .flat_map(|&root| self.sums.of(program, root))
@@ -242,7 +242,7 @@ impl Weights {
         })
     }
 
-    /// `p + q * g` and `p - q * g`, where `q` may be hidden in a dividend, and `q * g`.
+    /// `p + q * g` and `p - q * g`, where `q` may be a factor of a dividend, and `q * g`.
     fn affine_of(&self, program: &Program, value: ExprId) -> Option<Affine> {
         let (sign, offset, rest) = match program[value] {
             Expr::Binary(BinaryOp::Subtract, a, b) => (-1.0, number(program, a)?, b),
@@ -261,7 +261,7 @@ impl Weights {
             _ => return None,
         }
         .unwrap_or(1.0);
-        // A sum that takes off what another name loses is no name to lose anything.
+        // A name whose sum absorbs the offset of another name may not lose its own.
         if self.weighted(program, rest).is_some() {
             return None;
         }
@@ -274,7 +274,7 @@ impl Weights {
         })
     }
 
-    /// Puts what names lose into a sum and its weights.
+    /// Adds what names lose to a sum and its weights.
     fn take(&mut self, program: &mut Program, sum: ExprId, found: &HashMap<VarId, Affine>) {
         let mut more = Vec::new();
         let mut bias = None;
@@ -320,8 +320,7 @@ impl Weights {
         }
     }
 
-    /// Finds `c * sum` where no addition takes in the product, and `exp(sum)`, which is `exp2(log2(e) *
-    /// sum)`.
+    /// Finds `c * sum` where no addition absorbs the product, and `exp(sum)`, which is `exp2(log2(e) * sum)`.
     fn factors(&mut self, program: &mut Program, id: ExprId, taken_in: bool) {
         let found = match &program[id] {
             Expr::Binary(BinaryOp::Multiply, a, b) if !taken_in => {
@@ -371,7 +370,7 @@ impl Weights {
         }
     }
 
-    /// Can a factor go into this, which is `inside` a sum or not, for nothing?
+    /// Can a factor go into this expression, which is `inside` a sum or not, for free?
     fn may_scale(&self, program: &Program, id: ExprId, factor: f64, inside: bool) -> bool {
         if self.weight(program, id).is_some() || number(program, id).is_some() {
             return true;
@@ -394,7 +393,7 @@ impl Weights {
             Expr::Binary(BinaryOp::Multiply, a, b) => {
                 self.weight(program, *a).is_some() || self.weight(program, *b).is_some()
             }
-            // A negative factor would make the least the most.
+            // A negative factor would turn the minimum into the maximum.
             Expr::Builtin(which, args) if self.bounds.contains(which) && factor > 0.0 => {
                 (args.iter()).all(|&arg| self.may_scale(program, arg, factor, false))
             }
@@ -402,7 +401,7 @@ impl Weights {
         }
     }
 
-    /// Puts a factor into what [`Weights::may_scale`] says.
+    /// Multiplies what [`Weights::may_scale`] accepts by a factor.
     fn scale(&mut self, program: &mut Program, id: ExprId, factor: f64) {
         if let Some(var) = self.weight(program, id) {
             let number = (var.0 as usize).checked_sub(self.before);
@@ -437,7 +436,7 @@ impl Weights {
         }
     }
 
-    /// A name for what will stand before the time loop and be read once.
+    /// A name for a value that is hoisted out of the time loop and read once.
     fn name(&mut self, program: &mut Program, of: VarId, what: &str, made: Made) -> VarId {
         let name = format!("{}_{what}", program[of].name);
         let var = names::fresh(program, name, Type::F32, VarKind::Let);
@@ -495,7 +494,7 @@ fn with_first(program: &mut Program, sum: ExprId, first: ExprId) -> ExprId {
     }
 }
 
-/// `g` in the place of `p + q * g`, or of `q * g`.
+/// `g` instead of `p + q * g`, or of `q * g`.
 fn bare(program: &mut Program, value: ExprId) {
     let rest = match program[value] {
         Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => match number(program, a) {

@@ -1,21 +1,20 @@
-//! Sums as chains of fused multiply–adds: `b + (x * v + y * w)` becomes `b + x * v + y * w`.
+//! Turns sums into chains of fused multiply-adds: `b + (x * v + y * w)` becomes `b + x * v + y * w`.
 //!
-//! A device takes `a * b + c` for one operation, so a sum costs one per term if its products come after its
-//! other terms, in a chain to which each is added in turn; a product that meets another product, or the end
-//! of a sum of its own, costs one more, and terms that are the same in all steps cost nothing if they stand
-//! together.
+//! `a * b + c` is one operation on a device, so a sum costs one per term if its products come last, each
+//! added to the chain so far. A product that meets another product, or the end of a nested sum, costs one
+//! more. Invariant terms are free if they stand together.
 //!
-//! Where two chains meet that a device can compute side by side, the longer one chain that they make must
+//! Where two chains meet that a device can compute in parallel, the longer chain that they would make must
 //! save more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system was slower without
 //! its parentheses on an H200), `b + (x * v + y * w)` does not.
 //!
-//! Law: a sum of `f32` is changed only where that saves an operation, and then its terms stay the same and in
-//! their order, but that those that never change come first, and products last. What all agents share in a
-//! step is one term: the step table may have it. Names of sums that are read once, in their own block, become
-//! part of the sum that reads them. Two kinds of sums stay as they are: what takes a term off again is there
-//! for its rounding, and where a variable adds to itself, roundings of its size would add up over the steps.
+//! Invariant: a sum of `f32` is changed only where that saves an operation. Its terms stay the same and in
+//! their order, except that invariant ones come first, and products last. A uniform subtree is one term: the
+//! step table may have it. Names of sums that are read once, in their own block, are inlined into the sum
+//! that reads them. Two kinds of sums stay as they are. A sum that subtracts a term again is there for its
+//! rounding; and where a variable adds to itself, roundings of its magnitude would add up over the steps.
 //!
-//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+//! This is not a pass of the pipeline, as it changes roundings: a kernel's schedule asks for it.
 
 use crate::{
     ir::{
@@ -30,7 +29,7 @@ use crate::{
     },
 };
 
-/// Terms of a sum beyond which names stay names.
+/// Terms of a sum beyond which names are not inlined.
 const MAX_TERMS: usize = 256;
 
 /// Changes what pays; returns how many sums it changed.
@@ -42,7 +41,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         uniformity: Uniformity::new(program, Tracking::Names),
         reads: reads(program),
         held: VarMap::filled(None, vars),
-        melted: VarMap::filled(false, vars),
+        inlined: VarMap::filled(false, vars),
         assigned: VarMap::filled(0, vars),
         clock: 1,
         blocks: 0,
@@ -64,7 +63,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
 #[derive(Clone, Copy)]
 struct Held {
     value: ExprId,
-    /// When it was given.
+    /// When it was defined.
     clock: u32,
     /// In which block.
     block: u32,
@@ -77,20 +76,20 @@ struct Term {
     kind: Kind,
 }
 
-/// What terms are, in the order in which a chain has them.
+/// Kinds of terms, in the order in which a chain has them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// The same in all steps: the sum of these leaves the time loop.
+    /// The same in all steps: the sum of these is hoisted out of the time loop.
     Fixed,
     Other,
     Product,
 }
 
-/// A part of a sum that is being taken apart.
+/// An operand of a sum that is being flattened.
 struct Part {
     id: ExprId,
     negative: bool,
-    /// Did it come out of a name? Then it has been seen to where that was given.
+    /// Was it inlined from a name? Then it was rewritten at the name's definition.
     named: bool,
 }
 
@@ -100,16 +99,16 @@ struct Chains {
     uniformity: Uniformity,
     reads: VarMap<u32>,
     held: VarMap<Option<Held>>,
-    melted: VarMap<bool>,
+    inlined: VarMap<bool>,
     /// Per variable: when it was assigned last.
     assigned: VarMap<u32>,
     clock: u32,
-    /// Blocks so far: the last one's number.
+    /// Blocks so far: the number of the last one.
     blocks: u32,
     /// Per variable: is it a name of the prologue?
     fixed: VarMap<bool>,
     place: Section,
-    /// What the statement at hand assigns.
+    /// The variable that the current statement assigns.
     target: Option<VarId>,
     changed: u32,
 }
@@ -152,7 +151,7 @@ impl Chains {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
             }
         }
-        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.melted[var]));
+        block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.inlined[var]));
     }
 
     fn assign(&mut self, var: VarId) {
@@ -160,7 +159,7 @@ impl Chains {
         self.assigned[var] = self.clock;
     }
 
-    /// Changes the sums in a tree.
+    /// Rewrites the sums in a tree.
     fn tree(&mut self, program: &mut Program, id: ExprId, block: u32) {
         if sum(program, id).is_some()
             && program.type_of(id) == Type::F32
@@ -174,11 +173,11 @@ impl Chains {
         }
     }
 
-    /// Changes a sum and the sums in its terms.
+    /// Rewrites a sum and the sums in its terms.
     fn sum(&mut self, program: &mut Program, root: ExprId, block: u32) {
         let mut terms = Vec::new();
         let mut names = Vec::new();
-        // Products that no addition takes in.
+        // Products that no addition absorbs.
         let mut loose = 0;
         // Sums that begin with a chain and end with another.
         let mut joints = 0;
@@ -235,13 +234,13 @@ impl Chains {
         {
             self.changed += 1;
             for var in names {
-                self.melted[var] = true;
+                self.inlined[var] = true;
             }
             chain(program, root, terms);
         }
     }
 
-    /// What a read is the only reader of, if it may be evaluated here as well.
+    /// The value of a name that this is the only read of, if it may be evaluated here as well.
     fn name(&self, program: &Program, id: ExprId, block: u32) -> Option<(VarId, ExprId)> {
         let Expr::Read(var) = program[id] else {
             return None;
@@ -259,7 +258,7 @@ impl Chains {
         Some((var, held.value))
     }
 
-    /// Is it a sum, by name or not, that becomes part of the sum that it is a term of?
+    /// Is it a sum, by name or not, that is merged into the sum of which it is a term?
     fn is_sum(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
         let id = (self.name(program, id, block)).map_or(id, |(_, value)| value);
         sum(program, id).is_some() && !self.uniformity.find(program, id).is_uniform()
@@ -280,7 +279,7 @@ impl Chains {
         }
     }
 
-    /// Is it a product, by name or not, that a device takes into an addition?
+    /// Is it a product, by name or not, that a device fuses into an addition?
     fn is_product(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
         let id = match program[id] {
             Expr::Read(var) => match self.held[var] {

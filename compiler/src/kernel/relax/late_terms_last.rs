@@ -1,13 +1,14 @@
-//! Where few agents run and each step waits for its own values, what is known last comes last.
+//! Where latency counts, adds the terms that are known last at the end of a sum.
 //!
-//! * In a chain of sums, the terms that are known last are added last: those that follow from the states that
+//! * In a chain of sums, the terms that are known last are added last: those that depend on the states that
 //!   the step before computed last. The others have been added up by then.
-//! * Sums over lanes that a sum takes, or takes off, with the same factor, become one: the lanes talk once.
+//! * Sums over lanes that a sum adds or subtracts with the same factor become one: one exchange instead of
+//!   several.
 //!
-//! Law: each sum is what it was but for the order of its terms; some stay (see
-//! [`crate::kernel::analysis::free_sums`]). What all agents share stays one term: the step table may have it.
+//! Invariant: sums change only by the order of their terms; some stay (see
+//! [`crate::kernel::analysis::free_sums`]). A uniform subtree stays one term: the step table may have it.
 //!
-//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+//! This is not a pass of the pipeline, as it changes roundings: a kernel's schedule asks for it.
 
 mod join;
 
@@ -20,10 +21,10 @@ use crate::{
     },
 };
 
-/// Terms of a sum that is ordered, at most: it becomes as deep.
+/// Terms of a sum that is ordered, at most: the tree becomes that deep.
 const LONGEST: usize = 128;
 
-/// Changes what there is; returns how many sums it changed.
+/// Changes what it can; returns how many sums it changed.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let joined = join::run(program);
     let sums = FreeSums::new(program, program.phases.iter().map(Vec::as_slice));
@@ -61,7 +62,7 @@ fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
     if times.uniformity.find(program, sum).is_uniform() {
         return false;
     }
-    // What all agents share is one term.
+    // A uniform subtree is one term.
     let old = terms_but(program, sum, |id| {
         times.uniformity.find(program, id).is_uniform()
     });
@@ -74,7 +75,7 @@ fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
         new.insert(0, literal);
     }
     let product = |&(id, _): &Term| matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..));
-    // A product that comes first is fused with nothing.
+    // A product that comes first is not fused.
     if let Some(first) = new.iter().position(|term| !product(term)) {
         new[..=first].rotate_right(1);
     }
@@ -85,7 +86,7 @@ fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
     changed
 }
 
-/// Takes several literals out of a sum; returns theirs.
+/// Removes the literals of a sum if there are several; returns them.
 fn fold_literals(program: &mut Program, terms: &mut Vec<Term>) -> Option<Term> {
     let number = |&(id, negative): &Term| match program[id] {
         Expr::Literal(Value::F32(x)) if negative => Some(-f64::from(x)),

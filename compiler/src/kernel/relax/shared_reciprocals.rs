@@ -1,17 +1,18 @@
-//! Two divisions share one reciprocal: with `r = 1 / (d1 * d2)`, `n1 / d1` is `n1 * (r * d2)` and `n2 / d2`
-//! is `n2 * (r * d1)`. GPUs take reciprocals at a fraction (NVIDIA's at an eighth) of the rate of products.
+//! Two divisions share one reciprocal: with `r = 1 / (d1 * d2)`, `n1 / d1` becomes `n1 * (r * d2)` and `n2 /
+//! d2` becomes `n2 * (r * d1)`. GPUs compute reciprocals at a fraction (NVIDIA's at an eighth) of the rate of
+//! products.
 //!
-//! Law: each quotient is what it was but for some roundings. `d1 * d2` neither overflows nor underflows,
-//! whatever the launch, and neither is ever infinite (see [`crate::kernel::analysis::intervals`]); one that
-//! may be NaN shares only with a quotient that is NaN then anyway, or that only the same sums read, as the
-//! values of a network's layer: so neither spoils what the other one would not. The two stand in one block,
-//! neither depends on the other, and a name for the first quotient moves down to the second over statements
-//! that neither read it nor assign what it reads. Pairs only: groups of four needed more registers and were
-//! slower on an H200.
+//! Invariant: each quotient changes only by some roundings. `d1 * d2` neither overflows nor underflows,
+//! whatever the launch, and neither divisor is ever infinite (see [`crate::kernel::analysis::intervals`]).
+//! One that may be NaN shares only with a quotient that is NaN then anyway, or that only the same sums read,
+//! as the values of a network's layer: so neither spoils what the other one would not. The two are in one
+//! block, and neither depends on the other. A name for the first quotient moves down to the second, past
+//! statements that neither read it nor assign what it reads. Pairs only: groups of four needed more registers
+//! and were slower on an H200.
 //!
-//! `tanh` and `sigmoid` hold a division, and so do small functions of a model: these are written out first.
+//! `tanh` and `sigmoid` contain a division, and so do small functions of a model: these are inlined first.
 //!
-//! No pass of the pipeline, as it moves roundings: a kernel's schedule asks for it.
+//! This is not a pass of the pipeline, as it changes roundings: a kernel's schedule asks for it.
 
 mod expand;
 
@@ -27,19 +28,19 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Statements from one division to another, at most: what lies between lives longer by as much.
+/// Statements from one division to another, at most: values between them are live for longer by as much.
 const NEAR: usize = 16;
 /// Bounds of the product of two divisors: it and its reciprocal are normal numbers.
 const LEAST: f64 = 1e-36;
 const MOST: f64 = 4.3e37;
-/// Dividends that two quotients have in common may stand in the reciprocal: it stays normal.
+/// Dividends that two quotients have in common may be the reciprocal's dividend: it stays normal.
 const COMMON: std::ops::RangeInclusive<f32> = 1.0..=64.0;
 
-/// Shares what can be shared; returns how many pairs there are.
+/// Shares what it can; returns how many pairs there are.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let mut search = Search::new(program, Use::Pairs);
     program.each_section(|program, place, block| match place {
-        // Functions with more than one division stay what they are.
+        // Functions with more than one division are not rewritten themselves.
         Section::Function(_) | Section::InputDefault(_) => {}
         Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => {
             search.block(program, block);
@@ -53,7 +54,7 @@ struct Search {
     uniformity: Uniformity,
     intervals: Intervals,
     numbers: Intervals,
-    /// Per function: is it written out where it is called?
+    /// Per function: is it inlined where it is called?
     expandable: FunctionMap<bool>,
     pairs: u32,
 }
@@ -69,17 +70,17 @@ struct Site {
     may_be_nan: bool,
 }
 
-/// What quotients that are written out are for.
+/// Why quotients are written out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// They are to share reciprocals: products of divisors are finite.
+    /// To share reciprocals: products of divisors are finite.
     Pairs,
-    /// They are not; where the device knows infinities, a divisor may be one.
+    /// Not for that; where the device respects infinities, a divisor may be infinite.
     Alone { has_infinities: bool },
 }
 
-/// Writes out what holds a division in the step, for a device that knows infinities or may not, and shares
-/// nothing; returns whether there is any.
+/// Writes out the builtins and functions of the step that contain a division, for a device that respects
+/// infinities or may not, and shares nothing; returns whether there is any.
 pub(crate) fn write_out(program: &mut Program, has_infinities: bool) -> bool {
     let mut search = Search::new(program, Use::Alone { has_infinities });
     let mut written = false;
@@ -164,7 +165,7 @@ impl Search {
     }
 }
 
-/// The operands of a division of numbers, but for those by literals, which devices multiply.
+/// The operands of a division of numbers, except those by literals, which devices multiply.
 fn quotient(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
     let Expr::Binary(BinaryOp::Divide, dividend, divisor) = program[id] else {
         return None;
@@ -176,7 +177,7 @@ fn quotient(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
 fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, second: Site) -> bool {
     let least = |site: Site| site.interval.low.abs().min(site.interval.high.abs());
     let most = |site: Site| site.interval.low.abs().max(site.interval.high.abs());
-    // Beyond these devices may flush a divisor or its reciprocal to 0.
+    // Outside these bounds devices may flush a divisor or its reciprocal to 0.
     let is_normal = |site| least(site) >= 2f64.powi(-126) && most(site) <= 2f64.powi(126);
     if !is_normal(first)
         || !is_normal(second)
@@ -232,9 +233,9 @@ fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, sec
         })
 }
 
-/// Where a NaN goes from the names of a block.
+/// How NaN propagates from the names of a block.
 struct Spread {
-    /// Per name that is read: the arithmetic that is NaN if it is, as numbers in the order of the text.
+    /// Per name that is read: the arithmetic that is NaN if it is, by numbers in the order of the text.
     into: HashMap<VarId, Vec<u32>>,
     /// Per division: the number of the arithmetic that it is part of.
     part_of: HashMap<ExprId, u32>,
@@ -263,7 +264,7 @@ impl Spread {
         }
     }
 
-    /// Visits the arithmetic at `root`, and what its terms hold.
+    /// Visits the arithmetic at `root`, and what is in its terms.
     fn tree(&mut self, program: &Program, root: ExprId) {
         self.count += 1;
         let number = self.count;
@@ -287,13 +288,13 @@ impl Spread {
         }
     }
 
-    /// Does whatever reads one of two names become NaN if the other one is?
+    /// Does every reader of one of two names become NaN if the other one is?
     fn meet(&self, a: VarId, b: VarId) -> bool {
         self.into.contains_key(&a) && self.into.get(&a) == self.into.get(&b)
     }
 }
 
-/// Is the first divisor NaN where the second is? It is a name then, from which the first follows.
+/// Is the first divisor NaN where the second is? It is a name then, and the second implies it.
 fn are_nan_together(program: &Program, first: Site, second: Site) -> bool {
     matches!(program[second.divisor], Expr::Read(var) if follows(program, first.divisor, var))
 }
@@ -343,13 +344,14 @@ fn reads_any(program: &Program, id: ExprId, vars: &[VarId]) -> bool {
         .any(|&operand| reads_any(program, operand, vars))
 }
 
-/// Rewrites pairs of divisions, which stand in the order of the statements.
+/// Rewrites pairs of divisions, in the order of the statements.
 fn share(program: &mut Program, block: &mut Block, pairs: &[(Site, Site)]) {
     if pairs.is_empty() {
         return;
     }
     let mut pairs = pairs.iter().peekable();
-    // A name that is on its way down. The next pair begins where one ends, or later, so there is one at most.
+    // A name that is being moved down. The next pair begins where one ends, or later, so there is one at
+    // most.
     let mut moved = None;
     let mut new = Vec::with_capacity(block.len() + 3 * pairs.len());
     for (at, stmt) in std::mem::take(block).into_iter().enumerate() {
@@ -365,7 +367,7 @@ fn share(program: &mut Program, block: &mut Block, pairs: &[(Site, Site)]) {
     *block = new;
 }
 
-/// Adds the names that two divisions share to `names`, and makes products of the divisions.
+/// Adds the names that two divisions share to `names`, and replaces the divisions by products.
 fn share_pair(program: &mut Program, first: Site, second: Site, names: &mut Vec<Stmt>) {
     let span = program.span(second.id);
     let pair = [first, second].map(|site| {

@@ -62,7 +62,7 @@ fn names_lose_factors_that_readers_have_place_for() {
     );
 }
 
-/// As in Runge and Kutta's method: the sum of such names has their factor, and gives it to its own.
+/// As in the method of Runge and Kutta: the sum of such names has their factor, and passes it on to its own.
 #[test]
 fn names_lose_factors_to_a_common_one() {
     let (lines, changed) = factors(
@@ -88,7 +88,7 @@ fn factors_that_cost_no_less_elsewhere_stay() {
         "a = exp(-b)",
         "a = exp(b + c)",
         "a = exp(1.0 + b)",
-        // A device takes the product into both additions.
+        // A device fuses the product into both additions.
         "let v = 10.0 * (b - c) a = b + v d = c + v",
         // Somebody needs the name's own value, or reads it elsewhere.
         "let v = 10.0 * (b - c) a = b + 0.5 * v d = d * v",
@@ -104,7 +104,7 @@ fn factors_that_cost_no_less_elsewhere_stay() {
 #[test]
 fn factors_that_may_not_move_stay() {
     for body in [
-        // Factors that are no normal numbers.
+        // Factors that are not normal numbers.
         "a = 1e-30 * (1e-20 * b)",
         "a = 1e30 * (1e20 * b)",
         "a = 1e-20 * (1e-18 * b)",
@@ -114,7 +114,7 @@ fn factors_that_may_not_move_stay() {
         "a = 1e25 * ((2e10 * b + 1e10) / (c * 1e30 + d))",
         // `b * c` might overflow.
         "a = (1e-20 * b) * (2.0 * c)",
-        // Roundings that somebody wants.
+        // Roundings that are intended.
         "a = 0.5 * ((3.0 * b + 12582912.0) - 12582912.0)",
         "let v = 3.0 * b a = 0.5 * v d = (v + 12582912.0) - 12582912.0",
         "let v = 3.0 * b a = 0.5 * v d = (v + c) - v",

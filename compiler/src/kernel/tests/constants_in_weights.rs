@@ -50,7 +50,7 @@ fn factors_go_into_weights() {
     }
 }
 
-/// A weight that takes two factors has their product.
+/// A weight that takes two factors is multiplied by their product.
 #[test]
 fn factors_of_a_weight_are_multiplied() {
     let (text, _) = weights(Bound::Special, "a = exp(3.0 * (w[0] + b * w[1]))");
@@ -85,7 +85,7 @@ fn factors_of_functions_go_into_weights() {
     let (text, changes) = relaxed(Bound::Issue, items, "a = squash(b * c)");
     assert!(text.contains("squash#0(b * c)"), "{text}");
     assert_eq!(changes.of("constants_in_weights"), 0, "{text}");
-    // Neither where other sums change, and the step has blocks of its own.
+    // Nor where other sums change, or the step has blocks of its own.
     let body = "for i in 0..n { d = sin(d) } a = d + (a * b + b * c) c = squash(c)";
     let (text, changes) = relaxed(Bound::Issue, items, body);
     assert!(text.contains("squash#0(c)"), "{text}");
@@ -122,7 +122,7 @@ fn what_is_observed_is_not_scaled() {
 #[test]
 fn what_others_read_or_changes_stays() {
     for body in [
-        // A sum takes the factor in.
+        // A sum absorbs the factor.
         "a = b + 3.0 * (w[0] + b * w[1])",
         // Another reader.
         "a = sin(3.0 * (w[0] + b * w[1])) c = w[1]",
@@ -156,7 +156,7 @@ fn affine_functions_go_into_weights_where_few_agents_run() {
     for body in [
         // Read by itself, too.
         "let h = tanh(b) a = sin(w[0] + (h * w[1] + c * w[2])) d = h",
-        // Roundings of the size of what steps add up would add up.
+        // Roundings of the magnitude of what steps accumulate would add up.
         "let h = tanh(b) a = a + h * w[1]",
     ] {
         let (text, changed) = weights(Bound::Latency, body);
@@ -164,7 +164,7 @@ fn affine_functions_go_into_weights_where_few_agents_run() {
     }
 }
 
-/// Small networks, whose layers take what constants may go into.
+/// Small networks whose layers have weights that constants may go into.
 #[test]
 fn networks_move_by_roundings() {
     let mut below = dice(3);

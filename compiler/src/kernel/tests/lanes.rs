@@ -1,4 +1,4 @@
-//! What lanes share, where they talk, and what they leave as it is.
+//! What is split over lanes, where lanes exchange values, and what stays as it is.
 
 use crate::kernel::tailor::{Laid, split_over_lanes};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A model whose agents have four lanes.
-fn shared(source: &str) -> (Program, LaneLayout) {
+fn split(source: &str) -> (Program, LaneLayout) {
     let artifact = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
     let Laid { program, layout } = split_over_lanes(&artifact, 4, 32);
     assert_eq!(layout.lanes, 4, "{source}");
@@ -22,7 +22,7 @@ fn shared(source: &str) -> (Program, LaneLayout) {
 #[test]
 fn sums_keep_what_they_begin_with() {
     let text = |first: &str| {
-        let (program, _) = shared(&format!(
+        let (program, _) = split(&format!(
             "input w: [f32; 8] input v: [f32; 8] state x = 0.5
             step {{
                 var s = {first}
@@ -42,10 +42,10 @@ fn sums_keep_what_they_begin_with() {
     }
 }
 
-/// A value that lanes make together, and only a branch reads, is made before the branch.
+/// A reduction over lanes that only a branch reads is computed before the branch.
 #[test]
 fn lanes_talk_before_a_branch_that_reads_what_they_say() {
-    let (program, layout) = shared(
+    let (program, layout) = split(
         "param n = 2 input w: [f32; 8] state x = 1.0
         fn next(w: [f32; 8], n: i32, least: f32, x: f32) -> f32 {
             var y = x
@@ -61,10 +61,10 @@ fn lanes_talk_before_a_branch_that_reads_what_they_say() {
     assert!(allows_barriers(&program, &layout), "{text}");
 }
 
-/// Where `||` may leave out what lanes wait for, some would wait for ever.
+/// Where `||` skips a synchronisation for some lanes, the others would wait for ever.
 #[test]
 fn lanes_do_not_wait_behind_an_operand_that_decides() {
-    let (mut program, layout) = shared(
+    let (mut program, layout) = split(
         "input w: [f32; 8] state hit = false state x = 1.0
         step {
             for i in 0..8 { hit = hit || sin(cos(w[i] * x)) > 2.0 }

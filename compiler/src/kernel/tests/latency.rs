@@ -1,4 +1,4 @@
-//! Where few agents run and each step waits for its own values: what is known last comes last.
+//! Where latency counts, terms that are known last come last.
 
 use crate::kernel::lane_layout::LaneLayout;
 use crate::kernel::tailor::{Laid, split_over_lanes};
@@ -59,7 +59,7 @@ fn results_move_by_roundings() {
     );
 }
 
-/// Lanes tell one another one sum, not two.
+/// Lanes exchange one sum, not two.
 #[test]
 fn sums_over_lanes_are_joined() {
     let source = "input w: [f32; 64] input v: [f32; 64]
@@ -86,7 +86,7 @@ fn sums_over_lanes_are_joined() {
     assert_eq!(count(&print(&full)), count(&plain));
 }
 
-/// Joined sums count among those that are ordered, also where no other is.
+/// Joined sums are among those that are ordered, also where no other is.
 #[test]
 fn joined_sums_are_counted() {
     let source = "input w: [f32; 8] input v: [f32; 8]
@@ -107,7 +107,7 @@ fn joined_sums_are_counted() {
     assert_eq!(changes.of("late_terms_last"), 1, "{text}");
 }
 
-/// A step that computes nothing takes no time, by which nothing can be ordered.
+/// A step that computes nothing takes no time, so nothing can be ordered by it.
 #[test]
 fn steps_that_only_hand_on_stay() {
     let source = "state a = 1.0 state b = 2.0 step { a = b } output a";
@@ -139,7 +139,7 @@ fn models_that_found_mistakes_keep_their_results() {
             x = x * 0.5 + 1.0 y -= y / x
         }
         output y",
-        // An affine function of another, which a sum loses something for.
+        // An affine function of another, and a sum absorbs its offset.
         "input w: [f32; 4] input v: [f32; 4] input b: [f32; 2] state x = 0.1 state y = 0.1
         step {
             let h1 = 1.0 - 2.0 / (exp(min(x * v[0] + y * v[1] + v[2], 20.0)) + 1.0)
@@ -147,14 +147,14 @@ fn models_that_found_mistakes_keep_their_results() {
             x = sin(b[0] + h2 * w[1]) y = cos(b[1] + h2 * w[2])
         }
         output x",
-        // A sum within a sum that is taken off.
+        // A nested sum that is subtracted.
         "input w: [f32; 4] state x = 0.1 state y = 0.1
         step {
             let h = 1.0 - 2.0 / (exp(min(x * 3.0, 20.0)) + 1.0)
             x = -(sin(y) + h * w[0]) - cos(x) y = sin(h)
         }
         output x",
-        // Roundings that are wanted, behind names.
+        // Intended roundings, through names.
         "state x = 0.1 state y = 0.1
         step {
             let z = x * 0.159 let r = z + 12582912.0 let f = z - (r - 12582912.0)
@@ -180,7 +180,7 @@ fn models_that_found_mistakes_keep_their_results() {
     }
 }
 
-/// A bias that each lane has of its own is no bias of the whole.
+/// A bias that each lane has of its own is not a bias of the whole sum.
 #[test]
 fn biases_of_lanes_stay_with_them() {
     let source = "const N = 32 input w: [f32; N] input b: [f32; N] input q: [f32; N] input c: f32 input d: f32 input e: f32
@@ -204,7 +204,7 @@ fn biases_of_lanes_stay_with_them() {
     assert!(!text.contains("b_value_first"), "{text}");
 }
 
-/// Where devices know infinities, `tanh` needs no bound: 2 over infinity is 0.
+/// Where devices respect infinities, `tanh` needs no bound: 2 over infinity is 0.
 #[test]
 fn tanh_ends_at_infinity() {
     let source = "input w: [f32; 4]

@@ -11,7 +11,7 @@ use crate::{
     passes::tests::{check, outcome},
 };
 
-/// A schedule for a device that knows infinities or may not.
+/// A schedule for a device that respects infinities or may not.
 pub(crate) fn schedule(has_infinities: bool) -> Schedule {
     Schedule {
         has_infinities,
@@ -91,7 +91,7 @@ fn products_come_last() {
     }
 }
 
-/// An element of an array that was assigned since it was read into a sum is another one.
+/// An element of an array that was assigned since a sum read it is another value.
 #[test]
 fn sums_do_not_move_past_assignments_of_elements() {
     let items = "state m = [1.0, 2.0, 4.0] state k = [3.0, 5.0, 7.0]";
@@ -129,19 +129,19 @@ fn sums_that_cost_no_less_stay() {
         "a = a * b + b * c + c * d",
         "a = (a + b) + (c + d)",
         "a = d + (a * b + c)",
-        // Two chains side by side, for one operation.
+        // Two parallel chains, for one operation.
         "a = a * b + b * c + (c * d + d * a)",
         "a = d + a * b + (b * c - c * d)",
         "let s = b * c - c * d a = d + a * b + s",
         "let s = a * b + b * c a = d + s + s",
-        // Products that are there before the branch: no addition in it takes them in.
+        // Products that are computed before the branch: no addition in it absorbs them.
         "let p = a * b let q = b * c if d > 9.0 { a = d + (p + q) stop }",
         "n = n + (n * 3 + n * n)",
         "a = w[0] + (a + w[1])",
         "a = w[0] + (b + w[1])",
         // A product with a name in another block is no part of a sum.
         "let p = a * b if n > 0 { a = p + b * c + d c = p }",
-        // Roundings that somebody wants, or that would add up.
+        // Roundings that are intended, or that would add up.
         "a += a * b + b * c",
         "a = b * c + (a - d * c)",
         "a = (a * b + 12582912.0) - 12582912.0",
@@ -173,7 +173,7 @@ fn a_long_sum_is_one_chain() {
     let (plus, times) = (text.matches(" + ").count(), text.matches(" * ").count());
     // Three other products are those of `b`, `c` and `d`.
     assert_eq!((plus, times), (90, 93), "{text}");
-    // Each link begins with what came before it.
+    // Each link begins with the sum so far.
     for line in &lines[1..lines.len() - 3] {
         let value = line.split(" = ").nth(1).expect("a value");
         assert!(!value.starts_with("w_"), "{text}");
@@ -243,7 +243,7 @@ fn long_chains_take_turns() {
 
 #[test]
 fn chains_before_functions_without_pairs_take_turns_by_four() {
-    // No bounds of the divisor are known, so that there is nothing to pair.
+    // The divisor has no known bounds, so that there is nothing to pair.
     let (lines, changes) = step(
         "fn bump(x: f32) -> f32 { return exp(x) / (x * x - 1.0) } fn line(x: f32) -> f32 { return 3.0 * x * x }",
         "let h = [for i in 0..5: bump(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
@@ -265,7 +265,7 @@ fn chains_before_functions_without_pairs_take_turns_by_four() {
     assert!(lines[at("w_25 + w_26 * a")].contains("w_29 * d"));
 }
 
-/// A function that is written out has names between a chain and its exponential.
+/// A function that is inlined has names between a chain and its exponential.
 #[test]
 fn chains_with_a_name_before_an_exponential_take_turns() {
     let (text, _) = relaxed(
@@ -331,7 +331,7 @@ fn unsafe_pairs_are_refused() {
         // One needs the other.
         "a = tanh(tanh(a))",
         "let x = tanh(a) let y = x + 1.0 a = tanh(y)",
-        // What is read is assigned in between, or it is another block.
+        // A variable that is read is assigned in between, or it is another block.
         "let x = tanh(a) a = b let y = tanh(c) b = x + y",
         "var x = 0.0 if n > 1 { x = tanh(a) } b = x + tanh(b)",
         // No instruction of that kind.
@@ -342,7 +342,7 @@ fn unsafe_pairs_are_refused() {
     }
 }
 
-/// Whole numbers below what is asked for, the same for the same seed.
+/// Integers below a bound, the same for the same seed.
 pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
     move |n| {
         seed = seed
@@ -352,8 +352,7 @@ pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Holds all that agents end with against one another: off by so much of the sum of one and its size, at
-/// most.
+/// Compares all that agents end with: off by at most this fraction of the sum of one and its size.
 pub(crate) fn assert_near(plain: &Program, changed: &Program, steps: u32, off: f32) {
     for seed in 1..4 {
         let [expected, got] = [plain, changed].map(|program| outcome::run(program, steps, seed));
@@ -406,7 +405,7 @@ fn results_move_by_roundings() {
     }
 }
 
-/// Sums of small whole numbers have no roundings that could move, and ratios of powers of two none either.
+/// Sums of small integers have no roundings that could move, and ratios of powers of two none either.
 #[test]
 fn whole_numbers_keep_their_bits() {
     let mut below = dice(1);
@@ -471,7 +470,7 @@ fn divisors_that_may_be_nan_share_with_what_is_nan_then_anyway() {
             "let x = a / (1.25 * e - 2.0) let y = (c - x) / e a = x + y",
             1,
         ),
-        // The second is a number where the first is not; nobody sees it without the first.
+        // The second is a number where the first is not; it is never seen without the first.
         ("let x = a / (1.25 * e - 2.0) let y = c / e a = x + y", 1),
         (
             "let x = a / (1.25 * e - 2.0) let y = c / e a = x + y b = y",

@@ -55,14 +55,13 @@ fn values(seed: u64) -> String {
     step
 }
 
-/// Is a word the same, or a float that is off by some roundings?
+/// Is a word the same, or a float that differs by some roundings?
 fn is_near(a: u32, b: u32) -> bool {
     let [x, y] = [a, b].map(f32::from_bits);
     a == b || (x - y).abs() <= 1e-3 * (1.0 + x.abs())
 }
 
-/// What is exact keeps every bit. What rounds otherwise may send an agent another way at a choice, and few
-/// do.
+/// What is exact keeps every bit. What changes roundings may make an agent take another branch, and few do.
 #[test]
 fn each_rewrite_keeps_results_of_random_models() {
     for rewrite in &REWRITES {

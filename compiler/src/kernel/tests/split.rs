@@ -1,6 +1,6 @@
-//! Programs that are split over lanes end with what they ended with before: each state and output to the bit, and
-//! sums of floats as far off as the order of their terms allows. Each lane has the bits of the others for what is not
-//! its own.
+//! Programs that are split over lanes end with the same states and outputs as before, to the bit, and sums of
+//! floats as far off as the order of their terms allows. Each lane has the same bits as the others for what
+//! is not its own part.
 //!
 //! `LANES_PROGRAMS` says how many random programs (default 300), `LANES_FIRST` the first seed.
 
@@ -12,7 +12,7 @@ use crate::{
     },
     kernel::{
         lane_layout::LaneLayout,
-        lanes::{neutral, share, share_time},
+        lanes::{neutral, split, split_time},
     },
     passes::{
         optimise,
@@ -36,11 +36,11 @@ fn lanes_of(seed: u64) -> [u32; 2] {
     [0, 3].map(|k| 2 << ((seed + k) % 7))
 }
 
-/// Takes the words of a lane, which other lanes may have as well.
+/// Records the words of a lane, which other lanes may have as well.
 fn take(all: &mut Words, kind: &'static str, place: usize, word: u32) {
     let before = all.insert((kind, place), word);
-    let alike = before.is_none_or(|before| before == word);
-    assert!(alike, "lanes differ in {kind} word {place}");
+    let equal = before.is_none_or(|before| before == word);
+    assert!(equal, "lanes differ in {kind} word {place}");
 }
 
 fn whole(program: &Program, steps: u32, seed: u32) -> Words {
@@ -48,7 +48,7 @@ fn whole(program: &Program, steps: u32, seed: u32) -> Words {
     gathered(program, &LaneLayout::default(), &rows)
 }
 
-/// The words of all lanes, of which each has its part of what they share.
+/// The words of all lanes, each of which has its part of what is split.
 fn gathered(program: &Program, layout: &LaneLayout, rows: &[Vec<u32>; 2]) -> Words {
     let lanes = layout.lanes as usize;
     let mut all = Words::new();
@@ -66,9 +66,10 @@ fn gathered(program: &Program, layout: &LaneLayout, rows: &[Vec<u32>; 2]) -> Wor
     all
 }
 
-/// What an agent ends with whose lanes share out the steps as `share_time` says: lane `l` of `L` takes steps
-/// `l`, `l + L`, …, begins with neutral sums and what is skipped over the steps before its first, and skips those of
-/// the other lanes after each. In the end the sums are combined, and the lane whose turn came next has what was skipped.
+/// What an agent ends with whose steps are split over lanes as `split_time` says. Lane `l` of `L` takes steps
+/// `l`, `l + L`, …, begins with neutral sums and with what is skipped over the steps before its first, and
+/// skips those of the other lanes after each. In the end the sums are combined, and the lane whose turn came
+/// next has what was skipped.
 fn with_shared_time(program: &Program, layout: &LaneLayout, steps: u32, seed: u32) -> Words {
     let (lanes, sums, skipped) = (layout.lanes, &layout.accumulated, &layout.skipped);
     let sample = Sample::new(program, steps, seed);
@@ -126,8 +127,8 @@ fn with_shared_time(program: &Program, layout: &LaneLayout, steps: u32, seed: u3
     )
 }
 
-/// Holds what a split agent ends with against what it ended with before. Has the order of a sum moved it?
-fn assert_alike(
+/// Compares what a split agent ends with to what it ended with before. Has the order changed a sum?
+fn assert_equal(
     program: &Program,
     before: &Words,
     after: &Words,
@@ -166,37 +167,37 @@ fn assert_alike(
 }
 
 #[test]
-fn loops_that_lanes_share_keep_their_results() {
-    let (mut split, mut exchanges, mut moved) = ([0; 7], 0, 0);
+fn loops_that_are_split_keep_their_results() {
+    let (mut counts, mut exchanges, mut moved) = ([0; 7], 0, 0);
     for seed in seeds("LANES") {
         let program = random::split::loops(seed);
         check(&program);
         let expected = whole(&program, 2, 1);
         for lanes in lanes_of(seed) {
-            let mut shared = program.clone();
-            let Some(layout) = share(&mut shared, lanes, SUBGROUP) else {
+            let mut split_program = program.clone();
+            let Some(layout) = split(&mut split_program, lanes, SUBGROUP) else {
                 continue;
             };
-            split[lanes.ilog2() as usize - 1] += 1;
-            exchanges += u32::from(print(&shared).contains("lanes_"));
-            let mut optimised = shared.clone();
+            counts[lanes.ilog2() as usize - 1] += 1;
+            exchanges += u32::from(print(&split_program).contains("lanes_"));
+            let mut optimised = split_program.clone();
             optimise(&mut optimised);
             check(&optimised);
-            for shared in [shared, optimised] {
+            for split_program in [split_program, optimised] {
                 let what = || {
-                    let (before, after) = (print(&program), print(&shared));
+                    let (before, after) = (print(&program), print(&split_program));
                     format!("program {seed}, {lanes} lanes:\n{before}\nbecame\n{after}")
                 };
-                let rows = rows(&shared, lanes, 2, 1);
+                let rows = rows(&split_program, lanes, 2, 1);
                 let rows = rows.unwrap_or_else(|fault| panic!("{fault:?} in {}", what()));
-                let got = std::panic::catch_unwind(|| gathered(&shared, &layout, &rows));
+                let got = std::panic::catch_unwind(|| gathered(&split_program, &layout, &rows));
                 let got = got.unwrap_or_else(|_| panic!("lanes differ in {}", what()));
-                moved += u32::from(assert_alike(&program, &expected, &got, &what));
+                moved += u32::from(assert_equal(&program, &expected, &got, &what));
             }
         }
     }
     if seeds("LANES") == (0..300) {
-        assert!(split.iter().all(|count| *count >= 20), "{split:?}");
+        assert!(counts.iter().all(|count| *count >= 20), "{counts:?}");
         assert!(exchanges >= 200 && moved >= 50, "{exchanges}, {moved}");
     }
 }
@@ -211,7 +212,7 @@ fn steps_that_lanes_share_keep_their_results() {
         optimise(&mut optimised);
         for program in [plain, optimised] {
             for lanes in lanes_of(seed) {
-                let Some(layout) = share_time(&program, lanes) else {
+                let Some(layout) = split_time(&program, lanes) else {
                     continue;
                 };
                 split += 1;
@@ -223,7 +224,7 @@ fn steps_that_lanes_share_keep_their_results() {
                     };
                     let expected = whole(&program, steps, 1);
                     let got = with_shared_time(&program, &layout, steps, 1);
-                    moved += u32::from(assert_alike(&program, &expected, &got, &what));
+                    moved += u32::from(assert_equal(&program, &expected, &got, &what));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The part of a step that fills the step table: what goes there, what does not, and that nothing changes.
+//! The part of a step that fills the step table: what belongs to it, what does not, and that nothing changes.
 
 use crate::{
     Options, compile_with,
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::collections::HashSet;
 
-/// Does the part read only what all agents share?
+/// Does the part read only uniform values?
 fn check_shared(split: &Split) {
     let program = &split.program;
     check(program);

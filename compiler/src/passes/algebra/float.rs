@@ -9,7 +9,7 @@ pub(super) fn negate(program: &Program, operand: ExprId) -> Option<Rewrite> {
     negated(program, operand).map(Rewrite::Same)
 }
 
-/// Rules for `a op b` where `a` is no integer; comparisons have none.
+/// Rules for `a op b` where `a` is not an integer; comparisons have none.
 pub(super) fn binary(
     program: &mut Program,
     id: ExprId,
@@ -113,7 +113,7 @@ fn only(program: &Program, id: ExprId, x: ExprId) -> Option<Rewrite> {
     }
 }
 
-/// The one float that all components of a literal are.
+/// The one float that all components of a literal equal.
 fn splat_literal(program: &Program, id: ExprId) -> Option<f32> {
     let value = literal(program, id)?;
     let floats = value.floats();

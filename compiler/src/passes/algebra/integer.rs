@@ -2,7 +2,7 @@
 
 use super::{Rewrite, constant, into, negated};
 use crate::ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value};
-use crate::passes::{rewrite::literal, shape::alike};
+use crate::passes::{rewrite::literal, shape::identical};
 
 /// Rules for `a op b` of two integers, or of an integer and a shift count.
 pub(super) fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) -> Option<Rewrite> {
@@ -13,7 +13,7 @@ pub(super) fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) 
             (_, Some(0)) => Some(Rewrite::Same(a)),
             (Some(0), _) => Some(Rewrite::Same(b)),
             (None, Some(_)) => gather(program, op, a, b),
-            // The literal goes to the right, where chains gather.
+            // Literals go to the right, where chains of them meet.
             (Some(_), None) => into(op, b, a),
             (None, None) => negated(program, b).and_then(|b| into(BinaryOp::Subtract, a, b)),
             (Some(_), Some(_)) => None,
@@ -21,7 +21,7 @@ pub(super) fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) 
         BinaryOp::Subtract => match right {
             Some(0) => Some(Rewrite::Same(a)),
             Some(_) => gather(program, op, a, b),
-            None if alike(program, a, b) => constant(Value::zero(ty)),
+            None if identical(program, a, b) => constant(Value::zero(ty)),
             None => negated(program, b).and_then(|b| into(BinaryOp::Add, a, b)),
         },
         BinaryOp::Multiply => match (left, right) {
@@ -50,10 +50,10 @@ pub(super) fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) 
         }
         BinaryOp::ShiftLeft | BinaryOp::ShiftRight => shift(program, op, (a, left), (b, right)),
         BinaryOp::Equal | BinaryOp::LessEqual | BinaryOp::GreaterEqual => {
-            alike(program, a, b).then_some(Rewrite::Into(Expr::Literal(Value::Bool(true))))
+            identical(program, a, b).then_some(Rewrite::Into(Expr::Literal(Value::Bool(true))))
         }
         BinaryOp::NotEqual | BinaryOp::Less | BinaryOp::Greater => {
-            alike(program, a, b).then_some(Rewrite::Into(Expr::Literal(Value::Bool(false))))
+            identical(program, a, b).then_some(Rewrite::Into(Expr::Literal(Value::Bool(false))))
         }
         BinaryOp::And | BinaryOp::Or => None,
     }
@@ -68,7 +68,7 @@ fn bitwise(
     let (x, value) = match (left, right) {
         (_, Some(value)) => (a, value),
         (Some(value), None) => (b, value),
-        (None, None) if !alike(program, a, b) => return None,
+        (None, None) if !identical(program, a, b) => return None,
         (None, None) if op == BinaryOp::BitXor => {
             return constant(Value::zero(program.type_of(a)));
         }

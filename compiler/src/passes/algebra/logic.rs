@@ -1,8 +1,8 @@
-//! Identities of truth values and choices.
+//! Identities of `bool`s and selections.
 
 use super::{Rewrite, constant, into};
 use crate::ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value};
-use crate::passes::{rewrite::literal, shape::alike};
+use crate::passes::{rewrite::literal, shape::identical};
 
 /// `!!x` is `x`; so for `~`.
 pub(super) fn twice(program: &Program, op: UnaryOp, operand: ExprId) -> Option<Rewrite> {
@@ -14,7 +14,7 @@ pub(super) fn twice(program: &Program, op: UnaryOp, operand: ExprId) -> Option<R
     None
 }
 
-/// `!(a == b)` is `a != b`; orders turn round for integers only, because of NaN.
+/// `!(a == b)` is `a != b`; orderings are reversed for integers only, because of NaN.
 pub(super) fn not(program: &Program, operand: ExprId) -> Option<Rewrite> {
     let Expr::Binary(op, a, b) = program[operand] else {
         return twice(program, UnaryOp::Not, operand);
@@ -47,7 +47,7 @@ pub(super) fn not(program: &Program, operand: ExprId) -> Option<Rewrite> {
     into(opposite, a, b)
 }
 
-/// Rules for two truth values.
+/// Rules for two `bool`s.
 pub(super) fn binary(program: &Program, op: BinaryOp, a: ExprId, b: ExprId) -> Option<Rewrite> {
     let known = match (truth(program, a), truth(program, b)) {
         (Some(known), _) => Some((known, b)),
@@ -62,14 +62,14 @@ pub(super) fn binary(program: &Program, op: BinaryOp, a: ExprId, b: ExprId) -> O
         (BinaryOp::Equal, Some((false, x))) | (BinaryOp::NotEqual, Some((true, x))) => {
             Some(Rewrite::Into(Expr::Unary(UnaryOp::Not, x)))
         }
-        (BinaryOp::And | BinaryOp::Or, None) if alike(program, a, b) => Some(Rewrite::Same(a)),
-        (BinaryOp::Equal, None) if alike(program, a, b) => constant(Value::Bool(true)),
-        (BinaryOp::NotEqual, None) if alike(program, a, b) => constant(Value::Bool(false)),
+        (BinaryOp::And | BinaryOp::Or, None) if identical(program, a, b) => Some(Rewrite::Same(a)),
+        (BinaryOp::Equal, None) if identical(program, a, b) => constant(Value::Bool(true)),
+        (BinaryOp::NotEqual, None) if identical(program, a, b) => constant(Value::Bool(false)),
         _ => None,
     }
 }
 
-/// Choices with a known or no effect.
+/// Selections with a known or no effect.
 pub(super) fn select(
     program: &Program,
     condition: ExprId,
@@ -81,7 +81,7 @@ pub(super) fn select(
         Some(false) => return Some(Rewrite::Same(reject)),
         None => {}
     }
-    if alike(program, accept, reject) {
+    if identical(program, accept, reject) {
         return Some(Rewrite::Same(accept));
     }
     if let Expr::Unary(UnaryOp::Not, condition) = program[condition] {

@@ -1,8 +1,8 @@
-//! Components that are taken from where they were put; no arithmetic.
+//! Components of vectors that are constructed in place; no arithmetic.
 
 use super::Rewrite;
 use crate::ir::{Expr, ExprId, Program, Type};
-use crate::passes::shape::alike;
+use crate::passes::shape::identical;
 
 /// `vec2(a, b).x` is `a`, `v.zyx.x` is `v.z`, `v.xyz` of a `vec3` is `v`.
 pub(super) fn swizzle(program: &Program, vector: ExprId, components: &[u8]) -> Option<Rewrite> {
@@ -63,7 +63,7 @@ pub(super) fn compose(program: &Program, parts: &[ExprId]) -> Option<Rewrite> {
         }
         match whole {
             None => whole = Some(*vector),
-            Some(first) if alike(program, first, *vector) => {}
+            Some(first) if identical(program, first, *vector) => {}
             Some(_) => return None,
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Sample {
     steps: u32,
 }
 
-/// What an agent ends with after so many steps.
+/// What an agent ends with after this many steps.
 pub(crate) fn run(program: &Program, steps: u32, seed: u32) -> Outcome {
     let rows = rows(program, 1, steps, seed).expect("one lane has no faults");
     let mut outcome = Outcome::new();
@@ -49,7 +49,7 @@ pub(crate) fn kinds<'a>(
     ]
 }
 
-/// The rows of states and outputs of an agent of so many lanes, one lane after another.
+/// The rows of states and outputs of an agent with several lanes, one lane after another.
 pub(crate) fn rows(
     program: &Program,
     lanes: u32,

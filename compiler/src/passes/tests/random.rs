@@ -20,7 +20,7 @@ pub(crate) struct Random {
     scope: Vec<VarId>,
     /// How many of them, from the first, are not assigned.
     fixed: usize,
-    /// The index of a loop over the elements of arrays that are so long: such arrays are read at it.
+    /// The index of a loop over the elements of arrays of this length: such arrays are read at it.
     row: Option<(VarId, u32)>,
     depth: usize,
     in_step: bool,

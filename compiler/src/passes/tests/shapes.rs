@@ -125,13 +125,13 @@ fn draws_have_literal_numbers() {
         vec![assign(x, sum), assign(draws, next)]
     };
     let body = draw(&mut build);
-    let rounds = build.repeat(k, 2, body);
+    let iterations = build.repeat(k, 2, body);
     let mut step = vec![
         Stmt::Var {
             var: draws,
             value: Some(first),
         },
-        rounds,
+        iterations,
     ];
     step.extend(draw(&mut build));
     build.program.phases = vec![step];
@@ -173,14 +173,14 @@ fn what_only_counts_itself_dies() {
     );
     let (seen, one) = (build.read(count), build.i(1));
     let next = build.op(BinaryOp::Add, seen, one);
-    let rounds = build.repeat(k, 1_000_000, vec![assign(count, next)]);
+    let iterations = build.repeat(k, 1_000_000, vec![assign(count, next)]);
     let value = build.read(p);
     build.program.phases = vec![vec![
         Stmt::Var {
             var: count,
             value: None,
         },
-        rounds,
+        iterations,
         assign(x, value),
     ]];
     let mut program = build.program;
@@ -232,7 +232,7 @@ fn an_index_in_range_needs_no_clamp() {
     let (index, low, high) = (build.read(k), build.i(0), build.i(999));
     let index = build.call("clamp", vec![index, low, high]);
     let value = build.at(table, index);
-    let rounds = build.repeat(k, 1_000, vec![assign(x, value)]);
+    let iterations = build.repeat(k, 1_000, vec![assign(x, value)]);
     let (agent, low, high) = (
         build.add(Expr::Launch(crate::ir::Launch::Agent)),
         build.i(0),
@@ -240,7 +240,7 @@ fn an_index_in_range_needs_no_clamp() {
     );
     let index = build.call("clamp", vec![agent, low, high]);
     let value = build.at(table, index);
-    build.program.phases = vec![vec![rounds, assign(x, value)]];
+    build.program.phases = vec![vec![iterations, assign(x, value)]];
     let mut program = build.program;
     run(&mut program, &["range"]);
     let step = section(&program, "step").join("\n");
@@ -254,8 +254,8 @@ fn loops_beyond_the_budget_stay() {
     let k = build.one("k", Type::I32, VarKind::Index);
     let (seen, more) = (build.read(x), build.read(p));
     let sum = build.op(BinaryOp::Add, seen, more);
-    let rounds = build.repeat(k, 100_000, vec![assign(x, sum)]);
-    build.program.phases = vec![vec![rounds]];
+    let iterations = build.repeat(k, 100_000, vec![assign(x, sum)]);
+    build.program.phases = vec![vec![iterations]];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -265,9 +265,9 @@ fn loops_beyond_the_budget_stay() {
     );
 }
 
-/// The statements of a step after unrolling: `x = x + p + …`, with so many operations, in loops in loops of
-/// so many rounds.
-fn unrolled(operations: usize, rounds: &[i32]) -> usize {
+/// The statements of a step after unrolling: `x = x + p + …`, with this many operations, in nested loops of
+/// this many iterations.
+fn unrolled(operations: usize, iterations: &[i32]) -> usize {
     let (mut build, x, p) = model();
     let mut sum = build.read(x);
     for _ in 0..operations {
@@ -275,7 +275,7 @@ fn unrolled(operations: usize, rounds: &[i32]) -> usize {
         sum = build.op(BinaryOp::Add, sum, more);
     }
     let mut body = vec![assign(x, sum)];
-    for &count in rounds.iter().rev() {
+    for &count in iterations.iter().rev() {
         let k = build.one("k", Type::I32, VarKind::Index);
         body = vec![build.repeat(k, count, body)];
     }
@@ -286,10 +286,10 @@ fn unrolled(operations: usize, rounds: &[i32]) -> usize {
     section(&program, "step").len()
 }
 
-/// A round counts its statements and operations, and a loop what its inner loops were unrolled to.
+/// An iteration counts its statements and operations, and a loop what its inner loops were unrolled to.
 #[test]
 fn the_budget_of_unrolling_is_kept() {
-    // 30 rounds of 16 nodes fit into 512, of 18 they do not.
+    // 30 iterations of 16 nodes fit into 512, of 18 they do not.
     assert_eq!(unrolled(7, &[30]), 30);
     assert_eq!(unrolled(8, &[30]), 3);
     assert_eq!(unrolled(1, &[32]), 32);
@@ -301,11 +301,11 @@ fn the_budget_of_unrolling_is_kept() {
     assert_eq!(unrolled(1, &[6, 6, 6]), 36 + 2);
 }
 
-/// All loops together may add so much to a program, and what comes later stays.
+/// All loops together may add this much to a program, and later ones stay.
 #[test]
 fn loops_share_the_budget_of_the_program() {
     let (mut build, x, p) = model();
-    // 32 rounds of 14 nodes each.
+    // 32 iterations of 14 nodes each.
     build.program.phases = vec![
         (0..150)
             .map(|_| {

@@ -1,4 +1,4 @@
-//! Which steps lanes share, and what of them they skip.
+//! Which steps are split over lanes, and what of them is skipped.
 
 use super::*;
 use crate::{Options, compile_with};
@@ -6,7 +6,7 @@ use crate::{Options, compile_with};
 /// A state's name, and its map's factor and offset.
 type Skipped = (String, u32, u32);
 
-/// What a model's step adds up and what it skips, by name; optimised or not, the answer is one.
+/// What a model's step accumulates and what it skips, by name; the same optimised or not.
 fn survey(source: &str) -> Option<(Vec<String>, Vec<Skipped>)> {
     let answers = [true, false].map(|optimise| {
         let options = Options {
@@ -15,7 +15,7 @@ fn survey(source: &str) -> Option<(Vec<String>, Vec<Skipped>)> {
         };
         let artifact = compile_with(source, options).expect("a legal model");
         let program = artifact.program;
-        let steps = shared(&program)?;
+        let steps = split(&program)?;
         let name = |var: &VarId| program[*var].name.clone();
         let sums = steps.accumulated.iter().map(|(var, _)| name(var));
         let skipped = (steps.skipped.iter())
@@ -28,7 +28,7 @@ fn survey(source: &str) -> Option<(Vec<String>, Vec<Skipped>)> {
     optimised
 }
 
-/// What one step does to `s`, if a step of these statements that then draws from `s` can be shared.
+/// What one step does to `s`, if a step of these statements that then draws from `s` can be split.
 fn skipped(step: &str) -> Option<(u32, u32)> {
     let step = step.replace(';', "\n");
     let source = format!(
@@ -116,12 +116,12 @@ fn counters_that_nobody_reads_are_sums() {
         )
     };
     let generator = ("s".to_owned(), 5, 1);
-    let (sums, skipped) = survey(&source("1")).expect("it is shared");
+    let (sums, skipped) = survey(&source("1")).expect("it is split");
     assert_eq!(
         (sums, skipped),
         (vec!["count".into(), "n".into()], vec![generator.clone()])
     );
-    let (sums, skipped) = survey(&source("i32(count)")).expect("it is shared");
+    let (sums, skipped) = survey(&source("i32(count)")).expect("it is split");
     let count = ("count".to_owned(), 1, 1);
     assert_eq!((sums, skipped), (vec!["n".into()], vec![generator, count]));
 }

@@ -1,4 +1,4 @@
-//! Sums over lanes that a sum takes with the same factor become one.
+//! Sums over lanes that a sum adds or subtracts with the same factor become one.
 
 use crate::{
     ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Program, Stmt, Type, VarId, VarKind, VarMap},
@@ -9,12 +9,12 @@ use crate::{
         },
         relax::late_terms_last::replace,
     },
-    passes::{names, rewrite::reads, shape::alike},
+    passes::{names, rewrite::reads, shape::identical},
 };
 use std::collections::HashMap;
 
-/// Joins sums over lanes, each with a name of its own in the block of their reader. So has what they become:
-/// all lanes have to come by.
+/// Joins sums over lanes, each with a name of its own in the block of its reader. So has the joined sum: all
+/// lanes have to reach it.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let reads = reads(program);
     let mut joined = 0;
@@ -57,7 +57,7 @@ struct Joint {
 
 type Values = HashMap<VarId, ExprId>;
 
-/// What a name, which nothing else reads, has from a sum over lanes.
+/// The sum over lanes that a name with no other reader stands for.
 fn joint(
     program: &Program,
     reads: &VarMap<u32>,
@@ -87,8 +87,7 @@ fn joint(
     }
 }
 
-/// Joins what a sum has of sums over lanes with one factor; returns the statement that names what they
-/// become.
+/// Joins the sums over lanes of a sum that have one factor; returns the statement that names the joined sum.
 fn join(program: &mut Program, root: ExprId, reads: &VarMap<u32>, values: &Values) -> Option<Stmt> {
     let mut terms = terms(program, root);
     let mut joints: Vec<Joint> = Vec::new();
@@ -101,7 +100,7 @@ fn join(program: &mut Program, root: ExprId, reads: &VarMap<u32>, values: &Value
     }
     let first = joints.first()?;
     let same = |other: &&Joint| match (first.factor, other.factor) {
-        (Some(a), Some(b)) => alike(program, a, b),
+        (Some(a), Some(b)) => identical(program, a, b),
         (None, None) => true,
         _ => false,
     };

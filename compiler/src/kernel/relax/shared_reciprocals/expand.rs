@@ -1,4 +1,4 @@
-//! Writes out what holds a division: `tanh`, `sigmoid`, and small functions of the model.
+//! Writes out what contains a division: `tanh`, `sigmoid`, and small functions of the model.
 
 use crate::{
     builtin::BuiltinId,
@@ -23,8 +23,8 @@ const TANH_BOUND: f32 = 57.7;
 const SIGMOID_BOUND: f32 = 62.0;
 
 impl Search {
-    /// Writes out what a block's own statements hold, unless pairs are to follow and there is one division
-    /// only. Is anything written out?
+    /// Writes out what a block's own statements contain, unless pairs are to follow and there is only one
+    /// division. Was anything written out?
     pub(crate) fn expand(&mut self, program: &mut Program, block: &mut Block) -> bool {
         let (mut held, mut quotients) = (0, 0);
         for stmt in block.iter() {
@@ -55,7 +55,7 @@ impl Search {
         }
     }
 
-    /// Writes out what a tree holds; the names that this needs go into `names`.
+    /// Writes out what a tree contains; the names that this needs go into `names`.
     fn tree(&self, program: &mut Program, id: ExprId, names: &mut Block) {
         for &operand in program[id].operands().iter() {
             self.tree(program, operand, names);
@@ -92,7 +92,7 @@ impl Search {
     }
 }
 
-/// Shows `visit` the nodes that a statement itself evaluates.
+/// Calls `visit` for the nodes that a statement itself evaluates.
 fn nodes(program: &Program, stmt: &Stmt, mut visit: impl FnMut(ExprId)) {
     let mut pending = stmt.roots().to_vec();
     while let Some(id) = pending.pop() {
@@ -123,7 +123,7 @@ fn activation(program: &Program, id: ExprId) -> Option<(Activation, ExprId)> {
 }
 
 impl Activation {
-    /// `1 - 2 / (e^2x + 1)` or `1 / (1 + e^-x)`: the factor of x may go on into weights. NaN stays NaN.
+    /// `1 - 2 / (e^2x + 1)` or `1 / (1 + e^-x)`: the factor of x may move on into weights. NaN stays NaN.
     fn written_out(
         self,
         program: &mut Program,
@@ -171,12 +171,12 @@ impl Activation {
     }
 }
 
-/// Which functions are written out: small ones of numbers, in one piece, with one division or more that might
-/// be shared.
+/// Which functions are inlined: small ones of numbers, without branches, with one division or more that might
+/// share a reciprocal.
 pub(crate) fn functions(program: &Program) -> FunctionMap<bool> {
     let mut intervals = Intervals::new(program);
     let mut expandable = FunctionMap::default();
-    // With what is written out in them.
+    // Including what is written out in them.
     let mut sizes: FunctionMap<usize> = FunctionMap::default();
     for function in &program.functions {
         let scalar = |var: &VarId| program[*var].ty == Type::F32;

@@ -33,7 +33,7 @@ struct Sum {
 /// `loose`, `mass` and `terms`.
 type Loose = [VarId; 3];
 
-/// A program with loops that lanes can share.
+/// A program with loops that can be split over lanes.
 pub(crate) fn loops(seed: u64) -> Program {
     let mut random = Random::new(seed);
     random.exact = true;
@@ -41,7 +41,7 @@ pub(crate) fn loops(seed: u64) -> Program {
     random.build.program
 }
 
-/// A program whose steps lanes can share.
+/// A program whose steps can be split over lanes.
 pub(crate) fn steps(seed: u64) -> Program {
     let mut random = Random::new(seed);
     random.exact = true;
@@ -112,8 +112,8 @@ impl Random {
         self.outputs(finish);
     }
 
-    /// A loop over elements, or without arrays over any number of rounds; perhaps in a loop or a branch, perhaps
-    /// with a sum of its own.
+    /// A loop over elements, or without arrays with any number of iterations; perhaps in a loop or a branch,
+    /// perhaps with a sum of its own.
     fn loops_in(
         &mut self,
         block: &mut Block,
@@ -136,8 +136,8 @@ impl Random {
         let loose = (self.below(2) == 0).then_some(loose);
         let stmt = match self.below(3) {
             0 => {
-                let rounds = [8, 20, 100, 128, 130, 131, 257, 300][self.below(8)];
-                self.sharable(rounds, &[], &[], &sums, loose)
+                let iterations = [8, 20, 100, 128, 130, 131, 257, 300][self.below(8)];
+                self.sharable(iterations, &[], &[], &sums, loose)
             }
             _ => self.sharable(rows, elements, written, &sums, loose),
         };
@@ -172,11 +172,11 @@ impl Random {
         }
     }
 
-    /// A loop of so many rounds that writes `written` at its index, and accumulates some of `sums`. Now and then something in it keeps
-    /// lanes from sharing it.
+    /// A loop of this many iterations that writes `written` at its index, and accumulates some of `sums`. Now
+    /// and then something in it prevents splitting.
     fn sharable(
         &mut self,
-        rounds: u32,
+        iterations: u32,
         elements: &[VarId],
         written: &[VarId],
         sums: &[Sum],
@@ -190,7 +190,7 @@ impl Random {
         }
         self.scope.extend(elements);
         self.scope.push(index);
-        self.row = Some((index, rounds));
+        self.row = Some((index, iterations));
         self.fixed = self.scope.len();
         self.draws = self.below(16) == 0;
         (self.stops, self.loops) = (false, usize::from(self.below(16) == 0));
@@ -218,7 +218,7 @@ impl Random {
         self.depth -= 2;
         (self.scope, self.fixed, self.loops) = (scope, fixed, loops);
         (self.row, self.draws, self.stops) = (None, true, true);
-        self.build.repeat(index, rounds as i32, body)
+        self.build.repeat(index, iterations as i32, body)
     }
 
     fn program_of_steps(&mut self) {

@@ -125,7 +125,7 @@ fn same(a: Value, b: Value) -> bool {
     nans(a) == nans(b) && bits(a) == bits(b)
 }
 
-/// Simplifies what `make` builds of a variable and holds it against itself for every value of it.
+/// Simplifies what `make` builds of a variable and compares it with the original for every value of it.
 fn hold(ty: Type, make: impl Fn(&mut Builder, ExprId) -> ExprId) {
     let mut build = Builder::default();
     let var = build.one("x", ty, VarKind::Param);

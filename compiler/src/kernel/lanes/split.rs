@@ -1,4 +1,4 @@
-//! Rewrites the loops and arrays that are shared.
+//! Rewrites the loops and arrays that are split.
 
 use crate::{
     builtin::BuiltinId,
@@ -6,7 +6,7 @@ use crate::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, Value, VarId,
         VarKind,
     },
-    kernel::lanes::{Group, Shared, Survey, TURN, neutral},
+    kernel::lanes::{Group, SplitLoop, Survey, TURN, neutral},
     passes::{names::fresh, rewrite::Cloner},
     span::Span,
 };
@@ -15,28 +15,28 @@ use std::{
     ops::Range,
 };
 
-/// Shares the groups out.
+/// Splits the groups over the lanes.
 /// Returns which words of states the first lane has of those that each has a part of.
-pub(crate) fn share(
+pub(crate) fn split(
     program: &mut Program,
     survey: &Survey,
     groups: &[Group],
     lanes: u32,
 ) -> Vec<Range<u32>> {
-    let mut sharing = Sharing {
+    let mut splitting = Splitting {
         lanes,
         loops: HashMap::new(),
         arrays: HashSet::new(),
     };
     for group in groups {
         for &at in &group.loops {
-            let shared = survey.shared(group, at);
-            sharing.loops.insert(shared.index, shared);
+            let split = survey.split_loop(group, at);
+            splitting.loops.insert(split.index, split);
         }
-        sharing.arrays.extend(&group.arrays);
+        splitting.arrays.extend(&group.arrays);
     }
     let mut parts = Vec::new();
-    for &array in &sharing.arrays {
+    for &array in &splitting.arrays {
         let var = &mut program[array];
         if let Len::Fixed(count) = var.len {
             let part = count / lanes;
@@ -49,28 +49,28 @@ pub(crate) fn share(
     }
     program.each_section(|program, place, block| {
         if place.is_of_agent() {
-            sharing.block(program, block);
+            splitting.block(program, block);
         }
     });
     parts
 }
 
-struct Sharing {
+struct Splitting {
     lanes: u32,
     /// By index.
-    loops: HashMap<VarId, Shared>,
+    loops: HashMap<VarId, SplitLoop>,
     arrays: HashSet<VarId>,
 }
 
-impl Sharing {
+impl Splitting {
     fn block(&self, program: &mut Program, block: &mut Block) {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in std::mem::take(block) {
             if let Stmt::For { index, body, .. } = &mut stmt
-                && let Some(shared) = self.loops.get(index)
+                && let Some(split) = self.loops.get(index)
             {
                 let body = std::mem::take(body);
-                self.shared(program, shared, body, &mut new);
+                self.split_loop(program, split, body, &mut new);
                 continue;
             }
             for inner in stmt.blocks_mut() {
@@ -81,10 +81,16 @@ impl Sharing {
         *block = new;
     }
 
-    /// A shared loop: parts of the accumulators, this lane's rounds, the parts combined.
-    fn shared(&self, program: &mut Program, shared: &Shared, mut body: Block, new: &mut Block) {
+    /// A split loop: parts of the accumulators, this lane's iterations, the parts combined.
+    fn split_loop(
+        &self,
+        program: &mut Program,
+        split: &SplitLoop,
+        mut body: Block,
+        new: &mut Block,
+    ) {
         let mut parts = HashMap::new();
-        for &(var, op) in &shared.accumulators {
+        for &(var, op) in &split.accumulators {
             let (name, ty) = (format!("{}_part", program[var].name), program[var].ty);
             let part = fresh(program, name, ty, VarKind::Local);
             let first = literal(program, neutral(op, ty));
@@ -95,14 +101,14 @@ impl Sharing {
             parts.insert(var, part);
         }
         rename(program, &mut body, &parts);
-        program.vars[shared.index.0 as usize].kind = VarKind::Let;
-        if shared.in_turns {
-            self.in_turns(program, shared, body, new);
+        program.vars[split.index.0 as usize].kind = VarKind::Let;
+        if split.in_turns {
+            self.in_turns(program, split, body, new);
         } else {
-            let stmt = self.in_parts(program, shared, body);
+            let stmt = self.in_parts(program, split, body);
             new.push(stmt);
         }
-        for &(var, op) in &shared.accumulators {
+        for &(var, op) in &split.accumulators {
             let part = read(program, parts[&var]);
             let all = program.add(
                 Expr::AcrossLanes {
@@ -118,27 +124,27 @@ impl Sharing {
         }
     }
 
-    /// This lane's rounds one after the other.
-    fn in_parts(&self, program: &mut Program, shared: &Shared, mut body: Block) -> Stmt {
-        let part = shared.rounds.div_ceil(self.lanes);
-        let name = program[shared.index].name.clone();
-        let round = fresh(program, name, Type::I32, VarKind::Index);
-        self.at_own_index(program, &body, shared.index, round);
+    /// This lane's iterations one after the other.
+    fn in_parts(&self, program: &mut Program, split: &SplitLoop, mut body: Block) -> Stmt {
+        let part = split.iterations.div_ceil(self.lanes);
+        let name = program[split.index].name.clone();
+        let iteration = fresh(program, name, Type::I32, VarKind::Index);
+        self.at_own_index(program, &body, split.index, iteration);
         let lane = program.add(
             Expr::Launch(Launch::Lane { lanes: self.lanes }),
             Span::default(),
         );
         let scale = literal(program, Value::I32(part as i32));
         let first = binary(program, BinaryOp::Multiply, lane, scale);
-        let own = read(program, round);
+        let own = read(program, iteration);
         let mut value = binary(program, BinaryOp::Add, first, own);
-        let index = shared.index;
-        if shared.rounds.is_multiple_of(self.lanes) {
+        let index = split.index;
+        if split.iterations.is_multiple_of(self.lanes) {
             body.insert(0, Stmt::Let { var: index, value });
-            return counted(program, round, part, body);
+            return counted(program, iteration, part, body);
         }
-        // The last lanes have fewer rounds; the index stays in range, since nothing that is read by it
-        // may lie outside even where the round is not run.
+        // The last lanes have fewer iterations. The index stays in range, since no read may be out of range
+        // even where the iteration is not run.
         let unbounded = fresh(program, "index".to_owned(), Type::I32, VarKind::Let);
         let number = Stmt::Let {
             var: unbounded,
@@ -146,7 +152,7 @@ impl Sharing {
         };
         let (now, last) = (
             read(program, unbounded),
-            literal(program, Value::I32(shared.rounds as i32 - 1)),
+            literal(program, Value::I32(split.iterations as i32 - 1)),
         );
         value = program.add(
             Expr::Builtin(BuiltinId::MIN, vec![now, last]),
@@ -154,7 +160,7 @@ impl Sharing {
         );
         let (now, end) = (
             read(program, unbounded),
-            literal(program, Value::I32(shared.rounds as i32)),
+            literal(program, Value::I32(split.iterations as i32)),
         );
         let run = Stmt::If {
             condition: binary(program, BinaryOp::Less, now, end),
@@ -162,33 +168,33 @@ impl Sharing {
             reject: Block::new(),
         };
         let body = vec![number, Stmt::Let { var: index, value }, run];
-        counted(program, round, part, body)
+        counted(program, iteration, part, body)
     }
 
-    /// A few rounds of each lane in turn, and what is left for the first lanes.
-    fn in_turns(&self, program: &mut Program, shared: &Shared, body: Block, new: &mut Block) {
-        let width = match shared.rounds.is_multiple_of(TURN) {
+    /// A few iterations of each lane in turn, and the remaining ones for the first lanes.
+    fn in_turns(&self, program: &mut Program, split: &SplitLoop, body: Block, new: &mut Block) {
+        let width = match split.iterations.is_multiple_of(TURN) {
             true => TURN,
             false => 1,
         };
-        let turns = shared.rounds / (width * self.lanes);
-        let rest = shared.rounds > turns * width * self.lanes;
+        let turns = split.iterations / (width * self.lanes);
+        let rest = split.iterations > turns * width * self.lanes;
         let again = rest.then(|| Cloner::default().block(program, &body));
         let turn = fresh(program, "turn".to_owned(), Type::I32, VarKind::Index);
         let number = read(program, turn);
         let first = self.first_of_turn(program, number, width);
-        let inner = elements_of_turn(program, shared.index, first, None, width, body);
+        let inner = elements_of_turn(program, split.index, first, None, width, body);
         new.push(counted(program, turn, turns, vec![inner]));
         let Some(again) = again else { return };
         let number = literal(program, Value::I32(turns as i32));
         let first = self.first_of_turn(program, number, width);
-        let end = literal(program, Value::I32(shared.rounds as i32));
+        let end = literal(program, Value::I32(split.iterations as i32));
         let condition = binary(program, BinaryOp::Less, first, end);
         let number = literal(program, Value::I32(turns as i32));
         let first = self.first_of_turn(program, number, width);
-        let last = Some(shared.rounds - width);
+        let last = Some(split.iterations - width);
         let index = fresh(program, "i".to_owned(), Type::I32, VarKind::Let);
-        let again = with_name(program, again, shared.index, index);
+        let again = with_name(program, again, split.index, index);
         let inner = elements_of_turn(program, index, first, last, width, again);
         new.push(Stmt::If {
             condition,
@@ -210,14 +216,14 @@ impl Sharing {
         binary(program, BinaryOp::Multiply, number, scale)
     }
 
-    /// The elements of shared arrays are counted from this lane's first.
-    fn at_own_index(&self, program: &mut Program, body: &Block, index: VarId, round: VarId) {
+    /// The elements of split arrays are counted from this lane's first.
+    fn at_own_index(&self, program: &mut Program, body: &Block, index: VarId, iteration: VarId) {
         for stmt in body {
             if let Stmt::AssignElement { var, index: at, .. } = stmt
                 && self.arrays.contains(var)
                 && program[*at] == Expr::Read(index)
             {
-                program[*at] = Expr::Read(round);
+                program[*at] = Expr::Read(iteration);
             }
             let mut waiting = stmt.roots().to_vec();
             while let Some(id) = waiting.pop() {
@@ -225,16 +231,16 @@ impl Sharing {
                     && self.arrays.contains(&array)
                     && program[at] == Expr::Read(index)
                 {
-                    program[at] = Expr::Read(round);
+                    program[at] = Expr::Read(iteration);
                 }
                 waiting.extend_from_slice(&program[id].operands());
             }
             match stmt {
                 Stmt::If { accept, reject, .. } => {
-                    self.at_own_index(program, accept, index, round);
-                    self.at_own_index(program, reject, index, round);
+                    self.at_own_index(program, accept, index, iteration);
+                    self.at_own_index(program, reject, index, iteration);
                 }
-                Stmt::For { body, .. } => self.at_own_index(program, body, index, round),
+                Stmt::For { body, .. } => self.at_own_index(program, body, index, iteration),
                 Stmt::Let { .. }
                 | Stmt::Var { .. }
                 | Stmt::Assign { .. }
@@ -275,18 +281,18 @@ fn elements_of_turn(
     counted(program, k, width, inner)
 }
 
-/// A block in which a variable goes by another name.
+/// A block in which a variable is renamed.
 fn with_name(program: &mut Program, mut block: Block, old: VarId, new: VarId) -> Block {
     rename(program, &mut block, &HashMap::from([(old, new)]));
     block
 }
 
-/// `for index in 0..rounds`
-fn counted(program: &mut Program, index: VarId, rounds: u32, body: Block) -> Stmt {
+/// `for index in 0..iterations`
+fn counted(program: &mut Program, index: VarId, iterations: u32, body: Block) -> Stmt {
     Stmt::For {
         index,
         start: literal(program, Value::I32(0)),
-        end: literal(program, Value::I32(rounds as i32)),
+        end: literal(program, Value::I32(iterations as i32)),
         body,
     }
 }
@@ -295,7 +301,7 @@ fn combined(program: &mut Program, op: LaneOp, a: ExprId, b: ExprId) -> ExprId {
     let expr = match op {
         LaneOp::Sum => Expr::Binary(BinaryOp::Add, a, b),
         LaneOp::Product => Expr::Binary(BinaryOp::Multiply, a, b),
-        // The lanes first: where they wait for one another, none may leave that out.
+        // The lanes first: where they wait for one another, none may skip that.
         LaneOp::Any => Expr::Binary(BinaryOp::Or, b, a),
         LaneOp::All => Expr::Binary(BinaryOp::And, b, a),
         LaneOp::Least => Expr::Builtin(BuiltinId::MIN, vec![a, b]),
@@ -316,7 +322,7 @@ fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
     program.add(Expr::Binary(op, a, b), Span::default())
 }
 
-/// Variables go by another name within a block.
+/// Renames variables within a block.
 fn rename(program: &mut Program, block: &mut Block, names: &HashMap<VarId, VarId>) {
     if names.is_empty() {
         return;
