@@ -1,4 +1,4 @@
-//! The backends that write text: from a program laid out for a device to what the device compiles.
+//! The backends that write text: from a program tailored to a device to what the device compiles.
 
 mod wgsl;
 
@@ -16,7 +16,7 @@ use crate::{
 /// A schedule and its kernel, whose `decisions` say why.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// What was chosen.
+    /// The schedule.
     pub schedule: Schedule,
     /// The kernel.
     pub kernel: Kernel,
@@ -53,7 +53,7 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
 }
 
 impl Artifact {
-    /// The text of the kernel for a host that knows no more than the manifest: the caller's own, or that of
+    /// The text of the kernel for a host that knows only the manifest: the caller's own, or that of
     /// [`Schedule::default`], which is written at each call.
     pub fn wgsl(&self) -> String {
         match &self.own_kernel {
@@ -62,13 +62,14 @@ impl Artifact {
         }
     }
 
-    /// The kernel under a schedule. What the model has no use for is left out: the kernel says what it has.
+    /// The kernel under a schedule. Parts of the schedule that the model cannot use are dropped: the kernel
+    /// says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
         let tailored = tailor::tailor(self, schedule);
         wgsl::wgsl(tailored, &self.manifest, &self.options)
     }
 
-    /// Where the expressions of the model went in [`Artifact::wgsl`].
+    /// The lines of [`Artifact::wgsl`] that each expression of the model went to.
     pub fn origins(&self) -> Vec<Origin> {
         let tailored = tailor::tailor(self, &Schedule::default());
         wgsl::origins(&tailored, &self.manifest, &self.options)

@@ -3,7 +3,7 @@
 //!
 //! Invariants, held by `verify`:
 //! * An expression is pure and total: evaluating it early, late or not at all changes nothing but time.
-//!   Indices are in range and divisors are guarded by the operators' meaning (see [`BinaryOp`]).
+//! Indices are in range and divisors are guarded by definition of the operators (see [`BinaryOp`]).
 //! * An expression node has exactly one user. A value that is used twice has a name: a `let`.
 //! * Only scalars, vectors of `f32` and flat arrays of these are left: `lower` has taken structs apart
 //!   (one variable per field), flattened nested arrays (row-major), turned enums into `u32`, `match` into
@@ -119,7 +119,7 @@ pub struct Var {
 pub enum Len {
     /// One value.
     One,
-    /// A flat array of so many, at least one.
+    /// A flat array of this many values, at least one.
     Fixed(u32),
     /// A `data` table whose outermost length is known at launch: rows of `stride` elements.
     Open {
@@ -226,7 +226,7 @@ pub enum Stmt {
     },
     /// Leaves the innermost `For`.
     Break,
-    /// Ends this round of the innermost `For`.
+    /// Ends this iteration of the innermost `For`.
     Continue,
     /// Only in a phase: this agent is done, with its states as they are.
     Stop,

@@ -1,12 +1,12 @@
 //! The WGSL backend: one compute kernel that reads as if a person wrote it.
 //!
 //! The text has four parts: the bindings, the model's functions, `main` (after `prepare`, if the schedule
-//! asks for it), and the supporting functions that the rest turned out to call. `manifest` says how buffers
-//! are laid out, `ir` what a program means.
+//! asks for it), and the support functions that the rest turned out to call. `manifest` defines the layout of
+//! buffers, `ir` the meaning of a program.
 //!
-//! Law of the text: no shader compiler may refuse it or find undefined behaviour in it. WGSL evaluates
-//! expressions of constants early and refuses the module when one overflows, so no operator or builtin
-//! here has only constant operands: one of them passes through an identity function (`runtime_f32`).
+//! Invariant: no shader compiler may refuse the text or find undefined behaviour in it. WGSL evaluates
+//! constant expressions early and refuses the module when one overflows, so no operator or builtin here has
+//! only constant operands: one of them passes through an identity function (`runtime_f32`).
 
 mod bindings;
 mod builtin;
@@ -54,7 +54,7 @@ pub(crate) use origin::origins;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
 
-/// The kernel's text: entry point `main`, bindings as [`crate::manifest`] says, no capabilities needed.
+/// The kernel's text: entry point `main`, bindings as in [`crate::manifest`], no optional capabilities.
 pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Options) -> Kernel {
     let mut writer = Writer::new(&tailored, manifest, options);
     writer.write();
@@ -84,42 +84,42 @@ struct Writer<'a> {
     usage: Usage,
     /// Names of functions and variables.
     names: Names,
-    /// Of a variable, or of its member of `run`; empty before its declaration.
+    /// The name of a variable, or of its member of `run`; empty before its declaration.
     var_names: VarMap<String>,
     function_names: FunctionMap<String>,
     /// Members of `run` that hold the lengths of open tables.
     rows_names: HashMap<VarId, String>,
     /// Loop indices that are never negative.
     natural: HashSet<VarId>,
-    /// Functions that look an element up.
+    /// Functions that load an array element.
     accessors: HashMap<VarId, String>,
-    /// Names of input values that are read from the buffer once.
+    /// Names of input values that are loaded once.
     input_names: HashMap<(VarId, LanePlace), String>,
-    /// Names of rows of `inputs` that are read as a whole, by number.
+    /// Names of rows of `inputs` that are loaded as a whole, by number.
     row_names: HashMap<LanePlace, String>,
     /// Does a variable live at module scope?
     private: VarMap<bool>,
     /// Whether the buffers of inputs, states and outputs are of `f32`.
     floats: Buffers<bool>,
     own: Own,
-    /// Parts of the statement at hand that were too deep and have become `let`s.
+    /// Subtrees of the current statement that were too deep and have become `let`s.
     hoisted: HashMap<ExprId, String>,
     supports: BTreeSet<Support>,
-    /// Builtins that are no builtins of WGSL, with the type of their `T`.
+    /// Builtins that WGSL lacks, with the type of their `T`.
     helpers: BTreeSet<(BuiltinId, u8)>,
     /// Precise functions that the text calls.
     precise: BTreeSet<&'static str>,
     time_loop: TimeLoop,
-    /// Was a chain of `else if` cut in the function at hand?
+    /// Was a chain of `else if` cut in the current function?
     chain_cut: bool,
     out: String,
     indent: usize,
     line_start: usize,
-    /// Where parts of the source went, if somebody asked.
+    /// The map of the source, if it was asked for.
     origins: Option<Vec<Origin>>,
 }
 
-/// One thing per buffer of agents' rows.
+/// A value for each buffer of agents' rows.
 #[derive(Clone, Copy)]
 struct Buffers<T> {
     inputs: T,
@@ -204,7 +204,7 @@ impl<'a> Writer<'a> {
         self.support();
     }
 
-    /// Names everything at module scope, in an order that only the model decides.
+    /// Names everything at module scope, in an order that depends on the model alone.
     fn name_module(&mut self) {
         let program = self.program;
         for &var in &program.data {
@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Gives a variable its name in the scope at hand.
+    /// Gives a variable its name in the current scope.
     fn declare(&mut self, var: VarId) {
         self.var_names[var] = self.names.declare(&self.program[var].name);
     }
@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
         self.out.push_str(&self.var_names[var]);
     }
 
-    /// Begins a line at the indent at hand.
+    /// Begins a line at the current indent.
     fn begin(&mut self) {
         self.line_start = self.out.len();
         self.out.extend(std::iter::repeat_n(' ', 4 * self.indent));
@@ -287,13 +287,13 @@ impl<'a> Writer<'a> {
         self.end(text);
     }
 
-    /// A line after which one is a level deeper.
+    /// A line after which the indent is one level deeper.
     fn open(&mut self, text: &str) {
         self.line(text);
         self.indent += 1;
     }
 
-    /// A line before which one is a level higher.
+    /// A line before which the indent is one level less.
     fn close(&mut self, text: &str) {
         self.indent -= 1;
         self.line(text);
@@ -340,7 +340,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What WGSL takes for the end of a `//` comment, beside the line feed.
+/// Characters that end a `//` comment in WGSL, beside the line feed.
 fn ends_line(c: char) -> bool {
     matches!(
         c,

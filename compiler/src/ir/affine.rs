@@ -18,12 +18,12 @@ impl Affine {
         offset: 0,
     };
 
-    /// Makes each word this one.
+    /// Maps each word to this one.
     pub const fn constant(offset: u32) -> Affine {
         Affine { factor: 0, offset }
     }
 
-    /// What the map makes of a word.
+    /// The image of a word.
     pub const fn apply(self, word: u32) -> u32 {
         self.factor.wrapping_mul(word).wrapping_add(self.offset)
     }
@@ -37,7 +37,7 @@ impl Affine {
         }
     }
 
-    /// The sum of what two maps make of a word.
+    /// The sum of the images of a word under two maps.
     #[must_use]
     pub const fn plus(self, other: Affine) -> Affine {
         Affine {
@@ -46,7 +46,7 @@ impl Affine {
         }
     }
 
-    /// This map so many times.
+    /// This map applied `count` times.
     #[must_use]
     pub const fn power(self, mut times: u32) -> Affine {
         let (mut all, mut square) = (Affine::IDENTITY, self);

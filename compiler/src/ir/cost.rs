@@ -1,8 +1,8 @@
 //! The cost model: what each node of a program costs, added up over statements by one fold.
 //!
-//! An [`Amount`] says what is counted and what two branches or the iterations of a loop make of it:
-//! [`operations`] for comparing a measured time with what a device could do at best, [`instructions`] for
-//! choices of size, [`iterations`] for limits of drivers.
+//! An [`Amount`] says what is counted, and how two branches or the iterations of a loop combine:
+//! [`operations`] to compare a measured time with a device's peak rates, [`instructions`] for heuristics,
+//! [`iterations`] for limits of drivers.
 
 pub mod instructions;
 pub mod iterations;
@@ -12,21 +12,22 @@ use super::{BinaryOp, Block, Expr, ExprId, FunctionMap, Program, Stmt, Value};
 
 /// What is counted.
 pub trait Amount: Copy + Default {
-    /// What counting needs to know beside the program.
+    /// The context of a count beside the program.
     type Setting;
 
-    /// Of a node apart from its operands and from the function that it calls.
+    /// The cost of a node without its operands and without the function that it calls.
     fn node(setting: &Self::Setting, program: &Program, id: ExprId) -> Self;
 
-    /// Of both.
+    /// The sum of both.
     fn and(self, other: Self) -> Self;
 
-    /// Of two branches, of which one runs.
+    /// The cost of two branches, of which one runs.
     fn either(self, other: Self) -> Self {
         self.and(other)
     }
 
-    /// Of a loop whose body costs this; `iterations` if its bounds are literals. None if it is unknown then.
+    /// The cost of a loop whose body costs this; `iterations` if its bounds are literals. None if it is
+    /// unknown then.
     fn repeated(self, iterations: Option<u64>) -> Option<Self>;
 }
 
@@ -50,7 +51,7 @@ impl<A: Amount> Costs<A> {
         costs
     }
 
-    /// Of a block; none if the bounds of a loop depend on the run and that matters.
+    /// The cost of a block; none if the bounds of a loop depend on the run and that matters.
     pub fn block(&self, program: &Program, block: &[Stmt]) -> Option<A> {
         block.iter().try_fold(A::default(), |sum, stmt| {
             Some(sum.and(self.statement(program, stmt)?))
@@ -78,7 +79,7 @@ impl<A: Amount> Costs<A> {
         })
     }
 
-    /// Of an expression.
+    /// The cost of an expression.
     pub fn tree(&self, program: &Program, root: ExprId) -> Option<A> {
         let mut nodes = program.nodes(root);
         nodes.try_fold(A::default(), |sum, id| {
@@ -86,7 +87,7 @@ impl<A: Amount> Costs<A> {
         })
     }
 
-    /// Of a node apart from its operands, with the function that it calls.
+    /// The cost of a node without its operands, with the function that it calls.
     pub fn node(&self, program: &Program, id: ExprId) -> Option<A> {
         let own = A::node(&self.setting, program, id);
         match program[id] {
@@ -108,7 +109,7 @@ pub(crate) fn iterations(program: &Program, stmt: &Stmt) -> Option<u64> {
     Some(u64::try_from(bound(end)? - bound(start)?).unwrap_or(0))
 }
 
-/// How long a value is awaited after its operands, in additions.
+/// The latency of a value after its operands, in additions.
 pub(crate) fn latency(expr: &Expr) -> i32 {
     match expr {
         Expr::Binary(BinaryOp::Divide, ..) | Expr::Builtin(..) => 6,
@@ -131,12 +132,12 @@ pub(crate) fn latency(expr: &Expr) -> i32 {
     }
 }
 
-/// What a node costs where it is evaluated although a branch may not need it, in simple instructions; none if
-/// that must not be.
+/// The cost of evaluating a node speculatively, where a branch may not need it, in simple instructions; none
+/// if that must not be.
 pub(crate) fn speculation(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Call(..) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } => None,
-        // Storage, `exp` and its kin.
+        // Storage, `exp` and the like.
         Expr::Element { .. } | Expr::Builtin(..) => Some(4),
         Expr::Literal(_)
         | Expr::Launch(_)

@@ -52,7 +52,7 @@ pub struct LaunchValues<'a> {
     pub data: &'a [&'a [u32]],
 }
 
-/// How far an agent has come.
+/// The progress of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// The number of steps that it ran, including the one in which it stopped.
@@ -66,7 +66,7 @@ pub struct Progress {
 pub enum Fault {
     /// It was cancelled.
     Cancelled,
-    /// The lanes of an agent went different ways around an [`Expr::AcrossLanes`]: the program was split wrongly.
+    /// The lanes of an agent diverged around an [`Expr::AcrossLanes`]: the program was split wrongly.
     Diverged,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Interpreter<'a> {
         self.plan.slots as u64 * size_of::<Value>() as u64
     }
 
-    /// A machine for agents of so many lanes, a power of two: 1, or what the program was split over. It asks
+    /// A machine for agents of `lanes` lanes, a power of two: 1, or what the program was split over. It asks
     /// now and then whether it is `cancelled`.
     pub fn machine<F: Fn() -> bool + Copy>(&self, lanes: u32, cancelled: F) -> Machine<'_, F> {
         let lanes = (0..lanes).map(|number| Lane::new(self, number, cancelled));

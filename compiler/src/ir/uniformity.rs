@@ -1,4 +1,4 @@
-//! Uniformity: who shares a value. A backend computes what all agents share once for all of them.
+//! Uniformity: who shares a value. A backend computes uniform values once for all agents.
 //!
 //! Invariant: in a run, an expression of scope `Run` has one value, of scope `Step` one in each step, whatever
 //! the agent; and what is not `by_lane` has the same value in all lanes of an agent. A value may be shared by
@@ -95,9 +95,9 @@ pub struct Uniformity {
 /// Who ends the iterations of a loop together.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Jumps {
-    /// Who comes by its `continue`s together.
+    /// Who reaches its `continue`s together.
     pub iterations: Sharing,
-    /// Who comes by its `break`s together, which depends on the iterations.
+    /// Who reaches its `break`s together, which depends on the iterations.
     pub breaks: Sharing,
 }
 
@@ -107,7 +107,7 @@ impl Uniformity {
         Uniformity::with(program, tracking, |_| false)
     }
 
-    /// The same where lanes have parts of states, of which `is_part` tells.
+    /// The same where lanes have parts of states, for which `is_part` is true.
     pub fn with(
         program: &Program,
         tracking: Tracking,
@@ -143,7 +143,7 @@ impl Uniformity {
         self.vars.get(var).copied().unwrap_or(Self::UNKNOWN)
     }
 
-    /// What a pass made since may be anyone's.
+    /// What a pass has created since may differ for each agent.
     const UNKNOWN: Sharing = Sharing {
         scope: Scope::Agent,
         by_lane: true,
@@ -154,8 +154,8 @@ impl Uniformity {
         self.exprs[id].unwrap_or(Self::UNKNOWN)
     }
 
-    /// Who shares the value of an expression, of a new one as well. The answer stays, whatever the expression
-    /// becomes.
+    /// Who shares the value of an expression, also of a new one. The answer stays, even if the expression
+    /// changes.
     pub fn find(&mut self, program: &Program, id: ExprId) -> Sharing {
         if let Some(Some(known)) = self.exprs.get(id) {
             return *known;
@@ -321,7 +321,7 @@ impl Uniformity {
             let operands = program[id].operands();
             let operands = operands.iter().filter_map(|operand| self.exprs[operand]);
             let sharing = self.node(program, id, Sharing::all(operands));
-            // Conditions around jumps are seen before the loop that they divide is known.
+            // Conditions around jumps are seen before it is known that they make the loop divergent.
             self.changed |= self.exprs[id].replace(sharing) != Some(sharing);
         }
         self.exprs[root].unwrap_or_default()

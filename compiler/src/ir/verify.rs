@@ -1,5 +1,5 @@
-//! The invariants of the IR, checked: what every stage before may not break and every stage after may
-//! rely on. A complaint is a bug of the compiler, never of a model.
+//! The verifier: checks the invariants of the IR, which every stage before must keep and every stage after
+//! relies on. A complaint is a bug of the compiler, never of a model.
 
 mod layout;
 mod types;
@@ -223,7 +223,7 @@ impl Verifier<'_> {
                 start,
                 end,
                 body,
-            } => self.rounds(*index, *start, *end, body),
+            } => self.for_loop(*index, *start, *end, body),
             Stmt::Break | Stmt::Continue if self.loops == 0 => {
                 self.complain("break or continue outside a for")
             }
@@ -258,7 +258,7 @@ impl Verifier<'_> {
         self.declare(var)
     }
 
-    fn rounds(
+    fn for_loop(
         &mut self,
         index: VarId,
         start: ExprId,

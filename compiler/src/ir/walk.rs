@@ -1,5 +1,5 @@
-//! What an expression or a statement is made of: operands, nodes, blocks. Whoever walks a program does it
-//! with these, so that a new kind of expression or statement names its parts once.
+//! What an expression or a statement consists of: operands, nodes, blocks. All walks over a program use
+//! these, so that a new kind of expression or statement lists its parts once.
 
 use super::{Block, Expr, ExprId, Program, Stmt};
 use std::ops::Deref;

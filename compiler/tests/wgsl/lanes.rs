@@ -1,5 +1,5 @@
-//! Kernels whose agents have several lanes: how they talk, and that barriers stand where no agent parts from
-//! others.
+//! Kernels whose agents have several lanes: how these exchange values, and that barriers stand only in
+//! uniform control flow.
 
 use crate::validate::{naga, naga_with_subgroups, tint};
 use sim_compiler::{
@@ -86,7 +86,7 @@ fn barriers_stand_where_all_agents_come_by() {
             format!("for k in 0..9 {{ if x > 3.0 {{ continue }} {SUM} }}"),
             1,
         ),
-        // One that has stopped goes on, but not through loops.
+        // One that has stopped continues, but not through loops.
         (format!("if x > 3.0 {{ stop }} {SUM}"), 4),
         (
             format!("if x > 3.0 {{ stop }} {SUM} for k in 0..rounds {{ x += sin(x) }}"),

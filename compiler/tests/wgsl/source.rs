@@ -62,7 +62,7 @@ fn an_else_if_chain_may_have_hundreds_of_links() {
     }
 }
 
-/// The time loop of a generator that lanes skip ahead, two steps a round.
+/// The time loop of a generator that lanes skip ahead, two steps an iteration.
 #[test]
 fn a_generator_is_skipped_ahead() {
     let source = include_str!("../../../benchmarks/pi.sim");

@@ -29,7 +29,7 @@ fn naga_with(text: &str, capabilities: Capabilities) {
     }
 }
 
-/// Fails if tint refuses the text; says so and passes where there is no tint.
+/// Fails if tint refuses the text; says so and passes where tint is not installed.
 pub fn tint(text: &str) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

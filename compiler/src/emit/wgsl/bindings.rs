@@ -1,4 +1,4 @@
-//! The head of the text: what it is, and the buffers, laid out as `manifest` says.
+//! The head of the text: a comment, and the buffers, laid out as in `manifest`.
 
 use super::{Writer, literal, names::Names};
 use crate::{
@@ -178,8 +178,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Arrays of constants. Variables, not `const`: shader compilers copy a `const` array to a variable in
-    /// each place that indexes it, and find a variable that nobody writes to be constant.
+    /// Arrays of constants. These are variables, not `const`: shader compilers copy a `const` array to a
+    /// variable at each dynamic index, and detect that a variable is never written.
     fn constants(&mut self) {
         let program = self.program;
         for (id, elements) in &program.constants {
@@ -223,7 +223,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a function of WGSL has no room for, see `limits`.
+    /// Variables that do not fit a function of WGSL, see `limits`.
     fn private_variables(&mut self) {
         let program = self.program;
         let mut first = true;

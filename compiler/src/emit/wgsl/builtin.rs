@@ -1,4 +1,4 @@
-//! Calls of builtins, and the functions that stand for those that WGSL lacks.
+//! Calls of builtins, and the functions that replace those that WGSL lacks.
 
 use super::{Writer, literal, operator::Level};
 use crate::{
@@ -24,7 +24,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a call of a builtin's function, or of that which calls it component by component.
+    /// Writes a call of a builtin's function, or of the one that applies it to each component.
     fn helper(&mut self, id: BuiltinId, name: &str, args: &[ExprId]) {
         let pure = id.row().pure();
         let ty = self.shared_type(pure, args);
@@ -46,7 +46,7 @@ impl Writer<'_> {
             .map_or(Type::F32, |(_, arg)| self.program.type_of(*arg))
     }
 
-    /// Writes arguments in their brackets, one of them hidden if all are constants.
+    /// Writes arguments in parentheses, one of them hidden if all are constants.
     fn arguments_shown(&mut self, args: &[ExprId]) {
         let hide = args.iter().all(|arg| self.is_constant(*arg));
         self.push("(");
@@ -63,7 +63,7 @@ impl Writer<'_> {
         self.push(")");
     }
 
-    /// Writes an expression with arguments in the places of `{0}`, `{1}`, ….
+    /// Writes an expression with arguments substituted for `{0}`, `{1}`, ….
     fn template(&mut self, template: &'static str, args: &[ExprId]) {
         let hide = args.iter().all(|arg| self.is_constant(*arg));
         let mut rest = template;
@@ -83,7 +83,7 @@ impl Writer<'_> {
         self.push(rest);
     }
 
-    /// Writes the functions that stand for the builtins used, those that they need included.
+    /// Writes the functions that replace the builtins used, and those that these call.
     pub(super) fn builtin_helpers(&mut self) {
         let helpers = std::mem::take(&mut self.helpers);
         let mut written = BTreeSet::new();
@@ -147,7 +147,7 @@ impl Writer<'_> {
     }
 }
 
-/// Does a vector's result come component by component? Not if the text is of vectors itself.
+/// Is a vector's result computed component by component? Not if the text is of vectors itself.
 fn is_componentwise(pure: &Pure) -> bool {
     pure.result == Slot::T && pure.class != Class::Vector
 }

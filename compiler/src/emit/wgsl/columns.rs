@@ -65,7 +65,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Calls `write` with the place of each element and the text of its index, in a loop if need be.
+    /// Calls `write` with the place of each element and the text of its index, in a loop if necessary.
     fn for_elements(&mut self, id: VarId, mut write: impl FnMut(&mut Self, Place, &str)) {
         let var = &self.program[id];
         let words = var.ty.words();
@@ -129,7 +129,7 @@ impl Writer<'_> {
         format!("{column} * run.agents + {slot}")
     }
 
-    /// Writes the lines that store the value of that text, a name or an element.
+    /// Writes the lines that store a value, given by its text: a name or an element.
     fn store_text(&mut self, columns: Columns, ty: Type, place: &Place, value: &str) {
         let (buffer, float) = self.columns(columns);
         for at in 0..ty.words() {

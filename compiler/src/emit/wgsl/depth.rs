@@ -3,11 +3,11 @@
 use super::{Writer, operator::Level};
 use crate::ir::{Expr, ExprId};
 
-/// Brackets within one another at most. tint gives up at 128 levels, counts a sign and its brackets
-/// twice, and counts the blocks around.
+/// Nesting depth of brackets, at most. tint gives up at 128 levels, counts a sign and its brackets twice, and
+/// counts the enclosing blocks.
 const BRACKETS: u32 = 24;
 
-/// Operators above one another at most; tint gives up at 512.
+/// Nesting depth of operators, at most; tint gives up at 512.
 const HEIGHT: u32 = 160;
 
 /// How deep an expression is.
@@ -18,13 +18,13 @@ struct Depth {
 }
 
 impl Writer<'_> {
-    /// Writes `let`s for the parts of an expression that would nest too deep in the statement to come.
+    /// Writes `let`s for the subtrees of an expression that would nest too deep in the next statement.
     pub(super) fn cut(&mut self, root: ExprId) {
         self.hoisted.clear();
         self.cut_operands(root);
     }
 
-    /// The same for an expression of a statement that has others, which have been cut already.
+    /// The same for an expression of a statement whose other expressions have been cut already.
     pub(super) fn cut_also(&mut self, root: ExprId) {
         self.cut_operands(root);
     }
@@ -48,7 +48,7 @@ impl Writer<'_> {
         let program = self.program;
         let mut depth = Depth::default();
         for &operand in program[id].operands().iter() {
-            // Expressions of a program that nobody has simplified can be hundreds of levels deep.
+            // Expressions of an unoptimised program can be hundreds of levels deep.
             let own = stacker::maybe_grow(64 << 10, 1 << 20, || self.cut_operands(operand));
             let edge = self.edge(id, operand);
             let mut reached = below(own, edge);
@@ -73,7 +73,7 @@ impl Writer<'_> {
         self.hoisted.insert(id, name);
     }
 
-    /// Whether an operand stands in brackets of its own.
+    /// Whether an operand stands in parentheses of its own.
     fn edge(&self, id: ExprId, operand: ExprId) -> u32 {
         match &self.program[id] {
             Expr::Binary(op, a, b) if *a == operand && self.division(*op, *a, *b).is_none() => {

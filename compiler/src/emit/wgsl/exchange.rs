@@ -1,9 +1,9 @@
-//! Lanes of one agent in several subgroups, or in none: they talk through workgroup memory and wait at
-//! barriers.
+//! Lanes of one agent in several subgroups, or without subgroups: they exchange values through workgroup
+//! memory and wait at barriers.
 //!
-//! Barriers are for all lanes of a workgroup. So none of them leaves early: those of an agent beyond the last
-//! do as the last agent does, and store nothing; and an agent that has stopped goes on to the end, if
-//! barriers are in its steps.
+//! All lanes of a workgroup must reach a barrier. So none of them returns early: those of an agent beyond the
+//! last compute what the last agent does, and store nothing; and an agent that has stopped continues to the
+//! end, if there are barriers in its steps.
 
 use crate::{
     emit::wgsl::{Writer, literal},
@@ -13,18 +13,18 @@ use crate::{
 use std::fmt::Write;
 
 impl Writer<'_> {
-    /// In so many parts an agent's lanes come to workgroup memory: one or more subgroups each, or lanes. 1 if
-    /// shuffles do it all.
+    /// The number of parts that an agent's lanes combine through workgroup memory: one or more subgroups
+    /// each, or lanes. 1 if shuffles do it all.
     pub(super) fn parts(&self) -> u32 {
         self.layout.lanes / self.shuffling()
     }
 
-    /// Lanes that combine what they have by shuffles first.
+    /// Lanes that combine their values by shuffles first.
     pub(super) fn shuffling(&self) -> u32 {
         self.layout.lanes.clamp(1, self.schedule.subgroup)
     }
 
-    /// Do lanes talk through workgroup memory?
+    /// Do lanes exchange values through workgroup memory?
     pub(super) fn has_barriers(&self) -> bool {
         self.parts() > 1
     }
@@ -34,12 +34,12 @@ impl Writer<'_> {
         self.manifest.workgroup_size.max(self.layout.lanes)
     }
 
-    /// Places of the parts of a workgroup's agents.
+    /// Elements for the parts of a workgroup's agents.
     fn places(&self) -> u32 {
         self.workgroup_size() / self.shuffling()
     }
 
-    /// The types of what is combined through the memory.
+    /// The types of values that are combined through the memory.
     fn exchanged(&self) -> Vec<Type> {
         let across = self.usage.across.iter().filter(|_| self.has_barriers());
         let mut types: Vec<Type> = across.map(|(_, ty)| in_memory(*ty)).collect();
@@ -54,8 +54,8 @@ impl Writer<'_> {
         types.map(|ty| 2 * self.places() * ty.bytes()).sum()
     }
 
-    /// Declares the memory, and where a lane finds its part: two halves, that take turns, so that nobody
-    /// writes into what others still read.
+    /// Declares the memory, and where a lane finds its part: two halves are used in turn, so that no lane
+    /// writes what others still read.
     pub(super) fn exchange_memory(&mut self) {
         if !self.has_barriers() {
             return;
@@ -73,7 +73,7 @@ impl Writer<'_> {
         self.line("var<private> lanes_half: u32;");
     }
 
-    /// The head of `main` and the lane's place: every lane of a workgroup gets past it.
+    /// The head of `main` and the lane's place: no lane of a workgroup returns here.
     pub(super) fn barrier_entry(&mut self, slot: &str) {
         let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
         self.line("fn main(");
@@ -118,8 +118,8 @@ impl Writer<'_> {
         self.own.is_agent = is_agent;
     }
 
-    /// What follows the shuffles in a function that combines lanes: `all` is what those of a subgroup have
-    /// together.
+    /// What follows the shuffles in a function that combines lanes: `all` is the combined value of a
+    /// subgroup's lanes.
     pub(super) fn exchange_text(&self, op: LaneOp, ty: Type) -> String {
         let (memory, places, lanes) = (memory_name(in_memory(ty)), self.places(), self.shuffling());
         let own = match lanes {
@@ -155,7 +155,7 @@ impl Writer<'_> {
     }
 }
 
-/// The type of a value in workgroup memory, which has no place for `bool`.
+/// The type of a value in workgroup memory, which cannot hold `bool`.
 fn in_memory(ty: Type) -> Type {
     match ty {
         Type::Bool => Type::U32,
@@ -167,7 +167,7 @@ fn memory_name(ty: Type) -> String {
     format!("lanes_parts_{}", ty.name())
 }
 
-/// The parts combined as a balanced tree, in the same order by every lane, whatever they are.
+/// The parts combined as a balanced tree, in the same order by every lane.
 fn tree(op: LaneOp, parts: &[String]) -> String {
     let [_, _, ..] = parts else {
         return parts.concat();

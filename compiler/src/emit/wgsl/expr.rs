@@ -4,7 +4,7 @@ use super::{Writer, literal, operator::Level, support::Support};
 use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, Value, VarId, VarKind};
 
 impl<'a> Writer<'a> {
-    /// Writes an expression, in brackets if it binds less tightly than `least`.
+    /// Writes an expression, in parentheses if it binds less tightly than `least`.
     pub(super) fn expr(&mut self, id: ExprId, least: Level) {
         self.begin_origin(id);
         if let Some(name) = self.hoisted.get(&id) {
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes arguments in their brackets.
+    /// Writes arguments in parentheses.
     pub(super) fn arguments(&mut self, args: &[ExprId]) {
         self.push("(");
         for (k, arg) in args.iter().enumerate() {
@@ -159,7 +159,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The value of an element with a known place in an array of constants.
+    /// The value of an element at a known index of an array of constants.
     pub(super) fn constant_element(&self, array: VarId, index: ExprId) -> Option<&'a Value> {
         let program = self.program;
         match program[index] {

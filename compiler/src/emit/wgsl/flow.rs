@@ -38,7 +38,7 @@ impl<'b> Link<'b> {
 }
 
 impl Writer<'_> {
-    /// Writes an `if`. Does the flow reach its end?
+    /// Writes an `if`. Is its end reachable?
     pub(super) fn conditional(
         &mut self,
         condition: ExprId,
@@ -56,7 +56,7 @@ impl Writer<'_> {
         if !self.is_cut(first) {
             return self.chain(first, None).0;
         }
-        // What WGSL does not take in one chain goes on after its end, if none of its arms ran.
+        // What does not fit one chain of WGSL follows it, and runs if none of its arms did.
         self.chain_cut = true;
         let other = self.names.declare("other");
         self.line(&format!("var {other} = false;"));
@@ -87,8 +87,8 @@ impl Writer<'_> {
         false
     }
 
-    /// Writes an `if` with its `else if`s, as many as WGSL takes; if there are more, sets `other` in their
-    /// stead and returns the first of them. Also: does the flow reach the end of any arm?
+    /// Writes an `if` with its `else if`s, as many as WGSL takes; if there are more, sets `other` instead and
+    /// returns the first of them. Also: is the end of any arm reachable?
     fn chain<'b>(&mut self, first: Link<'b>, other: Option<&str>) -> (bool, Option<Link<'b>>) {
         self.cut(first.condition);
         self.begin();
@@ -196,7 +196,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Does an expression cost next to nothing and stay the same while its loop runs?
+    /// Is an expression cheap and invariant in its loop?
     fn is_stable(&self, id: ExprId) -> bool {
         if self.hoisted.contains_key(&id) {
             return true;

@@ -39,7 +39,7 @@ impl Writer<'_> {
         self.chain_cut = false;
         self.block(&function.body);
         if self.chain_cut {
-            // Nothing gets here, but a chain that was cut hides that from WGSL.
+            // Unreachable, but WGSL does not see that through a chain that was cut.
             self.line(&format!("return {result}();"));
         }
         self.close("}");

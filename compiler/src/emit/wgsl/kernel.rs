@@ -1,4 +1,5 @@
-//! The entry point `main`: birth or continuation and the end of the run; `time` has the loop between them.
+//! The entry point `main`: initialisation or continuation and the end of the run; `time` has the loop between
+//! them.
 
 use super::{Writer, columns::Columns};
 use crate::{
@@ -134,7 +135,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Reads what the agent was given, once.
+    /// Loads the agent's inputs, once.
     fn load_inputs(&mut self) {
         let program = self.program;
         let dynamic = |var: &VarId| self.usage.dynamic[var];
@@ -172,7 +173,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Declares the states and gives them the values of birth, or those that an earlier dispatch left.
+    /// Declares the states and sets them to their initial values, or to those that an earlier dispatch left.
     fn birth(&mut self) {
         let program = self.program;
         self.blank();
@@ -217,7 +218,7 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// Blocks that may draw, after the key of their random step. Does the flow reach the end of the last?
+    /// Blocks that may draw, after the key of their random step. Is the end of the last reachable?
     pub(super) fn part(&mut self, which: usize, step: &str, blocks: &[&[Stmt]]) -> bool {
         self.names.enter();
         if self.usage.draws[which] {
@@ -295,7 +296,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Leaves the states and the progress for the host and the next dispatch.
+    /// Stores the states and the progress for the host and the next dispatch.
     fn store(&mut self) {
         self.blank();
         self.store_states();

@@ -1,5 +1,5 @@
-//! Several lanes of a subgroup for one agent: who is who, and what they tell one another. `exchange` has what
-//! is different where they are more than a subgroup's.
+//! Several lanes of a subgroup for one agent: their numbers, and what they exchange. `exchange` has what is
+//! different where an agent has more lanes than a subgroup.
 
 use super::{Writer, literal};
 use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Type, VarId, VarKind};
@@ -40,7 +40,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What all lanes have alike is written by the first.
+    /// What is equal in all lanes is written by the first.
     pub(super) fn open_first_lane(&mut self) {
         let lane = &self.own.lane;
         if self.has_barriers() {
@@ -78,7 +78,7 @@ impl Writer<'_> {
         self.push(")");
     }
 
-    /// Could a driver that keeps the order of sums take a part of this term into the sum over the lanes? Only
+    /// Could a driver that keeps the order of sums fuse a part of this term into the sum over the lanes? Only
     /// a product, which a sum may turn out to be where a part of it is known to be 0.
     fn needs_hiding(&self, term: ExprId) -> bool {
         let program = self.program;
@@ -95,7 +95,7 @@ impl Writer<'_> {
         program.type_of(term).is_vector() || self.may_be_known(a) || self.may_be_known(b)
     }
 
-    /// Might a driver know a value, perhaps once it has unrolled a loop?
+    /// Might a driver know a value, perhaps after it has unrolled a loop?
     fn may_be_known(&self, id: ExprId) -> bool {
         let program = self.program;
         match &program[id] {
@@ -119,12 +119,12 @@ impl Writer<'_> {
         }
     }
 
-    /// Does a function need to know the agent's first lane?
+    /// Does a function need the agent's first lane?
     fn asks_first(&self, op: LaneOp, ty: Type) -> bool {
         matches!(op, LaneOp::Least | LaneOp::Most) && ty.is_float() && !self.has_barriers()
     }
 
-    /// Stops an agent that goes on: its states are put away, where they will lie after the run.
+    /// Stops an agent that continues: its states are saved to where they will be after the run.
     pub(super) fn put_away(&mut self) {
         let stopped = self.own.stopped.clone();
         self.open(&format!("if (!{stopped}) {{"));
@@ -134,13 +134,13 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// Gives the agents that have stopped the states that they had then.
+    /// Restores the states of stopped agents to those that they stopped with.
     pub(super) fn take_back(&mut self) {
         if !self.time_loop.outlives_stop {
             return;
         }
         let (shared, own) = self.states_by_lane();
-        // The other lanes need what the first has put away, if they go on to combine something.
+        // The other lanes need the saved states of the first, if they go on to combine something.
         let all_load = self.has_barriers() && self.usage.across_finish;
         if all_load {
             self.line("storageBarrier();");
@@ -173,7 +173,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The states of which each lane has a part, and those that all have alike.
+    /// The states of which each lane has a part, and those that are equal in all lanes.
     pub(super) fn states_by_lane(&self) -> (Vec<VarId>, Vec<VarId>) {
         let program = self.program;
         let is_split = |state: &&VarId| self.layout.part(program, **state).is_some();
@@ -198,11 +198,12 @@ impl Writer<'_> {
         }
     }
 
-    /// A butterfly: after each line twice as many lanes have heard of one another. Each combines the same two
-    /// values, in either order, so that all end up with the same bits. That takes care: a driver that took
-    /// the first value's product into the sum (fma), or changed the order of the sums, would give each lane
-    /// bits of its own; what passes through an integer it leaves alone. (One that keeps the order of sums can
-    /// only take in a product, see [`Writer::needs_hiding`].) And `min` of a NaN may be either value: the
+    /// A butterfly: after each line a value combines twice as many lanes. The lanes of a pair combine the
+    /// same two values, in either order, so that all end up with the same bits. That takes care: a driver
+    /// that fused the first value's product into the sum (fma), or reordered the sums, would give each lane
+    /// bits of its own; what passes through an integer it leaves as it is. (One that keeps the order of sums
+    /// can only fuse a product, see [`Writer::needs_hiding`].) And `min` of a NaN may be either value: the
+    /// first lane's counts. None of it matters where parts are in memory, since all lanes read the same ones.
     /// first lane's counts. None of it matters where parts lie in memory, since all lanes read the same ones.
     fn lane_function(&self, op: LaneOp, ty: Type, hides: bool) -> String {
         let name = function_name(op, ty);
@@ -248,8 +249,8 @@ fn function_name(op: LaneOp, ty: Type) -> String {
     format!("lanes_{}_{}", op.name(), ty.name())
 }
 
-/// What hides a value from a driver's compiler, before and after it: an exclusive or with a number that is
-/// always 0, which no driver knows.
+/// Hides a value from a driver's compiler, before and after it: an exclusive or with a number that is always
+/// 0, which no driver knows.
 fn opaque(ty: Type) -> (String, String) {
     let words = match ty {
         Type::Vec2 => "vec2u",

@@ -1,9 +1,9 @@
-//! Names for the generated text: the model's own where WGSL allows it, no two alike in one scope.
+//! Names for the generated text: the model's own where WGSL allows it, unique in each scope.
 
 use super::reserved;
 use std::collections::HashMap;
 
-/// The names of one namespace, scope by scope. Law: a name is given out only while no visible
+/// The names of one namespace, scope by scope. Invariant: a name is given out only while no visible
 /// declaration has it, so the text never shadows anything.
 pub(super) struct Names {
     /// Per name in use: the last suffix that was tried for it as a base, at least 1.

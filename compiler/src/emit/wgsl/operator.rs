@@ -1,13 +1,13 @@
-//! Operators: which brackets WGSL's grammar needs, and what its operators leave undefined.
+//! Operators: which parentheses WGSL's grammar needs, and what its operators leave undefined.
 
 use super::{Writer, literal, support::Support};
 use crate::builtin::{BuiltinId, Wgsl};
 use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, UnaryOp, Value, VarKind};
 
-/// How tightly an expression binds. WGSL has no one order: `&& || & | ^` mix with nothing.
+/// How tightly an expression binds. WGSL has no total order: `&& || & | ^` mix with nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// `&& || & | ^`, and what accepts everything.
+    /// `&& || & | ^`, and a place that accepts everything.
     Lowest,
     /// `== != < <= > >=`
     Comparison,
@@ -115,7 +115,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The least level of the left operand `a`: chains such as `a && b && c` need no brackets.
+    /// The least level of the left operand `a`: chains such as `a && b && c` need no parentheses.
     pub(super) fn left_level(&self, op: BinaryOp, a: ExprId) -> Level {
         let (own, left, _) = levels(op);
         match &self.program[a] {
@@ -211,13 +211,13 @@ impl Writer<'_> {
         self.right_operand(op, b);
     }
 
-    /// Some drivers take `!=` of floats as ordered, and NaN as equal to everything; a negated `==` they
-    /// cannot mistake.
+    /// Some drivers take `!=` of floats as ordered, and NaN as equal to everything; a negated `==` is always
+    /// right.
     fn is_float_difference(&self, op: BinaryOp, a: ExprId) -> bool {
         op == BinaryOp::NotEqual && self.program.type_of(a).is_float()
     }
 
-    /// Writes `target op= b` if `target = a op b` may be said so: that is `a` reads the target.
+    /// Writes `target op= b` if `target = a op b` can be abbreviated so: if `a` reads the target.
     pub(super) fn compound(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> bool {
         let assigns = match op {
             BinaryOp::Add
@@ -282,8 +282,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The function that divides integers as the IR means it, where WGSL's operator may not: WGSL leaves
-    /// `%` of negative numbers to the drivers too.
+    /// The function that divides integers with the IR's meaning, where WGSL's operator may not have it: WGSL
+    /// also leaves `%` of negative numbers to the drivers.
     pub(super) fn division(&self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<Support> {
         let remainder = match op {
             BinaryOp::Divide => false,
@@ -323,7 +323,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Is an `i32` plainly never negative?
+    /// Is an `i32` evidently never negative?
     pub(super) fn is_natural(&self, id: ExprId) -> bool {
         match &self.program[id] {
             Expr::Literal(Value::I32(x)) => *x >= 0,

@@ -1,4 +1,4 @@
-//! The map of the source: which lines of the kernel an expression of the model went to.
+//! The map of the source: the lines of the kernel that each expression of the model went to.
 
 use crate::{
     emit::wgsl::Writer, ir::ExprId, kernel::tailor::Tailored, manifest::Manifest, options::Options,
@@ -9,7 +9,7 @@ use std::ops::Range;
 /// An expression of the source in the kernel's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Where it stands in the source. What the prelude brought along stands behind the source's end.
+    /// Its place in the source. Text of the prelude is behind the source's end.
     pub span: Span,
     /// The bytes of the lines that it went to.
     pub lines: Range<usize>,
@@ -29,7 +29,7 @@ pub(crate) fn origins(
 }
 
 impl Writer<'_> {
-    /// Notes that an expression stands in the line at hand.
+    /// Records that an expression is in the current line.
     pub(super) fn begin_origin(&mut self, id: ExprId) {
         let span = self.program.span(id);
         let start = self.line_start;
@@ -43,7 +43,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The line at hand has ended, and been broken if it was long.
+    /// The current line has ended, and was broken if it was long.
     pub(super) fn end_origins(&mut self) {
         let end = self.out.len();
         if let Some(origins) = &mut self.origins {

@@ -1,4 +1,4 @@
-//! Precise mathematics: which functions stand for builtins and for division.
+//! Precise mathematics: which functions replace builtins and division.
 
 use super::{Writer, support::Support};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
-    /// The function that stands for a builtin, if precise mathematics was asked for and has one.
+    /// The function that replaces a builtin, if precise mathematics was asked for and has one.
     pub(super) fn precise_form(&self, id: BuiltinId) -> Option<&'static str> {
         match self.math {
             Math::Fast => None,
@@ -58,7 +58,7 @@ impl Writer<'_> {
         {
             self.precise.insert(precise::QUOTIENT);
         }
-        // Under the fast mathematics nobody waits for those texts to be read.
+        // With fast mathematics these texts are never parsed.
         if self.precise.is_empty() {
             return;
         }

@@ -1,10 +1,11 @@
-//! Workgroup memory that nobody uses: see [`Schedule::reserve`](crate::kernel::schedule::Schedule::reserve).
+//! Reserved workgroup memory, which is never used: see
+//! [`Schedule::reserve`](crate::kernel::schedule::Schedule::reserve).
 
 use super::Writer;
 use crate::value::WORD_BYTES;
 
 impl Writer<'_> {
-    /// How much of it: what lanes talk through counts, too.
+    /// Its size; memory through which lanes exchange values counts, too.
     fn reserved_words(&self) -> Option<u32> {
         let bytes = self
             .schedule
@@ -27,7 +28,7 @@ impl Writer<'_> {
         self.line(&format!("var<workgroup> {name}: array<u32, {words}>;"));
     }
 
-    /// Uses it under a condition that never holds, which no compiler can know, so that none leaves it out.
+    /// Uses it under a condition that never holds, which no compiler can know, so that none removes it.
     pub(super) fn touch_reserved(&mut self) {
         let Some(words) = self.reserved_words() else {
             return;

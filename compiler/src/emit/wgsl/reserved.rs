@@ -42,7 +42,7 @@ div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 kept \
 precise_quotient_vec2 precise_quotient_vec3 precise_quotient_vec4 \
 runtime_f32 runtime_i32 runtime_u32 runtime_bool";
 
-/// How the names begin of what is there for lanes: see `lanes` and `exchange`.
+/// Prefixes of names that lanes need: see `lanes` and `exchange`.
 const LANES: &str = "lanes_";
 
 static SORTED_KEYWORDS: LazyLock<Vec<&'static str>> =
@@ -70,7 +70,7 @@ static SORTED_MODULE: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     sorted(names)
 });
 
-/// A process asks for few names: that is faster than to make a hash table of so many.
+/// A process looks up few names: that is faster than building a hash table of this many.
 fn sorted(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     let mut names: Vec<_> = names.collect();
     names.sort_unstable();

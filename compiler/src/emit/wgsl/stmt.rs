@@ -1,10 +1,10 @@
-//! Statements, one line each; `flow` writes those that hold others.
+//! Statements, one line each; `flow` writes those that contain others.
 
 use super::{Writer, operator::Level};
 use crate::ir::{BinaryOp, Expr, ExprId, Stmt, VarId, VarKind};
 
 impl Writer<'_> {
-    /// Writes a block in a scope of its own. Does the flow reach its end?
+    /// Writes a block in a scope of its own. Is its end reachable?
     pub(super) fn block(&mut self, block: &[Stmt]) -> bool {
         self.names.enter();
         // Inlining nests blocks deeper than any model's text does.
@@ -13,7 +13,7 @@ impl Writer<'_> {
         falls
     }
 
-    /// Writes statements into the scope at hand, as far as the flow reaches.
+    /// Writes statements into the current scope, as far as they are reachable.
     pub(super) fn statements(&mut self, block: &[Stmt]) -> bool {
         block.iter().all(|stmt| self.stmt(stmt))
     }
@@ -134,7 +134,7 @@ impl Writer<'_> {
         self.end(";");
     }
 
-    /// Does an output go to its buffer where it is assigned?
+    /// Is an output stored to its buffer where it is assigned?
     pub(super) fn is_direct(&self, var: VarId) -> bool {
         self.program[var].kind == VarKind::Output && self.usage.read[var] == 0
     }
@@ -178,7 +178,7 @@ impl Writer<'_> {
         self.end(";");
     }
 
-    /// The operator and operands of `a[i] = a[i] op b`, for an index that is plainly the same.
+    /// The operator and operands of `a[i] = a[i] op b`, for an index that is evidently the same.
     fn element_update(
         &self,
         var: VarId,

@@ -1,4 +1,4 @@
-//! Reading what a launch gives: params, tables and inputs; `columns` has what an agent changes.
+//! Reading what a launch provides: params, tables and inputs; `columns` has what an agent changes.
 
 use crate::{
     emit::wgsl::{Writer, literal, operator::Level},
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Words of a row that are read by names of their own.
+/// Words of a row that are read through names of their own.
 pub(super) const NAMED_WORDS: u32 = 64;
 
 /// The rows and components of `vec4`s that hold `count` words from `word` on.
@@ -146,7 +146,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An element of an array of params with a known place.
+    /// An element at a known index of an array of params.
     fn param_value(&mut self, id: VarId, k: u32) {
         let ty = self.program[id].ty;
         let words = ty.words();
@@ -159,7 +159,7 @@ impl Writer<'_> {
         self.unless_bool(ty);
     }
 
-    /// An input value with a known place: by its name, or from the buffer.
+    /// An input value at a known place: by its name, or from the buffer.
     fn input_value(&mut self, id: VarId, place: LanePlace) {
         match self.input_names.get(&(id, place)) {
             Some(name) => self.out.push_str(name),
@@ -183,8 +183,8 @@ impl Writer<'_> {
         self.typed(ty, &parts, self.floats.inputs);
     }
 
-    /// What stands for a `let` of the compiler's own that names one word of a row, where inputs are many:
-    /// a line for each would cost validators more time than all that is computed with them.
+    /// What replaces a `let` of the compiler's own that names one word of a row, where inputs are many: a
+    /// line for each would cost validators more time than all computations with them.
     pub(super) fn part_of_row(&self, id: VarId, value: ExprId) -> Option<String> {
         let program = self.program;
         let Expr::Element { array, index } = program[value] else {
@@ -242,7 +242,7 @@ impl Writer<'_> {
     }
 }
 
-/// A row, and how many rows on the next lane's is, for elements of so many words.
+/// A row, and the number of rows to the next lane's, for elements of this many words.
 fn row_of(row: u32, place: LanePlace, words: u32) -> LanePlace {
     let last = place.last.map(|last| (last - place.first) * words);
     LanePlace {

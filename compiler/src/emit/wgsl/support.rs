@@ -174,8 +174,8 @@ fn precise_quotient_vec4(a: vec4f, b: vec4f) -> vec4f {
 }
 ";
 
-// An addition, and no exclusive or as where lanes hide values: with that, a driver gave the operands of
-// multiply-adds to one bank of registers, and MountainCar of 1,048,576 agents took 9 % longer on an H200.
+// An addition, and not an exclusive or as where lanes hide values: with that, a driver put the operands of
+// multiply-adds into one bank of registers, and MountainCar of 1,048,576 agents took 9 % longer on an H200.
 const KEPT: &str = "\
 // x, in a way that keeps drivers from computing it again in every step: they do not know that `run.guard` is 2.
 fn kept(x: f32) -> f32 {
@@ -237,7 +237,7 @@ fn runtime_bool(x: bool) -> bool {
 ";
 
 impl Writer<'_> {
-    /// Writes all that the text so far calls: looks into arrays, then builtins, random words, operators.
+    /// Writes all that the text so far calls: loads of elements, then builtins, random words, operators.
     pub(super) fn support(&mut self) {
         for k in 0..self.program.vars.len() {
             let var = VarId(k as u32);
@@ -262,8 +262,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `fn weights_at(k: i32) -> f32`: an element of an array that lies in a buffer in units that are not
-    /// its own.
+    /// `fn weights_at(k: i32) -> f32`: an element of an array in a buffer whose units are not its own.
     fn accessor(&mut self, id: VarId, name: &str) {
         let program = self.program;
         let var = &program[id];

@@ -1,4 +1,4 @@
-//! The time loop, as [`TimeLoop`](crate::kernel::time_loop::TimeLoop) says.
+//! The time loop, as described by [`TimeLoop`](crate::kernel::time_loop::TimeLoop).
 
 use crate::{
     emit::wgsl::{Writer, literal},
@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// How many lanes share the steps out.
+    /// The number of lanes that the steps are split over.
     fn time_lanes(&self) -> u32 {
         match self.layout.splits_time() {
             true => self.layout.lanes,
@@ -91,7 +91,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Puts what was accumulated so far aside, where the lanes share the steps: each adds up its own.
+    /// Saves what was accumulated so far, where the steps are split over lanes: each adds up its own.
     fn begin_parts(&mut self) -> Vec<String> {
         let program = self.program;
         if self.layout.accumulated.is_empty() {
@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
                 LaneOp::Product => format!("{part} = {before} * {parts};"),
                 LaneOp::Least => format!("{part} = min({before}, {parts});"),
                 LaneOp::Most => format!("{part} = max({before}, {parts});"),
-                // The lanes first: where they wait for one another, none may leave that out.
+                // The lanes first: where they wait for one another, none may skip that.
                 LaneOp::Any => format!("{part} = {parts} || {before};"),
                 LaneOp::All => format!("{part} = {parts} && {before};"),
             });
@@ -165,8 +165,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Names the integers of a lane's next step: they follow from those of this one, whatever it does, so
-    /// that steps need not wait for one another.
+    /// Names the integers of a lane's next step: they depend only on those of this one, so that steps need
+    /// not wait for one another.
     fn begin_turn(&mut self) -> Vec<String> {
         let program = self.program;
         let mut next = Vec::with_capacity(self.layout.skipped.len());
@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The lane whose turn comes next has the integers of the end.
+    /// The lane whose turn comes next has the final integers.
     fn end_turns(&mut self) {
         let program = self.program;
         if self.layout.skipped.is_empty() {
@@ -220,11 +220,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the loop that takes `copies` steps a round, as long as there are so many before `end`.
+    /// Writes the loop that takes `copies` steps an iteration, as long as that many are left before `end`.
     fn round(&mut self, copies: u32, end: &str, go_on: &str) {
         let t = self.own.step.clone();
         let lanes = self.time_lanes();
-        // Not `t + copies <= end_step`, which could be beyond the integers.
+        // Not `t + copies <= end_step`, which could overflow.
         let enough = match lanes {
             1 => format!(">= {copies}"),
             _ => format!("> {}", (copies - 1) * lanes),
@@ -276,7 +276,7 @@ impl<'a> Writer<'a> {
         self.line(&count);
     }
 
-    /// Writes one step. Does the flow reach its end?
+    /// Writes one step. Is its end reachable?
     fn step(&mut self) -> bool {
         self.names.enter();
         let next = self.begin_turn();
@@ -288,7 +288,7 @@ impl<'a> Writer<'a> {
         falls
     }
 
-    /// The step without what `prepare` or the time loop do in its stead.
+    /// The step without the parts that `prepare` or the time loop run instead.
     fn rest(&self) -> Vec<&'a [Stmt]> {
         let shared = self.step_table.map_or(0, |table| table.shared);
         let done = shared + usize::from(self.time_loop.period.is_some());
@@ -299,7 +299,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What a map makes of an integer, as text.
+/// The result of a map for an integer, as text.
 fn affine_text(name: &str, ty: Type, map: Affine) -> String {
     let number = |word: u32| match ty == Type::I32 {
         true => word.cast_signed().to_string(),

@@ -22,8 +22,8 @@ pub(super) fn wrap(out: &mut String, start: usize, indent: usize) {
     out.push_str(rest);
 }
 
-/// The byte after the blank at which to break: of those that the width allows the one within the fewest
-/// brackets, the last of these; none if the rest fits or has no place.
+/// The byte after the blank at which to break: of those within the width, the one in the fewest brackets, the
+/// last of these; none if the rest fits or has no place to break.
 fn place(line: &str) -> Option<usize> {
     if line.len() <= WIDTH {
         return None;
@@ -45,7 +45,7 @@ fn place(line: &str) -> Option<usize> {
             best = best.or(Some((depth, at + 1)));
             break;
         }
-        // A break near the left edge saves too little to be worth its lesser depth.
+        // A break near the left edge saves too little to be worth it.
         let early = at < WIDTH / 2;
         if best.is_none_or(|(least, before)| depth <= least || (before < WIDTH / 2 && !early)) {
             best = Some((depth, at + 1));

@@ -1,4 +1,4 @@
-//! How much work a program is: roughly the instructions that a GPU spends on it, for choices of size.
+//! How much work a program is: roughly the instructions that a GPU spends on it, for heuristics.
 
 use super::{Amount, Costs, operations};
 use crate::ir::{BinaryOp, Expr, ExprId, Launch, Program, Type, VarKind};
@@ -7,16 +7,15 @@ use crate::ir::{BinaryOp, Expr, ExprId, Launch, Program, Type, VarKind};
 pub const LOAD: u32 = 4;
 const DIVISION: u32 = 8;
 const RANDOM_WORD: u32 = 16;
-/// What lanes tell one another takes as long as so many instructions, per halving of their number.
+/// The time of an exchange between lanes, in instructions, per halving of their number.
 pub const SHUFFLE: u32 = 20;
-/// The same for what they tell one another through workgroup memory: a word written, a barrier, a few words
-/// read.
+/// The same for an exchange through workgroup memory: a word written, a barrier, a few words read.
 pub const EXCHANGE: u32 = 60;
 
 /// The work of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
-    /// Instructions, both branches of every `if` counted, loops with unknown bounds as one round.
+    /// Instructions: both branches of every `if`, and loops with unknown bounds as one iteration.
     pub instructions: u32,
     /// Operations of the unit for special functions among them.
     pub special: u32,
@@ -33,7 +32,7 @@ impl Weights {
         self.block(program, block).unwrap_or_default()
     }
 
-    /// The work of a node apart from its operands.
+    /// The work of a node without its operands.
     pub fn of_node(&self, program: &Program, id: ExprId) -> Weight {
         self.node(program, id).unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! How many iterations the loops inside a step take at most: software drivers end loops after a limit, in
-//! silence, and the runtime must stay below it.
+//! How many iterations the loops inside a step take at most: software drivers silently end loops after a
+//! limit, and the runtime must stay below it.
 
 use super::{Amount, Costs};
 use crate::ir::{ExprId, Program};

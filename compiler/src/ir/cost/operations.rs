@@ -1,9 +1,9 @@
 //! How much arithmetic a model is: operations counted in the optimised program.
 //!
-//! The counts are those of a good kernel on a GPU: a multiplication whose only user is an addition is one
-//! operation with it, signs are free, loads and loop counters are nothing, and of two branches the more
-//! expensive one counts. Special functions are one or two operations of the special-function unit and what
-//! stands around them, as fast device functions do it.
+//! The counts are those of a good kernel on a GPU: a multiplication whose only user is an addition is fused
+//! with it, signs are free, loads and loop counters are not counted, and of two branches the more expensive
+//! one counts. Special functions are one or two operations of the special-function unit and the arithmetic
+//! around them, as in fast device functions.
 
 use super::{Amount, Costs};
 use crate::{
@@ -128,7 +128,7 @@ impl Amount for Operations {
         match &program[id] {
             Expr::Binary(..) => arithmetic(program, id),
             Expr::Unary(UnaryOp::Negate, _) if ty.is_float() => Operations::default(),
-            // Fences are left out of every count: the devices whose rates are known need none.
+            // Fences are in no count: the devices whose rates are known do not need them.
             Expr::Unary(UnaryOp::Not | UnaryOp::Fence | UnaryOp::Keep, _) => Operations::default(),
             Expr::Unary(UnaryOp::Negate | UnaryOp::Complement, _) | Expr::Convert { .. } => {
                 Operations::integer(1)
@@ -172,7 +172,7 @@ impl Amount for Operations {
     }
 }
 
-/// An operator on two operands, less the multiplication that an addition of floats takes in.
+/// An operator on two operands, less the multiplication that an addition of floats is fused with.
 fn arithmetic(program: &Program, id: ExprId) -> Operations {
     let Expr::Binary(op, a, b) = program[id] else {
         return Operations::default();
@@ -190,7 +190,7 @@ fn arithmetic(program: &Program, id: ExprId) -> Operations {
     }
 }
 
-/// Operations of the special-function unit in a node apart from its operands, without those of a function
+/// Operations of the special-function unit in a node without its operands, and without those of a function
 /// that it calls.
 pub(super) fn special(program: &Program, id: ExprId) -> u32 {
     let own = match &program[id] {
@@ -214,7 +214,7 @@ fn binary(op: BinaryOp, is_float: bool, by_literal: bool) -> Operations {
         BinaryOp::Divide | BinaryOp::Remainder => {
             Operations::integer(if by_literal { 3 } else { 12 })
         }
-        // Of truth values, which comparisons combine for nothing.
+        // Of `bool`s, which comparisons combine for free.
         BinaryOp::And | BinaryOp::Or => Operations::default(),
         BinaryOp::Add
         | BinaryOp::Subtract
@@ -233,7 +233,7 @@ fn binary(op: BinaryOp, is_float: bool, by_literal: bool) -> Operations {
     }
 }
 
-/// A builtin whose first operand has so many components.
+/// A builtin whose first operand has this many components.
 fn call(builtin: BuiltinId, is_float: bool, width: u64) -> Operations {
     let cost = builtin.row().pure().cost;
     if is_float && cost.free_of_floats {
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_draw_is_a_word_and_its_key() {
         let found = step("x = random()");
-        // The word, the step's key, and its way to a float.
+        // The word, the step's key, and the conversion to a float.
         assert_eq!(found, counts(1, 0, 12 + 5 + 2));
         let found = step("x = normal()");
         assert_eq!(found, counts(6, 3, 2 * 12 + 5 + 4));

@@ -23,7 +23,7 @@ pub(super) enum Flow {
 }
 
 /// Iterations of loops between two checks for cancellation.
-const ROUNDS: u32 = 1024;
+const ITERATIONS: u32 = 1024;
 
 /// A lane with its variables.
 pub(super) struct Lane<'a, F> {
@@ -41,7 +41,7 @@ pub(super) struct Lane<'a, F> {
     step_key: Key,
     /// Is the run cancelled?
     pub(super) cancelled: Option<F>,
-    rounds: u32,
+    iterations: u32,
 }
 
 impl<'a, F: Fn() -> bool> Lane<'a, F> {
@@ -63,7 +63,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             agent_key: Key::default(),
             step_key: Key::default(),
             cancelled: Some(cancelled),
-            rounds: 0,
+            iterations: 0,
         };
         lane.load(&program.params, values.uniform);
         for (var, elements) in &program.constants {
@@ -98,8 +98,8 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
     }
 
     fn look(&mut self) -> Option<()> {
-        self.rounds = self.rounds.wrapping_add(1);
-        let due = self.rounds.is_multiple_of(ROUNDS);
+        self.iterations = self.iterations.wrapping_add(1);
+        let due = self.iterations.is_multiple_of(ITERATIONS);
         let cancelled = due && self.cancelled.as_ref().is_some_and(|cancelled| cancelled());
         (!cancelled).then_some(())
     }

@@ -61,7 +61,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         Ok(progress)
     }
 
-    /// Begins with an agent: at its birth, or with its states.
+    /// Begins with an agent: at its initialisation, or with its states.
     pub(crate) fn begin(
         &mut self,
         agent: u32,
@@ -232,7 +232,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         stacker::maybe_grow(32 << 10, 1 << 20, || self.block(block))
     }
 
-    /// Lets each lane do something, after which all go on in the same way.
+    /// Lets each lane do something, after which all must go on to the same statement.
     fn lane_by_lane(&mut self, act: impl Fn(&mut Lane<'a, F>) -> Flow) -> Result<Flow, Fault> {
         let flows: Vec<Flow> = self.lanes.iter_mut().map(act).collect();
         match flows.iter().all(|flow| *flow == flows[0]) {
@@ -255,12 +255,12 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         }
     }
 
-    /// The lanes' values of what was evaluated last.
+    /// The lanes' values of the last evaluated expression.
     fn pop(&mut self) -> Vec<Value> {
         self.lanes.iter_mut().map(Lane::pop).collect()
     }
 
-    /// The value of what was evaluated last, which all lanes must have alike.
+    /// The value of the last evaluated expression, which must be equal in all lanes.
     fn uniform(&mut self) -> Result<Value, Fault> {
         let values = self.pop();
         match values.iter().all(|value| *value == values[0]) {

@@ -1,4 +1,4 @@
-//! Lanes in lock-step. What one lane does is held by the tests of passes, and by the runtime's.
+//! Lanes in lock-step. The tests of passes and of the runtime cover single lanes.
 
 use super::*;
 use crate::{
@@ -104,7 +104,7 @@ fn lanes_change_their_variables_together() {
     assert_eq!(run(&program, 4), Ok(vec![6.0; 4]));
 }
 
-/// `for k in 0..4 { if k == lane { break } x = x + 1.0 }`, and then what the lanes have together.
+/// `for k in 0..4 { if k == lane { break } x = x + 1.0 }`, and then a combination of the lanes.
 fn part_and_meet(build: &mut Builder, x: VarId, k: VarId) -> Block {
     let (at, own) = (build.read(k), lane(build));
     let leave = Stmt::If {
