@@ -1,8 +1,8 @@
-//! The checked model to the IR: structs taken apart, arrays flattened, `match`, `while`, folds,
-//! `integrate` and draws spelled out, functions inlined where the IR's functions cannot express them.
+//! Lowers the checked model to the IR: structs taken apart, arrays flattened, `match`, `while`, folds,
+//! `integrate` and draws expanded, functions inlined where the IR's functions cannot express them.
 //!
-//! A value of one scalar or vector is an expression tree. Anything larger lives in variables: a
-//! [`place::Place`] says which, and where in them.
+//! A value of one scalar or vector is an expression tree. Anything larger is stored in variables: a
+//! [`place::Place`] says in which, and where in them.
 
 mod compensated;
 mod draw;
@@ -30,13 +30,13 @@ use crate::{
 use place::{Fields, Place};
 use std::collections::HashMap;
 
-/// Expressions and variables that a model may become. A few lines can stand for very many: structs are
-/// copied field by field, and functions written out where they are called.
+/// Expressions and variables that a model may become. A few lines can expand to very many: structs are copied
+/// field by field, and functions inlined at each call.
 const MOST_NODES: usize = 1 << 20;
-/// Bytes of names and documentation that weigh as much as an expression: each field of a struct has them.
+/// Bytes of names and documentation that count as one expression: each field of a struct has them.
 const TEXT_OF_A_NODE: usize = 64;
 
-/// Blocks within one another, each arm of a chain within the one before: the passes walk through them.
+/// Nesting depth of blocks, each arm of a chain within the one before: the passes recurse over them.
 const MOST_LEVELS: u32 = 2_100;
 
 /// Lowers a model without errors.
@@ -67,17 +67,17 @@ pub fn lower(model: &Model) -> Result<Lowered, Vec<Diagnostic>> {
     })
 }
 
-/// What lowering makes of a model.
+/// The result of lowering.
 pub struct Lowered {
     pub program: Program,
     pub manifest: Manifest,
     pub launch_checks: Option<LaunchChecks>,
 }
 
-/// What the return of a function that is being inlined does.
+/// What a return from a function that is being inlined does.
 struct Frame {
     result: Place,
-    /// Set once the function has returned; none if control flow alone says so.
+    /// Set once the function has returned; none if control flow alone expresses it.
     returned: Option<VarId>,
     /// Loops of the function around the current statement.
     loops: u32,
@@ -111,21 +111,21 @@ struct Lowerer<'a> {
     phase: Phase,
     /// Draws that every agent reaches.
     reached: Vec<launch_checks::Reached>,
-    /// Names of arguments that the program itself has no use for.
+    /// Names of arguments that the program itself does not use.
     names_of_checks: Block,
     constants: HashMap<Vec<u32>, VarId>,
-    /// Where the constants of the model lie that were used, by their place in memory and their type.
+    /// Where the constants of the model that were used are stored, by their place in memory and their type.
     known_constants: HashMap<(*const hir::Constant, Type), Place>,
     /// Whether the constants of the model that were stored are several equal values.
     uniform: HashMap<*const hir::Constant, bool>,
-    /// How the leaves of each struct lie.
+    /// How the leaves of each struct are laid out.
     fields: Fields,
     span: Span,
     /// Bytes of names and documentation of variables.
     text: usize,
     /// Blocks around the current statement.
     levels: u32,
-    /// The program became too long or too deep, and nothing more is lowered.
+    /// The program became too long or too deep, and lowering has stopped.
     refused: Option<Diagnostic>,
 }
 
@@ -241,7 +241,7 @@ impl<'a> Lowerer<'a> {
         body
     }
 
-    /// The statements that `run` makes, as a block of their own.
+    /// The statements that `run` emits, as a block of their own.
     fn nested(&mut self, run: impl FnOnce(&mut Self)) -> Block {
         let outer = std::mem::take(&mut self.block);
         self.levels += 1;
@@ -347,7 +347,7 @@ impl<'a> Lowerer<'a> {
         self.forget_low_part(var);
     }
 
-    /// A loop over `start..end` around what `run` makes of its index.
+    /// A loop over `start..end` around what `run` emits for its index.
     fn each(&mut self, name: &str, start: ExprId, end: ExprId, run: impl FnOnce(&mut Self, VarId)) {
         let index = self.variable(name, ir::Type::I32, Len::One, VarKind::Index);
         if let (Some((low, _)), Some((_, high))) = (self.range(start), self.range(end)) {

@@ -1,14 +1,14 @@
-//! States that are integrated, as sums of two floats.
+//! States that are integrated, as compensated sums of two floats.
 //!
-//! The increments of a small step are lost in a state's last digit, in the same way each time. So `integrate`
-//! adds them to a second float, `low`, of which no model knows, and a reader of the state gets `state + low`,
-//! rounded. From time to time the sum of both goes into the state, and what rounding takes from it stays in
-//! `low`: as in Kahan's compensated sums ("Further remarks on reducing truncation errors", 1965), but not in
-//! every step, so that a step costs an addition. Between two times `low` holds at most [`PERIOD`] increments
-//! and loses less than 2^-24 [`PERIOD`] of each.
+//! The increments of a small step are rounded away in a state's last digit, in the same direction each time.
+//! So `integrate` adds them to a second float, `low`, which is hidden from the model, and a reader of the
+//! state gets `state + low`, rounded. At intervals the sum of both is stored in the state, and its rounding
+//! error stays in `low`: as in Kahan's compensated sums ("Further remarks on reducing truncation errors",
+//! 1965), but not in every step, so that a step costs only one addition. Between two such points `low` holds
+//! at most [`PERIOD`] increments and loses less than 2^-24 [`PERIOD`] of each.
 //!
-//! When is told by numbers that all agents share: the number of the step, or of the iteration of the loop
-//! that integrates, and before each such loop.
+//! The points depend only on uniform numbers: the number of the step, or of the iteration of the loop that
+//! integrates, and they precede each such loop.
 
 use super::Lowerer;
 use crate::{
@@ -16,10 +16,10 @@ use crate::{
     ir::{BinaryOp, Expr, ExprId, Launch, Stmt, Value, VarId, VarKind},
 };
 
-/// Steps or iterations from one time to the next, a power of 2.
+/// Steps or iterations between two such points, a power of 2.
 const PERIOD: i64 = 16;
 
-/// Whether loops are looked into.
+/// Whether the states integrated in inner loops are included.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loops {
     Inside,
@@ -27,7 +27,8 @@ enum Loops {
 }
 
 impl Lowerer<'_> {
-    /// A float beside each state that is integrated. They lie behind the model's own states, from `word` on.
+    /// A float beside each state that is integrated. They are laid out behind the model's own states, from
+    /// `word` on.
     pub(super) fn declare_low_parts(&mut self, mut word: u32) {
         for (number, state) in self.model.states.iter().enumerate() {
             if !state.integrated {
@@ -43,7 +44,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The value of a variable: of a state that is integrated the sum of both parts.
+    /// The value of a variable: for a state that is integrated the sum of both parts.
     pub(super) fn rounded(&mut self, var: VarId) -> ExprId {
         let value = self.read(var);
         match self.low_parts.get(&var) {
@@ -63,7 +64,7 @@ impl Lowerer<'_> {
         self.emit(Stmt::Assign { var: low, value });
     }
 
-    /// A model assigns a state: nothing is left beside the new value. (Its zero may be of either sign.)
+    /// A model assigns a state: the low part becomes 0. (Its zero may be of either sign.)
     pub(super) fn forget_low_part(&mut self, var: VarId) {
         if let Some(&low) = self.low_parts.get(&var) {
             let nothing = [(-0.0_f32).to_bits(); 4];
@@ -72,7 +73,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// At the beginning of a step: for what it integrates outside its loops.
+    /// At the beginning of a step: for what is integrated outside its loops.
     pub(super) fn renormalise_in_step(&mut self) {
         let states: Vec<StateId> = (self.model.step.iter())
             .flat_map(|block| integrated(&block.body, Loops::Outside))
@@ -86,14 +87,14 @@ impl Lowerer<'_> {
         self.renormalise(integrated(body, Loops::Inside));
     }
 
-    /// At the beginning of the body of a loop, for what it integrates outside the loops in it.
+    /// At the beginning of the body of a loop, for what is integrated outside its inner loops.
     pub(super) fn renormalise_in_loop(&mut self, index: VarId, body: &[hir::Stmt]) {
         let index = self.read(index);
         self.renormalise_when(index, PERIOD - 1, integrated(body, Loops::Outside));
     }
 
-    /// After the last step, and after what `finish` integrates: the state is what a launch may ask for, and
-    /// all of it from here on. (The low part of an infinite sum is NaN.)
+    /// After the last step, and after what `finish` integrates: a launch may ask for the state, and it holds
+    /// the whole value from here on. (The low part of an infinite sum is NaN.)
     pub(super) fn renormalise_all(&mut self) {
         let states = (0..self.model.states.len() as u32).map(StateId);
         self.renormalise(states.collect());
@@ -116,7 +117,7 @@ impl Lowerer<'_> {
         });
     }
 
-    /// The sums into the states, and what rounding takes from them into the low parts.
+    /// Stores the sums in the states, and their rounding errors in the low parts.
     fn renormalise(&mut self, mut states: Vec<StateId>) {
         states.sort_unstable_by_key(|state| state.0);
         states.dedup();

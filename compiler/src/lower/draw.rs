@@ -1,6 +1,6 @@
-//! Random draws as words and arithmetic. A draw takes the next words of its agent and step, and so its value
-//! depends on the seed, the agent, the step and its number, and on nothing else. `bernoulli`, `randint` and
-//! `poisson` are functions of the prelude.
+//! Random draws as words and arithmetic. A draw takes the next words of its agent and step, so its value
+//! depends only on the seed, the agent, the step and its number. `bernoulli`, `randint` and `poisson` are
+//! functions of the prelude.
 
 mod categorical;
 
@@ -53,7 +53,7 @@ impl Lowerer<'_> {
         self.bind(name, value)
     }
 
-    /// Takes so many words: the number of the first.
+    /// Takes this many words: the number of the first.
     pub(super) fn take_words(&mut self, count: u32) -> ExprId {
         let draws = match self.draws {
             Some(draws) => draws,
@@ -171,7 +171,7 @@ impl Lowerer<'_> {
         let positive = self.binary(BinaryOp::Greater, a, zero);
         let (a, zero) = (self.read(high), self.float(0.0));
         let negative = self.binary(BinaryOp::Less, a, zero);
-        // Devices may flush what is nearer to zero.
+        // Devices may flush what is closer to zero.
         let nearest = self.float(-f32::MIN_POSITIVE);
         let below = self.select(negative, away, nearest);
         let below = self.select(positive, toward_zero, below);

@@ -8,13 +8,13 @@ use crate::{
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
 };
 
-/// A value `if` with more IR nodes than this in its arms becomes a statement, so that only the arm that is
-/// needed runs.
+/// A value `if` with more IR nodes than this in its arms becomes a statement, so that only the selected arm
+/// runs.
 const SELECT_NODES: usize = 24;
 
 impl Lowerer<'_> {
     /// The value of an expression of one scalar or vector, as a tree that is used once. Statements that it
-    /// needs go before.
+    /// needs are emitted before.
     pub(super) fn scalar(&mut self, id: hir::ExprId) -> ExprId {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
             if self.is_full() {
@@ -284,7 +284,7 @@ impl Lowerer<'_> {
         self.read(chosen)
     }
 
-    /// The place of what has a name, as it is: a struct of thousands of fields need not be copied for one.
+    /// The place of a named value, as it is: a struct of thousands of fields need not be copied for one.
     fn home(&self, id: hir::ExprId) -> Option<&Place> {
         match &self.model[id].kind {
             ExprKind::Local(local) => self.locals.get(local),
@@ -295,7 +295,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Where the value of an expression lives; values without a home get one.
+    /// Where the value of an expression is stored; values without a place get one.
     pub(super) fn place(&mut self, id: hir::ExprId) -> Place {
         let model = self.model;
         match &model[id].kind {

@@ -16,7 +16,7 @@ struct Accumulator {
     fold: Fold,
     /// The running result; for `argmin` and `argmax` the best index.
     result: VarId,
-    /// For `mean` how many, for `argmin` and `argmax` the best value.
+    /// For `mean` the count, for `argmin` and `argmax` the best value.
     other: Option<VarId>,
     /// For `argmin` and `argmax`: whether there has been an element, where a filter may reject the first.
     found: Option<VarId>,
@@ -44,11 +44,11 @@ impl Lowerer<'_> {
         self.each(&name, start, end, |lowerer, index| {
             lowerer.bind_index(over.index, index);
             let Some(filter) = over.filter else {
-                return lowerer.round(&accumulator, over.value, index);
+                return lowerer.iteration(&accumulator, over.value, index);
             };
             let condition = lowerer.scalar(filter);
             let accept =
-                lowerer.conditionally(|lowerer| lowerer.round(&accumulator, over.value, index));
+                lowerer.conditionally(|lowerer| lowerer.iteration(&accumulator, over.value, index));
             lowerer.emit(Stmt::If {
                 condition,
                 accept,
@@ -58,14 +58,14 @@ impl Lowerer<'_> {
         self.folded(&accumulator)
     }
 
-    fn round(&mut self, accumulator: &Accumulator, value: hir::ExprId, index: VarId) {
+    fn iteration(&mut self, accumulator: &Accumulator, value: hir::ExprId, index: VarId) {
         let value = self.scalar(value);
         let index = self.read(index);
         self.accumulate(accumulator, value, index);
     }
 
-    /// Where `argmin` and `argmax` begin without a filter: at the first index, or at 0 if there is none.
-    /// Gives the ends of the range back, which are read twice.
+    /// The initial index of `argmin` and `argmax` without a filter: the first index, or 0 if there is none.
+    /// Returns the ends of the range, too, which are read twice.
     fn begin_search(&mut self, result: VarId, start: ExprId, end: ExprId) -> (ExprId, ExprId) {
         let (start, end) = (self.bind("first", start), self.bind("end", end));
         let (first, last) = (self.read(start), self.read(end));
@@ -75,8 +75,8 @@ impl Lowerer<'_> {
         (self.read(start), self.read(end))
     }
 
-    /// `sum(array)`: begins with the first element, so that no neutral element is needed; but NaN is no
-    /// element for folds that compare.
+    /// `sum(array)`: begins with the first element, so that no neutral element is needed; but folds that
+    /// compare ignore NaN elements.
     pub(super) fn fold_array(&mut self, fold: Fold, array: hir::ExprId) -> ExprId {
         let place = self.place(array);
         let first = place.at(Index::Constant(0));
@@ -116,7 +116,7 @@ impl Lowerer<'_> {
         self.fold_elements(&accumulator, &place, 1)
     }
 
-    /// The elements of an array from `start` on, and what comes of them.
+    /// The elements of an array from `start` on, and their contributions.
     fn fold_elements(&mut self, accumulator: &Accumulator, place: &Place, start: i64) -> ExprId {
         let start = self.int(start);
         let end = match place.length() {
@@ -300,8 +300,8 @@ fn other_name(fold: Fold) -> &'static str {
     if fold == Fold::Mean { "number" } else { "best" }
 }
 
-/// What no value of the type is worse than: what `min` and `max` of nothing are, and `argmin` and `argmax`
-/// begin with.
+/// The worst value of the type: the result of `min` and `max` of nothing, and the initial value of `argmin`
+/// and `argmax`.
 fn worst(fold: Fold, ty: ir::Type) -> Value {
     let largest = matches!(fold, Fold::Min | Fold::ArgMin);
     match (ty, largest) {

@@ -62,7 +62,7 @@ impl Lowerer<'_> {
         clamped
     }
 
-    /// A `u32` index as an `i32` that is too large where the `u32` was.
+    /// A `u32` index as an `i32` that is too large if the `u32` was.
     fn signed(&mut self, value: ExprId) -> ExprId {
         if self.program.type_of(value) != ir::Type::U32 {
             return value;
@@ -143,7 +143,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Inclusive bounds of an `i32` expression, where they follow from its form.
+    /// Inclusive bounds of an `i32` expression, where its form implies them.
     pub(super) fn range(&self, value: ExprId) -> Option<(i64, i64)> {
         let fits = |(low, high): (i64, i64)| {
             (low >= i64::from(i32::MIN) && high <= i64::from(i32::MAX) && low <= high)

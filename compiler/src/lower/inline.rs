@@ -1,5 +1,5 @@
-//! Calls. A function of scalars and vectors that neither draws nor reads inputs becomes a function of the
-//! IR; any other is written out where it is called, its `return`s turned into structure.
+//! Calls. A function of scalars and vectors that neither draws nor reads inputs becomes a function of the IR;
+//! any other is inlined where it is called, its `return`s expressed by control flow.
 
 use super::{Frame, Lowerer, place::Place};
 use crate::{
@@ -53,7 +53,7 @@ impl Lowerer<'_> {
         self.stmts(body);
     }
 
-    /// A call of a function that is inlined and takes scalars, with arguments that are there.
+    /// A call of a function that is inlined and takes scalars, with arguments that have been lowered.
     pub(super) fn call_with(&mut self, id: hir::FunctionId, args: &[ir::VarId]) -> ExprId {
         let model = self.model;
         let function = &model[id];
@@ -99,16 +99,16 @@ impl Lowerer<'_> {
         self.in_scope(bound, run)
     }
 
-    /// Runs `run` where the parameters of a function stand for these places.
+    /// Runs `run` where these places replace the parameters of a function.
     fn in_scope<T>(
         &mut self,
         bound: Vec<(hir::LocalId, Place)>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        // The body of one function may be written out several times, but never within itself: its locals
-        // are nobody else's, and stay bound until it is written out again.
+        // The body of one function may be inlined several times, but never within itself: its locals belong
+        // to it alone, and stay bound until it is inlined again.
         let frame = self.frame.take();
-        // Written out or not, a function leaves its indices to be clamped.
+        // Inlined or not, a function has its indices clamped.
         let conditional = std::mem::replace(&mut self.conditional, true);
         self.locals.extend(bound);
         let result = run(self);
@@ -186,8 +186,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Inside an inlined function without a flag: an `if` whose branches all return takes what follows as
-    /// its `else`. True if it did.
+    /// Inside an inlined function without a flag: an `if` whose branches all return takes the following
+    /// statements as its `else`. True if it did.
     pub(super) fn returns_early(&mut self, stmt: &Stmt, rest: &Sequence<'_>) -> bool {
         let inlined = self
             .frame
@@ -225,7 +225,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// What a body returns that does nothing else.
+/// The returned expression of a body that does nothing else.
 fn only_value(body: &[Stmt]) -> Option<hir::ExprId> {
     match body {
         [
@@ -261,7 +261,7 @@ pub(super) fn may_return(stmt: &Stmt) -> bool {
     }
 }
 
-/// Statements that run one after the other, though they stand in several blocks.
+/// Statements that run one after the other, though they are in several blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Sequence<'s> {
     stmts: &'s [Stmt],
@@ -298,8 +298,8 @@ impl<'s> Sequence<'s> {
     }
 }
 
-/// Can every `return` of a body be expressed by nesting alone? What follows an `if` that returns becomes
-/// its `else`; loops that return, and a `match` that returns half-way, need a flag.
+/// Can every `return` of a body be expressed by nesting alone? The statements after an `if` that returns
+/// become its `else`; loops that return, and a `match` that returns half-way, need a flag.
 fn is_structured(body: &[Stmt]) -> bool {
     is_structured_sequence(Sequence::of(body))
 }

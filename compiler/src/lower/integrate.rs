@@ -35,7 +35,7 @@ impl Lowerer<'_> {
             })
             .collect();
         let mut stages: Vec<Vec<VarId>> = Vec::new();
-        // How far along the last slope each stage lies, as a fraction of dt.
+        // The position of each stage's slope, as a fraction of dt.
         let offsets: &[f32] = match method {
             Method::Euler => &[0.0],
             Method::Midpoint => &[0.0, 0.5],

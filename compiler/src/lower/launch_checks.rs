@@ -1,4 +1,4 @@
-//! Finds the draws whose arguments a launch decides, and makes the program that computes these.
+//! Finds the draws whose arguments the launch determines, and makes the program that computes these.
 
 use super::{
     Lowerer,
@@ -75,9 +75,9 @@ impl Lowerer<'_> {
 /// Makes the program that computes arguments.
 struct Maker<'a> {
     from: &'a Program,
-    /// The values of names, but for those in blocks within blocks.
+    /// The values of names, except those in nested blocks.
     values: HashMap<VarId, ExprId>,
-    /// Names that the launch decides, or does not.
+    /// Names that the launch determines, or does not.
     decided: HashMap<VarId, bool>,
     /// Those of them that are needed, each after what it needs.
     needed: Vec<VarId>,
@@ -153,7 +153,7 @@ impl<'a> Maker<'a> {
         })
     }
 
-    /// Does the launch decide what a name stands for? Then it is needed, after all that it needs.
+    /// Does the launch determine the value of a name? Then it is needed, after all that it needs.
     fn is_decided(&mut self, name: VarId) -> bool {
         if let Some(&known) = self.decided.get(&name) {
             return known;
@@ -169,7 +169,7 @@ impl<'a> Maker<'a> {
         decided
     }
 
-    /// Does an expression follow from params and the launch's own numbers?
+    /// Does an expression depend only on params and the launch's own numbers?
     fn follows(&mut self, id: ExprId) -> bool {
         let from = self.from;
         let own = match &from[id] {
@@ -257,8 +257,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Names each once, and one output for each argument. Nodes stay where they are in the arena: each has
-    /// one user here as there.
+    /// Each name once, and one output for each argument. Nodes stay where they are in the arena: each has one
+    /// user here as there.
     fn program(self) -> Program {
         let mut program = Program {
             vars: self.from.vars.clone(),
@@ -270,7 +270,7 @@ impl<'a> Maker<'a> {
             ..Program::default()
         };
         for (function, decided) in program.functions.iter_mut().zip(&self.functions) {
-            // What reads tables is not called here.
+            // Functions that read tables are not called here.
             if !decided {
                 function.body.clear();
             }

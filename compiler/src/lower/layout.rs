@@ -1,4 +1,4 @@
-//! Where launch values, inputs, states and outputs lie, and the manifest that says so.
+//! The layout of launch values, inputs, states and outputs, and the manifest that describes it.
 
 use super::{
     Lowerer,
@@ -347,7 +347,7 @@ fn words(leaf: &LeafType) -> u32 {
     leaf.dims.iter().product::<u32>() * leaf.ty.words()
 }
 
-/// Words to which a param's place in the uniform block is aligned, as WGSL's uniform layout wants it.
+/// The alignment in words of a param in the uniform block, as WGSL's uniform layout requires.
 fn alignment(leaf: &LeafType) -> u32 {
     match leaf.dims.is_empty() {
         true => leaf.ty.words().next_power_of_two(),

@@ -1,4 +1,4 @@
-//! Where a value lives: which variables, and where in them.
+//! Where a value is stored: which variables, and where in them.
 
 use super::Lowerer;
 use crate::{
@@ -21,7 +21,7 @@ pub(super) struct Leaf {
     /// The array dimensions that are not indexed yet, outermost first.
     pub(super) dims: Vec<u32>,
     offset: u32,
-    /// Index variables with the elements that each of their steps is worth.
+    /// Index variables with the number of elements that each of their steps spans.
     terms: Vec<(VarId, u32)>,
 }
 
@@ -80,8 +80,8 @@ fn with_dim(mut leaves: Vec<LeafType>, length: u32) -> Vec<LeafType> {
     leaves
 }
 
-/// How the leaves of structs lie: for each struct, before which of its leaves each field begins, and at last
-/// how many there are.
+/// The layout of the leaves of structs: for each struct, before which of its leaves each field begins, and at
+/// last how many there are.
 pub(super) struct Fields(Vec<Vec<usize>>);
 
 impl Fields {
@@ -93,7 +93,7 @@ impl Fields {
         fields
     }
 
-    /// Structs may come before those within them; the checker bounds their depth.
+    /// Structs may come before those they contain; the checker bounds their depth.
     fn know(&mut self, model: &Model, index: usize) {
         if !self.0[index].is_empty() {
             return;
@@ -307,7 +307,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// `order` and `["price"]` to `order.price`, as the manifest calls it.
+/// `order` and `["price"]` to `order.price`, as in the manifest.
 pub(super) fn leaf_name(name: &str, path: &[String]) -> String {
     std::iter::once(name)
         .chain(path.iter().map(String::as_str))

@@ -103,7 +103,7 @@ impl Lowerer<'_> {
             StmtKind::Break => self.emit(Stmt::Break),
             StmtKind::Continue => self.emit(Stmt::Continue),
             StmtKind::Stop => {
-                // What follows is reached by those agents only that go on.
+                // The following statements are reached only by agents that continue.
                 self.conditional = true;
                 self.emit(Stmt::Stop);
             }
@@ -176,7 +176,7 @@ impl Lowerer<'_> {
         self.locals.insert(local, place);
     }
 
-    /// Is this part of something that nobody assigns, so that a `let` of it needs no copy?
+    /// Is this part of something that is never assigned, so that a `let` of it needs no copy?
     pub(super) fn keeps_its_value(&self, id: hir::ExprId) -> bool {
         match &self.model[id].kind {
             ExprKind::Param(_)
@@ -309,7 +309,7 @@ impl Lowerer<'_> {
         });
     }
 
-    /// A branch; one that stops makes what follows the whole statement conditional.
+    /// A branch; one that stops makes all following statements conditional.
     fn branch(&mut self, run: impl FnOnce(&mut Self)) -> ir::Block {
         let before = self.conditional;
         let block = self.conditionally(run);
@@ -327,7 +327,7 @@ impl Lowerer<'_> {
         let Some((arm, rest)) = arms.split_first() else {
             return;
         };
-        // The checker saw to it that the last arm takes what is left.
+        // The checker ensures that the last arm takes what is left.
         if arm.patterns.is_empty() || rest.is_empty() {
             return self.stmts(&arm.body);
         }

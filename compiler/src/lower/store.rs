@@ -1,4 +1,4 @@
-//! Values of any type into places.
+//! Stores values of any type into places.
 
 use super::{
     Lowerer,

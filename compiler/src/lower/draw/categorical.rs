@@ -1,5 +1,6 @@
 //! `categorical`: weights as integers of 64 bits, whose sums no driver rounds. The largest weight's exponent
-//! says where they begin; as many bits as the number of weights has are left free for the sum.
+//! determines the position of their bits; as many bits as the number of weights has are left free for the
+//! sum.
 
 use crate::{
     builtin::{BuiltinId, Draw},
@@ -19,8 +20,8 @@ struct Wide {
 }
 
 impl Lowerer<'_> {
-    /// How many of the cumulative weights, but the last, a uniform share of the total has reached. Where no
-    /// weight is above 0 that is the last index.
+    /// The number of cumulative weights, except the last, that a uniform share of the total has reached. If
+    /// no weight is above 0, that is the last index.
     pub(super) fn categorical(&mut self, weights: hir::ExprId) -> ExprId {
         let place = self.weights(weights);
         let length = place.length();
@@ -70,7 +71,7 @@ impl Lowerer<'_> {
         place
     }
 
-    /// A loop over so many weights.
+    /// A loop over this many weights.
     fn over(&mut self, name: &str, count: u32, run: impl FnOnce(&mut Self, VarId)) {
         let (start, end) = (self.int(0), self.int(count.into()));
         self.each(name, start, end, run);
