@@ -1,7 +1,7 @@
-//! Names to ids, types to every expression, complaints to the user. The checker goes on after a mistake:
-//! what is wrong becomes `Type::Error`, which fits everywhere, so that one mistake gives one message. All
-//! that stands for a mistake holds the proof that it was reported (`Reported`), and only a complaint gives
-//! one: a mistake without a message cannot be written down.
+//! Names to ids, types to every expression, complaints to the user. The checker continues after a mistake: a
+//! wrong expression gets `Type::Error`, which is compatible with every type, so that one mistake gives one
+//! message. All that stands for a mistake holds the proof that it was reported (`Reported`), which only a
+//! complaint gives: a mistake without a message cannot be represented.
 //!
 //! Order: names of all declarations (`item`), then types and constants, then params, data, inputs,
 //! states, functions, blocks and outputs. Constants are folded while they are checked, because array
@@ -42,12 +42,12 @@ use std::collections::{HashMap, HashSet};
 /// An expression, or the proof that a complaint says why there is none.
 type Checked<T = ExprId> = Result<T, Reported>;
 
-/// Checks a syntax tree; `prelude` holds functions written in the language itself that builtins call, and
-/// `unread` proves that a complaint was made of what could not be read, if the tree has any of that.
+/// Checks a syntax tree. `prelude` holds functions written in the language itself that builtins call;
+/// `unread` proves that a complaint was made of what could not be parsed, if the tree has any of that.
 ///
 /// # Errors
-/// The complaints, in source order; then there is no model. There is none either where the tree has holes,
-/// of which only `unread` complains.
+/// The complaints, in source order; then there is no model. Nor is there one if the tree has holes, of which
+/// only `unread` complains.
 pub fn check(
     tree: &ast::Model,
     prelude: &ast::Model,
@@ -61,7 +61,7 @@ pub fn check(
     Err(checker.complaints.finish())
 }
 
-/// Checks a syntax tree, and notes what its names stand for.
+/// Checks a syntax tree, and records what its names refer to.
 pub fn survey(tree: &ast::Model, unread: Option<Reported>) -> (Vec<Diagnostic>, Notes) {
     let prelude = ast::Model::default();
     let mut checker = Checker::new(tree, &prelude, unread);
@@ -82,11 +82,11 @@ enum Global {
     Function(FunctionId),
     Struct(StructId),
     Enum(EnumId),
-    /// Declared twice: fits everywhere.
+    /// Declared twice: compatible with everything.
     Broken(Reported),
 }
 
-/// What a name in a block stands for.
+/// What a name in a block refers to.
 #[derive(Clone, Debug)]
 enum Binding {
     Local(LocalId),
@@ -103,7 +103,7 @@ enum ConstState {
     Broken(Reported),
 }
 
-/// The kind of place that an expression or statement stands in: decides what may be read or drawn.
+/// The context of an expression or statement: it decides what may be read or drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Constant,
@@ -132,7 +132,7 @@ impl Place {
     }
 }
 
-/// A call of a function, for recursion and for draws that only show once all bodies are known.
+/// A call of a function, for recursion and for draws that are known only once all bodies are checked.
 #[derive(Clone, Copy, Debug)]
 struct CallSite {
     caller: Option<FunctionId>,
@@ -148,7 +148,7 @@ struct Checker<'a> {
     tree: &'a ast::Model,
     prelude: &'a ast::Model,
     model: Model,
-    /// The complaint of what could not be read.
+    /// The complaint about what could not be parsed.
     unread: Option<Reported>,
     complaints: Complaints,
     globals: HashMap<&'a str, (Global, Span)>,
@@ -218,13 +218,13 @@ impl<'a> Checker<'a> {
         self.check_whole();
     }
 
-    /// Does a place belong to the prelude? Its places lie behind those of the source.
+    /// Is a place in the prelude? Its places are behind those of the source.
     fn is_of_prelude(&self, span: Span) -> bool {
         let first = self.prelude.items.first();
         first.is_some_and(|first| first.span.start <= span.start)
     }
 
-    /// What a name before `(` stands for.
+    /// What a name before `(` refers to.
     fn callable(&self, name: &ast::Name) -> Option<(Global, Span)> {
         let text = name.text.as_str();
         if self.is_of_prelude(name.span) {
@@ -255,7 +255,7 @@ impl<'a> Checker<'a> {
         ExprId(self.model.exprs.len() as u32 - 1)
     }
 
-    /// What stands in the place of an expression that makes no sense.
+    /// What replaces an expression that makes no sense.
     fn error(&mut self, span: Span, reported: Reported) -> ExprId {
         self.node(ExprKind::Error(reported), Type::Error(reported), span)
     }
@@ -317,7 +317,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Binds a name of the innermost scope anew, or for the first time.
+    /// Binds a name of the innermost scope again, or for the first time.
     fn rebind(&mut self, name: &ast::Name, binding: Binding) {
         let scope = self.scopes.last_mut();
         match scope.and_then(|scope| scope.get_mut(name.text.as_str())) {

@@ -186,8 +186,8 @@ impl Model {
 }
 
 impl Function {
-    /// Is its body written out where it is called? The IR's functions are pure and of scalars and vectors,
-    /// and WGSL's have at most so many parameters.
+    /// Is its body inlined where it is called? The IR's functions are pure and of scalars and vectors, and
+    /// WGSL's have at most this many parameters.
     pub fn is_written_out(&self, model: &Model) -> bool {
         self.draws
             || self.is_expression

@@ -1,6 +1,6 @@
-//! What every name of a source file stands for, for editors: the declarations with their types, values and
-//! scopes, and for each use the declaration that it names. Works on broken files: what the checker could not
-//! reach has no entry.
+//! What every name of a source file refers to, for editors: the declarations with their types, values and
+//! scopes, and for each use its declaration. Works on broken files: what the checker could not reach has no
+//! entry.
 
 mod collect;
 
@@ -9,10 +9,10 @@ pub(crate) use collect::collect;
 use crate::{diagnostic::Diagnostic, span::Span, syntax::ast};
 use std::collections::HashMap;
 
-/// All that the front end knows of a source file.
+/// Everything that the front end knows of a source file.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// The tree, with `Error` nodes where the text could not be read.
+    /// The tree, with `Error` nodes where the text could not be parsed.
     pub tree: ast::Model,
     /// The complaints of syntax and checker, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
@@ -25,7 +25,7 @@ pub struct Survey {
 pub struct Names {
     /// The declarations, in no particular order.
     pub declarations: Vec<Declaration>,
-    /// Which declaration each use names, by the place of the use. A declaration is no use of itself.
+    /// The declaration of each use of a name, by the place of the use. A declaration is not a use of itself.
     pub uses: HashMap<Span, usize>,
     /// What the value before a `.` has behind it, by the place of the name after the `.`.
     pub members: HashMap<Span, Members>,
@@ -98,13 +98,13 @@ pub enum Kind {
 /// What may stand behind the `.` after a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Members {
-    /// The components of a vector of so many.
+    /// The components of a vector of this size.
     Components(usize),
     /// The fields or variants of the declaration whose name stands there.
     Of(Span),
 }
 
-/// What the checker writes down on its way, by the places of names.
+/// What the checker records as it goes, by the places of names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     /// The place of a declaration for that of a use.
@@ -178,8 +178,8 @@ impl Names {
         all.filter(move |declaration| declaration.owner == Some(owner))
     }
 
-    /// The declaration that a name in a block or an expression at this place stands for by the rules of
-    /// scope, whether or not the checker came by.
+    /// The declaration that a name in a block or an expression at this place refers to by the rules of scope,
+    /// whether or not the checker got there.
     pub fn visible(&self, name: &str, at: usize) -> Option<usize> {
         let all = self.declarations.iter().enumerate();
         all.filter(|(_, declaration)| declaration.name == name && declaration.reaches(at))

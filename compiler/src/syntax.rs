@@ -1,4 +1,4 @@
-//! Text to tree: tokens (logos), then the grammar (chumsky). Never fails: what could not be read is an
+//! Text to tree: tokens (logos), then the grammar (chumsky). Never fails: what could not be parsed is an
 //! `Error` node in the tree and a diagnostic beside it.
 //!
 //! ```text
@@ -86,7 +86,7 @@ pub fn comments(source: &str) -> Vec<Span> {
     lex::lex(source).comments
 }
 
-/// Whether a bracket that lacks or is too many has been reported and the fault is its consequence.
+/// Whether a missing or surplus bracket has been reported and the fault is its consequence.
 fn excused(balanced: &bracket::Balanced, at: usize) -> bool {
     let ranges = &balanced.excused;
     ranges.iter().any(|range| range.contains(&at))

@@ -183,7 +183,7 @@ impl Checker<'_> {
         if self.place == Place::Constant {
             return Err(self.not_constant(span));
         }
-        // Only `len` in a constant comes here before the signatures are known.
+        // Before the signatures are known, only `len` in a constant gets here.
         let Some(function) = self.model.functions.get(id.0 as usize) else {
             return Err(self.not_constant(span));
         };

@@ -1,4 +1,4 @@
-//! Values known at compile time: abstract arithmetic in 64 bits, and the step to the machine's types.
+//! Values known at compile time: abstract arithmetic in 64 bits, and the conversion to the machine's types.
 
 use super::{Checked, Checker};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{collections::HashMap, rc::Rc};
 
-/// Why a constant is none of a type.
+/// Why a constant does not fit a type.
 pub(super) enum Misfit {
     /// It is of another kind.
     Kind,
@@ -18,12 +18,12 @@ pub(super) enum Misfit {
     Range(String),
 }
 
-/// Arrays of literals that took a type, by where they lie in memory and that type: a constant is converted
+/// Arrays of literals that were given a type, by their place in memory and that type: a constant is converted
 /// once, however often it is used.
 #[derive(Debug, Default)]
 pub(super) struct Adapted(HashMap<(*const Constant, Type), Conversion>);
 
-/// The array as it was, which must stay where it lies, and as it is with its new type.
+/// The array as it was, which must stay where it is in memory, and as it is with its new type.
 #[derive(Debug)]
 struct Conversion {
     _from: Rc<[Constant]>,

@@ -19,8 +19,8 @@ use std::rc::Rc;
 const MAX_BRANCHES: usize = 2_000;
 
 impl Checker<'_> {
-    /// Checks an expression. `want` is the type that its place will ask for, where that is known; it only
-    /// guides literals, the result may have another type.
+    /// Checks an expression. `want` is the type that its context expects, if it is known; it only guides
+    /// literals, the result may have another type.
     pub(super) fn expr(&mut self, expr: &ast::Expr, want: Option<&Type>) -> ExprId {
         self.count_evaluation();
         let checked = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.expr_inner(expr, want));
@@ -140,7 +140,7 @@ impl Checker<'_> {
         Ok(self.node(ExprKind::Repeat(id), ty, span))
     }
 
-    /// Branches lie within one another from here on, and what follows walks through them.
+    /// From here on branches are nested, and later stages recurse over them.
     pub(super) fn complain_of_branches(&mut self, count: usize, span: Span) {
         if count > MAX_BRANCHES {
             let complaint =

@@ -1,5 +1,5 @@
-//! What would grow without bound: structs of structs, constants of constants, calls that are written out
-//! where they stand. Each has a limit, far beyond any model, so that no text makes the compiler hang.
+//! Limits of what would grow without bound: structs of structs, constants of constants, inlined calls. Each
+//! limit is far beyond any model, so that no text makes the compiler hang.
 
 use super::{Checked, Checker, Place};
 use crate::{
@@ -11,27 +11,27 @@ use crate::{
 
 /// Numbers that all constants of a model may have, counted where they are computed.
 const MAX_CONSTANT_NUMBERS: u64 = 1 << 20;
-/// Expressions that the rounds of all constant comprehensions may evaluate.
+/// Expressions that the iterations of all constant comprehensions may evaluate.
 const MAX_EVALUATIONS: u64 = 1 << 21;
-/// An array of equal constants with more numbers than this is filled by a loop in the run.
+/// An array of equal constants with more numbers than this is filled by a loop at run time.
 pub(super) const MAX_FOLDED_NUMBERS: u64 = 1 << 16;
 /// Scalars and vectors in a struct, its fields' fields included; an array counts once.
 const MAX_FIELDS: u64 = 4_096;
-/// Structs within one another.
+/// Nesting depth of structs.
 const MAX_STRUCT_DEPTH: u64 = 64;
-/// Calls of functions that are written out, in the whole model.
+/// Calls of functions that are inlined, in the whole model.
 const MAX_WRITTEN_OUT: u64 = 20_000;
 
 /// What the constants of a model have taken so far.
 #[derive(Debug, Default)]
 pub(super) struct ConstantWork {
     numbers: u64,
-    /// Numbers of constants that were made where the run could have made the value.
+    /// Numbers of constants that could also have been computed at run time.
     folded: u64,
     evaluations: u64,
-    /// Comprehensions whose rounds are being evaluated, one within another.
+    /// Comprehensions whose iterations are being evaluated, nested.
     pub(super) rounds: u32,
-    /// It was too much, and the complaint is made.
+    /// It was too much, and the complaint has been made.
     refused: Option<Reported>,
 }
 
@@ -64,8 +64,8 @@ impl Checker<'_> {
         self.within(beyond, &limit, span)
     }
 
-    /// May a constant be made of constants, for so many numbers more? In a constant it must, and a complaint
-    /// says if that is too much; elsewhere the run can do it.
+    /// May a constant be made of constants, with this many more numbers? In a constant it must, and a
+    /// complaint says if that is too much; elsewhere it can be computed at run time.
     pub(super) fn folds(&mut self, numbers: u64, span: Span) -> Checked<bool> {
         if self.place == Place::Constant {
             self.afford(numbers, span)?;
@@ -79,7 +79,7 @@ impl Checker<'_> {
         Ok(true)
     }
 
-    /// The numbers that these parts of a value add to those of their text: a name may stand for many.
+    /// The numbers that these parts of a value add to those of their text: a name may refer to many.
     pub(super) fn copied<'e, 't>(
         &self,
         parts: impl Iterator<Item = (&'e ast::Expr, &'t Type)>,
@@ -91,12 +91,12 @@ impl Checker<'_> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Counts an expression that is evaluated in a round of a constant comprehension.
+    /// Counts an expression that is evaluated in an iteration of a constant comprehension.
     pub(super) fn count_evaluation(&mut self) {
         self.constant_work.evaluations += u64::from(self.constant_work.rounds > 0);
     }
 
-    /// Complains once if the rounds of constant comprehensions have evaluated too much.
+    /// Complains once if the iterations of constant comprehensions have evaluated too much.
     pub(super) fn afford_round(&mut self, span: Span) -> Checked<()> {
         let limit = format!("{MAX_EVALUATIONS} evaluated expressions");
         let beyond = self.constant_work.evaluations > MAX_EVALUATIONS;
@@ -157,7 +157,7 @@ impl Checker<'_> {
         self.break_structs(reported);
     }
 
-    /// Makes all fields fit everywhere, after a complaint about a struct that cannot be walked.
+    /// Makes all fields compatible with everything, after a complaint about a struct that cannot be walked.
     pub(super) fn break_structs(&mut self, reported: Reported) {
         for item in &mut self.model.structs {
             let fields = item.fields.iter_mut();
@@ -165,8 +165,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Complains if the calls that lowering writes out are too many. Calls have no circles here, `order` has
-    /// what a function calls before it, and `draws` and `reads_inputs` are known.
+    /// Complains if too many calls would be inlined. There is no recursion here; `order` has callees before
+    /// callers, and `draws` and `reads_inputs` are known.
     pub(super) fn check_written_out(&mut self, callees: &[Vec<usize>], order: &[usize]) {
         let inlined: Vec<bool> = self
             .model

@@ -1,4 +1,4 @@
-//! What only shows once all bodies are known: paths without `return`, recursion, draws where none may be.
+//! Checks that need all bodies: paths without `return`, recursion, draws where none may be.
 
 use super::{CallSite, Checker, graph};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::collections::{HashMap, VecDeque};
 
-/// A message shows so many functions of a circle.
+/// A message shows this many functions of a cycle.
 const PATH_SHOWN: usize = 12;
 
 /// Does every path through the block return?
@@ -76,7 +76,7 @@ impl Checker<'_> {
         self.check_written_out(&callees, &order);
     }
 
-    /// Complains of each set of functions that call one another in circles; true if there is one.
+    /// Complains of each set of functions that call one another in a cycle; true if there is one.
     fn complain_of_circles(
         &mut self,
         callees: &[Vec<usize>],
@@ -112,8 +112,8 @@ impl Checker<'_> {
         found
     }
 
-    /// A function draws, or reads inputs, if one that it calls does. Calls have no circles here, and `order`
-    /// has what a function calls before it.
+    /// A function draws, or reads inputs, if a callee does. There is no recursion here, and `order` has
+    /// callees before callers.
     fn spread(&mut self, callees: &[Vec<usize>], order: &[usize]) {
         for &caller in order {
             for &callee in &callees[caller] {
@@ -128,7 +128,7 @@ impl Checker<'_> {
     }
 }
 
-/// The shortest way from a node back to itself, both ends included; it stays within its component.
+/// The shortest path from a node back to itself, both ends included; it stays within its component.
 fn shortest_circle(
     callees: &[Vec<usize>],
     component: &[usize],

@@ -1,8 +1,8 @@
-//! Graphs of what stands within what: structs in structs, calls in functions. Without recursion, since they
-//! are as deep as the user made them, and in linear time.
+//! Graphs of containment: structs in structs, calls in functions. Without recursion, since they are as deep
+//! as the user made them, and in linear time.
 
-/// The strongly connected components (Tarjan), each after all that its members lead to: in a graph without
-/// circles, every node alone, and what it leads to before it.
+/// The strongly connected components (Tarjan), each after all that its members lead to. In a graph without
+/// cycles that is every node alone, in topological order.
 pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let mut number = vec![NEW; edges.len()];

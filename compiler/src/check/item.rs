@@ -178,7 +178,7 @@ impl<'a> Checker<'a> {
             reported = Some(self.report(report));
         }
         if let Some(reported) = reported {
-            // A struct without end would hang everything that walks its fields.
+            // An infinite struct would hang everything that walks its fields.
             self.break_structs(reported);
             return;
         }

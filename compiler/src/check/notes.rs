@@ -1,4 +1,4 @@
-//! Notes of the checker's way, for editors: which name stands for what.
+//! What the checker records for editors: which declaration each name refers to.
 
 use super::{Checker, ConstState, hir};
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
     syntax::ast,
 };
 
-/// The notes, and what is needed to take them.
+/// The notes, and what is needed to record them.
 #[derive(Default)]
 pub(super) struct Notebook {
-    /// Nothing is noted unless somebody asked.
+    /// Nothing is recorded unless it was asked for.
     pub(super) open: bool,
     /// The names of the variants of each enum and the fields of each struct.
     pub(super) variants: Vec<Vec<Span>>,

@@ -1,4 +1,4 @@
-//! Operators: which types they join, and what comes out.
+//! Operators: which types they accept, and the type of the result.
 
 use super::{Checked, Checker};
 use crate::{
@@ -194,7 +194,7 @@ impl Checker<'_> {
         })
     }
 
-    /// A power by multiplication, which is what a person would write for squares and cubes.
+    /// A power by multiplication, as a person would write squares and cubes.
     fn integer_power(&mut self, base: ExprId, exponent: i64, span: Span) -> ExprId {
         let ty = self.ty(base).clone();
         let exponent_id = self.constant_node(Constant::Int(exponent), Type::AbstractInt, span);
@@ -222,7 +222,7 @@ fn is_shift(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight)
 }
 
-/// The type of `x op y`, if the operator joins these types.
+/// The type of `x op y`, if the operator accepts these types.
 fn result(op: BinaryOp, x: &Type, y: &Type) -> Option<Type> {
     let number =
         |ty: &Type| matches!(ty, Type::Value(ty) if *ty != ir::Type::Bool) || ty.is_abstract();

@@ -11,7 +11,7 @@ pub(crate) struct Suggestions {
 }
 
 impl Suggestions {
-    /// The candidate most like `name`, if one is alike enough to be what was meant.
+    /// The candidate most similar to `name`, if one is similar enough to be what was meant.
     pub(crate) fn nearest<'c>(
         &mut self,
         name: &str,

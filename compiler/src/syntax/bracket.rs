@@ -1,6 +1,6 @@
 //! Makes the brackets of a token list balanced and shallow before the grammar sees it.
 //!
-//! Law: in the result every bracket has its partner, properly nested, at most `MAX_NESTING` deep. All
+//! Invariant: in the result every bracket has its partner, properly nested, at most `MAX_NESTING` deep. All
 //! recursion of the grammar goes through brackets, so this bounds the stack of every later stage.
 
 use super::{
@@ -168,7 +168,7 @@ impl Balancer<'_> {
         self.push(Token::Hole, place(inside));
         self.push(opener.closer().unwrap_or(Token::Hole), place(end));
         if depth > 0 {
-            // The brackets that lack are a part of the same mistake.
+            // The missing brackets are a part of the same mistake.
             while let Some(open) = self.stack.pop() {
                 self.close_virtually(&open, end);
             }

@@ -1,5 +1,5 @@
-//! Text to tokens: logos finds the words, this room adds what a table cannot say: comments and
-//! documentation, number literals, characters that look like others, and a complaint for what is left.
+//! Text to tokens: logos recognises the words; this file adds what a table cannot express: comments and
+//! documentation, number literals, look-alike characters, and a complaint about the rest.
 
 pub(super) mod number;
 
@@ -40,12 +40,12 @@ pub(super) struct Lexed {
 /// Bytes of a name. Names are copied to wherever a value goes: without a limit a few of them fill the memory.
 const MAX_NAME: usize = 255;
 
-/// More complaints than this help nobody; the rest is counted, not told.
+/// More complaints than this are not useful; the rest is counted but not shown.
 pub(super) const MAX_DIAGNOSTICS: usize = crate::diagnostic::MOST_COMPLAINTS;
 
 /// Reads the whole text.
 pub(super) fn lex(source: &str) -> Lexed {
-    // A byte order mark is no part of the text, but the places count it.
+    // A byte order mark is not part of the text, but places count it.
     let mark = source.len() - source.trim_start_matches('\u{feff}').len();
     let mut lexer = Token::lexer(source);
     lexer.bump(mark);
@@ -84,7 +84,7 @@ impl Scanner<'_> {
         if token == Token::Ident && span.range().len() > MAX_NAME {
             let name = self.source.get(span.range()).unwrap_or_default();
             self.complain(say::name_too_long(name, MAX_NAME, span));
-            // What follows in spite of the complaint sees a name of a length that is possible.
+            // Later stages see a name of a valid length in spite of the complaint.
             span.end = span.start + MAX_NAME as u32;
         }
         let gap = &self.source.as_bytes()[self.line_seen..span.start as usize];

@@ -50,7 +50,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What `T` stands for in this call; adapts the literals among the arguments.
+    /// The type of `T` in this call; adapts the literals among the arguments.
     fn shared_type(
         &mut self,
         pure: &Pure,
@@ -163,8 +163,8 @@ impl Checker<'_> {
     }
 }
 
-/// What `T` stands for where all its arguments are literals: what the place wants, if the function and the
-/// literals can be that; else `f32` or `i32`, as the literals are. None if the function takes neither.
+/// The type of `T` if all its arguments are literals: the expected type, if the function accepts it and the
+/// literals can have it; else `f32` or `i32`, as the literals are. None if the function takes neither.
 fn of_literals(pure: &Pure, literals: &[&Type], want: Option<&Type>) -> Option<ir::Type> {
     let takes = |ty: &ir::Type| {
         let all = literals.iter().all(|own| adapts(own, &Type::Value(*ty)));

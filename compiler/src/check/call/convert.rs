@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// `f32(x)` and its kin.
+    /// `f32(x)` and the other conversions.
     pub(super) fn convert(
         &mut self,
         to: ir::Type,

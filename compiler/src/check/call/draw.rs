@@ -1,4 +1,4 @@
-//! Draws: where one may be made, and what it takes and gives.
+//! Draws: where one may be made, its arguments and its type.
 
 use crate::{
     builtin::{BuiltinId, Draw, domain},
@@ -123,8 +123,8 @@ impl Checker<'_> {
         }
     }
 
-    /// In the prelude: `__take(n)` takes so many words and gives the number of the first, `__word(n)` is the
-    /// word of a number.
+    /// In the prelude: `__take(n)` takes `n` words and gives the number of the first, `__word(n)` is the word
+    /// of a number.
     pub(super) fn words(
         &mut self,
         callee: &ast::Name,
@@ -179,7 +179,7 @@ impl Checker<'_> {
     }
 }
 
-/// How many arguments a draw takes in words, whether so many will do, and the type of what it gives.
+/// How many arguments a draw takes in words, whether this many are right, and the type of its value.
 fn signature(draw: Draw, count: usize) -> (&'static str, bool, Type) {
     match draw {
         Draw::Random => ("no arguments", count == 0, Type::F32),

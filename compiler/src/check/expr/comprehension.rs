@@ -11,7 +11,7 @@ use crate::{
 };
 use std::rc::Rc;
 
-/// Comprehensions that are evaluated at compile time may have so many rounds.
+/// Iterations of a comprehension that is evaluated at compile time, at most.
 const MAX_CONSTANT_ROUNDS: i64 = 1 << 16;
 
 impl Checker<'_> {
@@ -109,7 +109,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The values of a comprehension whose index is known at compile time, round by round.
+    /// The values of a comprehension whose index is known at compile time, one per iteration.
     fn constant_rounds(
         &mut self,
         inner: &ast::Comprehension,
@@ -118,7 +118,7 @@ impl Checker<'_> {
         let what = "the range of a constant comprehension";
         let start = self.constant_int(&inner.range.start, what)?;
         let end = self.constant_int(&inner.range.end, what)?;
-        // The ends may lie as far apart as 64 bits go.
+        // The difference of the ends may need all 64 bits.
         let rounds = i128::from(end) - i128::from(start);
         if rounds > i128::from(MAX_CONSTANT_ROUNDS) {
             let (length, span) = (rounds.to_string(), inner.range.end.span);
@@ -141,7 +141,7 @@ impl Checker<'_> {
         })
     }
 
-    /// A round of a constant comprehension; none if the filter leaves it out.
+    /// An iteration of a constant comprehension; none if the filter skips it.
     fn constant_round(
         &mut self,
         inner: &ast::Comprehension,

@@ -171,7 +171,7 @@ impl Checker<'_> {
                 span,
             )));
         }
-        // Only `len` in a constant comes here before the inputs are known.
+        // Before the inputs are known, only `len` in a constant gets here.
         let Some(input) = self.model.inputs.get(id.0 as usize) else {
             return Err(self.not_constant(span));
         };

@@ -1,4 +1,4 @@
-//! How the grammar goes on after a mistake: with the next declaration, statement or arm, so that one
+//! Error recovery of the grammar: it continues with the next declaration, statement or arm, so that one
 //! mistake gives one message and several mistakes give several.
 
 use super::{
