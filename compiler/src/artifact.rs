@@ -1,4 +1,4 @@
-//! What compiling a model gives: everything that a runtime needs, and nothing of the source's form.
+//! The result of compiling a model: everything that a runtime needs, and nothing of the source's form.
 
 use crate::{ir, launch_checks::LaunchChecks, manifest::Manifest, options::Options};
 
@@ -11,9 +11,9 @@ pub struct Artifact {
     pub lowered: ir::Program,
     /// The optimised program: what the CPU backends run.
     pub program: ir::Program,
-    /// What a launch must hold for every draw to have a distribution.
+    /// The conditions on a launch under which every draw has a distribution.
     pub launch_checks: Option<LaunchChecks>,
-    /// A kernel of the caller's own, which runs as it is in place of the compiler's: one agent an invocation.
+    /// A kernel of the caller's own, which runs instead of the compiler's: one agent an invocation.
     pub own_kernel: Option<String>,
     /// How it was compiled.
     pub options: Options,

@@ -12,7 +12,7 @@ use crate::span::Span;
 /// A complaint about the user's source, with its place, cause and fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The code under which `simc explain` has more, such as `E0201`.
+    /// The code that `simc explain` explains, such as `E0201`.
     pub code: &'static str,
     /// The name of the constructor in the catalog, such as `unknown_name`.
     pub slug: &'static str,
@@ -35,7 +35,7 @@ pub struct Fix {
     pub edits: Vec<(Span, String)>,
 }
 
-/// A place in the source and what is the matter there.
+/// A place in the source and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where.

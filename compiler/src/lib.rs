@@ -1,14 +1,14 @@
 //! The compiler of the Sim language: pure functions from source text to an artifact or diagnostics. No
 //! I/O, no GPU; builds for wasm.
 //!
-//! The pipeline, one room a stage:
+//! The pipeline, one module a stage:
 //!
 //! ```text
 //! text ─ syntax ─► ast ─ check ─► hir ─ lower ─► ir ─ passes ─► ir ─ emit ─► Artifact
 //! ```
 //!
-//! [`compile`] is that line as code. `syntax` and `check` make all the diagnostics there are, but for the
-//! last ones, which only the optimised program can tell: whether it fits a GPU.
+//! [`compile`] is that line as code. `syntax` and `check` make all diagnostics but the last ones, which
+//! depend on the optimised program: whether it fits a GPU.
 
 pub mod artifact;
 pub mod builtin;

@@ -21,14 +21,14 @@ pub use crate::value::Scalar;
 use crate::{ir::interpret::Progress, value::WORD_BYTES};
 use serde::{Deserialize, Serialize};
 
-/// The version of the manifest's form; grows when a reader of an older one would go wrong.
+/// The version of the manifest's format; increases when a reader of an older one would go wrong.
 pub const VERSION: u32 = 1;
 
 /// Flag in `progress`: the agent has stopped. The 30 low bits count its steps.
 pub const STOPPED: u32 = 0x8000_0000;
 
 /// Flag in `progress`, kept by later dispatches: the device ended a loop before its bound, as software
-/// adapters do after 65,535 rounds; the agent's results are worthless.
+/// adapters do after 65,535 iterations; the agent's results are worthless.
 pub const CUT_SHORT: u32 = 0x4000_0000;
 
 impl Progress {
@@ -111,7 +111,7 @@ pub struct Manifest {
     pub output_words: u32,
     /// Agents per workgroup.
     pub workgroup_size: u32,
-    /// Rounds of inner loops in one step at most, also in `init` and `finish`; none if it depends on
+    /// Iterations of inner loops in one step at most, also in `init` and `finish`; none if it depends on
     /// values of the run. The time loop is not counted.
     pub inner_rounds: Option<u64>,
     /// The step table, if the kernel has one.
@@ -123,7 +123,7 @@ pub struct Manifest {
 /// `order.price`; an array of structs gives each of its fields the array's dimensions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Field {
-    /// As the model calls it.
+    /// The model's name for it.
     pub name: String,
     /// The model's `///` lines.
     pub doc: String,
@@ -229,7 +229,7 @@ pub struct StepTable {
 }
 
 impl StepTable {
-    /// Bytes of the table for a run of so many steps.
+    /// Bytes of the table for a run of this many steps.
     pub fn table_bytes(&self, steps: u32) -> u64 {
         let rows = u64::from(steps.max(1)) * u64::from(self.rows_per_step);
         rows * u64::from(self.words) * WORD_BYTES

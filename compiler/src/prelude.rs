@@ -16,8 +16,8 @@ const TEXTS: [(&[Draw], &str); 4] = [
     (&[Draw::RandInt], include_str!("prelude/randint.sim")),
 ];
 
-/// The texts that a source may need, behind as many blanks as it has bytes: nobody takes their places for the
-/// source's own. None if it needs nothing.
+/// The texts that a source may need, behind as many blanks as it has bytes, so that their places are never
+/// mistaken for the source's own. None if it needs nothing.
 pub(crate) fn text(source: &str) -> Option<String> {
     let mut all = String::new();
     for (draws, text) in TEXTS {

@@ -1,5 +1,5 @@
-//! Does a model fit? Params into a uniform block, rows into buffers, an agent's arrays into private
-//! memory, blocks and functions into what WGSL guarantees.
+//! Checks whether a model fits: params into a uniform block, rows into buffers, an agent's arrays into
+//! private memory, blocks and functions into what WGSL guarantees.
 
 use crate::{
     diagnostic::{Diagnostic, catalog},
@@ -11,17 +11,17 @@ use crate::{
 
 /// The uniform block that every WebGPU device has.
 const UNIFORM_BYTES: u64 = 65_536;
-/// More words per agent than this are no agent.
+/// With more words per agent than this it is a mistake.
 const ROW_WORDS: u64 = 1 << 24;
 
 /// Names of variants in the manifest.
 const MOST_VARIANTS: u64 = 1 << 20;
 
-/// Levels of blocks that are accepted. Up to [`limits::NESTING_MAX`] every program is valid for naga and
-/// tint whatever its blocks hold; models with plain blocks go on to be valid up to here.
+/// Levels of blocks that are accepted. Up to [`limits::NESTING_MAX`] every program is valid for naga and tint
+/// whatever is in its blocks; models with simple blocks are valid up to this limit.
 const BLOCK_LEVELS: u32 = 56;
 
-/// Levels of blocks through which the passes can walk. What folds away is counted here, unlike there.
+/// Levels of blocks that the passes can recurse over. Blocks that fold away count here, but not there.
 const WALKED_LEVELS: u32 = 1_000;
 
 /// Complaints about declarations that are too large, before anything is laid out.
@@ -166,19 +166,19 @@ impl Words<'_> {
     }
 }
 
-/// Complaints about a program through which the passes cannot walk.
+/// Complaints about a program that is too deep for the passes.
 pub(crate) fn check_lowered(program: &Program) -> Result<(), Vec<Diagnostic>> {
     too_deep(program, WALKED_LEVELS).map_or(Ok(()), |complaint| Err(vec![complaint]))
 }
 
-/// A complaint about blocks that lie more than `most` levels within one another.
+/// A complaint about blocks nested more than `most` levels deep.
 fn too_deep(program: &Program, most: u32) -> Option<Diagnostic> {
     let (levels, head) = limits::deepest(program).filter(|(levels, _)| *levels > most)?;
     let span = program.span(head);
     Some(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span))
 }
 
-/// Complaints about an optimised program that is beyond what WGSL guarantees.
+/// Complaints about an optimised program that exceeds what WGSL guarantees.
 pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
     let mut found = Vec::new();
     if let Some(&first) = limits::place(program).unplaced.first() {

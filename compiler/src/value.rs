@@ -96,7 +96,7 @@ impl Type {
         }
     }
 
-    /// `f32` or the vector with so many components (1 to 4).
+    /// `f32` or the vector with this many components (1 to 4).
     pub fn float(components: usize) -> Type {
         match components {
             1 => Type::F32,
@@ -259,12 +259,12 @@ pub enum UnaryOp {
     Not,
     /// Bitwise, of `i32` or `u32`.
     Complement,
-    /// Of an `f32` or a vector: the operand. An arithmetic fence: a driver's compiler does not see what it is
-    /// the value of, so that it neither contracts nor reorders the operand with what it becomes part of. Only
-    /// in kernels, see [`crate::kernel::schedule::Schedule::keeps_order`].
+    /// Of an `f32` or a vector: the operand. An arithmetic fence: a driver's compiler does not see that it is
+    /// the operand, so it neither contracts nor reorders it with its user. Only in kernels, see
+    /// [`crate::kernel::schedule::Schedule::keeps_order`].
     Fence,
-    /// Of an `f32`, in the prologue of a kernel: the operand, which a driver's compiler is kept from computing
-    /// again in every step, as it would to save registers before the loop.
+    /// Of an `f32`, in the prologue of a kernel: the operand, which a driver's compiler cannot recompute in
+    /// every step, as it would to save registers before the loop.
     Keep,
 }
 
@@ -297,7 +297,7 @@ pub enum BinaryOp {
     Greater,
     /// `>=` of numbers
     GreaterEqual,
-    /// `&&`; both operands are evaluated, which no one can see
+    /// `&&`; both operands are evaluated, which has no visible effect
     And,
     /// `||`
     Or,

@@ -1,5 +1,5 @@
-//! The words of the language by what they are, each with a sentence. Editors read this table: their
-//! grammars are filled from it, and a language server explains words with it.
+//! The words of the language by kind, each with a sentence. Editors read this table: their grammars are
+//! filled from it, and a language server explains words with it.
 //!
 //! Types, integration methods and builtins come from the tables that the checker reads; a test holds the
 //! rest against the lexer, so that no keyword and no operator is missing here.
@@ -11,7 +11,7 @@ use crate::{
     syntax::Token,
 };
 
-/// What a word is.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// Begins a declaration.
@@ -20,11 +20,11 @@ pub enum Role {
     Phase,
     /// Declares a variable of a block.
     Binding,
-    /// Chooses.
+    /// A branch.
     Conditional,
-    /// Repeats.
+    /// A loop.
     Loop,
-    /// Leaves.
+    /// A jump.
     Jump,
     /// `integrate`.
     Integrate,
@@ -32,7 +32,7 @@ pub enum Role {
     Bitcast,
     /// `true` and `false`.
     Boolean,
-    /// Means nothing yet.
+    /// Reserved; has no meaning yet.
     Reserved,
     /// A builtin type; called, it converts or builds.
     Type,
@@ -46,15 +46,15 @@ pub enum Role {
     Fold,
     /// A random draw.
     Draw,
-    /// `+` and its kin.
+    /// `+` and the like.
     Arithmetic,
-    /// `==` and its kin.
+    /// `==` and the like.
     Comparison,
     /// Of `bool`s.
     Logical,
     /// Of bits; `~` also gives an input its distribution.
     Bitwise,
-    /// Gives a place a value.
+    /// An assignment.
     Assignment,
 }
 
@@ -233,7 +233,7 @@ const OWN: &[(Role, Token, &str)] = {
         (
             Jump,
             Token::Continue,
-            "Goes on with the next round of the innermost loop.",
+            "Continues with the next iteration of the innermost loop.",
         ),
         (
             Jump,
@@ -327,7 +327,7 @@ const OTHERS: &[(Role, &str, &str)] = &[
     (
         Role::Loop,
         "limit",
-        "The largest number of rounds of a `while`.",
+        "The largest number of iterations of a `while`.",
     ),
     (
         Role::Value,

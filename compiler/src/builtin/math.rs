@@ -13,8 +13,9 @@
 //!
 //! Every function is straight-line code: values are computed and then selected, with no branch, call or
 //! table. So a loop over lanes that inlines it becomes vector instructions, and its results are those of the
-//! scalar function by construction. The one exception are angles that [`needs_wide_reduction`] tells: a loop
-//! calls [`sin_fast`], [`cos_fast`] and [`tan_fast`] and mends such lanes by [`sin`], [`cos`] and [`tan`].
+//! scalar function by construction. The one exception are large angles ([`needs_wide_reduction`]): a loop
+//! calls [`sin_fast`], [`cos_fast`] and [`tan_fast`] and recomputes such lanes by [`sin`], [`cos`] and
+//! [`tan`].
 //!
 //! The `ERRORS` of each file are the largest errors allowed; `docs/mathematics.md` has those measured.
 

@@ -10,8 +10,8 @@
 //!   are exact, by factors of few digits (`pieces`), or what they lose is computed from halves of their
 //!   factors.
 //! * It may reorder sums. What must not be reordered passes through an integer (`precise_opaque`).
-//! * It may flush denormals to zero, and may be ignorant of infinities and NaN in comparisons. The corners
-//!   are told by bits; results that are denormal may be 0.
+//! * It may flush denormals to zero, and may ignore infinities and NaN in comparisons. These cases are
+//!   detected by bits; results that are denormal may be 0.
 //!
 //! A builtin's row names its form. Those that have none have a device function that is exact or good to a few
 //! units.
@@ -224,7 +224,7 @@ fn rest(x: f64) -> f32 {
     (x - f64::from(x as f32)) as f32
 }
 
-/// `x + rest` as a sum of so many floats, all but the last of no more than `digits` binary digits.
+/// `x + rest` as a sum of `count` floats, all but the last of at most `digits` binary digits.
 fn pieces(x: f64, rest: f64, digits: u32, count: usize) -> Vec<f32> {
     let mut left = x;
     let mut found = Vec::new();

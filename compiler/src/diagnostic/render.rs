@@ -1,7 +1,7 @@
-//! Diagnostics as text. The only place that knows ariadne.
+//! Diagnostics as text. Only this file uses ariadne.
 //!
-//! A report is for a person: lines that are too long to read are cropped around their labels, and signs
-//! that would command a terminal are shown as `?`.
+//! A report is for a person: lines that are too long to read are cropped around their labels, and characters
+//! that would control a terminal are shown as `?`.
 
 use super::Diagnostic;
 use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind, Source};
@@ -88,7 +88,7 @@ fn report<'a>(
     report.finish()
 }
 
-/// The text with a `?` for each byte of a sign that a terminal would obey; the places stay what they are.
+/// The text with a `?` for each byte of a control character; the places stay what they are.
 fn printable(source: &str) -> Cow<'_, str> {
     let commands = |c: char| {
         c.is_control() && !matches!(c, '\n' | '\r' | '\t')

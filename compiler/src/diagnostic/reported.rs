@@ -1,9 +1,9 @@
-//! Complaints while they are collected, and the proof that one was made.
+//! A list of complaints, and the proof that one was made.
 
 use super::{Diagnostic, catalog};
 
-/// The proof that a complaint was made. Whatever stands for something that a stage could not make sense of
-/// holds one, so that no mistake can pass in silence: only a complaint gives a proof.
+/// The proof that a complaint was made. Whatever replaces something that a stage could not make sense of
+/// holds one, so that no mistake passes silently: only a complaint gives a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reported(());
 
@@ -41,7 +41,7 @@ impl Complaints {
         Reported(())
     }
 
-    /// Whether none was made.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
     }

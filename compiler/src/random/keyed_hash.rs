@@ -1,13 +1,14 @@
 //! The default generator: a hash of the word number under a 64-bit key.
 //!
 //! A word is a hash of a Weyl sequence in `n`: two rounds of a right xorshift
-//! and the permutation x(2x + c) modulo 2^32 with odd c, which RC6 uses (Rivest,
-//! Robshaw, Sidney and Yin, 1998). Its square makes the carries of a difference
-//! depend on the data; a constant multiplier in its place is as dear and let the
-//! batteries tell keys apart that differ in one bit. Both key words enter before
-//! the first round, one by addition and one by exclusive or, so neither sees
-//! fewer than two rounds. The second enters again between the rounds, so two
-//! keys whose words cancel at the entrance still give different streams.
+//! and the permutation x(2x + c) modulo 2^32 with odd c, which RC6 uses
+//! (Rivest, Robshaw, Sidney and Yin, 1998). Its square makes the carries of a
+//! difference depend on the data; a constant multiplier in its place is as
+//! expensive and let the batteries distinguish keys that differ in one bit.
+//! Both key words enter before the first round, one by addition and one by
+//! exclusive or, so neither sees fewer than two rounds. The second enters
+//! again between the rounds, so two keys whose words cancel at the entrance
+//! still give different streams.
 
 /// 2^32 divided by the golden ratio: the Weyl increment of the word number.
 const WORD_WEYL: u32 = 0x9E37_79B9;

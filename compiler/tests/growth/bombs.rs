@@ -2,7 +2,7 @@
 
 use super::repeat;
 
-/// A struct of so many floats, a param of it, and what follows.
+/// A struct of this many floats, a param of it, and what follows.
 fn wide(fields: usize, rest: &str) -> String {
     let fields = repeat(fields, |i| format!("a{i}: f32,"));
     format!("struct T {{ {fields} }}\nparam p: T\n{rest}")

@@ -10,9 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The larger text is so many times the smaller one. What grows as the square takes 64 times as much.
+/// The size of the larger text relative to the smaller one. Quadratic growth takes 64 times as much.
 const FACTOR: usize = 8;
-/// So many times as much is still in proportion: tables double their room as they grow.
+/// A ratio that is still in proportion: tables double their capacity as they grow.
 const PROPORTION: usize = 16;
 /// What a small model takes anyway.
 const BASE_BYTES: usize = 4 << 20;

@@ -26,8 +26,8 @@ pub fn of_two_arguments() -> impl Iterator<Item = &'static TwoArguments> {
         .flatten()
 }
 
-/// How far `got` is from `truth` in units in the last place of a float of that size; 0 where both are NaN
-/// or overflow alike.
+/// How far `got` is from `truth` in units in the last place of a float of that size; 0 if both are NaN or
+/// both overflow.
 pub fn ulps(got: f32, truth: f64) -> f64 {
     if truth.is_nan() || got.is_nan() {
         return if truth.is_nan() && got.is_nan() {

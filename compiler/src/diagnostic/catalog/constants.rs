@@ -57,7 +57,7 @@ catalog! {
     /// Constants that take too many numbers to compute.
     ///
     /// The compiler computes constants while it reads the model: at most 1,048,576 numbers, and 2,097,152
-    /// expressions in the rounds of comprehensions. Large tables belong into `data`.
+    /// expressions in the iterations of comprehensions. Large tables belong into `data`.
     E0510 constants_too_large(limit: &str, span: Span) {
         Diagnostic::new("the constants of this model are too large")
             .at(span, format!("goes beyond {limit} in all"))

@@ -10,7 +10,7 @@ catalog! {
     /// Every loop is bounded, so that no model can hang a GPU: `while error > 1e-6 limit 50 { … }`.
     E0401 missing_limit(span: Span) {
         Diagnostic::new("`while` needs a limit").at(span, "may never end")
-            .help("say how many rounds it takes at most: `while … limit 100 { … }`")
+            .help("say how many iterations it takes at most: `while … limit 100 { … }`")
             .append(span, "limit 100 ")
     }
 

@@ -61,7 +61,7 @@ catalog! {
     /// their elements, and inputs and data are read in place.
     E0608 too_much_memory(bytes: u64, span: Span) {
         Diagnostic::new(format!("the variables of one agent take {bytes} bytes"))
-            .at(span, "no room is left for this one: there are two regions of 8,192 bytes")
+            .at(span, "no space is left for this one: there are two regions of 8,192 bytes")
             .help("make arrays smaller, or read large ones as `input` or `data`")
     }
 

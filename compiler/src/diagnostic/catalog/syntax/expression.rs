@@ -287,7 +287,7 @@ catalog! {
 
     /// More mistakes than anyone reads at once.
     ///
-    /// Only the first are told. A file with so many mistakes may not be a model at all.
+    /// Only the first are shown. A file with so many mistakes may not be a model at all.
     E0199 too_many_mistakes(limit: usize, span: Span) {
         Diagnostic::new(format!("more than {limit} mistakes: the others are not listed"))
             .at(span, "and more from here on")
