@@ -1,4 +1,4 @@
-//! The one comparison of runs: first what there is, then the values.
+//! The one comparison of runs: first their shapes, then their values.
 
 use crate::{
     run::Run,
@@ -12,7 +12,7 @@ use std::fmt;
 pub enum Tolerance {
     /// The same bits; NaN of any payload is one value.
     Bits,
-    /// The same, but zeros of either sign are equal: a GPU does not tell them apart.
+    /// The same, but zeros of either sign are equal: a GPU does not distinguish them.
     ZerosOfEitherSign,
     /// Apart by at most this part of the output's largest number: small outputs are held as tightly as large
     /// ones. Infinities and NaN are at the same places.
@@ -32,7 +32,7 @@ pub enum Difference {
         what: &'static str,
         /// Names and shapes.
         got: Vec<String>,
-        /// The same of the run that it is held against.
+        /// The same of the run that it is compared with.
         expected: Vec<String>,
     },
     /// A value.

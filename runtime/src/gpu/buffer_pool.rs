@@ -23,7 +23,7 @@ pub(super) struct BufferPool {
 }
 
 impl BufferPool {
-    /// An empty pool, for chunks of at most so many agents.
+    /// An empty pool, for chunks of at most this many agents.
     pub(super) fn new(most_agents: u32) -> BufferPool {
         BufferPool {
             most_agents,

@@ -15,7 +15,7 @@ use super::{
 use crate::{bind::Launch, control::Keep, error::Error};
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 
-/// What a buffer set has room for.
+/// The size of a buffer set.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     /// Runs side by side.
@@ -24,7 +24,7 @@ pub(crate) struct Shape {
     pub(crate) agents: u32,
     /// Steps of each run, if the kernel has a step table, otherwise 0.
     pub(crate) steps: u32,
-    /// What is read back of each run. Without outputs, room for their reductions is needed instead.
+    /// What is read back of each run. Without outputs, space for their reductions is needed instead.
     pub(crate) keep: Keep,
     /// Whether all runs have the same inputs, in one buffer.
     pub(crate) shares_inputs: bool,

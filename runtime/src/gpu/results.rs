@@ -54,7 +54,7 @@ impl Layout {
         }
     }
 
-    /// The agents for which a buffer of `bytes` bytes has room.
+    /// The agents that fit a buffer of `bytes` bytes.
     pub(crate) fn most_agents(manifest: &Manifest, bytes: u64) -> u64 {
         let words = 1 + u64::from(manifest.output_words) + u64::from(manifest.state_words);
         // The header, and the padding after two parts.

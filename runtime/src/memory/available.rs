@@ -6,9 +6,9 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// The bytes that this process can still allocate, if the system tells: the least of the machine's available
-/// memory, what its control groups (versions 1 and 2) leave, and what its limits of address space and data
-/// leave.
+/// The bytes that this process can still allocate, if the system reports them: the least of the machine's
+/// available memory, what its control groups (versions 1 and 2) leave, and what its limits of address space
+/// and data leave.
 pub fn available() -> Option<u64> {
     below(Path::new("/"))
 }

@@ -142,8 +142,8 @@ fn instructions(expression: &str) -> usize {
     program(&source).lane_instructions()
 }
 
-/// Comparisons of an agent's value with one that all share cost the same in either order, and a choice by one
-/// is one instruction, but for unsigned numbers that are told smaller or larger.
+/// Comparisons of an agent's value with a uniform one cost the same in either order, and a selection by one
+/// is one instruction, except for unsigned numbers compared by order.
 #[test]
 fn comparisons_cost_the_same_in_either_order() {
     let (product, word) = (instructions("z * w"), instructions("z"));

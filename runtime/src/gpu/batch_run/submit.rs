@@ -94,7 +94,7 @@ impl BatchRun<'_> {
         }
     }
 
-    /// What buffers for `runs` chunks of `agents` agents must have room for.
+    /// The sizes of buffers for `runs` chunks of `agents` agents.
     fn shape(&self, runs: usize, agents: u32) -> Shape {
         let launch = self.jobs.launch();
         let is_whole = agents == launch.agents;

@@ -151,7 +151,7 @@ pub(super) fn run_in_parts(build: &Build, steps: u32, ends: &[u32]) -> Agents {
     agents
 }
 
-/// The same on the vector machine: the states leave it and come back between the parts.
+/// The same on the vector machine: the states are stored and loaded between the parts.
 pub(super) fn on_vectors(
     build: &Build,
     manifest: &Manifest,
