@@ -137,7 +137,7 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
         let model = match compiled(args, file) {
             Ok(model) => model,
             Err(failure) => {
-                failure.tell();
+                failure.print();
                 complete = false;
                 continue;
             }
@@ -156,11 +156,11 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
                 }
                 Err(Unmeasured::Failed(Failure::Interrupted)) => return Err(Failure::Interrupted),
                 Err(Unmeasured::Failed(failure)) => {
-                    failure.tell();
+                    failure.print();
                     complete = false;
                 }
                 Err(Unmeasured::Unverified(why)) => {
-                    Failure::from(problem::not_verified(&model.name, &why)).tell();
+                    Failure::from(problem::not_verified(&model.name, &why)).print();
                     complete = false;
                 }
             }

@@ -1,4 +1,4 @@
-//! `simc build`: a model's kernel and manifest, or what the compiler made of it on the way.
+//! `simc build`: a model's kernel and manifest, or an intermediate form of the compiler.
 
 use crate::{
     compilation::Compilation, failure::Failure, knobs::KernelKnobs, number, output::replace,
@@ -120,7 +120,7 @@ impl Emit {
         }
     }
 
-    /// Is it the kernel in another language, which has room for one entry point?
+    /// Is it the kernel in another language, in which it can have only one entry point?
     fn is_translated(self) -> bool {
         matches!(self, Emit::Spirv | Emit::Msl | Emit::Hlsl | Emit::Glsl)
     }

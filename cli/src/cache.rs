@@ -1,4 +1,4 @@
-//! Where pipelines that a driver compiled are kept from one call to the next.
+//! The directory in which pipelines that a driver compiled are cached between calls.
 
 use std::{env, ffi::OsString, path::PathBuf};
 

@@ -44,7 +44,7 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
             }
         });
         if let Err(failure) = checked {
-            failure.tell();
+            failure.print();
             wrong += 1;
         }
     }
@@ -70,7 +70,7 @@ fn for_tools(args: &Args) -> Result<(), Failure> {
                 document: Document::new(source.text),
             }),
             Err(failure) => {
-                failure.tell();
+                failure.print();
                 unread = true;
             }
         }

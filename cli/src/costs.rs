@@ -39,28 +39,28 @@ pub(crate) struct Own {
 
 impl Costs {
     /// Of a run.
-    pub(crate) fn of(told: &Telemetry, own: Own) -> Costs {
+    pub(crate) fn of(telemetry: &Telemetry, own: Own) -> Costs {
         Costs {
-            submissions: told.submissions,
-            bytes_up: told.bytes_up,
-            bytes_down: told.bytes_down,
-            pipeline_cache: told.pipeline_cache.map(|found| match found {
+            submissions: telemetry.submissions,
+            bytes_up: telemetry.bytes_up,
+            bytes_down: telemetry.bytes_down,
+            pipeline_cache: telemetry.pipeline_cache.map(|found| match found {
                 CacheUse::Hit => "hit",
                 CacheUse::Miss => "miss",
             }),
             compile_ms: ms(own.compile),
             load_ms: ms(own.load),
-            instance_ms: ms(told.instance_seconds),
-            adapter_ms: ms(told.adapter_seconds),
-            device_ms: ms(told.device_seconds),
-            kernel_ms: ms(told.kernel_seconds),
-            module_ms: ms(told.module_seconds),
-            pipeline_ms: ms(told.pipeline_seconds),
-            cache_ms: ms(told.cache_seconds),
-            record_ms: ms(told.record_seconds),
-            gpu_ms: told.gpu_seconds.map(ms),
-            wait_ms: ms(told.wait_seconds),
-            run_ms: ms(told.total_seconds),
+            instance_ms: ms(telemetry.instance_seconds),
+            adapter_ms: ms(telemetry.adapter_seconds),
+            device_ms: ms(telemetry.device_seconds),
+            kernel_ms: ms(telemetry.kernel_seconds),
+            module_ms: ms(telemetry.module_seconds),
+            pipeline_ms: ms(telemetry.pipeline_seconds),
+            cache_ms: ms(telemetry.cache_seconds),
+            record_ms: ms(telemetry.record_seconds),
+            gpu_ms: telemetry.gpu_seconds.map(ms),
+            wait_ms: ms(telemetry.wait_seconds),
+            run_ms: ms(telemetry.total_seconds),
             total_ms: ms(own.total),
         }
     }

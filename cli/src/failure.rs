@@ -1,4 +1,4 @@
-//! Whatever can end a command early, as one report on standard error and one exit code.
+//! Everything that can end a command early, as one report on standard error and one exit code.
 
 use crate::{
     interrupt,
@@ -50,8 +50,8 @@ impl From<sim_runtime::Error> for Failure {
 }
 
 impl Failure {
-    /// Says it on standard error.
-    pub(crate) fn tell(&self) {
+    /// Prints it to standard error.
+    pub(crate) fn print(&self) {
         let style = terminal::error_style();
         match self {
             Failure::Model {
@@ -79,10 +79,10 @@ impl Failure {
         }
     }
 
-    /// Says it, and gives the exit code: 130 after Ctrl-C and other signals that ask for the end, 0 where the
-    /// reader of standard output had enough (as `head` does), otherwise 1.
+    /// Prints it, and gives the exit code: 130 after Ctrl-C and other signals that ask for the end, 0 where
+    /// the reader of standard output had enough (as `head` does), otherwise 1.
     pub(crate) fn report(&self) -> ExitCode {
-        self.tell();
+        self.print();
         match self {
             Failure::Interrupted => ExitCode::from(interrupt::CODE),
             Failure::ClosedPipe => ExitCode::SUCCESS,

@@ -74,7 +74,7 @@ pub(crate) fn fmt(args: &Args) -> Result<(), Failure> {
                 }
             }
             Err(failure) => {
-                failure.tell();
+                failure.print();
                 tally.unread = true;
             }
         }
@@ -118,7 +118,7 @@ impl Tally {
     }
 
     fn refuse(&mut self, failure: &Failure) {
-        failure.tell();
+        failure.print();
         self.files += 1;
         self.refused += 1;
     }

@@ -19,7 +19,7 @@ pub(crate) fn lsp(args: &Args) -> Result<(), Failure> {
     let Args { stdio: _ } = args;
     match sim_lsp::serve_stdio() {
         Ok(Farewell::Orderly) => Ok(()),
-        // The protocol wants the exit code 1, and nobody reads more.
+        // The protocol requires the exit code 1; no more is read.
         Ok(Farewell::Abrupt) => Err(Failure::Reported),
         Err(error) => {
             terminal::remark(format!("the editor's connection broke: {error}\n"));

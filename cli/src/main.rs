@@ -1,9 +1,9 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
 //! One file a subcommand: `check`, `build`, `run`, `bench`, `fmt`, `explain`, `lsp`. Behind them: `source`
-//! reads models, `table` reads and writes tables, `translate` turns a kernel into other shading languages,
-//! `summary` is what `run` ends with, `problem` is the catalog of what the command itself complains about,
-//! and `failure` turns whatever ended a command into a report and an exit code.
+//! reads models, `table` reads and writes tables, `translate` translates a kernel into other shading
+//! languages, `summary` is the report of `run`, `problem` is the catalog of the command's own complaints, and
+//! `failure` turns whatever ended a command into a report and an exit code.
 
 mod bench;
 mod build;

@@ -1,4 +1,4 @@
-//! Numbers on the command line: `1_000`, `1e6`, `0x2a`, `-0.5`, and what the model's types make of them.
+//! Numbers on the command line: `1_000`, `1e6`, `0x2a`, `-0.5`, and their conversion to the model's types.
 
 /// Removes the underscores between digits; none if one stands anywhere else.
 fn without_separators(text: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Opens the files that the command reads: plain files and pipes, such as `<(zcat table.csv.gz)` of a shell.
 //!
-//! A pipe gives nothing, not even itself, until somebody writes to it. Whoever waits is told so; Ctrl-C ends
+//! Opening a pipe blocks until somebody writes to it. The user is told that the command waits; Ctrl-C ends
 //! it.
 
 use crate::terminal;
@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Opened> {
     Ok(Opened { file, length })
 }
 
-/// Is it a pipe, which has no ending of its own to tell its form?
+/// Is it a pipe, which has no file extension that gives its form?
 pub(crate) fn is_pipe(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -52,7 +52,7 @@ pub(crate) fn is_pipe(path: &Path) -> bool {
     }
 }
 
-/// Opens a pipe, and says so if nobody opens its other end.
+/// Opens a pipe, and says so if its other end is not open.
 fn patiently(path: &Path) -> io::Result<File> {
     thread::scope(|scope| {
         let (opened, is_opened) = mpsc::channel::<()>();

@@ -1,5 +1,5 @@
-//! The catalog of what the command itself complains about (`E09xx`), one constructor function each. The doc
-//! comment of a constructor is what `simc explain CODE` prints.
+//! The catalog of the command's own complaints (`E09xx`), one constructor function each. The doc comment of a
+//! constructor is what `simc explain CODE` prints.
 
 use sim_compiler::diagnostic::render::Style;
 use std::{fmt::Write, io, path::Path};

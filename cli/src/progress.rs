@@ -1,4 +1,4 @@
-//! A line on standard error that says how far a long run is. Only for terminals.
+//! A progress line of a long run on standard error. Only for terminals.
 
 use crate::terminal;
 use std::{
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
-    /// When it was last written, if ever; none if nobody watches.
+    /// When it was last written, if ever; none if standard error is not a terminal.
     written: Option<Mutex<Option<Instant>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What `simc run` ends with: statistics of the outputs and how the run was done, for people or as JSON.
+//! The report of `simc run`: statistics of the outputs and how the run was done, for people or as JSON.
 
 use crate::{
     costs::{Costs, Own},
@@ -320,7 +320,7 @@ pub(crate) fn rows(field: &Field, statistics: Vec<Statistics>) -> Vec<Row> {
     spelled.map(|(name, of)| Row::new(name, 1, of)).collect()
 }
 
-/// A number to so many significant digits, without trailing zeros.
+/// A number to `digits` significant digits, without trailing zeros.
 pub(crate) fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return value

@@ -48,21 +48,21 @@ pub(crate) struct Loaded {
     pub(crate) shape: Vec<u32>,
 }
 
-/// Keeps the values of a file within the memory that there is: a pipe may bring more and more.
+/// Limits the values of a file to the available memory: a pipe may bring more and more.
 #[derive(Debug)]
-struct Room {
-    /// Bytes that need no further question.
+struct MemoryCheck {
+    /// Bytes up to which no check is needed.
     asked: u64,
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room { asked: 64 << 20 }
+impl Default for MemoryCheck {
+    fn default() -> MemoryCheck {
+        MemoryCheck { asked: 64 << 20 }
     }
 }
 
-impl Room {
-    /// Asks whether there is room for so many bytes, each time that they have doubled.
+impl MemoryCheck {
+    /// Checks whether this many bytes fit, each time that they have doubled.
     ///
     /// # Errors
     /// If there is none.

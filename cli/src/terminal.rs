@@ -21,7 +21,7 @@ pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Writes a remark to standard error. Nobody is left to tell if that fails.
+/// Writes a remark to standard error. If that fails, there is nowhere to report it.
 pub(crate) fn remark(text: impl AsRef<str>) {
     let _ = io::stderr().lock().write_all(text.as_ref().as_bytes());
 }

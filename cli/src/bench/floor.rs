@@ -1,5 +1,5 @@
-//! What a device could do at best: rates that were measured, and the time that a model's operations take at
-//! those rates.
+//! A lower bound of a kernel's time: a device's measured peak rates, and the time that a model's operations
+//! take at those rates.
 
 use sim_compiler::ir::cost::operations::{Cost, Operations};
 use sim_runtime::Device;
@@ -27,7 +27,7 @@ const KNOWN: [Rates; 1] = [Rates {
     issue: 33.4e12,
 }];
 
-/// Seconds that a run of so many agents and agent-steps takes at least, or why that is not known.
+/// Seconds that a run of this many agents and agent-steps takes at least, or why that is not known.
 pub(crate) fn seconds(
     device: &Device,
     cost: Option<Cost>,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A median and what it is known to.
+/// A median and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Interval {
     /// The median of the sample.

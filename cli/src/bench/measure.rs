@@ -85,9 +85,9 @@ impl Measured {
         let has_clock = report.telemetry.gpu_seconds.is_some();
         let (mut gpu, mut totals) = (Vec::new(), Vec::new());
         for _ in 0..runs.max(1) {
-            let (told, seconds) = repeated(simulation, first, control)?;
+            let (measured, seconds) = repeated(simulation, first, control)?;
             totals.push(seconds);
-            report = told;
+            report = measured;
             if has_clock {
                 report = repeated(simulation, first, &clocked)?.0;
                 gpu.extend(report.telemetry.gpu_seconds);

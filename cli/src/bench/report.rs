@@ -1,4 +1,4 @@
-//! What a measurement says, for people and as JSON.
+//! The report of a measurement, for people and as JSON.
 
 use super::{
     floor,

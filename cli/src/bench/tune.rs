@@ -1,9 +1,9 @@
 //! `simc bench --tune`: looks for the tuning under which a model's kernel is fastest, by running it.
 //!
-//! Choices by rule are good, not best: drivers allocate registers and order instructions by rules of their
-//! own, so that a text that saves an instruction can be slower. One knob after another is tried at each of
-//! the values that its row has for that, the others as they are best so far, and all again until nothing is
-//! gained; a value must be clearly faster than what there was.
+//! The heuristics' choices are good, not best: drivers allocate registers and order instructions by rules of
+//! their own, so that a text that saves an instruction can be slower. Coordinate descent: each knob is tried
+//! at each of the values that its row has for that, the others at their best so far, and all again until
+//! nothing is gained; a value must be clearly faster than the best so far.
 
 use sim_compiler::kernel::schedule::{KNOBS, Tuning};
 

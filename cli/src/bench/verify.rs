@@ -1,4 +1,4 @@
-//! Are the results right? What was run is held against another backend, agent by agent, for a sample of the
+//! Are the results right? A run is compared with another backend, agent by agent, for a sample of the
 //! population.
 
 use super::Unmeasured;
@@ -17,8 +17,8 @@ const WITHIN: f64 = 1e-3;
 /// What rounding may leave where numbers cancel, as in the drift of an energy, relative to the largest float
 /// of all outputs.
 const CANCELLED: f64 = 1e-5;
-/// Of the values of an output, so many may be further apart: one in a hundred agents meets a threshold.
-const PARTED: f64 = 0.01;
+/// The share of an output's values that may be further apart: one in a hundred agents is at a threshold.
+const DIVERGED: f64 = 0.01;
 /// Steps after which agents of chaotic models must still agree.
 const FEW_STEPS: u32 = 16;
 /// How far the means of chaotic models may be apart, in standard errors of their difference.
@@ -48,7 +48,7 @@ impl Agreement {
     }
 }
 
-/// Holds the `first` run of a simulation against another backend. `start` gives a simulation of so many
+/// Compares the `first` run of a simulation with another backend. `start` gives a simulation of this many
 /// agents of the same population; the simulation comes back ready for the same run.
 pub(crate) fn verify(
     simulation: Simulation,
@@ -123,7 +123,7 @@ fn parted(ours: &Column, theirs: &Column, most: f64) -> Option<String> {
     let mut apart = differences(ours, theirs, Tolerance::Absolute(most));
     let first = apart.next()?;
     let (count, all, name) = (1 + apart.count(), theirs.values.len(), &theirs.field.name);
-    (count as f64 > PARTED * all as f64)
+    (count as f64 > DIVERGED * all as f64)
         .then(|| format!("{count} of {all} values of output `{name}` differ; {first}"))
 }
 

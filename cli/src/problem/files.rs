@@ -76,7 +76,7 @@ catalog! {
 
     /// A binary file would have gone to a terminal.
     ///
-    /// SPIR-V is no text. Write it into a file, or pipe it into another program.
+    /// SPIR-V is binary. Write it into a file, or pipe it into another program.
     E0910 binary_to_terminal() {
         Problem::new("SPIR-V is binary, and standard output is a terminal")
             .help("write it into a file: `-o DIR`, or `> FILE.spv`")
@@ -91,7 +91,7 @@ catalog! {
             .help("this is a bug of the compiler, not of the model: please report it with the model")
     }
 
-    /// The kernel cannot be said in the language that was asked for.
+    /// The kernel cannot be expressed in the language that was asked for.
     ///
     /// SPIR-V, MSL, HLSL and GLSL are translated from the WGSL kernel, and each has limits of its own.
     E0912 untranslatable(language: &str, message: &str) {
@@ -159,8 +159,8 @@ catalog! {
 
     /// `simc bench` measures only what is right.
     ///
-    /// Before anything is timed, the results of a sample of agents are held against those of another backend;
-    /// `simc bench --help` says within what bounds. A model that differs has no rate. Either a kernel is
+    /// Before anything is timed, the results of a sample of agents are compared with those of another
+    /// backend; `simc bench --help` gives the bounds. A model that differs has no rate. Either a kernel is
     /// wrong, which is a bug of the compiler, or the model turns the smallest differences of rounding into
     /// other results within a few steps, as a hash of a float's bits does.
     E0920 not_verified(name: &str, why: &str) {

@@ -55,7 +55,7 @@ catalog! {
             .help("rename one of them")
     }
 
-    /// A cell of a CSV file is no value of the declared type.
+    /// A cell of a CSV file is not a value of the declared type.
     ///
     /// Floats are `1`, `0.25`, `-1e-3`, `NaN`, `inf` and `-inf`; integers may not have a fraction; a bool is
     /// `true`, `false`, `1` or `0`; an enum is the name of a variant or its number. An empty cell is not
@@ -140,7 +140,7 @@ catalog! {
         .help(format!("give each field its own file: {fields}"))
     }
 
-    /// A file has more values than memory has room for.
+    /// A file has more values than fit in memory.
     ///
     /// Tables and inputs lie in memory, and are copied once on their way there. A pipe whose other end never
     /// stops writing ends so, too.

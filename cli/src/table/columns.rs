@@ -2,7 +2,7 @@
 //!
 //! Every value of a row has a name, such as `orders.price` or `w[0][1]`, and a shorter one within a struct or
 //! vector: `price`. Columns are found by these names, in any order; either all are long or all are short.
-//! Columns of other names are left alone. Only where a table is one field without names inside it, neither
+//! Columns of other names are ignored. Only where a table is one field without names inside it, neither
 //! struct nor vector, and the header has none of its columns' names, the columns are taken in order.
 
 use super::spellings;
@@ -63,7 +63,7 @@ impl Wanted<'_> {
         path: &Path,
         header: &[String],
     ) -> Result<Option<Vec<usize>>, Problem> {
-        // Rows may have millions of values, whose names nobody needs then.
+        // Rows may have millions of values, whose names are not needed then.
         if self.has_order() && header.len() != self.all() && !header.iter().any(|it| self.names(it))
         {
             return Ok(None);
@@ -195,9 +195,9 @@ mod tests {
             data("orders.legs[1],orders.legs[0],orders.price"),
             Ok(Some(vec![2, 1, 0]))
         );
-        let told = data("price,legs[0],leg").expect_err("a column is missing");
-        assert!(told.contains("no column `legs[1]`"), "{told}");
-        assert!(told.contains("`leg` is none of them"), "{told}");
+        let problem = data("price,legs[0],leg").expect_err("a column is missing");
+        assert!(problem.contains("no column `legs[1]`"), "{problem}");
+        assert!(problem.contains("`leg` is none of them"), "{problem}");
         assert!(
             data("orders.price,legs[0],legs[1]").is_err(),
             "long and short names"

@@ -1,6 +1,6 @@
 //! CSV files: one row per agent or outermost element, one column per value in it.
 
-use super::{Loaded, Room, cell::Kind, columns::Wanted, lines::Lines, spellings};
+use super::{Loaded, MemoryCheck, cell::Kind, columns::Wanted, lines::Lines, spellings};
 use crate::problem::{self, Problem};
 use sim_compiler::{
     manifest::{Field, describe},
@@ -158,7 +158,7 @@ fn values(
         .zip(&widths)
         .map(|(field, &width)| width as u32 * field.scalar.words())
         .sum();
-    let mut room = Room::default();
+    let mut memory = MemoryCheck::default();
     let mut count = 0_u64;
     while rows.advance()? {
         let mut columns = columns.iter();
@@ -169,7 +169,7 @@ fn values(
             }
         }
         count += 1;
-        room.hold(
+        memory.hold(
             rows.path,
             count.saturating_mul(u64::from(row_words) * WORD_BYTES),
         )?;

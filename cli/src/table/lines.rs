@@ -1,8 +1,8 @@
-//! A CSV file cell by cell, with the lines that each row stands on.
+//! A CSV file cell by cell, with the line numbers of each row.
 //!
 //! Rows are lines, ended by LF or CRLF; cells are separated by commas. A cell that begins with a double quote
-//! ends with one, may hold commas and line ends, and writes a quote as two (RFC 4180). White space around
-//! cells goes; a byte order mark at the beginning and lines without any text are passed over.
+//! ends with one, may contain commas and line ends, and writes a quote as two (RFC 4180). White space around
+//! cells, a byte order mark at the beginning and lines without any text are ignored.
 
 use crate::{
     open::open,
@@ -90,11 +90,11 @@ impl Lines {
 
     /// Appends a line to the row; false at the end of the file.
     fn line(&mut self, path: &Path) -> Result<bool, Problem> {
-        let room = MOST - self.raw.len() as u64;
+        let left = MOST - self.raw.len() as u64;
         let read = self
             .reader
             .by_ref()
-            .take(room)
+            .take(left)
             .read_until(b'\n', &mut self.raw);
         let found = read.map_err(|error| problem::unreadable(path, &error))?;
         self.end += u64::from(found > 0);
@@ -135,7 +135,7 @@ impl Lines {
         self.cells.push(start..self.raw.len());
     }
 
-    /// Copies the texts of cells, some of which are quoted; false if the row goes on in the next line.
+    /// Copies the texts of cells, some of which are quoted; false if the row continues in the next line.
     fn unquote(&mut self) -> bool {
         self.cells.clear();
         self.unquoted.clear();

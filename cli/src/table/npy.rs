@@ -2,7 +2,7 @@
 //! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>): read in versions 1 to 3,
 //! little-endian and C order; written in version 1.
 
-use super::{Loaded, Room, cell::Kind, fits};
+use super::{Loaded, MemoryCheck, cell::Kind, fits};
 use crate::{
     open::open,
     problem::{self, Problem},
@@ -190,7 +190,7 @@ fn read_words(
     let size = header.element.size();
     let plain = header.element.is_word_of(field.scalar) && field.variants.is_empty();
     let word_bytes = u64::from(field.scalar.words()) * WORD_BYTES;
-    Room::default().hold(path, count.saturating_mul(word_bytes))?;
+    MemoryCheck::default().hold(path, count.saturating_mul(word_bytes))?;
     // A pipe may have less than its header says.
     let mut words = Vec::with_capacity(count.min(1 << 24) as usize);
     let mut buffer = vec![0; size << 16];

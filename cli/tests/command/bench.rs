@@ -53,8 +53,8 @@ fn consistent(row: &Value) {
         _ => number(&total["median"]),
     };
     let rate = number(&row["agent_steps"]) / by * 1e3;
-    let told = number(&row["agent_steps_per_second"]);
-    assert!((told / rate - 1.0).abs() < 1e-6, "{row}");
+    let report = number(&row["agent_steps_per_second"]);
+    assert!((report / rate - 1.0).abs() < 1e-6, "{row}");
     assert!(row["floor_ms"].is_null() && row["floor_note"].is_string());
 }
 
@@ -74,9 +74,9 @@ fn every_population_has_a_row_and_the_file_has_them_all() {
         "--runs",
         "7",
     ];
-    let told = json(&place, &args);
-    assert_eq!(told["simc"], env!("CARGO_PKG_VERSION"));
-    let rows = told["results"].as_array().expect("a list");
+    let report = json(&place, &args);
+    assert_eq!(report["simc"], env!("CARGO_PKG_VERSION"));
+    let rows = report["results"].as_array().expect("a list");
     assert_eq!(rows.len(), 2);
     for (row, agents) in rows.iter().zip([40, 1000]) {
         assert_eq!(row["model"], "growth.sim");
@@ -98,7 +98,7 @@ fn every_population_has_a_row_and_the_file_has_them_all() {
         consistent(row);
     }
     let file: Value = serde_json::from_str(&place.text("results.json")).expect("it is JSON");
-    assert_eq!(file, told);
+    assert_eq!(file, report);
 }
 
 #[test]
@@ -178,8 +178,8 @@ fn a_gpu_is_held_against_the_cpu() {
         "rates=rates.csv",
         "--no-cache",
     ];
-    let told = json(&place, &args);
-    let row = &told["results"][0];
+    let report = json(&place, &args);
+    let row = &report["results"][0];
     assert_eq!(
         (&row["backend"], &row["verified"]),
         (&"gpu".into(), &"agent by agent".into())
@@ -212,8 +212,8 @@ fn what_a_search_finds_can_be_asked_for() {
         "--data",
         "rates=rates.csv",
     ];
-    let told = json(&place, &[&args[..], &["--tune", "--lanes", "1"]].concat());
-    let row = &told["results"][0];
+    let report = json(&place, &[&args[..], &["--tune", "--lanes", "1"]].concat());
+    let row = &report["results"][0];
     let found = &row["tuned"];
     assert!(found["tried"].as_u64() > Some(5), "{row}");
     assert!(found["untuned_ms"].as_f64() > Some(0.0), "{row}");
@@ -221,8 +221,8 @@ fn what_a_search_finds_can_be_asked_for() {
     assert!(arguments.starts_with("--lanes 1"), "{arguments}");
     let words: Vec<&str> = arguments.split(' ').collect();
     let again = json(&place, &[&args[..], &words].concat());
-    let kernel = |told: &Value| -> Vec<String> {
-        let choices = told["kernel"].as_array().expect("choices").iter();
+    let kernel = |report: &Value| -> Vec<String> {
+        let choices = report["kernel"].as_array().expect("choices").iter();
         let words = choices.map(|it| it.as_str().expect("a text").split(':').next());
         words.map(|it| it.unwrap_or_default().to_owned()).collect()
     };
@@ -244,7 +244,7 @@ fn a_model_that_is_not_verified_has_no_rate() {
         "{}",
         said.err
     );
-    let told: Value = serde_json::from_str(&said.out).expect("it is JSON");
-    assert_eq!(told["results"], Value::Array(Vec::new()));
+    let report: Value = serde_json::from_str(&said.out).expect("it is JSON");
+    assert_eq!(report["results"], Value::Array(Vec::new()));
     place.good(&["bench", "mixer.sim", "--backend", "cpu"]);
 }

@@ -35,13 +35,14 @@ fn the_most_steps_run_on_every_backend_and_one_more_on_none() {
         };
         let said = run(&most);
         assert_eq!(said.code, 0, "{backend}: {}", said.err);
-        let told: serde_json::Value = serde_json::from_str(&said.out).expect("--json prints JSON");
-        assert_eq!(told["steps"], MOST_STEPS, "{backend}");
-        assert_eq!(told["stopped_agents"], 3, "{backend}");
-        assert_eq!(told["agent_steps"], 3, "{backend}");
-        assert_eq!(told["outputs"][0]["mean"], 1.0, "{backend}");
+        let report: serde_json::Value =
+            serde_json::from_str(&said.out).expect("--json prints JSON");
+        assert_eq!(report["steps"], MOST_STEPS, "{backend}");
+        assert_eq!(report["stopped_agents"], 3, "{backend}");
+        assert_eq!(report["agent_steps"], 3, "{backend}");
+        assert_eq!(report["outputs"][0]["mean"], 1.0, "{backend}");
         assert_eq!(
-            told["outputs"][1]["mean"],
+            report["outputs"][1]["mean"],
             f64::from(MOST_STEPS - 1),
             "{backend}"
         );

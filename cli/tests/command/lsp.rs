@@ -105,7 +105,7 @@ fn examples_can_be_typed() {
     }
 }
 
-/// A model with mistakes, taken away from its end: what is told last is what is there last.
+/// A model with mistakes that are removed from its end: what is published last is what is left last.
 #[test]
 fn the_last_diagnostics_are_those_of_the_last_text() {
     for (name, text) in models("tests/errors").into_iter().step_by(7) {

@@ -27,12 +27,12 @@ fn what_nobody_takes_is_not_held() {
     let args = "run brief.sim --backend cpu --agents 1e8 --json";
     let said = limited(&place, 1_000_000, args);
     assert_eq!(said.code, 0, "{}", said.err);
-    let told: serde_json::Value = serde_json::from_str(&said.out).expect("--json prints JSON");
+    let report: serde_json::Value = serde_json::from_str(&said.out).expect("--json prints JSON");
     assert_eq!(
-        (&told["passes"], &told["agent_steps"]),
+        (&report["passes"], &report["agent_steps"]),
         (&2.into(), &100_000_000.into())
     );
-    let row = &told["outputs"][0];
+    let row = &report["outputs"][0];
     assert_eq!(row["count"], 100_000_000);
     // The numbers of the agents, rounded to floats.
     for (key, expected) in [
@@ -69,7 +69,7 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         }
         said.err
     };
-    let told = refused(
+    let report = refused(
         "run brief.sim --backend cpu --agents 2e9 --output out.csv",
         &[
             "needs 16.0 GB",
@@ -79,7 +79,7 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         ],
     );
     // What it says can be done can be done, as far as memory goes: the next one is told to take no more.
-    let most = told
+    let most = report
         .split("`--agents ")
         .nth(1)
         .and_then(|rest| rest.split('`').next());
@@ -88,7 +88,7 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         .replace('_', "")
         .parse()
         .expect("a number");
-    assert!((100_000_000..375_000_000).contains(&most), "{told}");
+    assert!((100_000_000..375_000_000).contains(&most), "{report}");
     refused(
         "run wide.sim --backend reference --agents 1e7",
         &[

@@ -82,8 +82,9 @@ fn a_cache_that_is_a_pipe_or_others_may_write_to_is_passed_over_and_replaced() {
     place.write("small.sim", "agents 2\noutput a = agent\n");
     let run = || -> Said { place.good(&["run", "small.sim", "--backend", "gpu", "--json"]) };
     let found = |said: &Said| -> serde_json::Value {
-        let told: serde_json::Value = serde_json::from_str(&said.out).expect("--json prints JSON");
-        told["telemetry"]["pipeline_cache"].clone()
+        let report: serde_json::Value =
+            serde_json::from_str(&said.out).expect("--json prints JSON");
+        report["telemetry"]["pipeline_cache"].clone()
     };
     if found(&run()).is_null() {
         return;

@@ -48,25 +48,25 @@ fn the_model_says_how_many_unless_the_command_does() {
     assert_eq!(own["agent_steps"], 20);
     assert_eq!(row(&own, "value")["mean"], 4.0);
     assert_eq!(own["backend"], "cpu");
-    let told = json(
+    let report = json(
         &place,
         &[
             "run", "walk.sim", "--agents", "1_000", "--steps", "1e1", "--seed", "7",
         ],
     );
     assert_eq!(
-        (&told["agents"], &told["steps"], &told["seed"]),
+        (&report["agents"], &report["steps"], &report["seed"]),
         (&1000.into(), &10.into(), &7.into())
     );
-    assert_eq!(row(&told, "value")["mean"], 10.0);
-    assert_eq!(row(&told, "count")["minimum"], 10.0);
+    assert_eq!(row(&report, "value")["mean"], 10.0);
+    assert_eq!(row(&report, "count")["minimum"], 10.0);
 }
 
 #[test]
 fn params_take_numbers_lists_and_truths() {
     let place = Place::new();
     place.write("walk.sim", WALK);
-    let told = json(
+    let report = json(
         &place,
         &[
             "run",
@@ -81,10 +81,10 @@ fn params_take_numbers_lists_and_truths() {
             "turns=-3",
         ],
     );
-    assert_eq!(row(&told, "value")["mean"], -10.0);
-    assert_eq!(row(&told, "shifted[0]")["mean"], -1.0);
-    assert_eq!(row(&told, "shifted[1]")["maximum"], 1000.5);
-    assert_eq!(row(&told, "count")["mean"], -12.0);
+    assert_eq!(row(&report, "value")["mean"], -10.0);
+    assert_eq!(row(&report, "shifted[0]")["mean"], -1.0);
+    assert_eq!(row(&report, "shifted[1]")["maximum"], 1000.5);
+    assert_eq!(row(&report, "count")["mean"], -12.0);
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn the_telemetry_adds_up() {
         (Some(0), Some(0))
     );
     assert!(on_cpu["gpu_ms"].is_null() && on_cpu["pipeline_cache"].is_null());
-    let ms = |told: &serde_json::Value, key: &str| told[key].as_f64().expect("a number");
+    let ms = |report: &serde_json::Value, key: &str| report[key].as_f64().expect("a number");
     assert!(ms(on_cpu, "compile_ms") + ms(on_cpu, "run_ms") <= ms(on_cpu, "total_ms"));
     if !has_gpu() {
         return;
@@ -241,21 +241,24 @@ fn the_telemetry_adds_up() {
         let said = place.good(&[&args, more].concat());
         serde_json::from_str(&said.out).expect("--json prints JSON")
     };
-    let told = &on_gpu(&["--no-cache"])["telemetry"];
-    assert!(told["pipeline_cache"].is_null(), "{told}");
+    let report = &on_gpu(&["--no-cache"])["telemetry"];
+    assert!(report["pipeline_cache"].is_null(), "{report}");
     assert!(!place.path("cache").exists());
     // Five words of outputs and one of steps.
-    assert!(told["bytes_down"].as_u64() >= Some(1000 * 4 * 6), "{told}");
-    assert!(told["bytes_up"].as_u64() >= Some(4 * 8), "{told}");
-    assert!(told["submissions"].as_u64() >= Some(1), "{told}");
-    let phases = ["device_ms", "module_ms", "pipeline_ms", "wait_ms"];
-    assert!(phases.iter().all(|key| ms(told, key) > 0.0), "{told}");
-    let sum: f64 = phases.iter().map(|key| ms(told, key)).sum();
     assert!(
-        sum <= ms(told, "run_ms") && ms(told, "run_ms") <= ms(told, "total_ms"),
-        "{told}"
+        report["bytes_down"].as_u64() >= Some(1000 * 4 * 6),
+        "{report}"
     );
-    let found = |told: serde_json::Value| told["telemetry"]["pipeline_cache"].clone();
+    assert!(report["bytes_up"].as_u64() >= Some(4 * 8), "{report}");
+    assert!(report["submissions"].as_u64() >= Some(1), "{report}");
+    let phases = ["device_ms", "module_ms", "pipeline_ms", "wait_ms"];
+    assert!(phases.iter().all(|key| ms(report, key) > 0.0), "{report}");
+    let sum: f64 = phases.iter().map(|key| ms(report, key)).sum();
+    assert!(
+        sum <= ms(report, "run_ms") && ms(report, "run_ms") <= ms(report, "total_ms"),
+        "{report}"
+    );
+    let found = |report: serde_json::Value| report["telemetry"]["pipeline_cache"].clone();
     let (first, second) = (found(on_gpu(&[])), found(on_gpu(&[])));
     if !first.is_null() {
         assert_eq!(
@@ -295,19 +298,19 @@ output n
         place.good(&args).out
     };
     let table = |text: &str| -> Vec<String> {
-        let told = text.lines().take_while(|line| !line.starts_with("time"));
-        told.map(str::to_owned).collect()
+        let report = text.lines().take_while(|line| !line.starts_with("time"));
+        report.map(str::to_owned).collect()
     };
     let (fetched, reduced) = (said(&["--reduce", "false"]), said(&["--reduce", "true"]));
     assert!(table(&fetched).len() > 10, "{fetched}");
     assert_eq!(table(&reduced), table(&fetched));
-    let told = |args: &[&str]| -> serde_json::Value {
+    let report = |args: &[&str]| -> serde_json::Value {
         serde_json::from_str(&said(args)).expect("--json prints JSON")
     };
-    let down = |told: &serde_json::Value| told["telemetry"]["bytes_down"].as_u64();
+    let down = |report: &serde_json::Value| report["telemetry"]["bytes_down"].as_u64();
     let (fetched, reduced) = (
-        told(&["--json", "--reduce", "false"]),
-        told(&["--json", "--reduce", "true"]),
+        report(&["--json", "--reduce", "false"]),
+        report(&["--json", "--reduce", "true"]),
     );
     assert_eq!(
         (&fetched["reduced"], &reduced["reduced"]),
@@ -316,7 +319,7 @@ output n
     assert_eq!(fetched["agent_steps"], reduced["agent_steps"]);
     assert!(down(&fetched) > Some(4 * 26 * 70_001) && down(&reduced) < Some(200_000));
     // A file takes everything.
-    let written = told(&["--json", "--reduce", "true", "--output", "all.npy"]);
+    let written = report(&["--json", "--reduce", "true", "--output", "all.npy"]);
     assert_eq!(written["reduced"], false);
     assert_eq!(down(&written), down(&fetched));
 }
@@ -346,11 +349,11 @@ fn statistics_are_the_same_whether_outputs_are_held_or_not() {
     let place = Place::new();
     place.write("draws.sim", DRAWS);
     for agents in ["1", "2", "513", "70_001"] {
-        let told = |reduce: &str| {
+        let report = |reduce: &str| {
             let args = ["run", "draws.sim", "--agents", agents, "--reduce", reduce];
             json(&place, &args)
         };
-        let (held, passed) = (told("false"), told("true"));
+        let (held, passed) = (report("false"), report("true"));
         assert_eq!(held["outputs"], passed["outputs"], "{agents} agents");
         for key in ["agent_steps", "stopped_agents"] {
             assert_eq!(held[key], passed[key], "{agents} agents");
@@ -389,11 +392,11 @@ fn a_given_input_reaches_every_pass() {
     place.write("both.sim", model);
     let rows: String = (0..3000).map(|agent| format!("{}\n", agent % 97)).collect();
     place.write("x.csv", format!("x\n{rows}"));
-    let told = |reduce: &str| {
+    let report = |reduce: &str| {
         let args = ["run", "both.sim", "--agents", "3000", "--input", "x=x.csv"];
         json(&place, &[&args[..], &["--reduce", reduce]].concat())
     };
-    let (held, passed) = (told("false"), told("true"));
+    let (held, passed) = (report("false"), report("true"));
     assert_eq!(held["outputs"], passed["outputs"]);
     assert_eq!(row(&passed, "x")["maximum"], 96.0);
 }
