@@ -1,8 +1,8 @@
 //! Where lines break: a list of texts, groups and possible breaks to lines of at most `WIDTH` columns.
 //!
-//! A group stays on its line if it fits there with what follows it up to the next possible break;
-//! otherwise its own breaks become line breaks, and the groups inside are asked in turn. A comment ends its
-//! line, so the groups around it are broken. Time is linear, and nothing recurses.
+//! A group stays on its line if it fits there with what follows it up to the next possible break; otherwise
+//! its own breaks become line breaks, and the groups inside are tried in turn. A comment ends its line, so
+//! the groups around it are broken. Time is linear, and there is no recursion.
 
 use crate::align::{Line, Mark, WIDTH};
 

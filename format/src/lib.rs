@@ -7,8 +7,8 @@
 //!
 //! The tree says what belongs together, but every word is taken from the text, in order and with the comments
 //! before it (`script`), so formatting can only move white space and separators. White space that the style
-//! does not keep is forgotten before anything is printed: formatting twice is formatting once. `verify` holds
-//! the result against the source before anybody gets it.
+//! does not keep is dropped before anything is printed: formatting is idempotent. `verify` compares the
+//! result with the source before it is returned.
 
 mod align;
 mod layout;

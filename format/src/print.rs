@@ -12,7 +12,7 @@ use crate::{
 };
 use sim_compiler::syntax::{Token, ast::Model};
 
-/// The indentation of a block, and of what goes on over a line.
+/// The indentation of a block, and of continuation lines.
 const INDENT: usize = 4;
 
 /// The pieces of a model.

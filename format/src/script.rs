@@ -1,8 +1,8 @@
 //! A source file as the printer reads it: the words that carry meaning, and between them the gaps with what
 //! the style keeps of white space and comments.
 //!
-//! Law: the result of formatting depends on nothing but a script, and the script of a formatted text is the
-//! script that it was made from. So formatting twice is formatting once.
+//! Invariant: the result of formatting depends on nothing but a script, and the script of a formatted text is
+//! the script that it was made from. So formatting is idempotent.
 
 use sim_compiler::{
     span::Span,

@@ -1,4 +1,4 @@
-//! What formatting must not change, held before a result leaves the crate.
+//! Checks that formatting changed only what it may, before a result leaves the crate.
 
 use crate::script::Script;
 use sim_compiler::syntax::{self, ast::Model, print};

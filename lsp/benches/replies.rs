@@ -134,7 +134,7 @@ impl Typing {
     }
 }
 
-/// A model of about so many lines, with functions, params, states and a long step.
+/// A model of about this many lines, with functions, params, states and a long step.
 fn long_model(lines: usize) -> String {
     let groups = lines / 19;
     let mut text = String::from("/// Many groups that move.\nagents 1000\nsteps 100\n");

@@ -1,8 +1,8 @@
 //! Messages in, answers out, one after the other on one thread.
 //!
-//! Changes are taken in at once, but what waits in the queue is read before the compiler runs: a burst of
-//! keys is compiled once. A request that panics is answered with an error, and the next one is served; so is
-//! what is no message at all (`transport`).
+//! Changes are applied at once, but the queue is emptied before the compiler runs: a burst of keys is
+//! compiled once. A request that panics is answered with an error, and the next one is served; so is an
+//! invalid message (`transport`).
 
 mod answer;
 mod transport;
@@ -196,7 +196,7 @@ struct Open {
     version: i32,
     document: Document,
     /// Its diagnostics have been sent.
-    told: bool,
+    published: bool,
 }
 
 struct Server<'a> {
@@ -211,7 +211,7 @@ impl Server<'_> {
         match message {
             Message::Request(request) => self.request(request),
             Message::Notification(notification) if self.phase == Phase::Serving => {
-                // A notification that makes no sense has nobody to tell.
+                // An invalid notification has no reply.
                 let _ = catch_unwind(AssertUnwindSafe(|| self.notification(notification)));
             }
             Message::Notification(_) | Message::Response(_) => {}
@@ -274,7 +274,7 @@ impl Server<'_> {
                     uri: opened.uri.clone(),
                     version: opened.version,
                     document: Document::new(opened.text),
-                    told: false,
+                    published: false,
                 };
                 self.documents.insert(opened.uri.as_str().to_owned(), open);
             }
@@ -283,13 +283,13 @@ impl Server<'_> {
                 let open = self.documents.get_mut(params.text_document.uri.as_str())?;
                 open.document = open.document.changed(params.content_changes);
                 open.version = params.text_document.version;
-                open.told = false;
+                open.published = false;
             }
             "textDocument/didClose" => {
                 let params: DidCloseTextDocumentParams = read(notification)?;
                 let uri = params.text_document.uri;
                 self.documents.remove(uri.as_str())?;
-                self.tell(uri, Vec::new(), None);
+                self.notify(uri, Vec::new(), None);
             }
             _ => {}
         }
@@ -299,19 +299,19 @@ impl Server<'_> {
     /// Sends the diagnostics of the documents that have changed.
     fn publish(&mut self) {
         let mut news = Vec::new();
-        for open in self.documents.values_mut().filter(|open| !open.told) {
-            open.told = true;
+        for open in self.documents.values_mut().filter(|open| !open.published) {
+            open.published = true;
             let found = catch_unwind(AssertUnwindSafe(|| {
                 problems::problems(&open.document, &open.uri)
             }));
             news.push((open.uri.clone(), found.unwrap_or_default(), open.version));
         }
         for (uri, diagnostics, version) in news {
-            self.tell(uri, diagnostics, Some(version));
+            self.notify(uri, diagnostics, Some(version));
         }
     }
 
-    fn tell(&self, uri: Uri, diagnostics: Vec<lsp_types::Diagnostic>, version: Option<i32>) {
+    fn notify(&self, uri: Uri, diagnostics: Vec<lsp_types::Diagnostic>, version: Option<i32>) {
         let params = PublishDiagnosticsParams::new(uri, diagnostics, version);
         let method = "textDocument/publishDiagnostics".to_owned();
         self.send(Notification::new(method, params).into());

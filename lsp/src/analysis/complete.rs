@@ -1,7 +1,7 @@
 //! Completion: the names and words that are legal at a place, best first.
 //!
-//! The text is surveyed again with a name of our own at the cursor: so the parser sees a whole expression
-//! where the user has only begun one, and the checker says what the value before a `.` is.
+//! The text is analysed again with a placeholder name at the cursor: so the parser sees a whole expression
+//! where the user has only begun one, and the checker knows the type of the value before a `.`.
 
 mod place;
 

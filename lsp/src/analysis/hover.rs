@@ -99,7 +99,7 @@ pub(super) fn builtin(row: &Builtin) -> String {
     )
 }
 
-/// A declaration: its head, what it is, its documentation.
+/// A declaration: its head, its kind, its documentation.
 pub(super) fn describe(document: &Document, declaration: &Declaration) -> String {
     let mut text = format!("```sim\n{}\n```\n", head(document, declaration));
     text.push_str(declaration.kind.describe());

@@ -28,7 +28,7 @@ pub fn references(document: &Document, at: usize, declaration: bool) -> Vec<Rang
     spans.into_iter().map(|span| document.range(span)).collect()
 }
 
-/// The same within the file, told apart by what is done there.
+/// The same within the file, by reads and writes.
 pub fn highlights(document: &Document, at: usize) -> Vec<DocumentHighlight> {
     let Some(index) = meant(document, at) else {
         return Vec::new();

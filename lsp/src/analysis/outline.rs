@@ -1,4 +1,4 @@
-//! The shape of a file: its symbols, what folds, and the types that nobody wrote.
+//! The outline of a file: its symbols, what folds, and inlay hints for inferred types.
 
 use super::Document;
 use lsp_types::{

@@ -1,4 +1,4 @@
-//! Complaints of the compiler as the protocol says them.
+//! Complaints of the compiler as the protocol represents them.
 
 use super::Document;
 use lsp_types::{

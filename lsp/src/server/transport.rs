@@ -1,6 +1,6 @@
 //! Messages from a stream of bytes and to one, in the protocol's framing: a header, an empty line, JSON.
 //!
-//! Whatever comes in, the server goes on: what is no message is answered with the protocol's error, and the
+//! Whatever comes in, the server continues: an invalid message is answered with the protocol's error, and the
 //! next message is looked for. Nothing is allocated for lengths that a header only claims.
 
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
@@ -183,7 +183,7 @@ fn message(value: Value) -> Incoming {
                 }
             }
         }
-        // The server asks nothing, so an answer is for nobody.
+        // The server makes no requests, so it expects no responses.
         (None, Some(_)) if object.contains_key("result") || object.contains_key("error") => {
             let method = "$/answer".to_owned();
             Incoming::Message(Notification { method, params }.into())
@@ -195,7 +195,7 @@ fn message(value: Value) -> Incoming {
     }
 }
 
-/// The answer to what is no message; its id is null where that of the request cannot be known.
+/// The response to an invalid message; its id is null where that of the request cannot be known.
 fn refused(code: ErrorCode, id: &Value, why: &str) -> Incoming {
     let id = match id {
         Value::String(_) | Value::Number(_) => id,

@@ -25,7 +25,7 @@ pub struct Editor {
     /// The document's text.
     pub text: String,
     /// The last version that diagnostics came for, and these.
-    told: Option<(i64, Vec<Value>)>,
+    published: Option<(i64, Vec<Value>)>,
 }
 
 /// A server on a thread of its own.
@@ -52,7 +52,7 @@ impl Editor {
             next: 0,
             version: 0,
             text: text.to_owned(),
-            told: None,
+            published: None,
         };
         let answer = editor.ask("initialize", json!({ "capabilities": {} }));
         assert_eq!(answer["serverInfo"]["name"], "simc");
@@ -123,7 +123,7 @@ impl Editor {
         {
             let version = news.params["version"].as_i64().expect("a version");
             let found = news.params["diagnostics"].as_array().cloned();
-            self.told = Some((version, found.expect("a list of diagnostics")));
+            self.published = Some((version, found.expect("a list of diagnostics")));
         }
         message
     }
@@ -149,7 +149,7 @@ impl Editor {
     /// Waits for the diagnostics of the text as it is.
     pub fn diagnostics(&mut self) -> Vec<Value> {
         loop {
-            match &self.told {
+            match &self.published {
                 Some((version, found)) if *version == self.version => return found.clone(),
                 _ => self.hear(),
             };

@@ -185,12 +185,12 @@ fn random_edits_are_survived() {
             }
         }
         // Nothing may be left of the texts in between.
-        let told = editor.diagnostics();
+        let published = editor.diagnostics();
         let fresh = Document::new(editor.text.clone());
         assert_eq!(fresh.diagnostics(), sim_compiler::check(&editor.text));
         let uri = URI.parse().expect("an address");
         let fresh = serde_json::to_value(problems::problems(&fresh, &uri)).expect("plain data");
-        assert_eq!(Value::Array(told), fresh, "{}", editor.text);
+        assert_eq!(Value::Array(published), fresh, "{}", editor.text);
         editor.leave();
         server.ended();
         documents += 1;
