@@ -81,7 +81,7 @@ pub fn normal_above(z: f64) -> f64 {
     0.5 - density * sum
 }
 
-/// P(X > x) of chi-squared with so many degrees of freedom.
+/// P(X > x) of chi-squared with this many degrees of freedom.
 pub fn chi_squared_above(x: f64, degrees: f64) -> f64 {
     if degrees > 200.0 {
         // Wilson and Hilferty: a cube root is all but normal.
@@ -191,7 +191,7 @@ impl Verdict {
     }
 }
 
-/// The chance of as many or more events as found where so many are expected, or of as few or fewer: the
+/// The probability of as many or more events as found, given the expected number, or of as few or fewer: the
 /// smaller.
 pub fn count_chance(found: f64, expected: f64) -> f64 {
     if expected <= 0.0 {

@@ -30,7 +30,7 @@ const STARTS: [Token; 21] = [
     Token::RightBrace,
 ];
 
-/// What stands between braces, as far as its words tell.
+/// The context of braces, as far as their words show.
 #[derive(Clone, Copy, PartialEq)]
 enum Inside {
     Unknown,
@@ -104,7 +104,7 @@ struct Disturber {
 }
 
 impl Disturber {
-    /// A gap with a comment in so many of a hundred; it may be empty if the words stand apart without one.
+    /// A gap with a comment in this many of a hundred; it may be empty if the words stand apart without one.
     fn gap(&mut self, percent: usize, may_be_empty: bool) {
         if self.dice.chance(percent) {
             for _ in 0..1 + self.dice.below(3) {

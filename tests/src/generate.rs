@@ -77,7 +77,7 @@ pub(crate) struct Generator {
     pub(crate) in_step: bool,
     /// The type that `return` wants, in a function.
     pub(crate) result: Option<Ty>,
-    /// Product of the rounds of the loops around.
+    /// Product of the iterations of the loops around.
     pub(crate) rounds: usize,
     /// Are there [`shapes`] among the statements?
     pub(crate) shapes: bool,

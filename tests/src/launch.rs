@@ -1,4 +1,4 @@
-//! Where models run in these tests: which backends there are, and one way to start a model on each.
+//! Where models run in these tests: the available backends, and one way to start a model on each.
 
 use sim_compiler::{Math, Options, compile_with};
 use sim_runtime::{Backend, Isa, Simulation, Tuning};
@@ -48,7 +48,7 @@ pub struct Way {
     pub tuning: Tuning,
 }
 
-/// Each step as the model says it, in every round, by every agent.
+/// Each step as in the model, one copy an iteration, by every agent.
 pub const PLAIN: Tuning = Tuning {
     lanes: Some(1),
     step_table: Some(false),
@@ -58,8 +58,8 @@ pub const PLAIN: Tuning = Tuning {
     ..Tuning::AUTO
 };
 
-/// A kernel that does all that kernels can do beside what a model says, in rounds and dispatches that fit no
-/// number of steps.
+/// A kernel that does all that kernels can do beside what a model says, with copies of the step and
+/// dispatches that divide no number of steps.
 pub const ELABORATE: Tuning = Tuning {
     steps_per_dispatch: Some(29),
     step_table: Some(true),
@@ -164,7 +164,7 @@ pub fn forced(own: Tuning) -> Tuning {
 /// The mathematics that `math=fast` or `math=precise` in `SIM_SCHEDULE` forces on every test.
 ///
 /// # Panics
-/// If it names what there is not.
+/// If it names something that does not exist.
 pub fn math() -> Math {
     let text = std::env::var("SIM_SCHEDULE").unwrap_or_default();
     let forced = text

@@ -1,5 +1,5 @@
-//! What the test house is built from: random well-typed models, disturbed texts, and the specimens'
-//! expectations. The tests themselves are in `tests/`.
+//! What the tests are built from: random well-typed models, disturbed texts, and the specimens' expectations.
+//! The tests themselves are in `tests/`.
 
 pub mod distribution;
 pub mod disturb;

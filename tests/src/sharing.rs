@@ -1,5 +1,5 @@
-//! Random models whose agents lanes can share: loops over arrays, sums, generators of the model's own, agents
-//! that stop. All floats are small whole numbers, so that sums have the same bits in any order.
+//! Random models whose agents can be split over lanes: loops over arrays, sums, generators of the model's
+//! own, agents that stop. All floats are small integers, so that sums have the same bits in any order.
 
 use crate::generate::Dice;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! Statements of the shapes in which passes, lowering and the vector machine have gone wrong: what a few
-//! random statements in a row hardly ever make.
+//! Statements of the shapes in which passes, lowering and the vector machine have gone wrong: a few random
+//! statements in a row hardly ever produce them.
 
 use super::{Generator, Ty, Variable};
 
@@ -111,7 +111,7 @@ impl Generator {
         format!("({value} % {by} {op} {end})")
     }
 
-    /// A fold whose filter may leave nothing, of a range that may have no round.
+    /// A fold whose filter may leave nothing, of a range that may have no iteration.
     pub(crate) fn filtered_fold(&mut self, ty: &Ty) -> String {
         let folds: &[&str] = match ty {
             // Without an element `min`, `max` and `mean` of floats are infinite or NaN, and the order of

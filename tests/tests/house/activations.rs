@@ -1,5 +1,5 @@
-//! Activations of networks end where they should on the GPU, though a kernel may leave out what bounds their
-//! exponentials where a device knows infinities.
+//! Activations of networks saturate as they should on the GPU, though a kernel may omit the bounds of their
+//! exponentials where a device respects infinities.
 
 use sim_runtime::{Backend, Run, Simulation, Tuning};
 use sim_tests::{

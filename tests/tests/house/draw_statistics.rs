@@ -2,8 +2,8 @@
 //! Kolmogorov–Smirnov.
 //!
 //! `SIM_DRAWS=100_000_000 cargo test --release -p sim-tests --test house draw_statistics -- --nocapture`
-//! draws so many numbers of each and prints the table of docs/random.md; `SIM_DRAWS_ON=gpu` has the GPU draw
-//! them.
+//! draws that many numbers of each and prints the table of docs/random.md; `SIM_DRAWS_ON=gpu` has the GPU
+//! draw them.
 
 use sim_runtime::{Backend, Simulation};
 use sim_tests::distribution::{

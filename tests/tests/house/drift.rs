@@ -1,6 +1,6 @@
-//! Slow drift: what a variable adds to itself is so small beside it that a rounding which falls the same way
-//! in every step would be as large as what is added. The models of `tests/drift/` give on a GPU what they
-//! give on the CPU, up to what random roundings make of it: no bias in the mean over the agents.
+//! Slow drift: an increment so small beside its variable that a rounding which has the same sign in every
+//! step would be as large as the increment. The models of `tests/drift/` give on a GPU what they give on the
+//! CPU, up to random roundings: no bias in the mean over the agents.
 
 use super::files;
 use sim_runtime::{Backend, Occupancy, Run, Simulation, Tuning};

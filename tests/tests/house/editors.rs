@@ -1,7 +1,7 @@
 //! The editors' grammars: filled from the compiler's table of words, and complete.
 //!
 //! A file of `editors/templates/` is a grammar with `{{role}}` or `{{role role}}` where words belong;
-//! `PRODUCTS` says where its results stand. `SIM_UPDATE=1` writes them; without it the test fails if one is
+//! `PRODUCTS` lists the paths of its results. `SIM_UPDATE=1` writes them; without it the test fails if one is
 //! stale.
 
 use super::files;

@@ -115,7 +115,7 @@ fn exceeds(apart: f64, allowed: f64) -> bool {
     apart.is_nan() || apart.abs() > allowed
 }
 
-/// Fails unless `got` is within so many standard errors of the exact answer.
+/// Fails unless `got` is within this many standard errors of the exact answer.
 fn within_errors(what: &str, expect: &Value, got: f64, exact: f64, error: f64) -> Outcome {
     let apart = (got - exact) / error;
     let allowed = float(expect, "standard_errors")?;

@@ -1,5 +1,5 @@
-//! The formatter, held against every model of the house and against random ones in random disarray: it is
-//! idempotent, loses no word and no comment, and changes nothing that a model means.
+//! The formatter on every model of the repository and on random ones in random disarray: it is idempotent,
+//! loses no word and no comment, and does not change a model's meaning.
 //!
 //! `SIM_MODELS` says how many random models (default 200), `SIM_FIRST_MODEL` the first seed.
 

@@ -19,7 +19,7 @@ fn each_construct_has_its_page() {
             )
         });
         let ir = sim_compiler::ir::print::print(&artifact.program);
-        // The step once: that a round may hold several is no matter of the language.
+        // One copy of the step: that an iteration may have several is not a matter of the language.
         let kernel = artifact.kernel(&Schedule {
             unroll_steps: 1,
             ..Schedule::default()

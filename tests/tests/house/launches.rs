@@ -1,5 +1,5 @@
-//! What a launch is refused for, and what it is not: tables that are too short for the agents and steps that
-//! read them.
+//! Which launches are refused and which are not: tables that are too short for the agents and steps that read
+//! them.
 
 use sim_runtime::{Error, Simulation};
 

@@ -1,5 +1,5 @@
-//! The order of modules: each crate's modules stand in layers, and none names one above itself. So there is
-//! no circle.
+//! The order of modules: each crate's modules stand in layers, and none names one above itself. So there are
+//! no import cycles.
 //!
 //! Only what follows `crate::` and `super::` outside tests counts. A module of the lists is a file of the
 //! crate's `src`, or one of a folder in it, with `::`.

@@ -1,5 +1,5 @@
 //! How many operations the kernel of each example has under each schedule. Numbers alone do not notice an
-//! optimiser that has stopped to optimise: a change here is either what was meant, or a mistake.
+//! optimiser that has stopped optimising: a change here is either intended, or a mistake.
 
 use super::files;
 use sim_compiler::kernel::schedule::{Occupancy, Schedule};

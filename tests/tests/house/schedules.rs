@@ -1,8 +1,8 @@
-//! A kernel's schedule changes no bit, but lanes the order of sums and `relax` roundings: every
-//! specimen and every example gives on the GPU what its plain kernel gives, however many steps a round takes,
-//! with and without a step table, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
-//! kernel and not in another, and `relax` is on there: floats may differ as roundings do, nothing else
-//! may.
+//! A kernel's schedule changes no bit, with two exceptions: lanes change the order of sums, and `relax`
+//! changes roundings. Every specimen and every example gives on the GPU what its plain kernel gives, however
+//! many copies of the step an iteration has, with and without a step table, in one dispatch and in many.
+//! Drivers of real GPUs contract `a * b + c` in one kernel and not in another, and `relax` is on there:
+//! floats may differ by roundings, and nothing else may.
 
 use super::{
     examples::{self, Outcome},
@@ -17,7 +17,7 @@ use sim_tests::{
     launch::{self, ELABORATE, PLAIN},
 };
 
-/// What specimens are also held against, beside their numbers, and all that examples are.
+/// The schedules under which specimens also run, beside their expected numbers, and all for examples.
 const OTHERS: [Tuning; 2] = [
     Tuning {
         steps_per_dispatch: Some(13),
@@ -186,9 +186,9 @@ fn all_far_off(tunings: &[Tuning]) -> Vec<String> {
     complaints
 }
 
-/// Lanes of an agent and whether they talk by shuffles: those of a subgroup may, all can through workgroup
-/// memory, and more than a subgroup has do both.
-const TALKING: [(u32, Option<bool>); 7] = [
+/// Lanes of an agent and whether they exchange by shuffles: those of a subgroup may, all can through
+/// workgroup memory, and more than a subgroup has do both.
+const EXCHANGES: [(u32, Option<bool>); 7] = [
     (2, None),
     (4, None),
     (8, None),
@@ -203,7 +203,7 @@ fn lanes_change_no_more_than_the_order_of_sums() {
     if !launch::has_gpu() {
         return;
     }
-    let tunings = TALKING.map(|(lanes, shuffles)| Tuning {
+    let tunings = EXCHANGES.map(|(lanes, shuffles)| Tuning {
         lanes: Some(lanes),
         shuffles,
         steps_per_dispatch: Some(7),
@@ -309,7 +309,7 @@ fn lanes_of_an_agent_agree_to_the_bit() {
         return;
     }
     let more = [(16, None), (32, None), (32, Some(false)), (128, None)];
-    for (lanes, shuffles) in TALKING.into_iter().chain(more) {
+    for (lanes, shuffles) in EXCHANGES.into_iter().chain(more) {
         let tuning = Tuning {
             lanes: Some(lanes),
             shuffles,
@@ -398,7 +398,7 @@ fn difference_in_turns(source: &str, steps: u32) -> Outcome<Vec<String>> {
     };
     let expected = run(PLAIN)?;
     let mut complaints = Vec::new();
-    for (lanes, shuffles) in [(1, None)].into_iter().chain(TALKING) {
+    for (lanes, shuffles) in [(1, None)].into_iter().chain(EXCHANGES) {
         for (unroll_steps, steps_per_dispatch) in [(None, None), (Some(3), Some(29))] {
             let got = run(Tuning {
                 lanes: Some(lanes),
@@ -457,8 +457,8 @@ fn lanes_skip_generators_ahead() {
     files::report("generators depend on the lanes", complaints);
 }
 
-/// Agents stop at steps of their own, in the middle of a step; all numbers are small and whole, so that sums
-/// have the same bits in any order. `score` needs what all lanes have alike in each of them.
+/// Agents stop at steps of their own, in the middle of a step; all numbers are small integers, so that sums
+/// have the same bits in any order. `score` needs what is equal in all lanes in each of them.
 const STOPPING: &str = "
 agents 100
 steps  40
@@ -508,13 +508,13 @@ fn agents_that_share_lanes_stop_each_for_itself() {
             .wgsl
             .contains("subgroupAny(!stopped)")
     );
-    stops_alike(STOPPING, &TALKING[..5]);
-    stops_alike(&STOPPING.replace("N = 16", "N = 128"), &TALKING[5..]);
-    // Arrays that all lanes have alike, which cannot be told by shuffles.
+    stops_alike(STOPPING, &EXCHANGES[..5]);
+    stops_alike(&STOPPING.replace("N = 16", "N = 128"), &EXCHANGES[5..]);
+    // Arrays that are equal in all lanes, which shuffles cannot exchange.
     let arrays = "state tally = [0; 3] state seen_by = [false; 3] step t {
         tally[t % 3] += 1
         seen_by[(t + i32(agent)) % 3] = true";
-    stops_alike(&STOPPING.replace("step t {", arrays), &TALKING[..3]);
+    stops_alike(&STOPPING.replace("step t {", arrays), &EXCHANGES[..3]);
 }
 
 /// Holds a model whose agents share lanes against one lane each.

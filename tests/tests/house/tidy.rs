@@ -1,4 +1,4 @@
-//! The rules of the house, as tests: layers, sizes, heads.
+//! The rules of the code base, as tests: layers, sizes, heads.
 
 use super::files;
 use sim_compiler::builtin::{Meaning, table};
@@ -119,7 +119,7 @@ fn layers_hold() {
     let outside = ["std::fs", "std::env", "println!", "sim_runtime", "unsafe {"];
     forbid("format/src", &outside, &[]);
     forbid("lsp/src", &outside, &[]);
-    // The evaluator shares nothing with what it is held against.
+    // The evaluator shares nothing with what it is compared with.
     let ours = ["sim_compiler", "sim_format", "sim_runtime"];
     forbid("oracle/src/language", &ours, &[]);
     forbid("compiler/src", &["ariadne"], &["diagnostic/render.rs"]);

@@ -49,7 +49,7 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
         .filter(|&rows| rows > 0)
         .fold(AGENTS, u32::min);
     let mut simulation = simulation.agents(agents).steps(steps).seed(5);
-    let told = |error: sim_runtime::Error| error.to_string();
+    let text = |error: sim_runtime::Error| error.to_string();
     for param in &manifest.params {
         if param.default.is_none() {
             let value = match param.range {
@@ -61,7 +61,7 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
                 (Scalar::F32, 1) => (value as f32).into(),
                 _ => values(&param.field, count),
             };
-            simulation = simulation.param(&param.field.name, value).map_err(told)?;
+            simulation = simulation.param(&param.field.name, value).map_err(text)?;
         }
     }
     for table in &manifest.data {
@@ -73,7 +73,7 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
         let name = &table.field.name;
         simulation = simulation
             .data(name, values(&table.field, count))
-            .map_err(told)?;
+            .map_err(text)?;
     }
     for input in &manifest.inputs {
         if input.source == Source::Required {
@@ -81,7 +81,7 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
             let name = &input.field.name;
             simulation = simulation
                 .input(name, values(&input.field, count))
-                .map_err(told)?;
+                .map_err(text)?;
         }
     }
     Ok(simulation)
