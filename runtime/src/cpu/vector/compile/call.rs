@@ -130,19 +130,25 @@ impl Compiler<'_> {
 
 /// Whether a function may return before its last statement.
 fn returns_early(body: &Block) -> bool {
-    body.iter().enumerate().any(|(k, stmt)| match stmt {
-        Stmt::Return(_) => k + 1 < body.len(),
-        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
-        Stmt::For { body, .. } => contains_return(body),
-        _ => false,
-    })
+    let early = if let [before @ .., Stmt::Return(_)] = &body[..] {
+        before
+    } else {
+        body
+    };
+    contains_return(early)
 }
 
-fn contains_return(block: &Block) -> bool {
+fn contains_return(block: &[Stmt]) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Return(_) => true,
         Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
         Stmt::For { body, .. } => contains_return(body),
-        _ => false,
+        Stmt::Let { .. }
+        | Stmt::Var { .. }
+        | Stmt::Assign { .. }
+        | Stmt::AssignElement { .. }
+        | Stmt::Break
+        | Stmt::Continue
+        | Stmt::Stop => false,
     })
 }
