@@ -3,6 +3,7 @@
 use super::{Writer, literal, support::Support};
 use crate::builtin::{BuiltinId, Wgsl};
 use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, UnaryOp, Value, VarKind};
+use crate::passes::rewrite;
 
 /// How tightly an expression binds. WGSL has no one order: `&& || & | ^` mix with nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -305,9 +306,9 @@ impl Writer<'_> {
             | BinaryOp::ShiftLeft
             | BinaryOp::ShiftRight => return None,
         };
-        let divisor = match self.program[b] {
-            Expr::Literal(Value::I32(x)) => i64::from(x),
-            Expr::Literal(Value::U32(x)) => i64::from(x),
+        let divisor = match rewrite::literal(self.program, b) {
+            Some(Value::I32(x)) => i64::from(x),
+            Some(Value::U32(x)) => i64::from(x),
             _ => 0,
         };
         match (self.program.type_of(b), remainder) {
