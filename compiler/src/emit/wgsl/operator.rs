@@ -119,9 +119,11 @@ impl Writer<'_> {
     /// The least level of the left operand `a`: chains such as `a && b && c` need no brackets.
     pub(super) fn left_level(&self, op: BinaryOp, a: ExprId) -> Level {
         let (own, left, _) = levels(op);
-        match &self.program[a] {
-            Expr::Binary(inner, ..) if *inner == op && own == Level::Lowest => Level::Lowest,
-            _ => left,
+        let chains = matches!(self.program[a], Expr::Binary(inner, ..) if inner == op);
+        if chains && own == Level::Lowest {
+            Level::Lowest
+        } else {
+            left
         }
     }
 
