@@ -195,16 +195,17 @@ fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, sec
     };
     let spreads = || is_part(program, value, first.id) && follows(program, second.id, var);
     let are_nan_together = || are_nan_together(program, first, second) && spreads();
-    let meet = || match block[second.stmt] {
-        Stmt::Let {
+    let meet = || {
+        let Stmt::Let {
             var: other,
             value: quotient,
-        } => {
-            is_part(program, value, first.id)
-                && is_part(program, quotient, second.id)
-                && spread.meet(var, other)
-        }
-        _ => false,
+        } = block[second.stmt]
+        else {
+            return false;
+        };
+        is_part(program, value, first.id)
+            && is_part(program, quotient, second.id)
+            && spread.meet(var, other)
     };
     if spoils && !are_nan_together() && !meet() {
         return false;
@@ -311,14 +312,18 @@ fn follows(program: &Program, id: ExprId, var: VarId) -> bool {
 
 /// The operands any of which makes a node NaN if it is: those of arithmetic.
 fn spreading(program: &Program, id: ExprId) -> Vec<ExprId> {
-    match program[id] {
-        Expr::Unary(UnaryOp::Negate, a) => vec![a],
-        Expr::Binary(
-            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
-            a,
-            b,
-        ) => vec![a, b],
-        _ => Vec::new(),
+    let is_arithmetic = matches!(
+        program[id],
+        Expr::Unary(UnaryOp::Negate, _)
+            | Expr::Binary(
+                BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
+                ..
+            )
+    );
+    if is_arithmetic {
+        operands(&program[id]).to_vec()
+    } else {
+        Vec::new()
     }
 }
 
