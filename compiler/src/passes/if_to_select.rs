@@ -125,8 +125,7 @@ fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
 }
 
 /// The variable and the operator if a condition is `x` or `!x`: `if !x { x = y }` is `x = x || y`. As a
-/// choice it cost Acrobot's benchmark 7 % for 4,096 agents on an H200, whose driver then keeps `x` in a
-/// register of words.
+/// choice it is slower where a driver then keeps `x` in a register of words.
 fn latch(program: &Program, condition: ExprId) -> Option<(VarId, BinaryOp)> {
     let (read, op) = if let Expr::Unary(UnaryOp::Not, negated) = program[condition] {
         (negated, BinaryOp::Or)

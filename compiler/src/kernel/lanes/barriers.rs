@@ -17,7 +17,7 @@ pub(crate) fn allows_barriers(program: &Program, layout: &LaneLayout) -> bool {
 }
 
 /// Shall an agent that has stopped go on, without effect, until all of its subgroup have? Where lanes talk, a
-/// loop that each agent leaves by itself costs more: on an H200, 10 to 17 %. Not if the step has loops, which
+/// loop that each agent leaves by itself costs more (docs/performance.md). Not if the step has loops, which
 /// might never end early for numbers that mean nothing, and not if lanes would have to tell one another
 /// arrays afterwards. With `barriers`, which nobody may leave out, such an agent goes on to the end; so only
 /// if they stand in the step.

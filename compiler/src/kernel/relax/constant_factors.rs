@@ -5,7 +5,7 @@
 //! * `k * (c * e)` is `(k * c) * e`, `c * p + d * q` is `c * (p + (d / c) * q)`, and `exp(c * e)` is
 //!   `exp2((c * log2(e)) * e)`.
 //! * A factor goes into a product or sum all of whose terms have a literal of their own. (Not into roots of
-//!   such: that saved an instruction of a step of geometric Brownian motion, and made it slower on an H200.)
+//!   such: that saves an instruction and costs time, see docs/performance.md.)
 //! * A name `v = c * e` becomes one for `e`, and its reads become `c * v`.
 //!
 //! Law: each value is what it was but for some roundings, and a change is made only where operations become

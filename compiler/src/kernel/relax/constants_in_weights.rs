@@ -7,8 +7,8 @@
 //! * Where few agents run and each step waits for its own values, and all readers of `h = p + q * g` multiply
 //!   it by such a `w` in a sum, `h` becomes `g`, `w` becomes `q * w`, and the sum has `p * w` more, which
 //!   does not change either. So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and what is observed
-//!   need not be scaled. (Where agents fill the device that saves an operation, too, but steps were up to 12
-//!   % slower on an H200.)
+//!   need not be scaled. (Where agents fill the device that saves an operation, too, but steps were
+//!   slower: MountainCar in docs/performance.md.)
 //! * There also: `b` plus a sum over an agent's lanes is a sum over its lanes, to which the first adds `b`.
 //!
 //! Law: each value is what it was but for some roundings. `c` and `q` are of moderate size, so values

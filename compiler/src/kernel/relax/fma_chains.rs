@@ -6,8 +6,8 @@
 //! together.
 //!
 //! Where two chains meet that a device can compute side by side, the longer one chain that they make must
-//! save more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system was slower without
-//! its parentheses on an H200), `b + (x * v + y * w)` does not.
+//! save more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system in
+//! docs/performance.md), `b + (x * v + y * w)` does not.
 //!
 //! Law: a sum of `f32` is changed only where that saves an operation, and then its terms stay the same and in
 //! their order, but that those that never change come first, and products last. What all agents share in a

@@ -6,8 +6,8 @@
 //! may be NaN shares only with a quotient that is NaN then anyway, or that only the same sums read, as the
 //! values of a network's layer: so neither spoils what the other one would not. The two stand in one block,
 //! neither depends on the other, and a name for the first quotient moves down to the second over statements
-//! that neither read it nor assign what it reads. Pairs only: groups of four needed more registers and were
-//! slower on an H200.
+//! that neither read it nor assign what it reads. Pairs only: groups of four need more registers, and
+//! were slower.
 //!
 //! `tanh` and `sigmoid` hold a division, and so do small functions of a model: these are written out first.
 //!
