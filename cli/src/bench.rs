@@ -3,6 +3,7 @@
 mod floor;
 mod interval;
 mod measure;
+mod rates;
 mod report;
 mod tune;
 mod verify;
@@ -54,7 +55,7 @@ and timed by itself, the clock's own microsecond included; `in a row`, for runs 
 millisecond, is a run's share of many that the device computes one after the other.")]
 pub(crate) struct Args {
     /// Models to measure.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "rates")]
     files: Vec<PathBuf>,
     /// Numbers of agents, such as 4_096,1e6, instead of the model's; each is measured.
     #[arg(long, value_name = "N", value_parser = number::count, value_delimiter = ',')]
@@ -95,6 +96,10 @@ pub(crate) struct Args {
     /// given, and measure with it; prints the arguments that set it. Only on a GPU.
     #[arg(long)]
     tune: bool,
+    /// Measures how many operations the GPU does in a second, in place of models, and prints what the
+    /// floor of times needs to know the device.
+    #[arg(long, conflicts_with = "files")]
+    rates: bool,
     #[command(flatten)]
     knobs: DispatchKnobs,
 }
@@ -130,6 +135,9 @@ impl fmt::Display for Model {
 pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         output::check_place(path)?;
+    }
+    if args.rates {
+        return standard_output::print(rates::row()?);
     }
     let mut rows = Vec::new();
     let mut complete = true;
