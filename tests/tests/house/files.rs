@@ -24,6 +24,34 @@ pub(crate) fn models(folder: &str) -> Vec<(String, String)> {
     models
 }
 
+/// Every Rust file in a folder of the repository, at any depth: path and text.
+pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    texts(folder, &["rs"])
+}
+
+/// The same of files with one of these extensions.
+pub(crate) fn texts(folder: &str, extensions: &[&str]) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let built = name == "target" || name == "node_modules";
+            if path.is_dir() && !built && !name.to_string_lossy().starts_with('.') {
+                folders.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|it| extensions.iter().any(|known| it == *known))
+            {
+                let text = std::fs::read_to_string(&path).expect("sources and pages are text");
+                found.push((path, text));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
 /// Fails with all complaints at once, so that one run shows every specimen that is wrong.
 pub(crate) fn report(what: &str, complaints: Vec<String>) {
     assert!(
