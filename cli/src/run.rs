@@ -42,7 +42,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     steps: Option<u32>,
     /// Seed of all random draws.
-    #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true, default_value = "0")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::seed,
+        allow_negative_numbers = true,
+        default_value = "0"
+    )]
     seed: u64,
     #[command(flatten)]
     compilation: Compilation,
@@ -68,7 +74,13 @@ pub(crate) struct Args {
     #[arg(long)]
     no_cache: bool,
     /// Number of the first agent, to run a part of a larger population.
-    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true, default_value = "0")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::count,
+        allow_negative_numbers = true,
+        default_value = "0"
+    )]
     first_agent: u32,
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]

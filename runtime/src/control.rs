@@ -23,9 +23,10 @@ pub struct Timing {
     /// How often the device computes the run, one time after the other in one submission. The time that is
     /// reported is that of one; the results are those of the last.
     ///
-    /// A kernel takes longer to start on an idle device than after another one. The run is computed less often if it is not known to
-    /// take less than 50 milliseconds, and once if a submission has several dispatches or several runs of a
-    /// batch; [`Report::dispatches`](crate::Report::dispatches) has the actual number. 0 is 1.
+    /// A kernel takes longer to start on an idle device than after another one. The run is computed less
+    /// often if it is not known to take less than 50 milliseconds, and once if a submission has several
+    /// dispatches or several runs of a batch; [`Report::dispatches`](crate::Report::dispatches) has the
+    /// actual number. 0 is 1.
     pub repeats: u32,
 }
 

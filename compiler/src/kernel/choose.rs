@@ -147,7 +147,8 @@ fn reserved(
     let inputs = splits.input_words(lanes);
     (inputs >= target.profile().crowded_inputs).then(|| {
         format!(
-            "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need not spare more"
+            "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need \
+            not spare more"
         )
     })
 }
@@ -172,8 +173,8 @@ fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
     let why = match lanes < asked {
         false => "the caller asked for it".to_owned(),
         true => format!(
-            "the caller asked for {asked}, but the model has no loops that so many could share, or barriers would \
-             stand where agents part"
+            "the caller asked for {asked}, but the model has no loops that so many could share, or barriers \
+             would stand where agents part"
         ),
     };
     let what = in_words(lanes, splits.subgroup);

@@ -1,5 +1,5 @@
-//! What was measured on devices and choices depend on, each number with what it was measured by. The bounds of
-//! single rewrites and passes still stand in their own files.
+//! What was measured on devices and choices depend on, each number with what it was measured by. The bounds
+//! of single rewrites and passes still stand in their own files.
 //!
 //! A profile describes a kind of device, not one: a runtime takes [`LARGE_GPU`] for discrete GPUs,
 //! [`SMALL_GPU`] for those that share a processor's memory, and [`SOFTWARE`] for drivers that compute on a

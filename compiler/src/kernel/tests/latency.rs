@@ -183,7 +183,8 @@ fn models_that_found_mistakes_keep_their_results() {
 /// A bias that each lane has of its own is no bias of the whole.
 #[test]
 fn biases_of_lanes_stay_with_them() {
-    let source = "const N = 32 input w: [f32; N] input b: [f32; N] input q: [f32; N] input c: f32 input d: f32 input e: f32
+    let source = "const N = 32 input w: [f32; N] input b: [f32; N] input q: [f32; N]
+        input c: f32 input d: f32 input e: f32
         state x = 0.1 state y = 0.2
         step {
             var total = c
