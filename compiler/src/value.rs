@@ -263,8 +263,8 @@ pub enum UnaryOp {
     /// the value of, so that it neither contracts nor reorders the operand with what it becomes part of. Only
     /// in kernels, see [`crate::kernel::schedule::Schedule::keeps_order`].
     Fence,
-    /// Of an `f32`, in the prologue of a kernel: the operand, which a driver's compiler is kept from computing
-    /// again in every step, as it would to save registers before the loop.
+    /// Of an `f32`, in the prologue of a kernel: the operand, which a driver's compiler is kept from
+    /// computing again in every step, as it would to save registers before the loop.
     Keep,
 }
 

@@ -12,8 +12,8 @@ pub(crate) struct LaneLayout {
     pub(crate) parts: Vec<Range<u32>>,
     /// If the lanes share out the steps themselves: the states that the steps accumulate, and how.
     pub(crate) accumulated: Vec<(VarId, LaneOp)>,
-    /// And the integers that a lane skips ahead over the steps of the others, with what one step does to them:
-    /// all that a step does to states is in one of the two lists.
+    /// And the integers that a lane skips ahead over the steps of the others, with what one step does to
+    /// them: all that a step does to states is in one of the two lists.
     pub(crate) skipped: Vec<(VarId, Affine)>,
 }
 

@@ -290,8 +290,7 @@ impl Shared {
     /// Finds what the rest needs: all that a block evaluates but names that all agents share.
     fn demand_block(&mut self, program: &mut Program, block: &[Stmt]) {
         for stmt in block {
-            let shared =
-                matches!(stmt, Stmt::Let { var, .. } if self.names[var].is_some());
+            let shared = matches!(stmt, Stmt::Let { var, .. } if self.names[var].is_some());
             if !shared {
                 for &root in stmt.roots().iter() {
                     self.demand(program, root);

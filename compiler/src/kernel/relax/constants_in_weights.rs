@@ -316,7 +316,7 @@ impl Weights {
     fn factors(&mut self, program: &mut Program, id: ExprId, taken_in: bool) {
         let is_exp = matches!(program[id], Expr::Builtin(which, _) if which == self.exp);
         let found = if is_exp {
-            Some((operands(&program[id])[0], std::f64::consts::LOG2_E))
+            Some((program[id].operands()[0], std::f64::consts::LOG2_E))
         } else if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id]
             && !taken_in
         {

@@ -321,7 +321,7 @@ fn spreading(program: &Program, id: ExprId) -> Vec<ExprId> {
             )
     );
     if is_arithmetic {
-        operands(&program[id]).to_vec()
+        program[id].operands().to_vec()
     } else {
         Vec::new()
     }

@@ -171,7 +171,8 @@ fn models_that_found_mistakes_keep_their_results() {
     ] {
         let program = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}")).program;
         for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
-            let Some((changed, _)) = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false)) else {
+            let layout = LaneLayout::default();
+    let Some((changed, _)) = rewrites::apply(&program, &layout, bound, &schedule(false)) else {
                 continue;
             };
             check(&changed);
