@@ -9,7 +9,7 @@ use crate::cpu::vector::{
     program::{Known, Register},
 };
 use sim_compiler::{
-    ir::{Block, Expr, ExprId, FunctionId, Stmt},
+    ir::{Block, Expr, ExprId, FunctionId, Stmt, any_statement},
     random::Generator,
 };
 
@@ -117,14 +117,8 @@ impl Compiler<'_> {
     }
 
     fn draws_words(&self, root: ExprId) -> bool {
-        let mut waiting = vec![root];
-        while let Some(node) = waiting.pop() {
-            if matches!(self.program[node], Expr::RandomWord { .. }) {
-                return true;
-            }
-            waiting.extend_from_slice(&self.program[node].operands());
-        }
-        false
+        let mut nodes = self.program.nodes(root);
+        nodes.any(|node| matches!(self.program[node], Expr::RandomWord { .. }))
     }
 }
 
@@ -135,20 +129,5 @@ fn returns_early(body: &Block) -> bool {
     } else {
         body
     };
-    contains_return(early)
-}
-
-fn contains_return(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Return(_) => true,
-        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
-        Stmt::For { body, .. } => contains_return(body),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::Break
-        | Stmt::Continue
-        | Stmt::Stop => false,
-    })
+    any_statement(early, &|stmt| matches!(stmt, Stmt::Return(_)))
 }
