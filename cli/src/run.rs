@@ -28,7 +28,7 @@ Examples:
   simc run portfolio.sim --data signals=signals.npy --input w1=weights.csv --backend cpu
   simc run gbm.sim --json | jq '.outputs[0].mean'
 
-A run is repeated to the bit by the same model, values, seed and backend. Files are CSV with
+The same model, values, seed and backend repeat a run to the bit. Files are CSV with
 a header or NumPy's NPY; one CSV row is one agent (--input, --output) or one outermost element
 (--data).")]
 pub(crate) struct Args {
