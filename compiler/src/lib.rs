@@ -1,7 +1,7 @@
 //! The compiler of the Sim language: pure functions from source text to an artifact or diagnostics. No
 //! I/O, no GPU; builds for wasm.
 //!
-//! The pipeline, one room a stage:
+//! The pipeline, one module per stage:
 //!
 //! ```text
 //! text ─ syntax ─► ast ─ check ─► hir ─ lower ─► ir ─ passes ─► ir ─ emit ─► Artifact

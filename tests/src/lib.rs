@@ -1,4 +1,4 @@
-//! What the test house is built from: random well-typed models, disturbed texts, and the specimens'
+//! What the integration tests are built from: random well-typed models, disturbed texts, and the specimens'
 //! expectations. The tests themselves are in `tests/`.
 
 pub mod distribution;

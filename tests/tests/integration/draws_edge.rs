@@ -42,8 +42,7 @@ output hash
 output count
 ";
 
-/// `SIM_DRAW_AGENTS=10_000_000 cargo test --release -p sim-tests --test house integers_are_the_same` compares
-/// so many agents.
+/// `SIM_DRAW_AGENTS=10_000_000` compares that many agents; docs/random.md has the command.
 #[test]
 fn integers_are_the_same_everywhere() {
     let agents = std::env::var("SIM_DRAW_AGENTS").map_or(5_000, |text| {

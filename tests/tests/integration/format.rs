@@ -1,4 +1,4 @@
-//! The formatter, held against every model of the house and against random ones in random disarray: it is
+//! The formatter, run on every model of the repository and on random ones in random disarray: it is
 //! idempotent, loses no word and no comment, and changes nothing that a model means.
 //!
 //! `SIM_MODELS` says how many random models (default 200), `SIM_FIRST_MODEL` the first seed.
@@ -142,7 +142,7 @@ fn the_page_of_the_style_shows_it() {
 }
 
 #[test]
-fn models_of_the_house_keep_their_meaning() {
+fn models_of_the_repository_keep_their_meaning() {
     let mut complaints = Vec::new();
     for (name, source) in GOOD.into_iter().flat_map(files::models) {
         if let Err(complaint) = hold(&source) {

@@ -1,9 +1,8 @@
 //! Every distribution against its definition: moments, tails, extremes, and chi-squared or
 //! Kolmogorov–Smirnov.
 //!
-//! `SIM_DRAWS=100_000_000 cargo test --release -p sim-tests --test house draw_statistics -- --nocapture`
-//! draws so many numbers of each and prints the table of docs/random.md; `SIM_DRAWS_ON=gpu` has the GPU draw
-//! them.
+//! `SIM_DRAWS=100_000_000` draws that many numbers of each, and with `--nocapture` prints the table of
+//! docs/random.md, which has the command; `SIM_DRAWS_ON=gpu` has the GPU draw them.
 
 use sim_runtime::{Backend, Simulation};
 use sim_tests::distribution::{

@@ -1,4 +1,4 @@
-//! The test house: specimens, snapshots, known answers, random models, and the rules of the house itself.
+//! Integration tests: specimens, snapshots, known answers, random models, and rules of the code base.
 
 mod activations;
 mod benchmarks;

@@ -1,4 +1,4 @@
-//! The rules of the house, as tests: layers, sizes, heads.
+//! Rules of the code base, as tests: layers, sizes, heads, columns.
 
 use super::files::{self, sources};
 use sim_compiler::builtin::{Meaning, table};
