@@ -1,6 +1,6 @@
-//! Programs that are split over lanes end with what they ended with before: each state and output to the bit, and
-//! sums of floats as far off as the order of their terms allows. Each lane has the bits of the others for what is not
-//! its own.
+//! Programs that are split over lanes end with what they ended with before: each state and output to the bit,
+//! and sums of floats as far off as the order of their terms allows. Each lane has the bits of the others for
+//! what is not its own.
 //!
 //! `LANES_PROGRAMS` says how many random programs (default 300), `LANES_FIRST` the first seed.
 
@@ -67,8 +67,9 @@ fn gathered(program: &Program, layout: &LaneLayout, rows: &[Vec<u32>; 2]) -> Wor
 }
 
 /// What an agent ends with whose lanes share out the steps as `share_time` says: lane `l` of `L` takes steps
-/// `l`, `l + L`, …, begins with neutral sums and what is skipped over the steps before its first, and skips those of
-/// the other lanes after each. In the end the sums are combined, and the lane whose turn came next has what was skipped.
+/// `l`, `l + L`, …, begins with neutral sums and what is skipped over the steps before its first, and skips
+/// those of the other lanes after each. In the end the sums are combined, and the lane whose turn came next
+/// has what was skipped.
 fn with_shared_time(program: &Program, layout: &LaneLayout, steps: u32, seed: u32) -> Words {
     let (lanes, sums, skipped) = (layout.lanes, &layout.accumulated, &layout.skipped);
     let sample = Sample::new(program, steps, seed);

@@ -1,8 +1,8 @@
-//! Random programs that can be split over lanes: loops over the elements of arrays, with what they accumulate,
-//! and steps that do nothing but accumulate.
+//! Random programs that can be split over lanes: loops over the elements of arrays, with what they
+//! accumulate, and steps that do nothing but accumulate.
 //!
-//! Floats are summed and multiplied up exactly, in any order, but for the state `loose`, which nothing reads: it
-//! sums floats of any kind, `mass` their sizes, and `terms` counts them.
+//! Floats are summed and multiplied up exactly, in any order, but for the state `loose`, which nothing reads:
+//! it sums floats of any kind, `mass` their sizes, and `terms` counts them.
 
 use super::{Random, TYPES};
 use crate::ir::{
@@ -112,8 +112,8 @@ impl Random {
         self.outputs(finish);
     }
 
-    /// A loop over elements, or without arrays over any number of rounds; perhaps in a loop or a branch, perhaps
-    /// with a sum of its own.
+    /// A loop over elements, or without arrays over any number of rounds; perhaps in a loop or a branch,
+    /// perhaps with a sum of its own.
     fn loops_in(
         &mut self,
         block: &mut Block,
@@ -172,8 +172,8 @@ impl Random {
         }
     }
 
-    /// A loop of so many rounds that writes `written` at its index, and accumulates some of `sums`. Now and then something in it keeps
-    /// lanes from sharing it.
+    /// A loop of so many rounds that writes `written` at its index, and accumulates some of `sums`. Now and
+    /// then something in it keeps lanes from sharing it.
     fn sharable(
         &mut self,
         rounds: u32,
@@ -394,7 +394,8 @@ impl Random {
         });
     }
 
-    /// A term that gives the same bits in any order: of floats small multiples of a quarter, and as factors signs.
+    /// A term that gives the same bits in any order: of floats small multiples of a quarter, and as factors
+    /// signs.
     fn term(&mut self, op: LaneOp, ty: Type) -> ExprId {
         if !ty.is_float() {
             return self.expr(ty, 3);
