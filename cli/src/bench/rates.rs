@@ -53,7 +53,7 @@ fn rate(links: &[&str], counted: fn(Operations) -> u64) -> Result<(AdapterSummar
         .agents(AGENTS)
         .keep_states(false)
         .tuning(Tuning {
-            reassociate: Some(false),
+            relax: Some(false),
             ..Tuning::default()
         });
     let mut steps = 16;

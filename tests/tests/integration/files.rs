@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 /// The top of the repository.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent()
+        .expect("a crate lies in the repository")
+        .to_owned()
 }
 
 /// Every `.sim` file of a folder of the repository, by name: stem and text.

@@ -1,8 +1,7 @@
-//! A kernel's schedule changes no bit, but lanes the order of sums and `relax` roundings: every
-//! specimen and every example gives on the GPU what its plain kernel gives, however many steps a round takes,
-//! with and without a step table, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one
-//! kernel and not in another, and `relax` is on there: floats may differ as roundings do, nothing else
-//! may.
+//! A kernel's schedule changes no bit, but lanes the order of sums and `relax` roundings: every specimen and
+//! every example gives on the GPU what its plain kernel gives, however many steps a round takes, with and
+//! without a step table, in one dispatch and in many. Drivers of real GPUs contract `a * b + c` in one kernel
+//! and not in another, and `relax` is on there: floats may differ as roundings do, nothing else may.
 
 use super::{
     examples::{self, Outcome},

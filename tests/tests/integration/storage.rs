@@ -1,5 +1,5 @@
-//! `compiler/src/value.rs` alone knows how many words of storage a scalar has and how many bytes a word has, so
-//! that numbers of another width have one place.
+//! `compiler/src/value.rs` alone knows how many words of storage a scalar has and how many bytes a word has,
+//! so that numbers of another width have one place.
 //!
 //! Other code that lays out or reads storage may therefore neither count scalars (`components`) nor calculate
 //! with a literal 4. What it does with them is listed here, with the reason.

@@ -177,8 +177,8 @@ fn precise_quotient_vec4(a: vec4f, b: vec4f) -> vec4f {
 // An addition, and no exclusive or as where lanes hide values: with that, a driver gave the operands of
 // multiply-adds to one bank of registers (MountainCar in docs/performance.md).
 const KEPT: &str = "\
-// x, in a way that keeps drivers from computing it again in every step: they do not know that `run.guard`
-// is 2.
+// x, in a way that keeps drivers from computing it again in every step: they do not know that \
+`run.guard` is 2.
 fn kept(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) + (run.guard >> 20u));
 }

@@ -254,7 +254,8 @@ mod tests {
 
     fn step(body: &str) -> Operations {
         let source = format!(
-            "state x = 1.0\nstate n = 1\nstate v = vec3(1.0, 2.0, 3.0)\nparam a = 2.0\nparam k = 3\nstep {{\n{body}\n}}\noutput x\noutput n\noutput v\n"
+            "state x = 1.0\nstate n = 1\nstate v = vec3(1.0, 2.0, 3.0)\nparam a = 2.0\nparam k = 3\n\
+            step {{\n{body}\n}}\noutput x\noutput n\noutput v\n"
         );
         let artifact = compile(&source).expect("the model compiles");
         let found = cost(&artifact.program, artifact.options.generator);
