@@ -5,7 +5,7 @@
 
 use super::floor::Rates;
 use crate::{failure::Failure, interrupt};
-use sim_compiler::ir::cost::{self, Operations};
+use sim_compiler::ir::cost::operations::{self, Operations};
 use sim_runtime::{AdapterSummary, Backend, Control, Device, Simulation, Timing, Tuning};
 use std::{fmt::Write, time::Instant};
 
@@ -46,7 +46,7 @@ pub(super) fn row() -> Result<String, Failure> {
 /// The device, and how many of the counted operations it does in a second.
 fn rate(links: &[&str], counted: fn(Operations) -> u64) -> Result<(AdapterSummary, f64), Failure> {
     let artifact = sim_compiler::compile(&model(links)).expect("the model is ours");
-    let cost = cost::cost(&artifact.program, artifact.options.generator);
+    let cost = operations::cost(&artifact.program, artifact.options.generator);
     let operations = counted(cost.expect("the model has no loops").step);
     let simulation = Simulation::from_artifact(artifact)
         .backend(Backend::Gpu)
@@ -117,7 +117,7 @@ mod tests {
     fn models_do_little_but_what_is_measured() {
         let count = |links: &[&str]| {
             let artifact = sim_compiler::compile(&model(links)).expect("the model compiles");
-            let cost = cost::cost(&artifact.program, artifact.options.generator);
+            let cost = operations::cost(&artifact.program, artifact.options.generator);
             cost.expect("it has no loops").step
         };
         let each = (CHAINS * LINKS) as u64;

@@ -57,7 +57,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     shared.drop_names(&mut phase);
     let mut part = shared.part(&mut program);
     let instructions = shared.weights.of_block(&program, &part).instructions;
-    if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS.into()) {
+    if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS) {
         return None;
     }
     let stored = shared.stored_names();

@@ -122,7 +122,7 @@ fn one_module_knows_the_words_of_a_scalar() {
                 let is_allowed = |&(file, piece, _): &(&str, &str, &str)| {
                     path.ends_with(file) && line.contains(piece)
                 };
-                match ALLOWED.iter().position(|it| is_allowed(it)) {
+                match ALLOWED.iter().position(is_allowed) {
                     Some(at) => drop(used.insert(at)),
                     None => complaints.push(format!("{path}:{}: {}", number + 1, line.trim())),
                 }

@@ -193,13 +193,13 @@ fn arithmetic(program: &Program, id: ExprId) -> Operations {
 /// Operations of the special-function unit in a node apart from its operands, without those of a function
 /// that it calls.
 pub(super) fn special(program: &Program, id: ExprId) -> u32 {
-    let own = match &program[id] {
-        Expr::Binary(..) => arithmetic(program, id),
-        Expr::Builtin(builtin, args) => {
-            let operand = args.first().map_or(Type::F32, |&arg| program.type_of(arg));
-            call(*builtin, operand.is_float(), operand.components() as u64)
-        }
-        _ => Operations::default(),
+    let own = if let Expr::Binary(..) = program[id] {
+        arithmetic(program, id)
+    } else if let Expr::Builtin(builtin, args) = &program[id] {
+        let operand = args.first().map_or(Type::F32, |&arg| program.type_of(arg));
+        call(*builtin, operand.is_float(), operand.components() as u64)
+    } else {
+        Operations::default()
     };
     own.special as u32
 }
