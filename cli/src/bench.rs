@@ -46,8 +46,8 @@ Results are checked before anything is timed: a GPU's against the CPU backend, t
 the reference interpreter, for up to 256 agents (16) of the very population that is timed. 99 %
 of the values of each output must agree: floats within 1e-3 of its largest value, integers exactly.
 Where more agents diverge, as in chaotic models, they must agree one by one after the first 16
-steps, and in their means, within 4 standard errors, after all steps. Every timed run must repeat the
-first one's bits. A model that is not verified gets no rate, and the exit code is 1.
+steps, and in their means, within 4 standard errors, after all steps. Every timed run must repeat
+the first one's bits. A model that is not verified gets no rate, and the exit code is 1.
 
 Medians stand with a confidence interval of at least 95 % from order statistics, for 6 runs or
 more. The time of the GPU is that of its own clock: `gpu` is one run, started on an idle device
