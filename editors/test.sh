@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests what editors show of the language, in the editors' own engines. What is not installed is skipped, and
 # said so; with SIM_REQUIRE_EDITORS=1 it is a failure. The word lists and the tree-sitter grammar are also
-# tested by `cargo test -p sim-tests --test house`.
+# tested by `cargo test -p sim-tests --test integration`.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

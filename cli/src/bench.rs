@@ -3,6 +3,7 @@
 mod floor;
 mod interval;
 mod measure;
+mod rates;
 mod report;
 mod tune;
 mod verify;
@@ -44,9 +45,9 @@ Examples:
 Results are checked before anything is timed: a GPU's against the CPU backend, the CPU's against
 the reference interpreter, for up to 256 agents (16) of the very population that is timed. 99 %
 of the values of each output must agree: floats within 1e-3 of its largest value, integers exactly.
-Where more agents part ways, as in chaotic models, they must agree one by one after the first 16
-steps, and in their means, within 4 standard errors, after all. Every timed run must repeat the
-first one's bits. A model that is not verified gets no rate, and the exit code is 1.
+Where more agents diverge, as in chaotic models, they must agree one by one after the first 16
+steps, and in their means, within 4 standard errors, after all steps. Every timed run must repeat
+the first one's bits. A model that is not verified gets no rate, and the exit code is 1.
 
 Medians stand with a confidence interval of at least 95 % from order statistics, for 6 runs or
 more. The time of the GPU is that of its own clock: `gpu` is one run, started on an idle device
@@ -54,7 +55,7 @@ and timed by itself, the clock's own microsecond included; `in a row`, for runs 
 millisecond, is a run's share of many that the device computes one after the other.")]
 pub(crate) struct Args {
     /// Models to measure.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "rates")]
     files: Vec<PathBuf>,
     /// Numbers of agents, such as 4_096,1e6, instead of the model's; each is measured.
     #[arg(long, value_name = "N", value_parser = number::count, value_delimiter = ',')]
@@ -62,10 +63,10 @@ pub(crate) struct Args {
     /// Number of steps, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count)]
     steps: Option<u32>,
-    /// Timed runs, after the first one, which is timed apart.
+    /// Timed runs, after the first one, which is timed separately.
     #[arg(long, value_name = "N", value_parser = number::count, default_value = "10")]
     runs: u32,
-    /// Measures also a batch of so many runs that differ by their seeds, and the same runs one by one.
+    /// Also measure a batch of N runs that differ by their seeds, and the same runs one by one.
     #[arg(long, value_name = "N", value_parser = number::count)]
     batch: Option<u32>,
     /// Seed of all random draws.
@@ -91,10 +92,14 @@ pub(crate) struct Args {
     /// Compile kernels anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
-    /// Look for the tuning under which the kernel is fastest, by trying values of the options that are not
-    /// given, and measure with it; prints the arguments that set it. Only on a GPU.
+    /// Search for the tuning under which the kernel is fastest, by trying values of the options that are not
+    /// given, measure with it, and print the arguments that set it. Only on a GPU.
     #[arg(long)]
     tune: bool,
+    /// Measure how many operations of each kind the GPU does per second, instead of models, and print the
+    /// rates that the floor is computed from.
+    #[arg(long, conflicts_with = "files")]
+    rates: bool,
     #[command(flatten)]
     knobs: DispatchKnobs,
 }
@@ -130,6 +135,9 @@ impl fmt::Display for Model {
 pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         output::check_place(path)?;
+    }
+    if args.rates {
+        return standard_output::print(rates::row()?);
     }
     let mut rows = Vec::new();
     let mut complete = true;

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Model to compile.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Directory for the files, which bear the model's name; it is made if it does not exist.
+    /// Directory for the files, which are named after the model; created if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// What to write; may be given several times, or as a list with commas.

@@ -30,7 +30,7 @@ Examples:
   simc fmt --check
   simc fmt --stdin < model.sim")]
 pub(crate) struct Args {
-    /// Models, and directories whose `.sim` files are meant [default: the current directory].
+    /// Models, and directories whose `.sim` files are formatted [default: the current directory].
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Write nothing; show what would change, with exit code 1 if anything would.

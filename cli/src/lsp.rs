@@ -7,9 +7,9 @@ use sim_lsp::Farewell;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Editors start it; it speaks the Language Server Protocol on standard input and output
-until the editor leaves.")]
+until the editor exits.")]
 pub(crate) struct Args {
-    /// Accepted for editors that pass it: there is no other way.
+    /// Accepted for editors that pass it; standard input and output are always used.
     #[arg(long)]
     stdio: bool,
 }

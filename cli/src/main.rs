@@ -44,19 +44,19 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Report the mistakes of models.
+    /// Check models and report their mistakes.
     Check(check::Args),
     /// Compile a model and write its kernel, its manifest or a stage of the compiler.
     Build(build::Args),
     /// Compile a model, run it and summarise its outputs.
     Run(run::Args),
-    /// Check that models run right, then time them.
+    /// Verify the results of models, then time them.
     Bench(bench::Args),
-    /// Bring models into the one canonical style.
+    /// Format models in the canonical style.
     Fmt(fmt::Args),
     /// Explain an error by its code, or list all codes.
     Explain(explain::Args),
-    /// Answer an editor: the language server.
+    /// Start the language server, for editors.
     Lsp(lsp::Args),
 }
 

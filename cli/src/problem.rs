@@ -32,7 +32,10 @@ pub(crate) struct Entry {
 
 /// Defines constructors of problems and the list of them that `simc explain` reads.
 macro_rules! catalog {
-    ($( $(#[doc = $doc:literal])+ $code:ident $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) $body:block )+) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $code:ident $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) $body:block
+    )+) => {
         $(
             $(#[doc = $doc])+
             pub(crate) fn $name($($arg: $ty),*) -> $crate::problem::Problem {

@@ -28,7 +28,7 @@ Examples:
   simc run portfolio.sim --data signals=signals.npy --input w1=weights.csv --backend cpu
   simc run gbm.sim --json | jq '.outputs[0].mean'
 
-A run is repeated to the bit by the same model, values, seed and backend. Files are CSV with
+The same model, values, seed and backend repeat a run to the bit. Files are CSV with
 a header or NumPy's NPY; one CSV row is one agent (--input, --output) or one outermost element
 (--data).")]
 pub(crate) struct Args {
@@ -42,7 +42,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     steps: Option<u32>,
     /// Seed of all random draws.
-    #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true, default_value = "0")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::seed,
+        allow_negative_numbers = true,
+        default_value = "0"
+    )]
     seed: u64,
     #[command(flatten)]
     compilation: Compilation,
@@ -68,7 +74,13 @@ pub(crate) struct Args {
     #[arg(long)]
     no_cache: bool,
     /// Number of the first agent, to run a part of a larger population.
-    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true, default_value = "0")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::count,
+        allow_negative_numbers = true,
+        default_value = "0"
+    )]
     first_agent: u32,
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]

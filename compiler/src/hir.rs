@@ -19,7 +19,11 @@ pub use ty::{Constant, Type};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {
-        $($(#[$doc])* #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)] pub struct $name(pub u32);)*
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            pub struct $name(pub u32);
+        )*
     };
 }
 
@@ -392,7 +396,8 @@ macro_rules! index {
 }
 
 index! {
-    ExprId => exprs: Expr, LocalId => locals: Local, FunctionId => functions: Function, StructId => structs: Struct,
-    EnumId => enums: Enum, ParamId => params: Param, DataId => data: Data, InputId => inputs: Input,
+    ExprId => exprs: Expr, LocalId => locals: Local, FunctionId => functions: Function,
+    StructId => structs: Struct, EnumId => enums: Enum, ParamId => params: Param, DataId => data: Data,
+    InputId => inputs: Input,
     StateId => states: State,
 }

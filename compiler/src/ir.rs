@@ -390,6 +390,11 @@ impl Program {
 
     /// The type of an expression.
     pub fn type_of(&self, id: ExprId) -> Type {
+        self.type_by(id, |operand| self.type_of(operand))
+    }
+
+    /// The type of an expression whose operands have the types that `of` says.
+    pub fn type_by(&self, id: ExprId, of: impl Fn(ExprId) -> Type) -> Type {
         match &self[id] {
             Expr::Literal(value) => value.ty(),
             Expr::Launch(_) | Expr::Rows(_) => Type::I32,
@@ -397,7 +402,7 @@ impl Program {
             Expr::Swizzle { components, .. } => Type::float(components.len()),
             Expr::Compose(parts) => Type::float(parts.len()),
             Expr::Splat { ty, .. } => *ty,
-            Expr::Unary(_, operand) => self.type_of(*operand),
+            Expr::Unary(_, operand) => of(*operand),
             Expr::Binary(op, a, b) => match op {
                 BinaryOp::Equal
                 | BinaryOp::NotEqual
@@ -417,25 +422,19 @@ impl Program {
                 | BinaryOp::BitXor
                 | BinaryOp::ShiftLeft
                 | BinaryOp::ShiftRight => {
-                    let left = self.type_of(*a);
-                    if left == Type::F32 {
-                        self.type_of(*b)
-                    } else {
-                        left
-                    }
+                    let left = of(*a);
+                    if left == Type::F32 { of(*b) } else { left }
                 }
             },
-            Expr::Select { accept, .. } => self.type_of(*accept),
+            Expr::Select { accept, .. } => of(*accept),
             Expr::Convert { to, .. } | Expr::Bitcast { to, .. } => *to,
-            Expr::Builtin(id, args) => id.row().result(
-                &args
-                    .iter()
-                    .map(|&arg| self.type_of(arg))
-                    .collect::<Vec<_>>(),
-            ),
+            Expr::Builtin(id, args) => {
+                let types: Vec<Type> = args.iter().map(|&arg| of(arg)).collect();
+                id.row().result(&types)
+            }
             Expr::Call(id, _) => self[*id].result,
             Expr::RandomWord { .. } => Type::U32,
-            Expr::AcrossLanes { value, .. } => self.type_of(*value),
+            Expr::AcrossLanes { value, .. } => of(*value),
         }
     }
 }

@@ -113,7 +113,8 @@ fn newlines_mean_nothing() {
 
 #[test]
 fn documentation_goes_to_its_declaration() {
-    let source = "\u{feff}//! A model.\r\n//!\r\n//! More.\r\n/// The rate,\r\n/// per year.\r\nparam r = 1\r\n// no\nparam s = 2";
+    let source = "\u{feff}//! A model.\r\n//!\r\n//! More.\r\n/// The rate,\r\n/// per year.\r\n\
+        param r = 1\r\n// no\nparam s = 2";
     let parsed = syntax::parse(source);
     assert_eq!(parsed.model.doc, "A model.\n\nMore.");
     assert_eq!(parsed.model.items[0].doc, "The rate,\nper year.");

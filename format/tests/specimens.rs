@@ -29,7 +29,11 @@ fn each_construct_has_its_style() {
     for (name, source) in specimens() {
         let text = formatted(&source);
         assert_eq!(formatted(&text), text, "{name}: twice is once");
-        insta::with_settings!({snapshot_path => "specimens/snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::with_settings!({
+            snapshot_path => "specimens/snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true
+        }, {
             insta::assert_snapshot!(name, text);
         });
     }

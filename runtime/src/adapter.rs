@@ -5,7 +5,7 @@ use std::fmt;
 /// A GPU, or a software adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterSummary {
-    /// The name that the driver reports, such as `NVIDIA H200` or `llvmpipe (LLVM 15.0.6, 256 bits)`.
+    /// The name that the driver reports, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
     pub name: String,
     /// The kind of adapter.
     pub kind: AdapterKind,

@@ -15,7 +15,7 @@ pub struct Control<'a> {
     pub timing: Option<Timing>,
 }
 
-/// Timing by timestamps of the device, for benchmarks. It adds some 15 microseconds to a run on an H200.
+/// Timing by timestamps of the device, for benchmarks. It makes a run longer, see `docs/performance.md`.
 /// (Without it, only the first submission and those of a millisecond or more have timestamps, to size the
 /// next ones.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +23,10 @@ pub struct Timing {
     /// How often the device computes the run, one time after the other in one submission. The time that is
     /// reported is that of one; the results are those of the last.
     ///
-    /// A start on an idle device takes longer: on an H200 a kernel that only stores a number takes 4.7
-    /// microseconds alone and 2.0 after another one. The run is computed less often if it is not known to
-    /// take less than 50 milliseconds, and once if a submission has several dispatches or several runs of a
-    /// batch; [`Report::dispatches`](crate::Report::dispatches) has the actual number. 0 is 1.
+    /// A kernel takes longer to start on an idle device than after another one. The run is computed less
+    /// often if it is not known to take less than 50 milliseconds, and once if a submission has several
+    /// dispatches or several runs of a batch; [`Report::dispatches`](crate::Report::dispatches) has the
+    /// actual number. 0 is 1.
     pub repeats: u32,
 }
 

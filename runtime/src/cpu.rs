@@ -1,5 +1,5 @@
-//! Two machines for the IR that give the same bits: [`vector`] is fast, and [`reference`](mod@reference) runs the
-//! interpreter that defines what is correct.
+//! Two machines for the IR that give the same bits: [`vector`] is fast, and [`reference`](mod@reference) runs
+//! the interpreter that defines what is correct.
 
 pub mod reference;
 pub mod vector;

@@ -1,5 +1,5 @@
-//! Every error between a compiled model and its results. An error is one entry below: explanation, code, variant,
-//! message, help line.
+//! Every error between a compiled model and its results. An error is one entry below: explanation, code,
+//! variant, message, help line.
 
 mod catalog;
 mod role;
@@ -20,7 +20,8 @@ impl Error {
         matches!(self.after(), After::DropBackend)
     }
 
-    /// The text of `simc explain` for the error's code. Empty for a diagnostic of the compiler, whose catalog has it.
+    /// The text of `simc explain` for the error's code. Empty for a diagnostic of the compiler, whose catalog
+    /// has it.
     pub fn explanation(&self) -> &'static str {
         let code = self.code();
         explanations()
@@ -31,8 +32,9 @@ impl Error {
 }
 
 errors! {
-    /// A param, data table, input, output or state was given or asked for by a name that the model does not declare.
-    /// Names are case-sensitive. The fields of a struct have names of their own, such as `order.price`.
+    /// A param, data table, input, output or state was given or asked for by a name that the model does not
+    /// declare. Names are case-sensitive. The fields of a struct have names of their own, such as
+    /// `order.price`.
     E0701 unknown_border_name UnknownName {
         /// The kind of name.
         role: Role,
@@ -47,9 +49,9 @@ errors! {
         help(Some(known_names(*role, nearest.as_deref(), known)))
         after(KeepBackend)
 
-    /// Values were given, or results asked for, in another scalar type than the model's. Nothing is converted silently
-    /// where that could lose something: a table of f32 takes no integers that a float cannot hold, and an i32 takes no
-    /// floats. An enum is a u32: the number of its variant, counted from 0.
+    /// Values were given, or results asked for, in another scalar type than the model's. Nothing is converted
+    /// silently where that could lose something: a table of f32 takes no integers that a float cannot hold,
+    /// and an i32 takes no floats. An enum is a u32: the number of its variant, counted from 0.
     E0702 wrong_scalar_type WrongType {
         /// The kind of value.
         role: Role,
@@ -64,7 +66,8 @@ errors! {
         help(Some(format!("give or ask for {}", expected.name())))
         after(KeepBackend)
 
-    /// A number cannot be held by the declared type: a negative number for a u32, or an integer that no f32 equals.
+    /// A number cannot be held by the declared type: a negative number for a u32, or an integer that no f32
+    /// equals.
     E0703 number_not_representable NotRepresentable {
         /// The kind of value.
         role: Role,
@@ -79,9 +82,9 @@ errors! {
         help(Some(what_fits(*expected).to_owned()))
         after(KeepBackend)
 
-    /// Another number of values was given than the declaration needs. Values lie row by row (the last dimension varies
-    /// fastest). A table whose outermost length is open takes any whole number of rows, at least one. An input takes
-    /// one row per agent of this run.
+    /// Another number of values was given than the declaration needs. Values lie row by row (the last
+    /// dimension varies fastest). A table whose outermost length is open takes any whole number of rows, at
+    /// least one. An input takes one row per agent of this run.
     E0704 wrong_shape WrongShape {
         /// The kind of value.
         role: Role,
@@ -96,8 +99,8 @@ errors! {
         help(Some("values lie row by row: the last dimension varies fastest".into()))
         after(KeepBackend)
 
-    /// The model declares a range, `param rate = 0.05 in 0.0..0.2`, and the value lies outside. Both ends belong to the
-    /// range. Every element of an array must lie within.
+    /// The model declares a range, `param rate = 0.05 in 0.0..0.2`, and the value lies outside. Both ends
+    /// belong to the range. Every element of an array must lie within.
     E0705 param_out_of_range OutOfRange {
         /// The name.
         name: String,
@@ -112,8 +115,8 @@ errors! {
         help(Some(format!("give another value, or widen the range of `{name}` in the model")))
         after(KeepBackend)
 
-    /// A param is NaN. Every result that depends on it would be NaN, so the launch refuses. Data tables and inputs may
-    /// hold NaN, for missing values.
+    /// A param is NaN. Every result that depends on it would be NaN, so the launch refuses. Data tables and
+    /// inputs may hold NaN, for missing values.
     E0706 param_not_a_number NotANumber {
         /// The name.
         name: String,
@@ -137,8 +140,8 @@ errors! {
         help(Some(format!("the variants are {}, numbered from 0", quoted(variants))))
         after(KeepBackend)
 
-    /// A data table always comes from the launch, and so does a param or input that the model declares without a
-    /// default or distribution.
+    /// A data table always comes from the launch, and so does a param or input that the model declares
+    /// without a default or distribution.
     E0708 value_not_given Missing {
         /// The kind of value.
         role: Role,
@@ -161,8 +164,8 @@ errors! {
         after(KeepBackend)
 
     /// A run has at least one agent. `agent` and `agents` are i32 values in the model, so there are at most
-    /// 2,147,483,647 agents in the whole population; steps are counted in 30 bits, so there are at most 1,073,741,823.
-    /// The population is at least `first_agent` plus the agents of this run.
+    /// 2,147,483,647 agents in the whole population; steps are counted in 30 bits, so there are at most
+    /// 1,073,741,823. The population is at least `first_agent` plus the agents of this run.
     E0710 count_out_of_range CountOutOfRange {
         /// `agents`, `steps` or `population`.
         what: &'static str,
@@ -177,8 +180,9 @@ errors! {
         help(None)
         after(KeepBackend)
 
-    /// The model indexes a data table by the step or the agent, so that the table needs a row for each of them; this
-    /// one has too few. The check is made once, before the run, instead of clamping silently in every step.
+    /// The model indexes a data table by the step or the agent, so that the table needs a row for each of
+    /// them; this one has too few. The check is made once, before the run, instead of clamping silently in
+    /// every step.
     E0711 table_too_short TableTooShort {
         /// The table's name.
         data: String,
@@ -202,12 +206,12 @@ errors! {
         help(Some("leave out `keep_states(false)`, or make the state an output".into()))
         after(KeepBackend)
 
-    /// Before a run, the memory that it needs is added up: inputs, outputs and final states of all agents at 4 bytes a
-    /// value, step counts, statistics, staging buffers, and the work space of each thread. The sum is compared with
-    /// what the machine has available and what the limits of control groups (containers) and of `ulimit` leave, where
-    /// the system tells. Without this check the system would kill the process later, without a message. A run of agents
-    /// n to m (`first_agent`) gives these agents the same results as a run of all, and on the CPU statistics alone need
-    /// no memory for outputs.
+    /// Before a run, the memory that it needs is added up: inputs, outputs and final states of all agents at
+    /// 4 bytes a value, step counts, statistics, staging buffers, and the work space of each thread. The sum
+    /// is compared with what the machine has available and what the limits of control groups (containers) and
+    /// of `ulimit` leave, where the system tells. Without this check the system would kill the process later,
+    /// without a message. A run of agents n to m (`first_agent`) gives these agents the same results as a run
+    /// of all, and on the CPU statistics alone need no memory for outputs.
     E0713 memory_short HostMemory {
         /// Bytes that it needs.
         bytes: u64,
@@ -230,9 +234,9 @@ errors! {
         help(None)
         after(KeepBackend)
 
-    /// The CPU backend is compiled for several instruction sets (AVX-512, AVX2 with fused multiply-add, and the
-    /// baseline of the target). A caller may ask for one of them, and this processor does not have it. The results are
-    /// the same on all.
+    /// The CPU backend is compiled for several instruction sets (AVX-512, AVX2 with fused multiply-add, and
+    /// the baseline of the target). A caller may ask for one of them, and this processor does not have it.
+    /// The results are the same on all.
     E0715 no_such_instructions NoSuchInstructions {
         /// The instruction set.
         name: &'static str,
@@ -241,9 +245,10 @@ errors! {
         help(Some("leave the choice to the runtime".into()))
         after(KeepBackend)
 
-    /// The run was set up to keep statistics of the outputs, and neither the outputs nor the step counts of each agent:
-    /// a GPU then computes the statistics on the device, which saves the time of reading the outputs back. Statistics,
-    /// the total number of steps and the number of agents that stopped are available.
+    /// The run was set up to keep statistics of the outputs, and neither the outputs nor the step counts of
+    /// each agent: a GPU then computes the statistics on the device, which saves the time of reading the
+    /// outputs back. Statistics, the total number of steps and the number of agents that stopped are
+    /// available.
     E0716 outputs_not_kept OutputsNotKept {
         /// What was asked for, in words.
         what: String,
@@ -252,10 +257,10 @@ errors! {
         help(Some("ask for `statistics`, or keep outputs".into()))
         after(KeepBackend)
 
-    /// A draw that every agent makes has arguments that follow from params and the numbers of agents and steps, and no
-    /// distribution exists for them: a negative mean of `poisson`, a probability above 1, an empty range of `randint`.
-    /// Draws under conditions, in loops and in functions are not checked; docs/random.md has their results for such
-    /// arguments.
+    /// A draw that every agent makes has arguments that follow from params and the numbers of agents and
+    /// steps, and no distribution exists for them: a negative mean of `poisson`, a probability above 1, an
+    /// empty range of `randint`. Draws under conditions, in loops and in functions are not checked;
+    /// docs/random.md has their results for such arguments.
     E0717 no_distribution NoDistribution {
         /// The draw's name.
         draw: &'static str,
@@ -270,9 +275,9 @@ errors! {
         help(Some(other_arguments(params)))
         after(KeepBackend)
 
-    /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter needs a
-    /// Vulkan driver (for software, Mesa's llvmpipe). `auto` never takes a software adapter: the CPU backend is what it
-    /// falls back to.
+    /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter
+    /// needs a Vulkan driver (for software, Mesa's llvmpipe). `auto` never takes a software adapter: the CPU
+    /// backend is what it falls back to.
     E0801 no_adapter NoAdapter {
         /// The name that was asked for.
         wanted: Option<String>,
@@ -283,8 +288,8 @@ errors! {
         help(Some("run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".into()))
         after(DropBackend)
 
-    /// The driver lists the adapter but opens no device on it. Often another process holds it, or the driver and its
-    /// kernel module differ in version.
+    /// The driver lists the adapter but opens no device on it. Often another process holds it, or the driver
+    /// and its kernel module differ in version.
     E0802 device_refused DeviceRefused {
         /// The adapter's name.
         adapter: String,
@@ -295,8 +300,8 @@ errors! {
         help(Some("close other programs that use the GPU, or run on the CPU backend".into()))
         after(DropBackend)
 
-    /// The model is too large for this adapter: too many tables, too large a table, or too large a workgroup. The
-    /// number of agents is no matter here: populations too large for one buffer run in chunks.
+    /// The model is too large for this adapter: too many tables, too large a table, or too large a workgroup.
+    /// The number of agents is no matter here: populations too large for one buffer run in chunks.
     E0803 adapter_limit AdapterLimit {
         /// The adapter's name.
         adapter: String,
@@ -311,8 +316,8 @@ errors! {
         help(Some("run on the CPU backend, which has no such limit".into()))
         after(DropBackend)
 
-    /// The device's memory does not hold the tables and at least a small chunk of agents. Large populations are split
-    /// into smaller chunks first; this is said only when even these do not fit.
+    /// The device's memory does not hold the tables and at least a small chunk of agents. Large populations
+    /// are split into smaller chunks first; this is said only when even these do not fit.
     E0804 gpu_out_of_memory GpuMemory {
         /// The adapter's name.
         adapter: String,
@@ -325,9 +330,9 @@ errors! {
         help(Some("run fewer agents at a time, smaller tables, or on the CPU backend".into()))
         after(DropBackend)
 
-    /// The shader validator or the driver refused the kernel that the compiler wrote, or a command that the runtime
-    /// gave. Whatever the compiler accepts must be valid, so this is a bug of ours. Please report it with the model,
-    /// the message and the adapter's name.
+    /// The shader validator or the driver refused the kernel that the compiler wrote, or a command that the
+    /// runtime gave. Whatever the compiler accepts must be valid, so this is a bug of ours. Please report it
+    /// with the model, the message and the adapter's name.
     E0805 kernel_refused KernelRefused {
         /// The operation that failed, in words.
         during: &'static str,
@@ -335,13 +340,13 @@ errors! {
         message: String,
     }
         says("the kernel was refused while {during}: {message}")
-        help(Some("this is a bug of the compiler, not of the model: please report it with the model, this message and the \
-             adapter's name; the CPU backend runs the model meanwhile".into()))
+        help(Some("this is a bug of the compiler, not of the model: please report it with the model, \
+            this message and the adapter's name; the CPU backend runs the model meanwhile".into()))
         after(DropBackend)
 
-    /// The driver gave up on the device: it hung, was reset or unplugged, or a watchdog found that one command took too
-    /// long. Long runs are split so that no command takes more than a fraction of a second, as far as that can be known
-    /// from the ones before.
+    /// The driver gave up on the device: it hung, was reset or unplugged, or a watchdog found that one
+    /// command took too long. Long runs are split so that no command takes more than a fraction of a second,
+    /// as far as that can be known from the ones before.
     E0806 device_lost DeviceLost {
         /// The adapter's name.
         adapter: String,
@@ -349,12 +354,14 @@ errors! {
         message: String,
     }
         says("{adapter} was lost: {message}")
-        help(Some("run again; if it happens again, run fewer steps per dispatch or on the CPU backend".into()))
+        help(Some("run again; if it happens again, run fewer steps per dispatch or on the CPU \
+            backend".into()))
         after(DropBackend)
 
-    /// Every agent reports the number of steps that it ran, and one reports too few or too many. Some software drivers
-    /// silently end loops after 65,535 iterations; the runtime splits the time loop to stay below that, and this check
-    /// finds where that did not suffice. The results would be wrong, so none are given.
+    /// Every agent reports the number of steps that it ran, and one reports too few or too many. Some
+    /// software drivers silently end loops after 65,535 iterations; the runtime splits the time loop to stay
+    /// below that, and this check finds where that did not suffice. The results would be wrong, so none are
+    /// given.
     E0807 wrong_step_count WrongStepCount {
         /// The adapter's name.
         adapter: String,
@@ -373,9 +380,9 @@ errors! {
         ))
         after(DropBackend)
 
-    /// The kernel detects inner loops that a driver ends silently (software drivers do so after 65,535 iterations
-    /// within a dispatch). It still does with a single step per dispatch: one step of the model has too many iterations
-    /// for this driver.
+    /// The kernel detects inner loops that a driver ends silently (software drivers do so after 65,535
+    /// iterations within a dispatch). It still does with a single step per dispatch: one step of the model
+    /// has too many iterations for this driver.
     E0808 loop_cut_short LoopCutShort {
         /// The adapter's name.
         adapter: String,
@@ -403,8 +410,8 @@ errors! {
         help(Some("run on the CPU backend or on another adapter".into()))
         after(DropBackend)
 
-    /// The GPU backend is the feature `gpu` of the crate `sim-runtime` and of `simc`. It is on by default; this program
-    /// was built without it, and has the CPU backend only.
+    /// The GPU backend is the feature `gpu` of the crate `sim-runtime` and of `simc`. It is on by default;
+    /// this program was built without it, and has the CPU backend only.
     E0810 no_gpu_support NoGpuSupport
         says("this build has no GPU support")
         help(Some("run on the CPU, or build with the feature `gpu`".into()))

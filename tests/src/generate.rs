@@ -174,7 +174,8 @@ impl Generator {
                 ty.to_string()
             };
             self.line(&format!(
-                "fn {name}(x: {ty}) -> {ty} {{ return clamp(floor(x * 8.0) / 8.0, {bound}(-99.0), {bound}(99.0)) }}"
+                "fn {name}(x: {ty}) -> {ty} {{ return clamp(floor(x * 8.0) / 8.0, {bound}(-99.0), \
+                {bound}(99.0)) }}"
             ));
         }
         for id in 0..self.dice.below(3) {

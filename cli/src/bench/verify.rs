@@ -165,8 +165,8 @@ fn bias(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
     let error = (squares / (count - 1.0) / count).sqrt();
     (mean.abs() > (BIAS_ERRORS * error).max(BIAS * size)).then(|| {
         format!(
-            "output `{name}` is off to one side, by {mean:e} +- {error:e} in the mean of {count} values: roundings \
-             that fall the same way in every step"
+            "output `{name}` is off to one side, by {mean:e} +- {error:e} in the mean of {count} values: \
+             roundings that fall the same way in every step"
         )
     })
 }

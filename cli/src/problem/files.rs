@@ -39,7 +39,7 @@ catalog! {
     /// `simc` reads models of at most 256 MiB, so that a device file or a wrong path cannot fill the memory.
     E0905 source_too_large(path: &Path, most: u64) {
         Problem::new(format!("`{}` has more than {} MiB", path.display(), most >> 20))
-            .help("is this a model? tables go into files of their own, `--data NAME=FILE`")
+            .help("is this a model? tables belong in separate files, `--data NAME=FILE`")
     }
 
     /// The same param, table or input was given twice on one command line.

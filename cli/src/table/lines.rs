@@ -99,7 +99,7 @@ impl Lines {
         let found = read.map_err(|error| problem::unreadable(path, &error))?;
         self.end += u64::from(found > 0);
         if self.raw.len() as u64 == MOST {
-            let help = "is this a CSV file? each row stands on a line of its own";
+            let help = "is this a CSV file? each row needs its own line";
             return Err(problem::csv_malformed(
                 path,
                 self.end,

@@ -33,7 +33,12 @@ fn json_has_places_causes_and_fixes() {
     let (assigned, unknown) = (&found[0], &found[1]);
     assert_eq!(assigned["file"], "wrong.sim");
     assert_eq!(assigned["severity"], "error");
-    let at = |line: u32, column: u32, end: u32| json!({ "startLine": line, "startColumn": column, "endLine": line, "endColumn": end });
+    let at = |line: u32, from: u32, to: u32| {
+        let [start, end] = [from, to].map(|column| (line, column));
+        json!({
+            "startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1
+        })
+    };
     assert_eq!(assigned["span"], at(4, 5, 6));
     assert_eq!(assigned["related"][0]["span"], at(1, 7, 8));
     assert!(assigned["help"].is_string() || assigned["help"].is_null());

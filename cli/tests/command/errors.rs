@@ -20,7 +20,8 @@ input n: i32 = 0
 input k: Kind = Red
 input b: bool = false
 input o: Order = Order(0.0, 0.0)
-output y = x + sigma + weights[0] + f32(turns) + table[0][0] + f32(fixed[0][0]) + orders[0].price + places[0].x
+output y = x + sigma + weights[0] + f32(turns) + table[0][0] + f32(fixed[0][0]) \
+    + orders[0].price + places[0].x
 ";
 
 /// Codes that no user can provoke: bugs of ours, and what needs a terminal or a GPU.

@@ -11,10 +11,11 @@ This page is generated from the compiler's table of builtins.
 A `T` is any type of the set that stands after the signature, the same one throughout a call; functions of
 numbers work on vectors component by component. Every example holds. *CPU* gives the meaning: the
 interpreter and constant folding compute exactly this, with the same bits on every processor. *GPU* says how
-far a driver's result may be from it under `--math fast`: *exact*, in units in the last place (ulp), or as the larger
-of an absolute and a relative error. That holds for arguments up to 1e30 in size where the row says nothing else. A GPU
-may also flush numbers below 1.18e-38 to zero. NaN gives NaN wherever it does on the CPU; infinite arguments may give
-NaN where they do not there. `--math precise` is for what lies beyond: see [mathematics.md](mathematics.md).
+far a driver's result may be from it under `--math fast`: *exact*, in units in the last place (ulp), or as the
+larger of an absolute and a relative error. That holds for arguments up to 1e30 in size where the row says
+nothing else. A GPU may also flush numbers below 1.18e-38 to zero. NaN gives NaN wherever it does on the CPU;
+infinite arguments may give NaN where they do not there. `--math precise` is for what lies beyond: see
+[mathematics.md](mathematics.md).
 ";
 
 /// The manual, as Markdown, by area.
@@ -42,7 +43,8 @@ fn heading(area: Area) -> (&'static str, &'static str) {
         Area::Bits => ("Bits", "Of the bits of integers."),
         Area::Fold => (
             "Arrays and comprehensions",
-            "They fold an array, or a comprehension without building it; `min` and `max` of one argument do, too.",
+            "They fold an array, or a comprehension without building it; `min` and `max` of one argument \
+            do, too.",
         ),
         Area::Random => (
             "Random draws",

@@ -112,25 +112,15 @@ impl Checker<'_> {
                 }
             }
         }
-        let help = match op {
-            _ if x != y && number(&x) && number(&y) => {
-                let (convert, to) = if x == Type::F32 { (&y, &x) } else { (&x, &y) };
-                Some(format!(
-                    "convert the `{}`: `{}(…)`",
-                    self.show(convert),
-                    self.show(to)
-                ))
-            }
-            BinaryOp::BitAnd if x == Type::BOOL => Some("`&&` joins conditions".to_string()),
-            BinaryOp::BitOr if x == Type::BOOL => Some("`||` joins conditions".to_string()),
-            BinaryOp::And if number(&x) => {
-                Some("`&` joins bits; for conditions compare first: `x != 0`".to_string())
-            }
-            BinaryOp::Or if number(&x) => {
-                Some("`|` joins bits; for conditions compare first: `x != 0`".to_string())
-            }
-            BinaryOp::BitXor if x == Type::F32 => Some("`**` is the power operator".to_string()),
-            _ => None,
+        let help = if x != y && number(&x) && number(&y) {
+            let (convert, to) = if x == Type::F32 { (&y, &x) } else { (&x, &y) };
+            Some(format!(
+                "convert the `{}`: `{}(…)`",
+                self.show(convert),
+                self.show(to)
+            ))
+        } else {
+            other_operator(op, &x, number(&x))
         };
         let report = catalog::types::bad_operands(
             op.text(),
@@ -271,4 +261,35 @@ fn result(op: BinaryOp, x: &Type, y: &Type) -> Option<Type> {
         BinaryOp::ShiftLeft | BinaryOp::ShiftRight => (integer(x) && integer(y)).then(|| x.clone()),
         BinaryOp::Power => None,
     }
+}
+
+/// The operator that was meant, where operands of one type suggest another.
+fn other_operator(op: BinaryOp, ty: &Type, is_number: bool) -> Option<String> {
+    let help = match op {
+        BinaryOp::BitAnd if *ty == Type::BOOL => "`&&` joins conditions",
+        BinaryOp::BitOr if *ty == Type::BOOL => "`||` joins conditions",
+        BinaryOp::And if is_number => "`&` joins bits; for conditions compare first: `x != 0`",
+        BinaryOp::Or if is_number => "`|` joins bits; for conditions compare first: `x != 0`",
+        BinaryOp::BitXor if *ty == Type::F32 => "`**` is the power operator",
+        BinaryOp::Add
+        | BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::Power
+        | BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => return None,
+    };
+    Some(help.to_owned())
 }

@@ -14,7 +14,10 @@ use super::{Diagnostic, Entry};
 
 /// Defines constructors of diagnostics and the list of them that `simc explain` reads.
 macro_rules! catalog {
-    ($( $(#[doc = $doc:literal])+ $code:ident $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) $body:block )+) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $code:ident $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) $body:block
+    )+) => {
         $(
             $(#[doc = $doc])+
             pub fn $name($($arg: $ty),*) -> $crate::diagnostic::Diagnostic {

@@ -90,10 +90,10 @@ impl<A: Amount> Costs<A> {
     /// The cost of a node without its operands, with the function that it calls.
     pub fn node(&self, program: &Program, id: ExprId) -> Option<A> {
         let own = A::node(&self.setting, program, id);
-        match program[id] {
-            Expr::Call(function, _) => Some(own.and(self.functions[function]?)),
-            _ => Some(own),
-        }
+        let Expr::Call(function, _) = program[id] else {
+            return Some(own);
+        };
+        Some(own.and(self.functions[function]?))
     }
 }
 
@@ -102,11 +102,12 @@ pub(crate) fn iterations(program: &Program, stmt: &Stmt) -> Option<u64> {
     let Stmt::For { start, end, .. } = stmt else {
         return None;
     };
-    let bound = |id: &ExprId| match program[*id] {
-        Expr::Literal(Value::I32(value)) => Some(i64::from(value)),
-        _ => None,
+    let (Expr::Literal(Value::I32(start)), Expr::Literal(Value::I32(end))) =
+        (&program[*start], &program[*end])
+    else {
+        return None;
     };
-    Some(u64::try_from(bound(end)? - bound(start)?).unwrap_or(0))
+    Some(u64::try_from(i64::from(*end) - i64::from(*start)).unwrap_or(0))
 }
 
 /// The latency of a value after its operands, in additions.

@@ -1,25 +1,26 @@
-//! The meaning of the IR: an interpreter that runs one agent at a time, as simple as possible. Backends, passes
-//! and rewrites are compared with it.
+//! The meaning of the IR: an interpreter that runs one agent at a time, as simple as possible. Backends,
+//! passes and rewrites are compared with it.
 //!
-//! [`Interpreter::new`] lays out the variables of a program for one launch. Then each [`Machine`] runs agents, one
-//! after another. A run can be split into ranges of steps, as on a GPU: states are stored in their words in
-//! between, and the results keep their bits.
+//! [`Interpreter::new`] lays out the variables of a program for one launch. Then each [`Machine`] runs
+//! agents, one after another. A run can be split into ranges of steps, as on a GPU: states are stored in
+//! their words in between, and the results keep their bits.
 //!
 //! It is pure: no input or output, no threads. What ends a run early is a [`Fault`]; a program that `verify`
 //! refuses is a panic.
 //!
 //! # Lanes
 //!
-//! An agent may be split over several lanes. They run the same statements, each with variables of its own, and
-//! differ in [`Launch::Lane`] and what follows from it. [`Expr::AcrossLanes`] gives all of them the
-//! values that they have for its operand, combined as a balanced tree: the two halves of the lanes first, each in
-//! the same way.
+//! An agent may be split over several lanes. They run the same statements, each with variables of its own,
+//! and differ in [`Launch::Lane`] and what follows from it. [`Expr::AcrossLanes`] gives all of them the
+//! values that they have for its operand, combined as a balanced tree: the two halves of the lanes first,
+//! each in the same way.
 //!
-//! No lane sees another one's variables elsewhere. So a statement without `AcrossLanes` runs lane by lane, from its
-//! beginning to its end. One that contains `AcrossLanes`, at any depth, runs in lock-step: its conditions and bounds
-//! must have the same values in all lanes, and all lanes must go on to the same statement after each of its
-//! statements, as after each one of `init`, `step` and `finish`. On a device, lanes that did not would wait for
-//! others that never come, or combine values that do not belong together; here it is [`Fault::Diverged`].
+//! No lane sees another one's variables elsewhere. So a statement without `AcrossLanes` runs lane by lane,
+//! from its beginning to its end. One that contains `AcrossLanes`, at any depth, runs in lock-step: its
+//! conditions and bounds must have the same values in all lanes, and all lanes must go on to the same
+//! statement after each of its statements, as after each one of `init`, `step` and `finish`. On a device,
+//! lanes that did not would wait for others that never come, or combine values that do not belong together;
+//! here it is [`Fault::Diverged`].
 
 mod lane;
 mod machine;

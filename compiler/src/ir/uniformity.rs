@@ -1,8 +1,8 @@
 //! Uniformity: who shares a value. A backend computes uniform values once for all agents.
 //!
-//! Invariant: in a run, an expression of scope `Run` has one value, of scope `Step` one in each step, whatever
-//! the agent; and what is not `by_lane` has the same value in all lanes of an agent. A value may be shared by
-//! more than the analysis says, never by fewer.
+//! Invariant: in a run, an expression of scope `Run` has one value, of scope `Step` one in each step,
+//! whatever the agent; and what is not `by_lane` has the same value in all lanes of an agent. A value may be
+//! shared by more than the analysis says, never by fewer.
 
 use super::{
     Block, Expr, ExprId, ExprMap, Function, FunctionMap, Launch, Len, Program, Stmt, Var, VarId,

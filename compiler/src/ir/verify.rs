@@ -153,16 +153,15 @@ impl Verifier<'_> {
 
     /// A state in the expression that `step` assigns.
     fn changing_state(&self, root: ExprId) -> Option<VarId> {
-        self.program
-            .nodes(root)
-            .find_map(|node| match self.program[node] {
-                super::Expr::Read(var) | super::Expr::Element { array: var, .. }
-                    if self.assigned[var][1] =>
-                {
-                    Some(var)
-                }
-                _ => None,
-            })
+        self.program.nodes(root).find_map(|node| {
+            if let super::Expr::Read(var) | super::Expr::Element { array: var, .. } =
+                self.program[node]
+            {
+                self.assigned[var][1].then_some(var)
+            } else {
+                None
+            }
+        })
     }
 
     fn block(&mut self, block: &Block) -> Result<(), String> {

@@ -25,8 +25,11 @@ impl Deref for Operands {
 impl IntoIterator for Operands {
     type Item = ExprId;
     type IntoIter = std::vec::IntoIter<ExprId>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.to_vec().into_iter()
+    fn into_iter(mut self) -> Self::IntoIter {
+        if self.many.is_empty() {
+            self.many.extend_from_slice(&self.few[..self.count]);
+        }
+        self.many.into_iter()
     }
 }
 

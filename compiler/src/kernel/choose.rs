@@ -147,7 +147,8 @@ fn reserved(
     let inputs = splits.input_words(lanes);
     (inputs >= target.profile().crowded_inputs).then(|| {
         format!(
-            "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need not limit them"
+            "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need \
+            not limit them"
         )
     })
 }
@@ -296,7 +297,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let time = |estimate: &Estimate| time(estimate, target, busy);
     let mut best = estimates[0];
     for estimate in &estimates {
-        // With 34,000 to 40,000 agents an H200 was 4 to 10 % slower with more lanes.
+        // More lanes cost throughput where exchanges are frequent and the device is full already.
         let fills =
             !estimate.seldom_exchanges && target.occupancy(estimate.lanes) == Occupancy::Full;
         if fills && estimate.lanes > best.lanes {

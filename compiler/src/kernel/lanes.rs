@@ -281,6 +281,14 @@ fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
     }
 }
 
+/// The operators that lanes can combine their shares by.
+const COMBINED: [(BinaryOp, LaneOp); 4] = [
+    (BinaryOp::Add, LaneOp::Sum),
+    (BinaryOp::Multiply, LaneOp::Product),
+    (BinaryOp::Or, LaneOp::Any),
+    (BinaryOp::And, LaneOp::All),
+];
+
 /// If a value is `var op other`, or that under a condition and else `var`: how lanes combine it, and what
 /// else it reads.
 fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp, Vec<ExprId>)> {
@@ -300,27 +308,19 @@ fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp,
         read.push(condition);
         return Some((op, read));
     }
-    let (op, a, b) = match &program[value] {
-        Expr::Binary(op, a, b) => {
-            let op = match op {
-                BinaryOp::Add => LaneOp::Sum,
-                BinaryOp::Multiply => LaneOp::Product,
-                BinaryOp::Or => LaneOp::Any,
-                BinaryOp::And => LaneOp::All,
-                _ => return None,
-            };
-            (op, *a, *b)
+    let op = if let Expr::Binary(op, ..) = program[value] {
+        COMBINED.iter().find(|(known, _)| *known == op)?.1
+    } else if let Expr::Builtin(builtin, _) = program[value] {
+        match builtin {
+            BuiltinId::MIN => LaneOp::Least,
+            BuiltinId::MAX => LaneOp::Most,
+            _ => return None,
         }
-        Expr::Builtin(builtin, args) => {
-            let op = match *builtin {
-                BuiltinId::MIN => LaneOp::Least,
-                BuiltinId::MAX => LaneOp::Most,
-                _ => return None,
-            };
-            let [a, b] = args.as_slice() else { return None };
-            (op, *a, *b)
-        }
-        _ => return None,
+    } else {
+        return None;
+    };
+    let [a, b] = program[value].operands()[..] else {
+        return None;
     };
     let ty = program[var].ty;
     if program.type_of(a) != ty || program.type_of(b) != ty {

@@ -206,7 +206,8 @@ impl Changes {
         let rounds = rows().any(|(rewrite, count)| count > 0 && !rewrite.exact);
         let why = match rounds {
             true => {
-                "fast mathematics lets floats be rounded in another order, which saves instructions or waiting"
+                "fast mathematics lets floats be rounded in another order, which saves instructions or \
+                waiting"
             }
             false => "it saves waiting",
         };

@@ -57,7 +57,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     shared.drop_names(&mut phase);
     let mut part = shared.part(&mut program);
     let instructions = shared.weights.of_block(&program, &part).instructions;
-    if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS.into()) {
+    if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS) {
         return None;
     }
     let stored = shared.stored_names();
@@ -290,12 +290,10 @@ impl Shared {
     /// Finds what the rest needs: all that a block evaluates except uniform names.
     fn demand_block(&mut self, program: &mut Program, block: &[Stmt]) {
         for stmt in block {
-            match stmt {
-                Stmt::Let { var, .. } if self.names[*var].is_some() => {}
-                _ => {
-                    for &root in stmt.roots().iter() {
-                        self.demand(program, root);
-                    }
+            let shared = matches!(stmt, Stmt::Let { var, .. } if self.names[var].is_some());
+            if !shared {
+                for &root in stmt.roots().iter() {
+                    self.demand(program, root);
                 }
             }
             for inner in stmt.blocks() {
@@ -307,11 +305,10 @@ impl Shared {
     /// Replaces subtrees that are worth it by reads of stored names; keeps the names of the others.
     fn demand(&mut self, program: &mut Program, id: ExprId) {
         let cost = self.costs[id];
-        match program[id] {
-            Expr::Read(var) if self.names[var].is_some() => {
-                return self.demand_name(program, var);
-            }
-            _ => {}
+        if let Expr::Read(var) = program[id]
+            && self.names[var].is_some()
+        {
+            return self.demand_name(program, var);
         }
         if cost.is_some_and(Cost::pays) {
             let known = self.stored.iter().find(|stored| {
@@ -363,9 +360,11 @@ impl Shared {
 
     /// Removes from the rest the names that it does not compute itself.
     fn drop_names(&self, block: &mut Block) {
-        block.retain(|stmt| match stmt {
-            Stmt::Let { var, .. } => self.names[*var].is_none_or(|name| name.kept),
-            _ => true,
+        block.retain(|stmt| {
+            let Stmt::Let { var, .. } = stmt else {
+                return true;
+            };
+            self.names[var].is_none_or(|name| name.kept)
         });
         for stmt in block {
             for inner in stmt.blocks_mut() {

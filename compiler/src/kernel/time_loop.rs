@@ -6,12 +6,15 @@ use super::{
     lanes::outlives_stop,
     schedule::{Decision, MOST_COPIES, Occupancy, Schedule},
 };
-use crate::ir::{
-    BinaryOp, Expr, ExprId, Launch, Program, Stmt, Value,
-    cost::{
-        Amount,
-        instructions::{Weight, Weights},
+use crate::{
+    ir::{
+        BinaryOp, Expr, Launch, Program, Stmt,
+        cost::{
+            Amount,
+            instructions::{Weight, Weights},
+        },
     },
+    passes::rewrite::literal_i32,
 };
 
 /// The time loop of a kernel.
@@ -118,10 +121,7 @@ fn period(program: &Program, first: Option<&Stmt>) -> Option<u32> {
     else {
         return None;
     };
-    let integer = |id: ExprId| match program[id] {
-        Expr::Literal(Value::I32(value)) => u32::try_from(value).ok(),
-        _ => None,
-    };
+    let integer = |id| literal_i32(program, id).and_then(|value| u32::try_from(value).ok());
     let Expr::Binary(BinaryOp::Equal, rest, zero) = program[*condition] else {
         return None;
     };

@@ -347,7 +347,21 @@ impl Usage {
                     ..a
                 })
             }
-            _ => None,
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => None,
         }
     }
 }
@@ -374,7 +388,23 @@ fn combined(op: BinaryOp, a: Affine, b: Affine) -> Option<Affine> {
         BinaryOp::Subtract if b.last.is_none() => combined(BinaryOp::Add, a, scaled(b, -1)),
         BinaryOp::Multiply if a.per_lane == 0 && unbounded => Some(scaled(b, a.first)),
         BinaryOp::Multiply if b.per_lane == 0 && unbounded => Some(scaled(a, b.first)),
-        _ => None,
+        BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => None,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     hir::{self, ExprKind},
     ir::{self, Expr, ExprId, Launch, Len, Value, VarKind},
     manifest::{Counter, Requirement},
+    passes::rewrite::literal_i32,
     span::Span,
 };
 
@@ -115,32 +116,25 @@ impl Lowerer<'_> {
 
     /// Is the value the step or the agent, plus a constant?
     fn counted(&self, value: ExprId) -> Option<(Counter, i64)> {
-        match &self.program[value] {
-            Expr::Launch(Launch::Step) => Some((Counter::Step, 0)),
-            Expr::Launch(Launch::Agent) => Some((Counter::Agent, 0)),
-            Expr::Binary(op, a, b) => {
-                let sign = match op {
-                    ir::BinaryOp::Add => 1,
-                    ir::BinaryOp::Subtract => -1,
-                    _ => return None,
-                };
-                match (
-                    self.counted(*a),
-                    &self.program[*b],
-                    &self.program[*a],
-                    self.counted(*b),
-                ) {
-                    (Some((counter, offset)), Expr::Literal(Value::I32(by)), _, _) => {
-                        Some((counter, offset + sign * i64::from(*by)))
-                    }
-                    (_, _, Expr::Literal(Value::I32(by)), Some((counter, offset))) if sign == 1 => {
-                        Some((counter, offset + i64::from(*by)))
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
+        if let Expr::Launch(launch) = self.program[value] {
+            return match launch {
+                Launch::Step => Some((Counter::Step, 0)),
+                Launch::Agent => Some((Counter::Agent, 0)),
+                Launch::Agents | Launch::Steps | Launch::Lane { .. } => None,
+            };
         }
+        let Expr::Binary(op, a, b) = self.program[value] else {
+            return None;
+        };
+        let number = |id| literal_i32(&self.program, id).map(i64::from);
+        let (by, other) = match (number(a), number(b)) {
+            (_, Some(by)) if op == ir::BinaryOp::Add => (by, a),
+            (_, Some(by)) if op == ir::BinaryOp::Subtract => (-by, a),
+            (Some(by), None) if op == ir::BinaryOp::Add => (by, b),
+            _ => return None,
+        };
+        let (counter, offset) = self.counted(other)?;
+        Some((counter, offset + by))
     }
 
     /// Inclusive bounds of an `i32` expression, where its form implies them.
@@ -153,32 +147,51 @@ impl Lowerer<'_> {
             Expr::Literal(Value::I32(value)) => Some((i64::from(*value), i64::from(*value))),
             Expr::Read(var) if self.program[*var].len == Len::One => self.ranges.get(var).copied(),
             Expr::Binary(op, a, b) => {
-                let (a, b) = (self.range(*a), self.range(*b));
+                let (a, b) = (self.range(*a)?, self.range(*b)?);
                 match op {
-                    ir::BinaryOp::Add => a.zip(b).and_then(|(a, b)| fits((a.0 + b.0, a.1 + b.1))),
-                    ir::BinaryOp::Subtract => {
-                        a.zip(b).and_then(|(a, b)| fits((a.0 - b.1, a.1 - b.0)))
-                    }
-                    ir::BinaryOp::Multiply => a.zip(b).and_then(|(a, b)| {
+                    ir::BinaryOp::Add => fits((a.0 + b.0, a.1 + b.1)),
+                    ir::BinaryOp::Subtract => fits((a.0 - b.1, a.1 - b.0)),
+                    ir::BinaryOp::Multiply => {
                         let ends = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
                         fits((ends.into_iter().min()?, ends.into_iter().max()?))
-                    }),
-                    ir::BinaryOp::Remainder => match (a, b) {
-                        (Some((low, _)), Some((least, most))) if low >= 0 && least > 0 => {
-                            fits((0, most - 1))
-                        }
-                        _ => None,
-                    },
-                    _ => None,
+                    }
+                    ir::BinaryOp::Remainder if a.0 >= 0 && b.0 > 0 => fits((0, b.1 - 1)),
+                    ir::BinaryOp::Divide
+                    | ir::BinaryOp::Remainder
+                    | ir::BinaryOp::Equal
+                    | ir::BinaryOp::NotEqual
+                    | ir::BinaryOp::Less
+                    | ir::BinaryOp::LessEqual
+                    | ir::BinaryOp::Greater
+                    | ir::BinaryOp::GreaterEqual
+                    | ir::BinaryOp::And
+                    | ir::BinaryOp::Or
+                    | ir::BinaryOp::BitAnd
+                    | ir::BinaryOp::BitOr
+                    | ir::BinaryOp::BitXor
+                    | ir::BinaryOp::ShiftLeft
+                    | ir::BinaryOp::ShiftRight => None,
                 }
             }
-            Expr::Builtin(id, args) if *id == BuiltinId::CLAMP => {
-                match (self.range(args[1]), self.range(args[2])) {
-                    (Some((low, _)), Some((_, high))) => fits((low, high)),
-                    _ => None,
-                }
+            Expr::Builtin(BuiltinId::CLAMP, args) => {
+                fits((self.range(args[1])?.0, self.range(args[2])?.1))
             }
-            _ => None,
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Read(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => None,
         }
     }
 }

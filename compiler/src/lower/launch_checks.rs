@@ -172,28 +172,13 @@ impl<'a> Maker<'a> {
     /// Does an expression depend only on params and the launch's own numbers?
     fn follows(&mut self, id: ExprId) -> bool {
         let from = self.from;
-        let own = match &from[id] {
-            Expr::Launch(launch) => matches!(launch, Launch::Agents | Launch::Steps),
-            Expr::Read(var) => match from[*var].kind {
-                VarKind::Param => true,
-                VarKind::Let => self.is_decided(*var),
-                _ => false,
-            },
-            Expr::Element { array, .. } => {
-                matches!(from[*array].kind, VarKind::Param | VarKind::Constant)
-            }
-            Expr::Rows(_) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } => false,
-            Expr::Call(function, _) => self.functions[function.0 as usize],
-            Expr::Literal(_)
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..) => true,
+        let own = if let Expr::Read(var) = from[id] {
+            let kind = from[var].kind;
+            kind == VarKind::Param || kind == VarKind::Let && self.is_decided(var)
+        } else if let Expr::Element { array, .. } = from[id] {
+            matches!(from[array].kind, VarKind::Param | VarKind::Constant)
+        } else {
+            self.is_of_operands(id)
         };
         let operands = from[id].operands();
         own && deep(|| operands.iter().all(|&operand| self.follows(operand)))
@@ -226,17 +211,36 @@ impl<'a> Maker<'a> {
     }
 
     fn reads_launch(&self, id: ExprId) -> bool {
-        let own = match &self.from[id] {
-            Expr::Launch(launch) => matches!(launch, Launch::Agents | Launch::Steps),
-            Expr::Read(var) | Expr::Element { array: var, .. } => {
-                self.from[*var].kind != VarKind::Data
-            }
-            Expr::Call(function, _) => self.functions[function.0 as usize],
-            Expr::Rows(_) => false,
-            _ => true,
+        let own = if let Expr::Read(var) | Expr::Element { array: var, .. } = self.from[id] {
+            self.from[var].kind != VarKind::Data
+        } else {
+            self.is_of_operands(id)
         };
         let operands = self.from[id].operands();
         own && deep(|| operands.iter().all(|&operand| self.reads_launch(operand)))
+    }
+
+    /// Does the value of a node that reads no variable follow from its operands and the launch's own numbers?
+    fn is_of_operands(&self, id: ExprId) -> bool {
+        match &self.from[id] {
+            Expr::Launch(launch) => matches!(launch, Launch::Agents | Launch::Steps),
+            Expr::Call(function, _) => self.functions[function.0 as usize],
+            Expr::Read(_)
+            | Expr::Element { .. }
+            | Expr::Rows(_)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => false,
+            Expr::Literal(_)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..) => true,
+        }
     }
 
     /// The names of the params that a name's value reads.
@@ -245,12 +249,11 @@ impl<'a> Maker<'a> {
         let mut seen = HashSet::new();
         while let Some(id) = stack.pop() {
             if let Expr::Read(var) | Expr::Element { array: var, .. } = &self.from[id] {
-                match self.from[*var].kind {
-                    VarKind::Param => {
-                        found.insert(self.from[*var].name.clone());
-                    }
-                    VarKind::Let if seen.insert(*var) => stack.push(self.values[var]),
-                    _ => {}
+                let kind = self.from[*var].kind;
+                if kind == VarKind::Param {
+                    found.insert(self.from[*var].name.clone());
+                } else if kind == VarKind::Let && seen.insert(*var) {
+                    stack.push(self.values[var]);
                 }
             }
             stack.extend_from_slice(&self.from[id].operands());

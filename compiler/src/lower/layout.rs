@@ -172,7 +172,12 @@ impl Lowerer<'_> {
                 VarKind::Data => &mut self.program.data,
                 VarKind::Input => &mut self.program.inputs,
                 VarKind::State => &mut self.program.states,
-                _ => &mut self.program.outputs,
+                VarKind::Output => &mut self.program.outputs,
+                VarKind::Constant
+                | VarKind::Let
+                | VarKind::Local
+                | VarKind::Index
+                | VarKind::Argument => unreachable!("{kind:?} is no declaration of a model"),
             };
             list.push(var);
             places.push(Leaf::whole(var, leaf.dims));

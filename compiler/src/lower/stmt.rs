@@ -217,13 +217,11 @@ impl Lowerer<'_> {
 
     /// `before op value`
     fn update(&mut self, op: BinaryOp, before: ExprId, value: hir::ExprId) -> ExprId {
-        match op {
-            BinaryOp::Power => self.power(before, value),
-            _ => {
-                let value = self.scalar(value);
-                self.join(op, before, value)
-            }
+        if op == BinaryOp::Power {
+            return self.power(before, value);
         }
+        let value = self.scalar(value);
+        self.join(op, before, value)
     }
 
     /// Arrays and structs: through a temporary, since the value may read what is being assigned.

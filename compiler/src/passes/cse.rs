@@ -306,11 +306,12 @@ impl Numbering {
                     *slot = node.number;
                 }
             }
-            match expr {
-                Expr::Element { array, .. } => key.operands[4] = self.of_var[array],
-                Expr::Binary(op, _, _) if commutes(*op) => key.operands[..2].sort_unstable(),
-                _ if list.len() > 4 => key.operands = [u32::MAX, id.0, 0, 0, 0],
-                _ => {}
+            if let Expr::Element { array, .. } = expr {
+                key.operands[4] = self.of_var[array];
+            } else if matches!(expr, Expr::Binary(op, _, _) if commutes(*op)) {
+                key.operands[..2].sort_unstable();
+            } else if list.len() > 4 {
+                key.operands = [u32::MAX, id.0, 0, 0, 0];
             }
             Node {
                 number: self.lookup(key),

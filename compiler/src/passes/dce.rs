@@ -97,13 +97,13 @@ impl Live {
     fn mark(&mut self, program: &Program) {
         while let Some(id) = self.work.pop() {
             let expr = &program[id];
-            if let Expr::Read(var) | Expr::Element { array: var, .. } = expr {
-                if !std::mem::replace(&mut self.live[var], true) {
-                    let mut next = self.first[var];
-                    while let Some(&(value, after)) = self.values.get(next as usize) {
-                        self.work.push(value);
-                        next = after;
-                    }
+            if let Expr::Read(var) | Expr::Element { array: var, .. } = expr
+                && !std::mem::replace(&mut self.live[var], true)
+            {
+                let mut next = self.first[var];
+                while let Some(&(value, after)) = self.values.get(next as usize) {
+                    self.work.push(value);
+                    next = after;
                 }
             }
             self.work.extend_from_slice(&expr.operands());

@@ -27,22 +27,18 @@ fn convert(program: &mut Program, block: &mut Block) {
         for inner in stmt.blocks_mut() {
             convert(program, inner);
         }
-        match stmt {
-            Stmt::If {
-                condition,
-                accept,
-                reject,
-            } => {
-                match order(program, &accept, &reject).filter(|_| !is_shared(program, condition)) {
-                    Some(vars) => choose(program, condition, [accept, reject], &vars, &mut new),
-                    None => new.push(Stmt::If {
-                        condition,
-                        accept,
-                        reject,
-                    }),
-                }
-            }
-            other => new.push(other),
+        if let Stmt::If {
+            condition,
+            accept,
+            reject,
+        } = &mut stmt
+            && !is_shared(program, *condition)
+            && let Some(vars) = order(program, accept, reject)
+        {
+            let arms = [accept, reject].map(std::mem::take);
+            choose(program, *condition, arms, &vars, &mut new);
+        } else {
+            new.push(stmt);
         }
     }
     *block = new;
@@ -51,11 +47,26 @@ fn convert(program: &mut Program, block: &mut Block) {
 /// Is a condition the same for all agents whatever they do? Then its branch is never taken needlessly.
 fn is_shared(program: &Program, id: ExprId) -> bool {
     match program[id] {
-        Expr::Launch(Launch::Agent | Launch::Lane { .. }) => false,
-        Expr::Launch(_) | Expr::Literal(_) => true,
+        Expr::Launch(launch) => match launch {
+            Launch::Agent | Launch::Lane { .. } => false,
+            Launch::Agents | Launch::Steps | Launch::Step => true,
+        },
+        Expr::Literal(_) => true,
         Expr::Unary(_, one) => is_shared(program, one),
         Expr::Binary(_, a, b) => is_shared(program, a) && is_shared(program, b),
-        _ => false,
+        Expr::Rows(_)
+        | Expr::Read(_)
+        | Expr::Element { .. }
+        | Expr::Swizzle { .. }
+        | Expr::Compose(_)
+        | Expr::Splat { .. }
+        | Expr::Select { .. }
+        | Expr::Convert { .. }
+        | Expr::Bitcast { .. }
+        | Expr::Builtin(..)
+        | Expr::Call(..)
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes { .. } => false,
     }
 }
 
@@ -113,16 +124,17 @@ fn spend(program: &Program, id: ExprId, left: &mut usize) -> Option<()> {
 }
 
 /// The variable and the operator if a condition is `x` or `!x`: `if !x { x = y }` is `x = x || y`. As a
-/// `select` it cost Acrobot's benchmark 7 % for 4,096 agents on an H200, whose driver then keeps `x` in a
-/// register of words.
+/// choice it is slower where a driver then keeps `x` in a register of words.
 fn latch(program: &Program, condition: ExprId) -> Option<(VarId, BinaryOp)> {
-    match program[condition] {
-        Expr::Read(var) => Some((var, BinaryOp::And)),
-        Expr::Unary(UnaryOp::Not, negated) => match program[negated] {
-            Expr::Read(var) => Some((var, BinaryOp::Or)),
-            _ => None,
-        },
-        _ => None,
+    let (read, op) = if let Expr::Unary(UnaryOp::Not, negated) = program[condition] {
+        (negated, BinaryOp::Or)
+    } else {
+        (condition, BinaryOp::And)
+    };
+    if let Expr::Read(var) = program[read] {
+        Some((var, op))
+    } else {
+        None
     }
 }
 

@@ -147,7 +147,21 @@ impl Walk<'_> {
             Expr::Read(other) if self.is_copy(var, other) => {
                 Fact::Copy(other, self.facts.version[other])
             }
-            _ => Fact::Nothing,
+            Expr::Read(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => Fact::Nothing,
         }
     }
 

@@ -118,12 +118,12 @@ impl Ranges {
 
     /// Is this a node that ranges may decide?
     fn decides(&self, program: &Program, expr: &Expr) -> bool {
-        let first = match expr {
-            Expr::Builtin(builtin, args) if BuiltinId::BOUNDS.contains(builtin) => args[0],
-            Expr::Binary(op, a, _) if is_comparison(*op) => *a,
-            _ => return false,
-        };
-        matches!(program.type_of(first), Type::I32 | Type::U32)
+        let is_integer = |id: ExprId| matches!(program.type_of(id), Type::I32 | Type::U32);
+        if let Expr::Builtin(builtin, args) = expr {
+            BuiltinId::BOUNDS.contains(builtin) && is_integer(args[0])
+        } else {
+            matches!(expr, Expr::Binary(op, a, _) if is_comparison(*op) && is_integer(*a))
+        }
     }
 
     fn put(&mut self, var: VarId, range: Option<Range>) {

@@ -142,16 +142,18 @@ impl Split {
             for inner in stmt.blocks_mut() {
                 self.rewrite(program, inner);
             }
-            match stmt {
-                Stmt::Var { var, .. } if self.is_split(var) => {
-                    let elements = self.elements[var].iter().flatten();
-                    new.extend(elements.map(|&var| Stmt::Var { var, value: None }));
-                }
-                Stmt::AssignElement { var, index, value } if self.is_split(var) => {
-                    let var = self.element(program, var, index);
-                    new.push(Stmt::Assign { var, value });
-                }
-                other => new.push(other),
+            if let Stmt::Var { var, .. } = stmt
+                && self.is_split(var)
+            {
+                let elements = self.elements[var].iter().flatten();
+                new.extend(elements.map(|&var| Stmt::Var { var, value: None }));
+            } else if let Stmt::AssignElement { var, index, value } = stmt
+                && self.is_split(var)
+            {
+                let var = self.element(program, var, index);
+                new.push(Stmt::Assign { var, value });
+            } else {
+                new.push(stmt);
             }
         }
         *block = new;

@@ -82,20 +82,19 @@ fn rename(
         for inner in stmt.blocks_mut() {
             rename(program, locals, current, inner);
         }
-        let (var, value) = match stmt {
-            Stmt::Var { var, value }
-                if program[var].len == Len::One && locals.home[var].is_some() =>
-            {
-                (var, value)
-            }
-            Stmt::Assign { var, value } if locals.home.get(var).is_some_and(Option::is_some) => {
-                locals.assignments[var] -= 1;
-                (var, Some(value))
-            }
-            other => {
-                new.push(other);
-                continue;
-            }
+        let (var, value) = if let Stmt::Var { var, value } = stmt
+            && program[var].len == Len::One
+            && locals.home[var].is_some()
+        {
+            (var, value)
+        } else if let Stmt::Assign { var, value } = stmt
+            && locals.home.get(var).is_some_and(Option::is_some)
+        {
+            locals.assignments[var] -= 1;
+            (var, Some(value))
+        } else {
+            new.push(stmt);
+            continue;
         };
         current[var] = Some(bind(program, locals, &mut new, var, value));
     }

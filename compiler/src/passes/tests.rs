@@ -16,8 +16,8 @@ pub(crate) fn check(program: &Program) {
     }
 }
 
-/// The seeds of random programs: `PASSES_PROGRAMS` says how many (default 300), `PASSES_FIRST` the first one, if
-/// `which` is `PASSES`.
+/// The seeds of random programs: `PASSES_PROGRAMS` says how many (default 300), `PASSES_FIRST` the first one,
+/// if `which` is `PASSES`.
 pub(crate) fn seeds(which: &str) -> Range<u64> {
     let number = |what: &str, default: u64| {
         std::env::var(format!("{which}_{what}")).map_or(default, |n| n.parse().expect("a number"))

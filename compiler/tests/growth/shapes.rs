@@ -428,7 +428,8 @@ fn function_chain(n: usize) -> String {
 
 fn chain_of_drawing_functions(n: usize) -> String {
     format!(
-        "{}fn own{n}(x: f32) -> f32 {{ return x + normal() }}\nstate x = 0.0\nstep {{ x = own0(x) }}\noutput x\n",
+        "{}fn own{n}(x: f32) -> f32 {{ return x + normal() }}\nstate x = 0.0\nstep {{ x = own0(x) }}\n\
+        output x\n",
         repeat(n, |i| format!(
             "fn own{i}(x: f32) -> f32 {{ return own{}(x) + 1.0 }}\n",
             i + 1
@@ -448,7 +449,8 @@ fn function_circle(n: usize) -> String {
 
 fn function_that_calls_all(n: usize) -> String {
     format!(
-        "{}fn all_of(x: f32) -> f32 {{\nvar y = x\n{}return y }}\nstate x = 0.0\nstep {{ x = all_of(x) }}\noutput x\n",
+        "{}fn all_of(x: f32) -> f32 {{\nvar y = x\n{}return y }}\nstate x = 0.0\nstep {{ x = all_of(x) }}\n\
+        output x\n",
         repeat(n, |i| format!(
             "fn own{i}(x: f32) -> f32 {{ return x + normal() }}\n"
         )),

@@ -50,7 +50,8 @@ fn main() -> ExitCode {
 
 fn table(size: Size) -> Result<(), Error> {
     println!(
-        "| call | range | fast: ulp in it | anywhere | at | precise: ulp in it | anywhere | at | bound tested | operations, fast | precise | ns, fast | precise |"
+        "| call | range | fast: ulp in it | anywhere | at | precise: ulp in it | anywhere | at | bound \
+        tested | operations, fast | precise | ns, fast | precise |"
     );
     println!("|---|--:|--:|--:|---|--:|--:|---|--:|--:|--:|--:|--:|");
     let arguments = arguments();

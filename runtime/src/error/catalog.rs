@@ -1,5 +1,5 @@
-//! The macro that defines the errors. An entry has a variant of [`Error`](super::Error) with its code, message, help
-//! line and explanation.
+//! The macro that defines the errors. An entry has a variant of [`Error`](super::Error) with its code,
+//! message, help line and explanation.
 
 /// What happens to a backend that returned an error.
 pub(super) enum After {
@@ -9,8 +9,8 @@ pub(super) enum After {
     DropBackend,
 }
 
-/// Defines the errors. An entry is its explanation, code, slug and variant, the message, the help line and what happens
-/// to the backend; messages and help lines can use the fields.
+/// Defines the errors. An entry is its explanation, code, slug and variant, the message, the help line and
+/// what happens to the backend; messages and help lines can use the fields.
 macro_rules! errors {
     ($(
         $(#[doc = $doc:literal])+
@@ -39,8 +39,8 @@ macro_rules! errors {
         }
 
         impl Error {
-            /// The code of the error; [`explanations`] has more about it. If a model does not compile, the code of the
-            /// first diagnostic.
+            /// The code of the error; [`explanations`] has more about it. If a model does not compile, the
+            /// code of the first diagnostic.
             pub fn code(&self) -> &'static str {
                 match self {
                     Error::Compile { diagnostics, .. } => {

@@ -262,7 +262,8 @@ mod tests {
 
     #[test]
     fn the_parts_lie_one_after_the_other_and_fill_what_they_may() {
-        let source = "agents 9\nsteps 3\nstate x = 0.0\nstate y = 1\noutput z = x\nstep {\n x += 1.0\n y += 1\n}\n";
+        let source = "agents 9\nsteps 3\nstate x = 0.0\nstate y = 1\noutput z = x\nstep {\n x += 1.0\n y += \
+            1\n}\n";
         let manifest = sim_compiler::compile(source).expect("compiles").manifest;
         for agents in [1, 63, 64, 65, 100_000] {
             let layout = Layout::new(&manifest, agents);

@@ -82,7 +82,8 @@ fn special_values_give_the_same_bits_everywhere() {
             if let Some((at, (a, b))) = different.next() {
                 let agent = at / width;
                 wrong.push(format!(
-                    "{isa}: {expression} is {b:#x}, by the reference {a:#x}, for f = {:?} {:?} {:?}, u = {:x?}",
+                    "{isa}: {expression} is {b:#x}, by the reference {a:#x}, for f = {:?} {:?} {:?}, u = \
+                    {:x?}",
                     float(agent, 0),
                     float(agent, 1),
                     float(agent, 2),

@@ -13,8 +13,8 @@ fn precise_signed(x: f32, y: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(y) & 0x80000000u));
 }
 
-// `value`, a function of x, but x where that is NaN: selections by comparisons of floats, which keep x in bounds,
-// become minima that lose it.
+// `value`, a function of x, but x where that is NaN: selections by comparisons of floats, which keep x in
+// bounds, become minima that lose it.
 fn precise_known(x: f32, value: f32) -> f32 {
     return select(x, value, (bitcast<u32>(x) & 0x7fffffffu) <= 0x7f800000u);
 }
@@ -102,8 +102,8 @@ fn precise_reduce(x: f32) -> PreciseAngle {
     return PreciseAngle(u32(i32(n)), r - n * $HALF_PI_6);
 }
 
-// For larger angles up to infinity, after Payne and Hanek: of the product of x and 2/π only the bits that are neither
-// multiples of 4 nor too small to matter.
+// For larger angles up to infinity, after Payne and Hanek: of the product of x and 2/π only the bits that are
+// neither multiples of 4 nor too small to matter.
 fn precise_reduce_large(x: f32) -> PreciseAngle {
     var words = array<u32, 8>($TWO_OVER_PI_WORDS);
     let bits = bitcast<u32>(x);

@@ -164,7 +164,8 @@ pub(super) const ROWS: &[Builtin] = &[
             derivative: &["select(0.0, 1.0, a >= b)", "select(0.0, 1.0, b > a)"],
             tolerance: Tolerance::Exact,
         }),
-        doc: "The larger of two; the other one if one is NaN. Of one array or comprehension, its largest number.",
+        doc: "The larger of two; the other one if one is NaN. Of one array or comprehension, its largest \
+            number.",
         example: "max(2.0, 3.0) == 3.0",
     },
     Builtin {
@@ -183,7 +184,8 @@ pub(super) const ROWS: &[Builtin] = &[
             derivative: &["select(0.0, 1.0, a <= b)", "select(0.0, 1.0, b < a)"],
             tolerance: Tolerance::Exact,
         }),
-        doc: "The smaller of two; the other one if one is NaN. Of one array or comprehension, its smallest number.",
+        doc: "The smaller of two; the other one if one is NaN. Of one array or comprehension, its smallest \
+            number.",
         example: "min(2.0, 3.0) == 2.0",
     },
     Builtin {
@@ -304,9 +306,12 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(20).special(1).float(5),
             derivative: &[
-                "-6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) * (1.0 - saturate((x - low) / (high - low))) / (high - low)",
-                "-6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) * saturate((x - low) / (high - low)) / (high - low)",
-                "6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) / (high - low)",
+                "-6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) * \
+                (1.0 - saturate((x - low) / (high - low))) / (high - low)",
+                "-6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) * \
+                saturate((x - low) / (high - low)) / (high - low)",
+                "6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) / \
+                (high - low)",
             ],
             tolerance: Tolerance::Mixed {
                 absolute: 1e-6,

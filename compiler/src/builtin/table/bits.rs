@@ -98,7 +98,8 @@ pub(super) const ROWS: &[Builtin] = &[
             tolerance: Tolerance::Exact,
             ..INTEGER_1
         }),
-        doc: "The place of the highest 1 (of a negative number: the highest 0), counted from the lowest bit; all ones if there is none.",
+        doc: "The place of the highest 1 (of a negative number: the highest 0), counted from the lowest \
+            bit; all ones if there is none.",
         example: "firstLeadingBit(8u) == 3u",
     },
     Builtin {

@@ -29,7 +29,8 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::ArgMax),
-        doc: "The index of the first largest element, `i32`; NaN counts as the worst, and 0 is the index of nothing.",
+        doc: "The index of the first largest element, `i32`; NaN counts as the worst, and 0 is the index of \
+            nothing.",
         example: "argmax([1.0, 3.0, 2.0]) == 1",
     },
     Builtin {
@@ -37,7 +38,8 @@ pub(super) const ROWS: &[Builtin] = &[
         area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::ArgMin),
-        doc: "The index of the first smallest element, `i32`; NaN counts as the worst, and 0 is the index of nothing.",
+        doc: "The index of the first smallest element, `i32`; NaN counts as the worst, and 0 is the index \
+            of nothing.",
         example: "argmin([2.0, 1.0, 3.0]) == 1",
     },
     Builtin {

@@ -96,7 +96,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 up_to: Tolerance::WIDE,
             },
         }),
-        doc: "The standard normal number that two random words stand for, after Box and Muller: `a` gives the radius, `b` the angle.",
+        doc: "The standard normal number that two random words stand for, after Box and Muller: `a` gives \
+            the radius, `b` the angle.",
         example: "normal_from(0xffffffffu, 7u) == 0.0",
     },
     Builtin {

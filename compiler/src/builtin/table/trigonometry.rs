@@ -199,7 +199,8 @@ pub(super) const ROWS: &[Builtin] = &[
             },
             ..FLOAT_1
         }),
-        doc: "Cosine of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its range, and has none left from some 1e7 on: there `--math precise` is the right one.",
+        doc: "Cosine of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its \
+            range, and has none left from some 1e7 on: there `--math precise` is the right one.",
         example: "abs(cos(1.0) - 0.5403023) < 1e-6",
     },
     Builtin {
@@ -281,7 +282,8 @@ pub(super) const ROWS: &[Builtin] = &[
             },
             ..FLOAT_1
         }),
-        doc: "Sine of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its range, and has none left from some 1e7 on: there `--math precise` is the right one.",
+        doc: "Sine of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its range, \
+            and has none left from some 1e7 on: there `--math precise` is the right one.",
         example: "abs(sin(1.0) - 0.841471) < 1e-6",
     },
     Builtin {
@@ -325,7 +327,8 @@ pub(super) const ROWS: &[Builtin] = &[
             },
             ..FLOAT_1
         }),
-        doc: "Tangent of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its range, and has none left from some 1e7 on: there `--math precise` is the right one.",
+        doc: "Tangent of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its \
+            range, and has none left from some 1e7 on: there `--math precise` is the right one.",
         example: "abs(tan(1.0) - 1.5574077) < 1e-5",
     },
     Builtin {

@@ -100,7 +100,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 up_to: 2.0,
             },
         }),
-        doc: "`v` if `incident` and `reference` point apart, else `-v`; which it is where they are at right angles is a matter of rounding.",
+        doc: "`v` if `incident` and `reference` point apart, else `-v`; which it is where they are at right \
+            angles is a matter of rounding.",
         example: "faceForward(vec2(1.0, 2.0), vec2(0.0, 1.0), vec2(0.0, 1.0)).y == -2.0",
     },
     Builtin {
@@ -123,7 +124,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 up_to: 1e15,
             },
         }),
-        doc: "The length of a vector: the root of the sum of its squares, infinite where that is, from 1.8e19 on; of a number, its magnitude.",
+        doc: "The length of a vector: the root of the sum of its squares, infinite where that is, from \
+            1.8e19 on; of a number, its magnitude.",
         example: "length(vec2(3.0, 4.0)) == 5.0",
     },
     Builtin {
@@ -146,7 +148,8 @@ pub(super) const ROWS: &[Builtin] = &[
                 up_to: 1e15,
             },
         }),
-        doc: "The vector of length 1 in the same direction; NaN for the zero vector, and where the square of the length is infinite or 0.",
+        doc: "The vector of length 1 in the same direction; NaN for the zero vector, and where the square \
+            of the length is infinite or 0.",
         example: "abs(normalize(vec2(3.0, 4.0)).x - 0.6) < 1e-6",
     },
     Builtin {

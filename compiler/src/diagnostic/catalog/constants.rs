@@ -14,7 +14,8 @@ catalog! {
 
     /// Integer arithmetic on constants that leaves 64 bits.
     E0502 constant_overflow(op: &str, span: Span) {
-        Diagnostic::new(format!("integer overflow in a constant: `{op}`")).at(span, "too large for any integer type")
+        Diagnostic::new(format!("integer overflow in a constant: `{op}`"))
+            .at(span, "too large for any integer type")
             .help("use floats: `1.0` instead of `1`")
     }
 

@@ -32,7 +32,8 @@ catalog! {
 
     /// An assignment to an expression that names no variable.
     E0403 not_a_place(span: Span) {
-        Diagnostic::new("this cannot be assigned").at(span, "not a variable, an element or a component of one")
+        Diagnostic::new("this cannot be assigned")
+            .at(span, "not a variable, an element or a component of one")
     }
 
     /// `break` or `continue` outside a loop.
@@ -69,7 +70,8 @@ catalog! {
 
     /// `x' = …` outside `integrate`.
     E0409 equation_outside_integrate(name: &str, span: Span) {
-        Diagnostic::new(format!("`{name}' = …` outside `integrate`")).at(span, "a derivative has no meaning here")
+        Diagnostic::new(format!("`{name}' = …` outside `integrate`"))
+            .at(span, "a derivative has no meaning here")
             .help("write it inside `integrate rk4(dt) { … }`, at its top level")
     }
 
@@ -128,7 +130,8 @@ catalog! {
     /// Draws are numbered within an agent's step. They are legal in initial values of states, in `init`,
     /// `step`, `finish` and in functions called from there; not in constants, outputs and `integrate`.
     E0417 draw_not_allowed(name: &str, place: &str, span: Span) {
-        Diagnostic::new(format!("`{name}` draws a random number, which {place} cannot")).at(span, "draws here")
+        Diagnostic::new(format!("`{name}` draws a random number, which {place} cannot"))
+            .at(span, "draws here")
             .help("draw before it and give the number a name: `let z = normal()`")
     }
 
@@ -149,7 +152,9 @@ catalog! {
 
     /// Statements after `return`, `break`, `continue` or `stop` in the same block.
     E0420 unreachable_code(word: &str, span: Span, cause: Span) {
-        Diagnostic::new("this is never reached").at(span, "never runs").at(cause, format!("`{word}` leaves here"))
+        Diagnostic::new("this is never reached")
+            .at(span, "never runs")
+            .at(cause, format!("`{word}` leaves here"))
     }
 
     /// A function without a result.
@@ -170,14 +175,15 @@ catalog! {
 
     /// A draw from a distribution that does not exist.
     ///
-    /// `uniform(a, b)` needs `a` not above `b`, both finite; `randint(a, b)` needs `a` below `b`; `bernoulli(p)` a
-    /// chance from 0 to 1; `normal(mean, deviation)` a deviation that is not negative; `exponential(rate)` a rate
-    /// above 0; `poisson(mean)` a mean from 0 to 2^30; `categorical(weights)` weights that are not negative, one of
-    /// them above 0. Constant arguments are checked here, and what params say at the launch; docs/random.md says what
-    /// a draw gives for others.
+    /// `uniform(a, b)` needs `a` not above `b`, both finite; `randint(a, b)` needs `a` below `b`;
+    /// `bernoulli(p)` a chance from 0 to 1; `normal(mean, deviation)` a deviation that is not negative;
+    /// `exponential(rate)` a rate above 0; `poisson(mean)` a mean from 0 to 2^30; `categorical(weights)`
+    /// weights that are not negative, one of them above 0. Constant arguments are checked here, and what
+    /// params say at the launch; docs/random.md says what a draw gives for others.
     E0424 no_distribution(name: &str, needs: &str, found: &str, span: Span) {
         Diagnostic::new(format!("`{name}` needs {needs}")).at(span, format!("here {found}"))
-            .help("give it other arguments; where they switch the draw off, make the draw conditional on a param")
+            .help("give it other arguments; where they switch the draw off, make the draw conditional on a \
+                param")
     }
 
     /// A filter in a comprehension that builds an array: the array's length would not be known.

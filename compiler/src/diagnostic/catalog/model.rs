@@ -14,7 +14,8 @@ catalog! {
 
     /// A range whose end is not above its start.
     E0602 bad_range(start: f64, end: f64, span: Span) {
-        Diagnostic::new(format!("the range {start}..{end} is empty")).at(span, "the end must be above the start")
+        Diagnostic::new(format!("the range {start}..{end} is empty"))
+            .at(span, "the end must be above the start")
     }
 
     /// `agents` or `steps` declared twice.
@@ -24,8 +25,8 @@ catalog! {
 
     /// A population or a number of steps that cannot be.
     ///
-    /// There are 1 to 2,147,483,647 agents, since a model counts them in an `i32`, and 0 to 1,073,741,823 steps,
-    /// since a kernel counts them in 30 bits.
+    /// There are 1 to 2,147,483,647 agents, since a model counts them in an `i32`, and 0 to 1,073,741,823
+    /// steps, since a kernel counts them in 30 bits.
     E0604 bad_count(word: &str, value: &str, legal: RangeInclusive<u32>, span: Span) {
         Diagnostic::new(format!("`{word}` cannot be {value}"))
             .at(span, format!("must be {} to {}", legal.start(), legal.end()))
@@ -34,7 +35,8 @@ catalog! {
     /// A file without any state, output or block: there is nothing to run.
     E0605 empty_model(span: Span) {
         Diagnostic::new("there is nothing to run").at(span, "no state, no output and no `step`")
-            .help("say what an agent is, does and gives: `state x = 0.0`, `step { x += normal() }`, `output x`")
+            .help("say what an agent is, does and gives: `state x = 0.0`, `step { x += normal() }`, `output \
+                x`")
     }
 
     /// An output without a value whose name is no state.
@@ -67,7 +69,8 @@ catalog! {
 
     /// A `param` range on something that has no order.
     E0609 range_on(ty: &str, span: Span) {
-        Diagnostic::new(format!("a param of type `{ty}` cannot have a range")).at(span, "ranges are for numbers")
+        Diagnostic::new(format!("a param of type `{ty}` cannot have a range"))
+            .at(span, "ranges are for numbers")
     }
 
     /// The distribution of an input must be a random draw of numbers.
@@ -78,7 +81,8 @@ catalog! {
 
     /// A value too large for what one agent may hold.
     E0611 too_large(what: &str, words: u64, span: Span) {
-        Diagnostic::new(format!("{what} would take {words} words per agent")).at(span, "at most 16,777,216 are possible")
+        Diagnostic::new(format!("{what} would take {words} words per agent"))
+            .at(span, "at most 16,777,216 are possible")
     }
 
     /// A struct with too many fields, those of its fields included.

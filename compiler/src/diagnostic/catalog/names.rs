@@ -13,7 +13,8 @@ catalog! {
     ///
     /// Declare it, or mend the spelling.
     E0201 unknown_name(name: &str, span: Span, near: Option<&str>) {
-        did_you_mean(Diagnostic::new(format!("unknown name `{name}`")).at(span, "nothing in scope has this name"), near)
+        did_you_mean(Diagnostic::new(format!("unknown name `{name}`"))
+            .at(span, "nothing in scope has this name"), near)
     }
 
     /// A call of a function that does not exist.
@@ -21,14 +22,16 @@ catalog! {
     /// Functions are the model's own `fn`s, the builtins (see the reference), the conversions `f32 i32
     /// u32 bool`, the vectors `vec2 vec3 vec4` and the model's structs.
     E0202 unknown_function(name: &str, span: Span, near: Option<&str>) {
-        did_you_mean(Diagnostic::new(format!("unknown function `{name}`")).at(span, "no function has this name"), near)
+        did_you_mean(Diagnostic::new(format!("unknown function `{name}`"))
+            .at(span, "no function has this name"), near)
     }
 
     /// A type that does not exist.
     ///
     /// Types are `f32 i32 u32 bool vec2 vec3 vec4`, arrays `[T; N]`, and the model's structs and enums.
     E0203 unknown_type(name: &str, span: Span, near: Option<&str>) {
-        did_you_mean(Diagnostic::new(format!("unknown type `{name}`")).at(span, "no type has this name"), near)
+        did_you_mean(Diagnostic::new(format!("unknown type `{name}`"))
+            .at(span, "no type has this name"), near)
     }
 
     /// Access to a field or component that the value does not have.
@@ -36,7 +39,8 @@ catalog! {
     /// Structs have the fields of their declaration; vectors have `x y z w` (or `r g b a`) and swizzles of
     /// them such as `v.xy`.
     E0204 unknown_field(ty: &str, name: &str, span: Span, near: Option<&str>) {
-        did_you_mean(Diagnostic::new(format!("`{ty}` has no field `{name}`")).at(span, format!("not in `{ty}`")), near)
+        did_you_mean(Diagnostic::new(format!("`{ty}` has no field `{name}`"))
+            .at(span, format!("not in `{ty}`")), near)
     }
 
     /// An enum has no variant of this name.

@@ -8,7 +8,13 @@ catalog! {
     ///
     /// Values never convert by themselves: write `f32(i)`, `i32(x)`, `u32(i)`. Literals and constants
     /// without a type adapt: `2 * price` works.
-    E0301 mismatched_types(place: &str, needed: &str, found: &str, span: Span, cause: Option<(Span, String)>) {
+    E0301 mismatched_types(
+        place: &str,
+        needed: &str,
+        found: &str,
+        span: Span,
+        cause: Option<(Span, String)>,
+    ) {
         let whole = cause.is_some() || !place.starts_with("the new value");
         let mut report = Diagnostic::new(format!("{place} must be `{needed}`, but this is `{found}`"))
             .at(span, format!("this is `{found}`"));
@@ -31,7 +37,14 @@ catalog! {
     ///
     /// Both sides must have one type (a vector and an `f32` may be mixed in arithmetic). `&&` and `||` want
     /// `bool`s, `& | ^ << >>` integers, `< <= > >=` numbers, `== !=` scalars or enums.
-    E0302 bad_operands(op: &str, left: &str, right: &str, left_span: Span, right_span: Span, help: Option<String>) {
+    E0302 bad_operands(
+        op: &str,
+        left: &str,
+        right: &str,
+        left_span: Span,
+        right_span: Span,
+        help: Option<String>,
+    ) {
         let report = Diagnostic::new(format!("`{op}` cannot join `{left}` and `{right}`"))
             .at(right_span, format!("this is `{right}`"))
             .at(left_span, format!("this is `{left}`"));
@@ -56,7 +69,8 @@ catalog! {
 
     /// An argument of a type that the function does not take.
     E0304 bad_argument(function: &str, param: &str, needed: &str, found: &str, span: Span) {
-        let report = Diagnostic::new(format!("`{function}` takes {needed} as `{param}`, but this is `{found}`"))
+        let report = Diagnostic::new(format!("`{function}` takes {needed} as `{param}`, but this is \
+            `{found}`"))
             .at(span, format!("this is `{found}`"));
         if needed == "`f32`" && matches!(found, "i32" | "u32") {
             return report.help("convert it: `f32(…)`").wrap("f32", span);
@@ -65,7 +79,13 @@ catalog! {
     }
 
     /// More or fewer arguments than the function takes.
-    E0305 wrong_argument_count(function: &str, needed: &str, found: usize, span: Span, declared: Option<Span>) {
+    E0305 wrong_argument_count(
+        function: &str,
+        needed: &str,
+        found: usize,
+        span: Span,
+        declared: Option<Span>,
+    ) {
         let report = Diagnostic::new(format!("`{function}` takes {needed}, but {found} were given"))
             .at(span, "in this call");
         match declared {
@@ -107,7 +127,8 @@ catalog! {
     ///
     /// `f32 i32 u32 bool` convert between one another, and an enum converts to `i32` and `u32`.
     E0310 no_conversion(from: &str, to: &str, span: Span) {
-        Diagnostic::new(format!("`{from}` cannot be converted to `{to}`")).at(span, format!("this is `{from}`"))
+        Diagnostic::new(format!("`{from}` cannot be converted to `{to}`"))
+            .at(span, format!("this is `{from}`"))
     }
 
     /// A comparison of vectors, arrays or structs as a whole.
@@ -134,7 +155,8 @@ catalog! {
     ///
     /// `vec3(x, y, z)`, `vec3(xy, z)`, `vec3(x)` for three equal ones.
     E0314 wrong_components(ty: &str, needed: usize, found: usize, span: Span) {
-        Diagnostic::new(format!("`{ty}` has {needed} components, but these are {found}")).at(span, "in this call")
+        Diagnostic::new(format!("`{ty}` has {needed} components, but these are {found}"))
+            .at(span, "in this call")
     }
 
     /// A swizzle that repeats a component on the left of `=`, or names none.

@@ -61,7 +61,10 @@ impl Writer<'_> {
             return;
         }
         self.blank();
-        self.line("// What lanes tell one another: one half of the places is written while the other may still be read.");
+        self.line(
+            "// What lanes tell one another: one half of the places is written while the other may \
+            still be read.",
+        );
         let places = 2 * self.places();
         for ty in self.exchanged() {
             let (memory, wgsl) = (memory_name(ty), literal::type_name(ty));
@@ -110,7 +113,8 @@ impl Writer<'_> {
                 _ => format!("({id}.y * {groups}.x + {id}.x) * {agents}u + lanes_place / {lanes}u"),
             }
         ));
-        self.line("// All lanes come to the barriers: those beyond the last agent do as it does, and store nothing.");
+        self.line("// All lanes come to the barriers: those beyond the last agent do as it does, and store \
+            nothing.");
         self.line(&format!("let {is_agent} = {number} < run.agents;"));
         self.line(&format!("let {slot} = min({number}, run.agents - 1u);"));
         let lane = self.own.lane.clone();

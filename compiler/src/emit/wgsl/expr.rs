@@ -1,7 +1,7 @@
 //! Expressions, on one line; `depth` has cut those that are too deep, `wrap` breaks those too long.
 
 use super::{Writer, literal, operator::Level, support::Support};
-use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, Value, VarId, VarKind};
+use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, Value, VarId};
 
 impl<'a> Writer<'a> {
     /// Writes an expression, in parentheses if it binds less tightly than `least`.
@@ -162,14 +162,12 @@ impl<'a> Writer<'a> {
     /// The value of an element at a known index of an array of constants.
     pub(super) fn constant_element(&self, array: VarId, index: ExprId) -> Option<&'a Value> {
         let program = self.program;
-        match program[index] {
-            Expr::Literal(Value::I32(k)) if program[array].kind == VarKind::Constant => {
-                let mut constants = program.constants.iter();
-                let (_, elements) = constants.find(|(var, _)| *var == array)?;
-                elements.get(k as usize)
-            }
-            _ => None,
-        }
+        let Expr::Literal(Value::I32(k)) = program[index] else {
+            return None;
+        };
+        let mut constants = program.constants.iter();
+        let (_, elements) = constants.find(|(var, _)| *var == array)?;
+        elements.get(k as usize)
     }
 
     pub(super) fn literal(&mut self, value: &Value, hide: bool) {

@@ -304,7 +304,8 @@ impl Writer<'_> {
         let [rounds, k] = ["rounds", "k"].map(|name| self.names.declare(name));
         let slot = self.own.slot.clone();
         let steps_run = self.own.steps_run.clone();
-        self.line("// Software adapters end loops early without a word: if they did, this one falls short too.");
+        self.line("// Software adapters end loops early without a word: if they did, this one falls short \
+            too.");
         self.line(&format!("var {rounds} = 0u;"));
         self.open(&format!("for (var {k} = 0u; {k} < run.guard; {k}++) {{"));
         self.line(&format!("{rounds}++;"));

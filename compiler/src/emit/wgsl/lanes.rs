@@ -100,13 +100,25 @@ impl Writer<'_> {
         let program = self.program;
         match &program[id] {
             Expr::Literal(_) => true,
-            Expr::Read(var) => match (program[*var].kind, self.usage.lets.get(var)) {
-                (VarKind::Index, _) => true,
-                (_, value) => value.is_some_and(|&value| self.may_be_known(value)),
-            },
+            Expr::Read(var) => {
+                let value = self.usage.lets.get(var);
+                program[*var].kind == VarKind::Index
+                    || value.is_some_and(|&value| self.may_be_known(value))
+            }
             Expr::Element { array, .. } => program[*array].kind == VarKind::Constant,
             Expr::Unary(_, one) | Expr::Convert { value: one, .. } => self.may_be_known(*one),
-            _ => false,
+            Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => false,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Writer, literal, support::Support};
 use crate::builtin::{BuiltinId, Wgsl};
 use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, UnaryOp, Value, VarKind};
+use crate::passes::rewrite;
 
 /// How tightly an expression binds. WGSL has no total order: `&& || & | ^` mix with nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,9 +119,11 @@ impl Writer<'_> {
     /// The least level of the left operand `a`: chains such as `a && b && c` need no parentheses.
     pub(super) fn left_level(&self, op: BinaryOp, a: ExprId) -> Level {
         let (own, left, _) = levels(op);
-        match &self.program[a] {
-            Expr::Binary(inner, ..) if *inner == op && own == Level::Lowest => Level::Lowest,
-            _ => left,
+        let chains = matches!(self.program[a], Expr::Binary(inner, ..) if inner == op);
+        if chains && own == Level::Lowest {
+            Level::Lowest
+        } else {
+            left
         }
     }
 
@@ -305,9 +308,9 @@ impl Writer<'_> {
             | BinaryOp::ShiftLeft
             | BinaryOp::ShiftRight => return None,
         };
-        let divisor = match self.program[b] {
-            Expr::Literal(Value::I32(x)) => i64::from(x),
-            Expr::Literal(Value::U32(x)) => i64::from(x),
+        let divisor = match rewrite::literal(self.program, b) {
+            Some(Value::I32(x)) => i64::from(x),
+            Some(Value::U32(x)) => i64::from(x),
             _ => 0,
         };
         match (self.program.type_of(b), remainder) {

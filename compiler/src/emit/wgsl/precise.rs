@@ -23,11 +23,12 @@ impl Writer<'_> {
         if self.math == Math::Fast {
             return None;
         }
-        let literal = match &self.program[b] {
-            Expr::Splat { value, .. } => &self.program[*value],
-            other => other,
+        let divisor = if let Expr::Splat { value, .. } = self.program[b] {
+            value
+        } else {
+            b
         };
-        if let Expr::Literal(Value::F32(x)) = literal
+        if let Expr::Literal(Value::F32(x)) = self.program[divisor]
             && x.is_normal()
             && x.to_bits() << 9 == 0
         {

@@ -23,7 +23,8 @@ impl Writer<'_> {
         };
         let name = self.own.reserved.clone();
         self.blank();
-        self.line("// Never used: the driver's compiler takes its size for a bound on the workgroups that run at a");
+        self.line("// Never used: the driver's compiler takes its size for a bound on the workgroups that \
+            run at a");
         self.line("// time, and need not spare registers for more of them.");
         self.line(&format!("var<workgroup> {name}: array<u32, {words}>;"));
     }

@@ -37,8 +37,8 @@ storageBarrier textureBarrier workgroupBarrier workgroupUniformLoad";
 
 /// What the kernel itself declares at module scope: see `bindings`, `kernel` and `support`.
 const OWN: &str = "\
-Run run inputs states outputs progress per_step prepared prepare main agent_key step_key random_word random_round \
-div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 kept \
+Run run inputs states outputs progress per_step prepared prepare main agent_key step_key random_word \
+random_round div_i32 div_u32 rem_i32 rem_u32 i32_from_f32 u32_from_f32 kept \
 precise_quotient_vec2 precise_quotient_vec3 precise_quotient_vec4 \
 runtime_f32 runtime_i32 runtime_u32 runtime_bool";
 

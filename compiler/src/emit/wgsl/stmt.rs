@@ -147,11 +147,10 @@ impl Writer<'_> {
         let program = self.program;
         self.begin();
         self.push_name(var);
-        let compound = match &program[value] {
-            Expr::Binary(op, a, b) if matches!(program[*a], Expr::Read(read) if read == var) => {
-                self.compound(*op, *a, *b)
-            }
-            _ => false,
+        let compound = if let Expr::Binary(op, a, b) = program[value] {
+            program[a] == Expr::Read(var) && self.compound(op, a, b)
+        } else {
+            false
         };
         if !compound {
             self.push(" = ");

@@ -174,10 +174,11 @@ fn precise_quotient_vec4(a: vec4f, b: vec4f) -> vec4f {
 }
 ";
 
-// An addition, and not an exclusive or as where lanes hide values: with that, a driver put the operands of
-// multiply-adds into one bank of registers, and MountainCar of 1,048,576 agents took 9 % longer on an H200.
+// An addition, and no exclusive or as where lanes hide values: with that, a driver gave the operands of
+// multiply-adds to one bank of registers (MountainCar in docs/performance.md).
 const KEPT: &str = "\
-// x, in a way that keeps drivers from computing it again in every step: they do not know that `run.guard` is 2.
+// x, in a way that keeps drivers from computing it again in every step: they do not know that \
+`run.guard` is 2.
 fn kept(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) + (run.guard >> 20u));
 }

@@ -77,10 +77,10 @@ impl<'a> Writer<'a> {
     /// What runs only in the first step of a period.
     fn periodic(&self) -> &'a Block {
         let shared = self.step_table.map_or(0, |table| table.shared);
-        match &self.program.phases[0][shared] {
-            Stmt::If { accept, .. } => accept,
-            other => unreachable!("a period begins with an `if`, not {other:?}"),
-        }
+        let Stmt::If { accept, .. } = &self.program.phases[0][shared] else {
+            unreachable!("a period begins with an `if`");
+        };
+        accept
     }
 
     /// The number of lanes that the steps are split over.

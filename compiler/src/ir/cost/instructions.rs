@@ -110,7 +110,8 @@ mod tests {
 
     fn step(body: &str) -> Weight {
         let source = format!(
-            "state x = 0.5 state n = 1u fn f(a: f32) -> f32 {{ return a * a + 1.0 }} step t {{ {body} }} output x output n"
+            "state x = 0.5 state n = 1u fn f(a: f32) -> f32 {{ return a * a + 1.0 }} step t {{ {body} }} \
+            output x output n"
         );
         let program = crate::compile(&source).expect("a legal model").program;
         Weights::new(&program, ()).of_block(&program, &program.phases[0])

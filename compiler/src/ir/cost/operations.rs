@@ -193,13 +193,13 @@ fn arithmetic(program: &Program, id: ExprId) -> Operations {
 /// Operations of the special-function unit in a node without its operands, and without those of a function
 /// that it calls.
 pub(super) fn special(program: &Program, id: ExprId) -> u32 {
-    let own = match &program[id] {
-        Expr::Binary(..) => arithmetic(program, id),
-        Expr::Builtin(builtin, args) => {
-            let operand = args.first().map_or(Type::F32, |&arg| program.type_of(arg));
-            call(*builtin, operand.is_float(), operand.components() as u64)
-        }
-        _ => Operations::default(),
+    let own = if let Expr::Binary(..) = program[id] {
+        arithmetic(program, id)
+    } else if let Expr::Builtin(builtin, args) = &program[id] {
+        let operand = args.first().map_or(Type::F32, |&arg| program.type_of(arg));
+        call(*builtin, operand.is_float(), operand.components() as u64)
+    } else {
+        Operations::default()
     };
     own.special as u32
 }
@@ -254,7 +254,8 @@ mod tests {
 
     fn step(body: &str) -> Operations {
         let source = format!(
-            "state x = 1.0\nstate n = 1\nstate v = vec3(1.0, 2.0, 3.0)\nparam a = 2.0\nparam k = 3\nstep {{\n{body}\n}}\noutput x\noutput n\noutput v\n"
+            "state x = 1.0\nstate n = 1\nstate v = vec3(1.0, 2.0, 3.0)\nparam a = 2.0\nparam k = 3\n\
+            step {{\n{body}\n}}\noutput x\noutput n\noutput v\n"
         );
         let artifact = compile(&source).expect("the model compiles");
         let found = cost(&artifact.program, artifact.options.generator);

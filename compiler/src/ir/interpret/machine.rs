@@ -25,8 +25,8 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
 
     /// Runs one agent over a range of steps: from `init` if the range starts at 0, otherwise from `states`
     /// and `progress`; up to `finish` if the range ends with the run. `inputs`, `states` and `outputs` are
-    /// the agent's rows; `outputs` are written at the end of the run only. Each lane has rows of its own of states
-    /// and outputs, one after another. Returns the new progress.
+    /// the agent's rows; `outputs` are written at the end of the run only. Each lane has rows of its own of
+    /// states and outputs, one after another. Returns the new progress.
     ///
     /// # Errors
     /// What ended the run early.

@@ -126,8 +126,8 @@ fn lanes_may_part_where_they_are_not_combined() {
     assert_eq!(run(&program, 4), Ok(vec![6.0; 4]));
 }
 
-/// The statement that combines lanes, where each goes its own way: in a branch, in a loop with bounds of its own, in
-/// one that some leave earlier, and behind a stop.
+/// The statement that combines lanes, where each goes its own way: in a branch, in a loop with bounds of its
+/// own, in one that some leave earlier, and behind a stop.
 #[test]
 fn lanes_that_part_around_an_exchange_are_a_fault() {
     let sum = |build: &mut Builder, x: VarId| {

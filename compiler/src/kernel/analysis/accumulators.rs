@@ -55,10 +55,10 @@ impl Accumulators {
 
     /// The value of a name, if it is one.
     pub(crate) fn named(&self, program: &Program, id: ExprId) -> Option<ExprId> {
-        match program[id] {
-            Expr::Read(var) => self.names.get(&var).copied(),
-            _ => None,
-        }
+        let Expr::Read(var) = program[id] else {
+            return None;
+        };
+        self.names.get(&var).copied()
     }
 
     fn statements(&mut self, block: &[Stmt], assigned: &mut Vec<(VarId, ExprId)>) {
@@ -70,7 +70,13 @@ impl Accumulators {
                 Stmt::Assign { var, value } | Stmt::AssignElement { var, value, .. } => {
                     assigned.push((*var, *value));
                 }
-                _ => {}
+                Stmt::Var { .. }
+                | Stmt::If { .. }
+                | Stmt::For { .. }
+                | Stmt::Break
+                | Stmt::Continue
+                | Stmt::Stop
+                | Stmt::Return(_) => {}
             }
             for inner in stmt.blocks() {
                 self.statements(inner, assigned);
@@ -121,7 +127,21 @@ impl Accumulators {
                 }
                 any
             }
-            _ => false,
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => false,
         })
     }
 }

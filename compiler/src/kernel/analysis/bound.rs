@@ -32,11 +32,9 @@ pub(crate) fn of(program: &Program, id: ExprId) -> Option<(ExprId, f32)> {
     else {
         return None;
     };
-    match &program[value] {
-        Expr::Builtin(min, _) if *min == BuiltinId::MIN => {}
-        _ => return None,
-    }
-    let args = program[value].operands();
+    let Expr::Builtin(BuiltinId::MIN, args) = &program[value] else {
+        return None;
+    };
     match (&program[args[0]], &program[args[1]]) {
         (Expr::Bitcast { value: x, .. }, Expr::Literal(Value::U32(low)))
             if program.type_of(*x) == Type::F32 && low >> 31 == 1 =>

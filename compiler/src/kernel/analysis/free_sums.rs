@@ -51,12 +51,13 @@ impl FreeSums {
 
     fn collect(&self, program: &Program, id: ExprId, inside: bool, found: &mut Vec<ExprId>) {
         let is_number = program.type_of(id) == Type::F32;
-        let part = match program[id] {
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => is_number,
-            // The terms of its operand are those of the sum.
-            Expr::Unary(UnaryOp::Negate, _) => inside,
-            _ => false,
-        };
+        let is_sum = matches!(
+            program[id],
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..)
+        );
+        // The terms of what is negated are the sum's.
+        let is_negation = matches!(program[id], Expr::Unary(UnaryOp::Negate, _));
+        let part = is_sum && is_number || is_negation && inside;
         for &operand in program[id].operands().iter() {
             self.collect(program, operand, part, found);
         }
@@ -67,9 +68,10 @@ impl FreeSums {
 
     /// May the terms of this sum be reordered?
     pub(crate) fn is_free(&self, program: &Program, sum: ExprId) -> bool {
-        let changes = |id: ExprId| match program[id] {
-            Expr::Read(var) => matches!(program[var].kind, VarKind::State | VarKind::Local),
-            _ => false,
+        let changes = |id: ExprId| {
+            let is_variable =
+                |var: VarId| matches!(program[var].kind, VarKind::State | VarKind::Local);
+            matches!(program[id], Expr::Read(var) if is_variable(var))
         };
         !self.accumulators.contains(sum)
             && !terms(program, sum).iter().any(|&(term, _)| changes(term))

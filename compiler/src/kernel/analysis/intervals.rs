@@ -186,7 +186,21 @@ impl Intervals {
                     BinaryOp::Add => a.plus(b),
                     BinaryOp::Subtract => a.plus(b.negated()),
                     BinaryOp::Multiply => a.times(b),
-                    _ => None,
+                    BinaryOp::Divide
+                    | BinaryOp::Remainder
+                    | BinaryOp::Equal
+                    | BinaryOp::NotEqual
+                    | BinaryOp::Less
+                    | BinaryOp::LessEqual
+                    | BinaryOp::Greater
+                    | BinaryOp::GreaterEqual
+                    | BinaryOp::And
+                    | BinaryOp::Or
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::ShiftLeft
+                    | BinaryOp::ShiftRight => None,
                 }
             }
             Expr::Select { accept, reject, .. } => {

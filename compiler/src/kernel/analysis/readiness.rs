@@ -42,12 +42,10 @@ impl Times {
         if self.uniformity.find(program, id).is_uniform() {
             return EARLY;
         }
-        let own = match &program[id] {
-            Expr::Read(var) | Expr::Element { array: var, .. } => {
-                return self.vars.get(*var).copied().unwrap_or(EARLY);
-            }
-            other => cost::latency(other),
-        };
+        if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id] {
+            return self.vars.get(var).copied().unwrap_or(EARLY);
+        }
+        let own = cost::latency(&program[id]);
         let operands = program[id].operands();
         let latest = operands.iter().map(|&operand| self.of(program, operand));
         latest.max().unwrap_or(EARLY).saturating_add(own)
@@ -77,7 +75,12 @@ impl Times {
                 let all = &mut self.vars[*var];
                 *all = known.max(*all);
             }
-            _ => {}
+            Stmt::If { .. }
+            | Stmt::For { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Return(_) => {}
         }
     }
 }

@@ -22,14 +22,15 @@ pub(crate) fn terms_but(
     let mut found = Vec::new();
     let mut pending = vec![(id, false)];
     while let Some((id, negative)) = pending.pop() {
-        match program[id] {
-            _ if is_one(id) => found.push((id, negative)),
-            Expr::Binary(BinaryOp::Add, a, b) => pending.extend([(b, negative), (a, negative)]),
-            Expr::Binary(BinaryOp::Subtract, a, b) => {
-                pending.extend([(b, !negative), (a, negative)]);
-            }
-            Expr::Unary(UnaryOp::Negate, a) => pending.push((a, !negative)),
-            _ => found.push((id, negative)),
+        if is_one(id) {
+            found.push((id, negative));
+        } else if let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) = program[id] {
+            pending.push((b, negative != (op == BinaryOp::Subtract)));
+            pending.push((a, negative));
+        } else if let Expr::Unary(UnaryOp::Negate, a) = program[id] {
+            pending.push((a, !negative));
+        } else {
+            found.push((id, negative));
         }
     }
     found

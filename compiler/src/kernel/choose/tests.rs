@@ -369,7 +369,8 @@ fn gpus_relax_under_the_fast_mathematics() {
                 that are known last at their end"
         .to_owned();
     assert_eq!(relaxes(Math::Fast, few, None), Some(sums));
-    let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 constants went into weights";
+    let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 \
+        constants went into weights";
     let said = Some(text.to_owned());
     for asked in [None, Some(true)] {
         assert_eq!(relaxes(Math::Fast, gpu, asked), said);

@@ -16,11 +16,11 @@ pub(crate) fn allows_barriers(program: &Program, layout: &LaneLayout) -> bool {
     goes_on && blocks.all(|block| is_plain(program, block))
 }
 
-/// Should an agent that has stopped continue, without effect, until all agents of its subgroup have? Where
-/// lanes exchange values, a divergent exit from the loop costs more: on an H200, 10 to 17 %. Not if the step
-/// has loops, which might never end early for meaningless numbers, and not if lanes would have to exchange
-/// arrays afterwards. With `barriers`, which all must reach, such an agent continues to the end; so only if
-/// they stand in the step.
+/// Shall an agent that has stopped go on, without effect, until all of its subgroup have? Where lanes talk, a
+/// loop that each agent leaves by itself costs more (docs/performance.md). Not if the step has loops, which
+/// might never end early for numbers that mean nothing, and not if lanes would have to tell one another
+/// arrays afterwards. With `barriers`, which nobody may leave out, such an agent goes on to the end; so only
+/// if they stand in the step.
 pub(crate) fn outlives_stop(program: &Program, layout: &LaneLayout, barriers: bool) -> bool {
     let is_uniform = |state: VarId| layout.part(program, state).is_none();
     let has_array = (program.states.iter().copied())

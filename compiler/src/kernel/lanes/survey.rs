@@ -338,11 +338,13 @@ impl Walk<'_> {
     fn expr(&mut self, id: ExprId) {
         let weight = self.weights.of_node(self.program, id);
         self.weigh(weight.instructions.into(), weight.special.into());
-        match &self.program[id] {
-            Expr::Element { array, index } => self.touch(*array, *index),
-            Expr::RandomWord { .. } => self.spoil_from(0),
-            Expr::Read(var) => self.read(*var),
-            _ => {}
+        let expr = &self.program[id];
+        if let Expr::Element { array, index } = expr {
+            self.touch(*array, *index);
+        } else if let Expr::RandomWord { .. } = expr {
+            self.spoil_from(0);
+        } else if let Expr::Read(var) = expr {
+            self.read(*var);
         }
         for &operand in self.program[id].operands().iter() {
             self.expr(operand);

@@ -43,11 +43,10 @@ fn interleave(
     let mut new = Vec::with_capacity(block.len());
     let mut window = Window::default();
     for stmt in std::mem::take(block) {
-        let chain = match stmt {
-            Stmt::Let { var, value } => {
-                in_exponent(program, functions, value, named.contains(&var))
-            }
-            _ => None,
+        let chain = if let Stmt::Let { var, value } = stmt {
+            in_exponent(program, functions, value, named.contains(&var))
+        } else {
+            None
         };
         let goes_on = match chain {
             Some(_) => window.chains < together,
@@ -171,15 +170,11 @@ fn in_exponent(
 }
 
 fn link(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
-    match program[id] {
-        Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, before, term)
-            if matches!(program[term], Expr::Binary(BinaryOp::Multiply, ..))
-                && program.type_of(id) == Type::F32 =>
-        {
-            Some((before, term))
-        }
-        _ => None,
-    }
+    let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, before, term) = program[id] else {
+        return None;
+    };
+    let is_product = matches!(program[term], Expr::Binary(BinaryOp::Multiply, ..));
+    (is_product && program.type_of(id) == Type::F32).then_some((before, term))
 }
 
 fn is_long(program: &Program, mut id: ExprId) -> bool {

@@ -1,11 +1,11 @@
 //! Moves constant factors to where they are free: with `v = 10.0 * e`, `x + 0.5 * v` becomes `x + 5.0 * e`.
 //!
-//! A factor is free where it meets another, or where an addition absorbs it as a fused multiply-add. The
-//! exponential has a factor of its own, log2(e), as devices have `exp2` only. So:
-//! * `k * (c * e)` becomes `(k * c) * e`, `c * p + d * q` becomes `c * (p + (d / c) * q)`, and `exp(c * e)`
-//!   becomes `exp2((c * log2(e)) * e)`.
-//! * A factor goes into a product or sum if all its terms have a literal of their own. (Not into their square
-//!   roots: that saved an instruction of a step of geometric Brownian motion, and made it slower on an H200.)
+//! A factor costs nothing where it meets another, or where an addition takes it in as a fused multiply–add;
+//! the exponential's own is log2(e), as devices have `exp2` only. So:
+//! * `k * (c * e)` is `(k * c) * e`, `c * p + d * q` is `c * (p + (d / c) * q)`, and `exp(c * e)` is
+//!   `exp2((c * log2(e)) * e)`.
+//! * A factor goes into a product or sum all of whose terms have a literal of their own. (Not into roots of
+//!   such: that saves an instruction and costs time, see docs/performance.md.)
 //! * A name `v = c * e` becomes one for `e`, and its reads become `c * v`.
 //!
 //! Invariant: values change only by some roundings, and a change is made only where it saves operations. An
@@ -180,37 +180,10 @@ impl Factors {
         if self.uniformity.find(program, id).is_uniform() {
             return plain(id);
         }
-        let expr = program[id].clone();
-        if program.type_of(id) == Type::F32 {
-            match expr {
-                Expr::Read(var) => {
-                    if let Some((_, factor)) = self.tried.filter(|(tried, _)| *tried == var) {
-                        let bare = self.times(program, factor, id);
-                        let scaled = Some(Scaled { factor, id });
-                        return Forms { bare, scaled };
-                    }
-                }
-                Expr::Unary(UnaryOp::Negate, x) => {
-                    let inner = self.forms(program, x);
-                    let bare = with_operand(program, id, x, inner.bare);
-                    let scaled = inner.scaled.map(|it| Scaled {
-                        factor: -it.factor,
-                        ..it
-                    });
-                    return Forms { bare, scaled };
-                }
-                Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => {
-                    return self.sum(program, id, op, [a, b]);
-                }
-                Expr::Builtin(builtin, args) if builtin == self.exp => {
-                    return plain(self.exponential(program, id, args[0]));
-                }
-                _ => {
-                    if let Some((factor, x)) = self.multiple(program, id) {
-                        return self.product(program, id, factor, x);
-                    }
-                }
-            }
+        if program.type_of(id) == Type::F32
+            && let Some(forms) = self.forms_of_number(program, id)
+        {
+            return forms;
         }
         let mut expr = program[id].clone();
         let mut changed = false;
@@ -220,6 +193,36 @@ impl Factors {
             new
         });
         plain(if changed { add(program, id, expr) } else { id })
+    }
+
+    /// Those of a node that factors move through.
+    fn forms_of_number(&mut self, program: &mut Program, id: ExprId) -> Option<Forms> {
+        if let Some((factor, x)) = self.multiple(program, id) {
+            return Some(self.product(program, id, factor, x));
+        }
+        if let Expr::Read(var) = program[id] {
+            let (_, factor) = self.tried.filter(|(tried, _)| *tried == var)?;
+            let bare = self.times(program, factor, id);
+            let scaled = Some(Scaled { factor, id });
+            return Some(Forms { bare, scaled });
+        }
+        if let Expr::Unary(UnaryOp::Negate, x) = program[id] {
+            let inner = self.forms(program, x);
+            let bare = with_operand(program, id, x, inner.bare);
+            let scaled = inner.scaled.map(|it| Scaled {
+                factor: -it.factor,
+                ..it
+            });
+            return Some(Forms { bare, scaled });
+        }
+        if let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) = program[id] {
+            return Some(self.sum(program, id, op, [a, b]));
+        }
+        let Expr::Builtin(builtin, args) = &program[id] else {
+            return None;
+        };
+        let (is_exp, first) = (*builtin == self.exp, *args.first()?);
+        is_exp.then(|| plain(self.exponential(program, id, first)))
     }
 
     /// `c * x` and `x / c`.
@@ -308,53 +311,53 @@ impl Factors {
             let factor = moderate(factor * own)?;
             return Some(self.times(program, factor, x));
         }
-        match program[id].clone() {
-            Expr::Unary(UnaryOp::Negate, x) => {
-                let pushed = self.push(program, factor, x)?;
-                Some(with_operand(program, id, x, pushed))
-            }
-            Expr::Binary(BinaryOp::Multiply, a, b) => {
-                let operand = [a, b].into_iter().find_map(|operand| {
-                    let pushed = self.push(program, factor, operand)?;
-                    Some((operand, pushed))
-                });
-                operand.map(|(operand, pushed)| with_operand(program, id, operand, pushed))
-            }
-            Expr::Binary(BinaryOp::Divide, a, _) => {
-                let pushed = self.push(program, factor, a)?;
-                Some(with_operand(program, id, a, pushed))
-            }
-            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b)
-                if !self.sums.takes_off(program, id) =>
-            {
-                let a = self.push(program, factor, a)?;
-                let b = self.push(program, factor, b)?;
-                Some(add(program, id, Expr::Binary(op, a, b)))
-            }
-            _ => None,
+        if let Expr::Unary(UnaryOp::Negate, x) = program[id] {
+            let pushed = self.push(program, factor, x)?;
+            return Some(with_operand(program, id, x, pushed));
         }
+        let Expr::Binary(op, a, b) = program[id] else {
+            return None;
+        };
+        if op == BinaryOp::Divide {
+            let pushed = self.push(program, factor, a)?;
+            return Some(with_operand(program, id, a, pushed));
+        }
+        if op == BinaryOp::Multiply {
+            let (operand, pushed) = [a, b].into_iter().find_map(|operand| {
+                let pushed = self.push(program, factor, operand)?;
+                Some((operand, pushed))
+            })?;
+            return Some(with_operand(program, id, operand, pushed));
+        }
+        let is_sum = matches!(op, BinaryOp::Add | BinaryOp::Subtract);
+        if !is_sum || self.sums.takes_off(program, id) {
+            return None;
+        }
+        let a = self.push(program, factor, a)?;
+        let b = self.push(program, factor, b)?;
+        Some(add(program, id, Expr::Binary(op, a, b)))
     }
 
     /// The value of a literal, if it may be a factor.
     fn number(&self, program: &Program, id: ExprId) -> Option<f64> {
-        match program[id] {
-            Expr::Literal(Value::F32(number)) => {
-                let exact = self.exact.get(&id).copied();
-                moderate(exact.unwrap_or_else(|| number.into()))
-            }
-            _ => None,
-        }
+        let Expr::Literal(Value::F32(number)) = program[id] else {
+            return None;
+        };
+        let exact = self.exact.get(&id).copied();
+        moderate(exact.unwrap_or_else(|| number.into()))
     }
 
     /// `c` and `x` of `c * x`, `x * c` and `x / c`.
     fn multiple(&self, program: &Program, id: ExprId) -> Option<(f64, ExprId)> {
-        let (factor, x) = match program[id] {
-            Expr::Binary(BinaryOp::Multiply, a, b) => match self.number(program, a) {
-                Some(factor) => (factor, b),
-                None => (self.number(program, b)?, a),
-            },
-            Expr::Binary(BinaryOp::Divide, a, b) => (moderate(1.0 / self.number(program, b)?)?, a),
-            _ => return None,
+        let Expr::Binary(op @ (BinaryOp::Multiply | BinaryOp::Divide), a, b) = program[id] else {
+            return None;
+        };
+        let (factor, x) = if op == BinaryOp::Divide {
+            (moderate(1.0 / self.number(program, b)?)?, a)
+        } else if let Some(factor) = self.number(program, a) {
+            (factor, b)
+        } else {
+            (self.number(program, b)?, a)
         };
         let is_value = !matches!(program[x], Expr::Literal(_));
         (is_value && program.type_of(x) == Type::F32).then_some((factor, x))
@@ -400,7 +403,22 @@ impl Factors {
                 u32::from(!taken_in)
             }
             Expr::Builtin(builtin, _) if builtin == self.exp => 2,
-            _ => 1,
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => 1,
         };
         let operands = program[id].operands();
         own + (operands.iter())
@@ -409,15 +427,15 @@ impl Factors {
     }
 
     fn is_product(&mut self, program: &Program, id: ExprId) -> bool {
-        match program[id] {
-            Expr::Read(var) => self.written_out == Some(var),
-            Expr::Unary(UnaryOp::Negate, x) => self.is_product(program, x),
-            Expr::Binary(BinaryOp::Multiply, ..) => !self.uniformity.find(program, id).is_uniform(),
-            _ => {
-                self.multiple(program, id).is_some()
-                    && !self.uniformity.find(program, id).is_uniform()
-            }
+        if let Expr::Read(var) = program[id] {
+            return self.written_out == Some(var);
         }
+        if let Expr::Unary(UnaryOp::Negate, x) = program[id] {
+            return self.is_product(program, x);
+        }
+        let is_product = matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..))
+            || self.multiple(program, id).is_some();
+        is_product && !self.uniformity.find(program, id).is_uniform()
     }
 }
 

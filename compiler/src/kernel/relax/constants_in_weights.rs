@@ -1,15 +1,15 @@
 //! Moves constants into weights: they multiply loop-invariant weights once instead of an agent's values in
 //! every step.
 //!
-//! A *weighted sum* is `b + x * v + y * w` where `b`, `v` and `w` are invariant in the time loop.
-//! * `c * (b + x * v + y * w)` becomes `b' + x * v' + y * w'` with `b' = c * b` and so on; `exp` of it has
-//!   such a factor, as devices have `exp2` only.
-//! * Where latency counts, and all readers of `h = p + q * g` multiply it by such a `w` in a sum, `h` becomes
-//!   `g`, `w` becomes `q * w`, and the sum has one more term `p * w`, which is invariant, too. So `tanh(x)`,
-//!   `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and observations need not be scaled. (Where occupancy is full
-//!   that saves an operation, too, but steps were up to 12 % slower on an H200.)
-//! * There also: `b` plus a sum over an agent's lanes becomes a sum over its lanes to which the first adds
-//!   `b`.
+//! A *weighted sum* is `b + x * v + y * w` with `b`, `v` and `w` that do not change during the time loop.
+//! * `c * (b + x * v + y * w)` is `b' + x * v' + y * w'` with `b' = c * b` and so on; `exp` of it has such a
+//!   factor, as devices have `exp2` only.
+//! * Where few agents run and each step waits for its own values, and all readers of `h = p + q * g` multiply
+//!   it by such a `w` in a sum, `h` becomes `g`, `w` becomes `q * w`, and the sum has `p * w` more, which
+//!   does not change either. So `tanh(x)`, `1 - 2 / (e + 1)`, becomes `1 / (e + 1)`, and what is observed
+//!   need not be scaled. (Where agents fill the device that saves an operation, too, but steps were
+//!   slower: MountainCar in docs/performance.md.)
+//! * There also: `b` plus a sum over an agent's lanes is a sum over its lanes, to which the first adds `b`.
 //!
 //! Invariant: values change only by some roundings. `c` and `q` are of moderate size, so intermediate values
 //! overflow or vanish only at the ends of the range. A weight is changed only where no more values become
@@ -107,12 +107,9 @@ struct Weights {
 impl Weights {
     fn new(program: &Program, layout: &LaneLayout, step: &[Stmt], reads: VarMap<u32>) -> Weights {
         let mut fixed = VarMap::filled(false, program.vars.len());
-        let prologue = program.prologue.iter().filter_map(|stmt| match stmt {
-            Stmt::Let { var, .. } => Some(var),
-            _ => None,
-        });
-        for var in program.inputs.iter().chain(prologue) {
-            fixed[*var] = program[*var].ty == Type::F32 && program[*var].len == Len::One;
+        let prologue = lets(&program.prologue).into_iter().map(|(var, _)| var);
+        for var in program.inputs.iter().copied().chain(prologue) {
+            fixed[var] = program[var].ty == Type::F32 && program[var].len == Len::One;
         }
         Weights {
             made: Vec::new(),
@@ -133,18 +130,19 @@ impl Weights {
 
     /// Is it an invariant number with no other reader?
     fn weight(&self, program: &Program, id: ExprId) -> Option<VarId> {
-        match program[id] {
-            Expr::Read(var) if self.fixed[var] && self.reads[var] == 1 => Some(var),
-            _ => None,
-        }
+        let Expr::Read(var) = program[id] else {
+            return None;
+        };
+        (self.fixed[var] && self.reads[var] == 1).then_some(var)
     }
 
     /// A name of the step that is read once, and its value.
     fn own(&self, program: &Program, id: ExprId) -> Option<ExprId> {
-        match program[id] {
-            Expr::Read(var) if self.reads[var] == 1 => self.values.get(&var).copied(),
-            _ => None,
-        }
+        let Expr::Read(var) = program[id] else {
+            return None;
+        };
+        let value = self.values.get(&var).copied();
+        value.filter(|_| self.reads[var] == 1)
     }
 
     /// `b` plus a sum over lanes of a weighted sum.
@@ -188,11 +186,10 @@ impl Weights {
 
     /// Is it a product, or a sum that may take one more term?
     fn takes_terms(&self, program: &Program, id: ExprId) -> bool {
-        match program[id] {
-            Expr::Binary(BinaryOp::Multiply, ..) => true,
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => self.sums.is_free(program, id),
-            _ => false,
+        if let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) = program[id] {
+            return self.sums.is_free(program, id);
         }
+        matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..))
     }
 
     /// Removes affine functions from their names.
@@ -235,32 +232,26 @@ impl Weights {
         };
         [(a, b), (b, a)].into_iter().find_map(|(name, weight)| {
             self.weight(program, weight)?;
-            match program[name] {
-                Expr::Read(name) if self.values.contains_key(&name) => Some((name, weight)),
-                _ => None,
-            }
+            let Expr::Read(name) = program[name] else {
+                return None;
+            };
+            self.values.contains_key(&name).then_some((name, weight))
         })
     }
 
     /// `p + q * g` and `p - q * g`, where `q` may be a factor of a dividend, and `q * g`.
     fn affine_of(&self, program: &Program, value: ExprId) -> Option<Affine> {
-        let (sign, offset, rest) = match program[value] {
-            Expr::Binary(BinaryOp::Subtract, a, b) => (-1.0, number(program, a)?, b),
-            Expr::Binary(BinaryOp::Add, a, b) => match number(program, a) {
-                Some(offset) => (1.0, offset, b),
-                None => (1.0, number(program, b)?, a),
-            },
-            Expr::Binary(BinaryOp::Multiply, ..) => (1.0, 0.0, value),
-            _ => return None,
+        let (sign, offset, rest) = if matches!(program[value], Expr::Binary(BinaryOp::Multiply, ..))
+        {
+            (1.0, 0.0, value)
+        } else {
+            offset_of(program, value)?
         };
-        let factor = match program[rest] {
-            Expr::Binary(BinaryOp::Divide, dividend, _) => number(program, dividend),
-            Expr::Binary(BinaryOp::Multiply, a, b) => {
-                number(program, a).or_else(|| number(program, b))
-            }
-            _ => return None,
-        }
-        .unwrap_or(1.0);
+        let Expr::Binary(op @ (BinaryOp::Multiply | BinaryOp::Divide), a, b) = program[rest] else {
+            return None;
+        };
+        let second = || number(program, b).filter(|_| op == BinaryOp::Multiply);
+        let factor = number(program, a).or_else(second).unwrap_or(1.0);
         // A name whose sum absorbs the offset of another name may not lose its own.
         if self.weighted(program, rest).is_some() {
             return None;
@@ -322,18 +313,18 @@ impl Weights {
 
     /// Finds `c * sum` where no addition absorbs the product, and `exp(sum)`, which is `exp2(log2(e) * sum)`.
     fn factors(&mut self, program: &mut Program, id: ExprId, taken_in: bool) {
-        let found = match &program[id] {
-            Expr::Binary(BinaryOp::Multiply, a, b) if !taken_in => {
-                let (a, b) = (*a, *b);
-                [(a, b), (b, a)].into_iter().find_map(|(constant, sum)| {
-                    let factor = number(program, constant)?;
-                    SIZES.contains(&factor.abs()).then_some((sum, factor))
-                })
-            }
-            Expr::Builtin(which, args) if *which == self.exp => {
-                Some((args[0], std::f64::consts::LOG2_E))
-            }
-            _ => None,
+        let is_exp = matches!(program[id], Expr::Builtin(which, _) if which == self.exp);
+        let found = if is_exp {
+            Some((program[id].operands()[0], std::f64::consts::LOG2_E))
+        } else if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id]
+            && !taken_in
+        {
+            [(a, b), (b, a)].into_iter().find_map(|(constant, sum)| {
+                let factor = number(program, constant)?;
+                SIZES.contains(&factor.abs()).then_some((sum, factor))
+            })
+        } else {
+            None
         };
         if let Some((sum, factor)) = found
             && program.type_of(id) == Type::F32
@@ -341,9 +332,9 @@ impl Weights {
             && self.may_scale(program, sum, factor, false)
         {
             self.scale(program, sum, factor);
-            program[id] = match &program[id] {
-                Expr::Builtin(..) => Expr::Builtin(self.exp2, vec![sum]),
-                _ => program[sum].clone(),
+            program[id] = match is_exp {
+                true => Expr::Builtin(self.exp2, vec![sum]),
+                false => program[sum].clone(),
             };
             self.changed += 1;
             return;
@@ -360,14 +351,16 @@ impl Weights {
     /// Is this a sum, or bounded by `min` and its like?
     fn has_sum(&self, program: &Program, id: ExprId) -> bool {
         let value = self.own(program, id).unwrap_or(id);
-        match &program[value] {
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) | Expr::AcrossLanes { .. } => true,
-            Expr::Unary(UnaryOp::Negate, a) => self.has_sum(program, *a),
-            Expr::Builtin(which, args) if self.bounds.contains(which) => {
-                self.has_sum(program, args[0])
-            }
-            _ => false,
+        if let Expr::Unary(UnaryOp::Negate, a) = program[value] {
+            return self.has_sum(program, a);
         }
+        if let Expr::Builtin(which, args) = &program[value] {
+            return self.bounds.contains(which) && self.has_sum(program, args[0]);
+        }
+        matches!(
+            program[value],
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) | Expr::AcrossLanes { .. }
+        )
     }
 
     /// Can a factor go into this expression, which is `inside` a sum or not, for free?
@@ -397,7 +390,23 @@ impl Weights {
             Expr::Builtin(which, args) if self.bounds.contains(which) && factor > 0.0 => {
                 (args.iter()).all(|&arg| self.may_scale(program, arg, factor, false))
             }
-            _ => false,
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Read(_)
+            | Expr::Element { .. }
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => false,
         }
     }
 
@@ -468,54 +477,60 @@ fn each_stmt(block: &mut Block, change: &mut impl FnMut(&mut Stmt)) {
 
 /// The names of a block's own statements and their values.
 fn lets(block: &[Stmt]) -> Vec<(VarId, ExprId)> {
-    let given = block.iter().filter_map(|stmt| match stmt {
-        Stmt::Let { var, value } => Some((*var, *value)),
-        _ => None,
-    });
-    given.collect()
+    let mut given = Vec::new();
+    for stmt in block {
+        if let Stmt::Let { var, value } = stmt {
+            given.push((*var, *value));
+        }
+    }
+    given
 }
 
 fn number(program: &Program, id: ExprId) -> Option<f64> {
-    match program[id] {
-        Expr::Literal(Value::F32(number)) => Some(number.into()),
-        _ => None,
-    }
+    let Expr::Literal(Value::F32(number)) = program[id] else {
+        return None;
+    };
+    Some(number.into())
 }
 
 /// A sum with one more term, which comes first.
 fn with_first(program: &mut Program, sum: ExprId, first: ExprId) -> ExprId {
     let span = program.span(sum);
-    match program[sum] {
-        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => {
-            let a = with_first(program, a, first);
-            program.add(Expr::Binary(op, a, b), span)
-        }
-        _ => program.add(Expr::Binary(BinaryOp::Add, first, sum), span),
+    let expr = if let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) = program[sum] {
+        Expr::Binary(op, with_first(program, a, first), b)
+    } else {
+        Expr::Binary(BinaryOp::Add, first, sum)
+    };
+    program.add(expr, span)
+}
+
+/// The sign of `r`, `p` and `r`, of `p + r`, `r + p` and `p - r`.
+fn offset_of(program: &Program, value: ExprId) -> Option<(f64, f64, ExprId)> {
+    let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) = program[value] else {
+        return None;
+    };
+    if op == BinaryOp::Subtract {
+        Some((-1.0, number(program, a)?, b))
+    } else if let Some(offset) = number(program, a) {
+        Some((1.0, offset, b))
+    } else {
+        Some((1.0, number(program, b)?, a))
     }
 }
 
 /// `g` instead of `p + q * g`, or of `q * g`.
 fn bare(program: &mut Program, value: ExprId) {
-    let rest = match program[value] {
-        Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => match number(program, a) {
-            Some(_) => b,
-            None => a,
-        },
-        _ => value,
-    };
-    program[value] = match program[rest] {
-        Expr::Binary(BinaryOp::Multiply, a, b) if number(program, a).is_some() => {
-            program[b].clone()
-        }
-        Expr::Binary(BinaryOp::Multiply, a, b) if number(program, b).is_some() => {
-            program[a].clone()
-        }
-        Expr::Binary(BinaryOp::Divide, dividend, divisor)
-            if number(program, dividend).is_some() =>
-        {
+    let rest = offset_of(program, value).map_or(value, |(_, _, rest)| rest);
+    let mut bare = program[rest].clone();
+    if let Expr::Binary(op @ (BinaryOp::Multiply | BinaryOp::Divide), a, b) = bare {
+        if number(program, a).is_some() && op == BinaryOp::Divide {
             let one = program.add(Expr::Literal(Value::F32(1.0)), program.span(rest));
-            Expr::Binary(BinaryOp::Divide, one, divisor)
+            bare = Expr::Binary(BinaryOp::Divide, one, b);
+        } else if number(program, a).is_some() {
+            bare = program[b].clone();
+        } else if number(program, b).is_some() && op == BinaryOp::Multiply {
+            bare = program[a].clone();
         }
-        _ => program[rest].clone(),
-    };
+    }
+    program.exprs[value.0 as usize] = bare;
 }

@@ -4,9 +4,9 @@
 //! added to the chain so far. A product that meets another product, or the end of a nested sum, costs one
 //! more. Invariant terms are free if they stand together.
 //!
-//! Where two chains meet that a device can compute in parallel, the longer chain that they would make must
-//! save more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system was slower without
-//! its parentheses on an H200), `b + (x * v + y * w)` does not.
+//! Where two chains meet that a device can compute side by side, the longer one chain that they make must
+//! save more than one operation: `k1 + 2 * k2 + (x * y - c * z)` stays (Lorenz's system in
+//! docs/performance.md), `b + (x * v + y * w)` does not.
 //!
 //! Invariant: a sum of `f32` is changed only where that saves an operation. Its terms stay the same and in
 //! their order, except that invariant ones come first, and products last. A uniform subtree is one term: the
@@ -118,9 +118,10 @@ impl Chains {
         self.blocks += 1;
         let number = self.blocks;
         for stmt in block.iter_mut() {
-            self.target = match stmt {
-                Stmt::Assign { var, .. } => Some(*var),
-                _ => None,
+            self.target = if let Stmt::Assign { var, .. } = stmt {
+                Some(*var)
+            } else {
+                None
             };
             for &root in stmt.roots().iter() {
                 self.tree(program, root, number);
@@ -265,10 +266,10 @@ impl Chains {
     }
 
     fn kind(&mut self, program: &Program, id: ExprId, block: u32) -> Kind {
-        let fixed = match program[id] {
-            Expr::Literal(_) => true,
-            Expr::Read(var) => self.fixed[var] || program[var].kind == VarKind::Param,
-            _ => false,
+        let fixed = if let Expr::Read(var) = program[id] {
+            self.fixed[var] || program[var].kind == VarKind::Param
+        } else {
+            matches!(program[id], Expr::Literal(_))
         };
         if fixed && self.place.is_phase() {
             Kind::Fixed
@@ -281,12 +282,13 @@ impl Chains {
 
     /// Is it a product, by name or not, that a device fuses into an addition?
     fn is_product(&mut self, program: &Program, id: ExprId, block: u32) -> bool {
-        let id = match program[id] {
-            Expr::Read(var) => match self.held[var] {
+        let id = if let Expr::Read(var) = program[id] {
+            match self.held[var] {
                 Some(held) if held.block == block => held.value,
                 Some(_) | None => return false,
-            },
-            _ => id,
+            }
+        } else {
+            id
         };
         matches!(program[id], Expr::Binary(BinaryOp::Multiply, ..))
             && !self.uniformity.find(program, id).is_uniform()
@@ -295,9 +297,10 @@ impl Chains {
 
 /// The operator and operands of a sum or difference.
 fn sum(program: &Program, id: ExprId) -> Option<(BinaryOp, ExprId, ExprId)> {
-    match program[id] {
-        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => Some((op, a, b)),
-        _ => None,
+    if let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) = program[id] {
+        Some((op, a, b))
+    } else {
+        None
     }
 }
 

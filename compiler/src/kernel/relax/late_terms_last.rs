@@ -88,10 +88,11 @@ fn order_sum(program: &mut Program, sum: ExprId, times: &mut Times) -> bool {
 
 /// Removes the literals of a sum if there are several; returns them.
 fn fold_literals(program: &mut Program, terms: &mut Vec<Term>) -> Option<Term> {
-    let number = |&(id, negative): &Term| match program[id] {
-        Expr::Literal(Value::F32(x)) if negative => Some(-f64::from(x)),
-        Expr::Literal(Value::F32(x)) => Some(f64::from(x)),
-        _ => None,
+    let number = |&(id, negative): &Term| {
+        let Expr::Literal(Value::F32(x)) = program[id] else {
+            return None;
+        };
+        Some(f64::from(if negative { -x } else { x }))
     };
     let literals: Vec<f64> = terms.iter().filter_map(number).collect();
     let span = program.span(terms.first()?.0);

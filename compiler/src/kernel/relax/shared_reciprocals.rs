@@ -2,13 +2,13 @@
 //! d2` becomes `n2 * (r * d1)`. GPUs compute reciprocals at a fraction (NVIDIA's at an eighth) of the rate of
 //! products.
 //!
-//! Invariant: each quotient changes only by some roundings. `d1 * d2` neither overflows nor underflows,
-//! whatever the launch, and neither divisor is ever infinite (see [`crate::kernel::analysis::intervals`]).
-//! One that may be NaN shares only with a quotient that is NaN then anyway, or that only the same sums read,
-//! as the values of a network's layer: so neither spoils what the other one would not. The two are in one
-//! block, and neither depends on the other. A name for the first quotient moves down to the second, past
-//! statements that neither read it nor assign what it reads. Pairs only: groups of four needed more registers
-//! and were slower on an H200.
+//! Law: each quotient is what it was but for some roundings. `d1 * d2` neither overflows nor underflows,
+//! whatever the launch, and neither is ever infinite (see [`crate::kernel::analysis::intervals`]); one that
+//! may be NaN shares only with a quotient that is NaN then anyway, or that only the same sums read, as the
+//! values of a network's layer: so neither spoils what the other one would not. The two stand in one block,
+//! neither depends on the other, and a name for the first quotient moves down to the second over statements
+//! that neither read it nor assign what it reads. Pairs only: groups of four need more registers, and
+//! were slower.
 //!
 //! `tanh` and `sigmoid` contain a division, and so do small functions of a model: these are inlined first.
 //!
@@ -196,16 +196,17 @@ fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, sec
     };
     let spreads = || is_part(program, value, first.id) && follows(program, second.id, var);
     let are_nan_together = || are_nan_together(program, first, second) && spreads();
-    let meet = || match block[second.stmt] {
-        Stmt::Let {
+    let meet = || {
+        let Stmt::Let {
             var: other,
             value: quotient,
-        } => {
-            is_part(program, value, first.id)
-                && is_part(program, quotient, second.id)
-                && spread.meet(var, other)
-        }
-        _ => false,
+        } = block[second.stmt]
+        else {
+            return false;
+        };
+        is_part(program, value, first.id)
+            && is_part(program, quotient, second.id)
+            && spread.meet(var, other)
     };
     if spoils && !are_nan_together() && !meet() {
         return false;
@@ -312,14 +313,18 @@ fn follows(program: &Program, id: ExprId, var: VarId) -> bool {
 
 /// The operands any of which makes a node NaN if it is: those of arithmetic.
 fn spreading(program: &Program, id: ExprId) -> Vec<ExprId> {
-    match program[id] {
-        Expr::Unary(UnaryOp::Negate, a) => vec![a],
-        Expr::Binary(
-            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
-            a,
-            b,
-        ) => vec![a, b],
-        _ => Vec::new(),
+    let is_arithmetic = matches!(
+        program[id],
+        Expr::Unary(UnaryOp::Negate, _)
+            | Expr::Binary(
+                BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
+                ..
+            )
+    );
+    if is_arithmetic {
+        program[id].operands().to_vec()
+    } else {
+        Vec::new()
     }
 }
 

@@ -140,7 +140,8 @@ fn what_others_read_or_changes_stays() {
 
 #[test]
 fn affine_functions_go_into_weights_where_few_agents_run() {
-    let body = "let h = tanh(b) let g = 1.0 - 3.0 * c a = sin(w[0] + (h * w[1] + g * w[2])) d = cos(w[3] * g + w[4] * h)";
+    let body = "let h = tanh(b) let g = 1.0 - 3.0 * c a = sin(w[0] + (h * w[1] + g * w[2])) d = cos(w[3] * \
+        g + w[4] * h)";
     let (text, changed) = weights(Bound::Latency, body);
     for expected in [
         "let h: f32 = 1.0 / (exp2(-bits_f32(min(bits_u32(-2.88539 * b), 3261517005u))) + 1.0)",
@@ -209,7 +210,8 @@ fn networks_move_by_roundings() {
         let total = names.join(" + ");
         let source = format!(
             "input w: [f32; 40]
-            fn squash(x: f32) -> f32 {{ let e = exp(clamp(2.0 * x, -20.0, 20.0)) return (e - 1.0) / (e + 1.0) }}
+            fn squash(x: f32) -> f32 {{ let e = exp(clamp(2.0 * x, -20.0, 20.0)) return (e - 1.0) / (e + \
+            1.0) }}
             state a = 0.3 state b = 0.5 state c = 0.2
             step {{ {body} a = 0.2 * ({total}) b = 0.9 * b c = 0.1 + 0.1 * c }}
             output a"

@@ -171,7 +171,8 @@ fn models_that_found_mistakes_keep_their_results() {
     ] {
         let program = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}")).program;
         for bound in [Bound::Latency, Bound::Special, Bound::Issue] {
-            let Some((changed, _)) = rewrites::apply(&program, &LaneLayout::default(), bound, &schedule(false)) else {
+            let layout = LaneLayout::default();
+    let Some((changed, _)) = rewrites::apply(&program, &layout, bound, &schedule(false)) else {
                 continue;
             };
             check(&changed);
@@ -183,7 +184,8 @@ fn models_that_found_mistakes_keep_their_results() {
 /// A bias that each lane has of its own is not a bias of the whole sum.
 #[test]
 fn biases_of_lanes_stay_with_them() {
-    let source = "const N = 32 input w: [f32; N] input b: [f32; N] input q: [f32; N] input c: f32 input d: f32 input e: f32
+    let source = "const N = 32 input w: [f32; N] input b: [f32; N] input q: [f32; N]
+        input c: f32 input d: f32 input e: f32
         state x = 0.1 state y = 0.2
         step {
             var total = c

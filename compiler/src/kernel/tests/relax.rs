@@ -225,7 +225,8 @@ fn functions_of_functions_do_not_explode() {
 fn long_chains_take_turns() {
     let (lines, changes) = step(
         "",
-        "let h = [for i in 0..10: tanh(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
+        "let h = [for i in 0..10: tanh(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + \
+        w[5 * i + 4] * d))]
         a = sum(h)",
     );
     assert_eq!(changes.of("shared_reciprocals"), 5);
@@ -245,9 +246,12 @@ fn long_chains_take_turns() {
 fn chains_before_functions_without_pairs_take_turns_by_four() {
     // The divisor has no known bounds, so that there is nothing to pair.
     let (lines, changes) = step(
-        "fn bump(x: f32) -> f32 { return exp(x) / (x * x - 1.0) } fn line(x: f32) -> f32 { return 3.0 * x * x }",
-        "let h = [for i in 0..5: bump(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
-        let g = [for i in 5..7: line(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
+        "fn bump(x: f32) -> f32 { return exp(x) / (x * x - 1.0) } fn line(x: f32) -> f32 { return 3.0 * x * \
+        x }",
+        "let h = [for i in 0..5: bump(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + \
+        w[5 * i + 4] * d))]
+        let g = [for i in 5..7: line(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + \
+        w[5 * i + 4] * d))]
         a = sum(h) + sum(g)",
     );
     assert_eq!(
@@ -271,7 +275,8 @@ fn chains_with_a_name_before_an_exponential_take_turns() {
     let (text, _) = relaxed(
         Bound::Issue,
         GATES,
-        "let h = [for i in 0..3: squash(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c + w[5 * i + 4] * d))]
+        "let h = [for i in 0..3: squash(w[5 * i] + (w[5 * i + 1] * a + w[5 * i + 2] * b + w[5 * i + 3] * c \
+        + w[5 * i + 4] * d))]
         a = sum(h)",
     );
     let at = |part: &str| (text.find(part)).unwrap_or_else(|| panic!("no {part} in {text}"));

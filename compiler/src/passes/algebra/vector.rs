@@ -47,7 +47,20 @@ pub(super) fn swizzle(program: &Program, vector: ExprId, components: &[u8]) -> O
                 .map(|&component| chosen[usize::from(component)])
                 .collect(),
         })),
-        _ => None,
+        Expr::Literal(_)
+        | Expr::Launch(_)
+        | Expr::Rows(_)
+        | Expr::Read(_)
+        | Expr::Element { .. }
+        | Expr::Unary(..)
+        | Expr::Binary(..)
+        | Expr::Select { .. }
+        | Expr::Convert { .. }
+        | Expr::Bitcast { .. }
+        | Expr::Builtin(..)
+        | Expr::Call(..)
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes { .. } => None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Random programs: well typed, bounded, and full of what passes look for; in `split` those that lanes can split.
+//! Random programs: well typed, bounded, and full of what passes look for; in `split` those that lanes can
+//! split.
 
 // A test of texts includes this file, from a folder of its own.
 #[path = "random/split.rs"]

@@ -115,7 +115,8 @@ fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
             .to_owned();
     for k in 1..24 {
         source += &format!(
-            "fn f{k}(x: f32) -> f32 {{\n    var y = f{p}(x)\n    if y > 2.0 {{ y = f{p}(y + 1.0) }}\n    return y\n}}\n",
+            "fn f{k}(x: f32) -> f32 {{\n    var y = f{p}(x)\n\
+             if y > 2.0 {{ y = f{p}(y + 1.0) }}\n    return y\n}}\n",
             p = k - 1
         );
     }

@@ -1,13 +1,15 @@
-// Statistics of columns of 32-bit words, in integers alone: no rounding, no dependence on the order of additions, no
-// flushed subnormals. A column is a range of `values`. Three kernels process all columns at once:
+// Statistics of columns of 32-bit words, in integers alone: no rounding, no dependence on the order of
+// additions, no flushed subnormals. A column is a range of `values`. Three kernels process all columns at
+// once:
 //
 // * `moments` sums magnitudes by sign and exponent, and their squares by exponent, in pieces of 16 bits.
-// * `tally` and `narrow`, four times in turn, find the keys of `TARGETS` ranks by radix selection from the highest 8
-//   bits to the lowest. `tally` counts the next 8 bits of the keys that have a target's prefix; `narrow` appends the
-//   8 bits of each rank to its target.
+// * `tally` and `narrow`, four times in turn, find the keys of `TARGETS` ranks by radix selection from the
+//   highest 8 bits to the lowest. `tally` counts the next 8 bits of the keys that have a target's prefix;
+//   `narrow` appends the 8 bits of each rank to its target.
 //
-// `ran` sums the step counts. Sums are accumulated in workgroup memory and then in accumulators of 64 bits, two words
-// each. The host zeroes everything, and prepends the constants KIND_…, STOPPED and CUT_SHORT to this text.
+// `ran` sums the step counts. Sums are accumulated in workgroup memory and then in accumulators of 64 bits,
+// two words each. The host zeroes everything, and prepends the constants KIND_…, STOPPED and CUT_SHORT to
+// this text.
 
 const LANES = 256u;
 // Minimum, lower quartile, median and upper quartile, each quartile with the next value, maximum.

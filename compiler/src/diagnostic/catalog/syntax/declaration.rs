@@ -199,10 +199,14 @@ catalog! {
     ///
     /// Write `fn double(x: f32) -> f32`.
     E0126 missing_arrow(found: &str, span: Span) {
+        let (place, text) = match found {
+            ":" | "=>" => (span, "->"),
+            _ => (Span { end: span.start, ..span }, "-> "),
+        };
         Diagnostic::new(format!("expected `->` or `{{` after the parameters, found {}", short(found)))
             .at(span, "the type of the result stands after `->`")
             .help("write `fn name(x: f32) -> f32 { … }`")
-            .replace(if matches!(found, ":" | "=>") { span } else { Span { end: span.start, ..span } }, if matches!(found, ":" | "=>") { "->" } else { "-> " })
+            .replace(place, text)
     }
 
     /// A name that gets no value.

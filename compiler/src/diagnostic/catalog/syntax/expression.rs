@@ -269,7 +269,8 @@ catalog! {
     E0144 statement_as_value(word: &str, span: Span) {
         Diagnostic::new(format!("`{word}` is a statement and has no value"))
             .at(span, "a value belongs here")
-            .help("`if c { a } else { b }` is a value, with one expression in each branch; otherwise assign to a `var`")
+            .help("`if c { a } else { b }` is a value, with one expression in each branch; otherwise assign \
+                to a `var`")
     }
 
     /// A comprehension with its value before the `for`.

@@ -45,8 +45,8 @@ catalog! {
     ///
     /// Write `let x = 3.0`, or `var x = 3.0` for a variable that changes.
     E0132 two_names(first: &str, second: &str, first_span: Span, span: Span) {
-        let known = type_of_c(first);
-        let help = if known == first && !matches!(first, "f32" | "i32" | "u32" | "bool" | "vec2" | "vec3" | "vec4" | "auto") {
+        let of_sim = ["f32", "i32", "u32", "bool", "vec2", "vec3", "vec4", "auto"];
+        let help = if type_of_c(first) == first && !of_sim.contains(&first) {
             format!("to declare a name write `let {second} = …`; to multiply write `{first} * {second}`")
         } else {
             format!("write `let {second} = …`, or `var {second} = …` for a variable that changes")

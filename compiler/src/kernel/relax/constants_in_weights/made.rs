@@ -1,5 +1,6 @@
 //! What stands before the time loop for weights.
 
+use super::lets;
 use crate::{
     ir::{
         BinaryOp, Expr, ExprId, Launch, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind, VarMap,
@@ -34,12 +35,9 @@ pub(crate) enum Made {
 /// Writes it down: scaled weights in the order of what they are made of, as that is how registers hold it.
 pub(crate) fn write_down(program: &mut Program, layout: &LaneLayout, mut made: Vec<(VarId, Made)>) {
     let mut places = VarMap::filled(0, program.vars.len());
-    let given = program.prologue.iter().filter_map(|stmt| match stmt {
-        Stmt::Let { var, .. } => Some(var),
-        _ => None,
-    });
-    for (place, var) in program.inputs.iter().chain(given).enumerate() {
-        places[*var] = place;
+    let given = lets(&program.prologue).into_iter().map(|(var, _)| var);
+    for (place, var) in program.inputs.iter().copied().chain(given).enumerate() {
+        places[var] = place;
     }
     made.sort_by_key(|(_, made)| match made {
         Made::First { .. } => (0, 0),

@@ -70,21 +70,22 @@ fn joint(
     while let Expr::Read(var) = program[value] {
         value = *values.get(&var).filter(|_| reads[var] == 1)?;
     }
-    match program[value] {
-        Expr::AcrossLanes {
-            op: LaneOp::Sum,
-            lanes,
-            value: part,
-        } if value != name && program.type_of(part) == Type::F32 => Some(Joint {
-            at,
-            name,
-            factor,
-            value,
-            lanes,
-            part,
-        }),
-        _ => None,
-    }
+    let Expr::AcrossLanes {
+        op: LaneOp::Sum,
+        lanes,
+        value: part,
+    } = program[value]
+    else {
+        return None;
+    };
+    (value != name && program.type_of(part) == Type::F32).then_some(Joint {
+        at,
+        name,
+        factor,
+        value,
+        lanes,
+        part,
+    })
 }
 
 /// Joins the sums over lanes of a sum that have one factor; returns the statement that names the joined sum.
@@ -93,10 +94,13 @@ fn join(program: &mut Program, root: ExprId, reads: &VarMap<u32>, values: &Value
     let mut joints: Vec<Joint> = Vec::new();
     for (at, &(term, _)) in terms.iter().enumerate() {
         let find = |name, factor| joint(program, reads, values, at, name, factor);
-        joints.extend(match program[term] {
-            Expr::Binary(BinaryOp::Multiply, a, b) => find(a, Some(b)).or_else(|| find(b, Some(a))),
-            _ => find(term, None),
-        });
+        joints.extend(
+            if let Expr::Binary(BinaryOp::Multiply, a, b) = program[term] {
+                find(a, Some(b)).or_else(|| find(b, Some(a)))
+            } else {
+                find(term, None)
+            },
+        );
     }
     let first = joints.first()?;
     let same = |other: &&Joint| match (first.factor, other.factor) {

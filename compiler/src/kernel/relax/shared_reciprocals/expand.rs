@@ -48,11 +48,10 @@ impl Search {
     }
 
     fn holds_division(&self, program: &Program, id: ExprId) -> bool {
-        match &program[id] {
-            Expr::Call(function, _) => self.expandable[function],
-            Expr::Builtin(..) => activation(program, id).is_some(),
-            _ => false,
+        if let Expr::Call(function, _) = program[id] {
+            return self.expandable[function];
         }
+        activation(program, id).is_some()
     }
 
     /// Writes out what a tree contains; the names that this needs go into `names`.
@@ -84,9 +83,10 @@ impl Search {
                 unreachable!("such a function has no other statements")
             };
             self.tree(program, value, names);
-            match stmt {
-                Stmt::Let { .. } => names.push(stmt),
-                _ => program[id] = program[value].clone(),
+            if let Stmt::Return(_) = stmt {
+                program[id] = program[value].clone();
+            } else {
+                names.push(stmt);
             }
         }
     }
@@ -185,12 +185,15 @@ pub(crate) fn functions(program: &Program) -> FunctionMap<bool> {
         for stmt in &function.body {
             fits &= matches!(stmt, Stmt::Let { .. } | Stmt::Return(_));
             nodes(program, stmt, |id| {
-                size += match program[id] {
-                    Expr::Call(inner, _) if expandable[inner] => sizes[inner],
-                    _ => 1,
-                };
+                if let Expr::Call(inner, _) = program[id]
+                    && expandable[inner]
+                {
+                    size += sizes[inner];
+                    divides = true;
+                } else {
+                    size += 1;
+                }
                 divides |= activation(program, id).is_some();
-                divides |= matches!(program[id], Expr::Call(inner, _) if expandable[inner]);
                 divides |= quotient(program, id)
                     .and_then(|(_, divisor)| intervals.of(program, divisor))
                     .is_some_and(|interval| interval.is_finite());

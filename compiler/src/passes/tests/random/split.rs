@@ -1,8 +1,8 @@
-//! Random programs that can be split over lanes: loops over the elements of arrays, with what they accumulate,
-//! and steps that do nothing but accumulate.
+//! Random programs that can be split over lanes: loops over the elements of arrays, with what they
+//! accumulate, and steps that do nothing but accumulate.
 //!
-//! Floats are summed and multiplied up exactly, in any order, but for the state `loose`, which nothing reads: it
-//! sums floats of any kind, `mass` their sizes, and `terms` counts them.
+//! Floats are summed and multiplied up exactly, in any order, but for the state `loose`, which nothing reads:
+//! it sums floats of any kind, `mass` their sizes, and `terms` counts them.
 
 use super::{Random, TYPES};
 use crate::ir::{
@@ -394,7 +394,8 @@ impl Random {
         });
     }
 
-    /// A term that gives the same bits in any order: of floats small multiples of a quarter, and as factors signs.
+    /// A term that gives the same bits in any order: of floats small multiples of a quarter, and as factors
+    /// signs.
     fn term(&mut self, op: LaneOp, ty: Type) -> ExprId {
         if !ty.is_float() {
             return self.expr(ty, 3);

@@ -3,7 +3,7 @@
 //! What is not uniform is *varying*: it takes a register of lanes, what is uniform a scalar.
 
 use sim_compiler::ir::{
-    BinaryOp, Block, Expr, ExprId, ExprMap, Program, Type, VarId, each_statement,
+    Block, ExprId, ExprMap, Program, Type, VarId, each_statement,
     uniformity::{Tracking, Uniformity},
 };
 
@@ -43,7 +43,7 @@ impl Analysis {
     fn find_types(&mut self, program: &Program, root: ExprId) {
         let nodes: Vec<ExprId> = program.nodes(root).collect();
         for &node in nodes.iter().rev() {
-            self.types[node] = self.type_of(program, node);
+            self.types[node] = program.type_by(node, |operand| self.ty(operand));
         }
     }
 
@@ -69,46 +69,5 @@ impl Analysis {
             rounds: !jumps.iterations.is_uniform(),
             breaks: !jumps.breaks.is_uniform(),
         }
-    }
-
-    /// Like `Program::type_of`, with the types of operands known.
-    fn type_of(&self, program: &Program, node: ExprId) -> Type {
-        match &program[node] {
-            Expr::Unary(_, a) | Expr::Select { accept: a, .. } => self.ty(*a),
-            Expr::Binary(op, a, b) if !is_comparison(*op) => match self.ty(*a) {
-                Type::F32 => self.ty(*b),
-                other => other,
-            },
-            Expr::Builtin(id, args) => {
-                let types: Vec<Type> = args.iter().map(|&arg| self.ty(arg)).collect();
-                id.row().result(&types)
-            }
-            // The operand types of other expressions are not needed.
-            _ => program.type_of(node),
-        }
-    }
-}
-
-/// Whether the result is a `bool`.
-fn is_comparison(op: BinaryOp) -> bool {
-    match op {
-        BinaryOp::Equal
-        | BinaryOp::NotEqual
-        | BinaryOp::Less
-        | BinaryOp::LessEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterEqual
-        | BinaryOp::And
-        | BinaryOp::Or => true,
-        BinaryOp::Add
-        | BinaryOp::Subtract
-        | BinaryOp::Multiply
-        | BinaryOp::Divide
-        | BinaryOp::Remainder
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor
-        | BinaryOp::ShiftLeft
-        | BinaryOp::ShiftRight => false,
     }
 }

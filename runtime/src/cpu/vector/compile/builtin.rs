@@ -64,10 +64,10 @@ impl Compiler<'_> {
         }
         let mut numbers = Vec::new();
         for &arg in args {
-            match self.program[arg] {
-                Expr::RandomWord { number } => numbers.push(number),
-                _ => return None,
-            }
+            let Expr::RandomWord { number } = self.program[arg] else {
+                return None;
+            };
+            numbers.push(number);
         }
         let numbers: Vec<Operand> = numbers
             .into_iter()

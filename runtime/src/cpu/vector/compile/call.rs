@@ -9,7 +9,7 @@ use crate::cpu::vector::{
     program::{Known, Register},
 };
 use sim_compiler::{
-    ir::{Block, Expr, ExprId, FunctionId, Stmt},
+    ir::{Block, Expr, ExprId, FunctionId, Stmt, any_statement},
     random::Generator,
 };
 
@@ -117,32 +117,17 @@ impl Compiler<'_> {
     }
 
     fn draws_words(&self, root: ExprId) -> bool {
-        let mut waiting = vec![root];
-        while let Some(node) = waiting.pop() {
-            if matches!(self.program[node], Expr::RandomWord { .. }) {
-                return true;
-            }
-            waiting.extend_from_slice(&self.program[node].operands());
-        }
-        false
+        let mut nodes = self.program.nodes(root);
+        nodes.any(|node| matches!(self.program[node], Expr::RandomWord { .. }))
     }
 }
 
 /// Whether a function may return before its last statement.
 fn returns_early(body: &Block) -> bool {
-    body.iter().enumerate().any(|(k, stmt)| match stmt {
-        Stmt::Return(_) => k + 1 < body.len(),
-        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
-        Stmt::For { body, .. } => contains_return(body),
-        _ => false,
-    })
-}
-
-fn contains_return(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Return(_) => true,
-        Stmt::If { accept, reject, .. } => contains_return(accept) || contains_return(reject),
-        Stmt::For { body, .. } => contains_return(body),
-        _ => false,
-    })
+    let early = if let [before @ .., Stmt::Return(_)] = &body[..] {
+        before
+    } else {
+        body
+    };
+    any_statement(early, &|stmt| matches!(stmt, Stmt::Return(_)))
 }

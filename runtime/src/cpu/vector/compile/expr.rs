@@ -188,10 +188,10 @@ impl Compiler<'_> {
 
     /// The element of a constant index.
     pub(super) fn literal_index(&self, index: ExprId, length: u32) -> Option<u32> {
-        match self.program[index] {
-            Expr::Literal(Value::I32(k)) => u32::try_from(k).ok().filter(|&k| k < length),
-            _ => None,
-        }
+        let Expr::Literal(Value::I32(k)) = self.program[index] else {
+            return None;
+        };
+        u32::try_from(k).ok().filter(|&k| k < length)
     }
 
     fn pick(&mut self, array: AgentArray, index: Operand) -> Register {

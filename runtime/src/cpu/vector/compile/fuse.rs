@@ -248,7 +248,20 @@ fn term(op: BinaryOp) -> Option<Term> {
         BinaryOp::Subtract => Some(Term::Sub),
         BinaryOp::Multiply => Some(Term::Mul),
         BinaryOp::Divide => Some(Term::Div),
-        _ => None,
+        BinaryOp::Remainder
+        | BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => None,
     }
 }
 

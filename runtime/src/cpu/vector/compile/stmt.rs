@@ -291,16 +291,14 @@ impl<'p> Compiler<'p> {
     }
 
     fn branch(&mut self, condition: ExprId, accept: &'p Block, reject: &'p Block) {
-        let (inner, negated) = match self.program[condition] {
-            Expr::Unary(UnaryOp::Not, inner) => (inner, true),
-            _ => (condition, false),
-        };
         let varies = self.analysis.varies(condition);
-        let word = self.word(inner);
-        let (accept, reject) = match negated {
-            false => (accept, reject),
-            true => (reject, accept),
-        };
+        let (condition, accept, reject) =
+            if let Expr::Unary(UnaryOp::Not, inner) = self.program[condition] {
+                (inner, reject, accept)
+            } else {
+                (condition, accept, reject)
+            };
+        let word = self.word(condition);
         match word {
             Operand::Scalar(slot) if !varies => {
                 let (middle, end) = (self.label(), self.label());
@@ -335,7 +333,14 @@ impl<'p> Compiler<'p> {
         let kind = match jump {
             Stmt::Break => Kind::Loop,
             Stmt::Continue => Kind::Round,
-            _ => return false,
+            Stmt::Let { .. }
+            | Stmt::Var { .. }
+            | Stmt::Assign { .. }
+            | Stmt::AssignElement { .. }
+            | Stmt::If { .. }
+            | Stmt::For { .. }
+            | Stmt::Stop
+            | Stmt::Return(_) => return false,
         };
         let target = self.frames.iter().rposition(|frame| frame.kind == kind);
         let here = self.frames.iter().rposition(|frame| frame.mask.is_some());

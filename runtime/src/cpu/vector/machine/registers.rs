@@ -6,8 +6,8 @@
 //! * A call of a kernel requires the instruction set that the kernel was compiled for; `Program::check` has
 //!   verified that the processor has it.
 //!
-//! A register holds one scalar of 32 bits for each lane, whatever `Scalar::words` says of storage: scalars of another
-//! width would be widened here.
+//! A register holds one scalar of 32 bits for each lane, whatever `Scalar::words` says of storage: scalars of
+//! another width would be widened here.
 
 use crate::cpu::vector::{
     kernel::{Call, Kernel, Lanes, TwinKernel},

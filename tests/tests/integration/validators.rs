@@ -2,9 +2,12 @@
 
 use super::files;
 use sim_compiler::{Math, Options, compile_with, kernel::schedule::Schedule, random::Generator};
-use std::process::{Command, Stdio};
+use std::{
+    collections::HashSet,
+    process::{Command, Stdio},
+};
 
-/// Every model of the repository in every form, as name and kernel.
+/// Every model of the repository in every form, as name and kernel; kernels of one text once.
 fn kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "tests/language", "tests/run"] {
@@ -45,6 +48,8 @@ fn kernels() -> Vec<(String, String)> {
             }
         }
     }
+    let mut seen = HashSet::new();
+    kernels.retain(|(_, wgsl)| seen.insert(wgsl.clone()));
     kernels
 }
 

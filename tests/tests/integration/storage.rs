@@ -1,5 +1,5 @@
-//! `compiler/src/value.rs` alone knows how many words of storage a scalar has and how many bytes a word has, so
-//! that numbers of another width have one place.
+//! `compiler/src/value.rs` alone knows how many words of storage a scalar has and how many bytes a word has,
+//! so that numbers of another width have one place.
 //!
 //! Other code that lays out or reads storage may therefore neither count scalars (`components`) nor calculate
 //! with a literal 4. What it does with them is listed here, with the reason.
@@ -122,7 +122,7 @@ fn one_module_knows_the_words_of_a_scalar() {
                 let is_allowed = |&(file, piece, _): &(&str, &str, &str)| {
                     path.ends_with(file) && line.contains(piece)
                 };
-                match ALLOWED.iter().position(|it| is_allowed(it)) {
+                match ALLOWED.iter().position(is_allowed) {
                     Some(at) => drop(used.insert(at)),
                     None => complaints.push(format!("{path}:{}: {}", number + 1, line.trim())),
                 }

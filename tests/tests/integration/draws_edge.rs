@@ -42,8 +42,7 @@ output hash
 output count
 ";
 
-/// `SIM_DRAW_AGENTS=10_000_000 cargo test --release -p sim-tests --test house integers_are_the_same` compares
-/// so many agents.
+/// `SIM_DRAW_AGENTS=10_000_000` compares that many agents; docs/random.md has the command.
 #[test]
 fn integers_are_the_same_everywhere() {
     let agents = std::env::var("SIM_DRAW_AGENTS").map_or(5_000, |text| {
@@ -101,7 +100,8 @@ fn tiny_chances_and_long_waits_have_all_bits_of_a_word() {
 
 #[test]
 fn an_exponential_number_is_above_zero() {
-    let ends = "state o = exponential_from(0xffffffffu)\nstate p = exponential_from(0u)\noutput o\noutput p\n";
+    let ends = "state o = exponential_from(0xffffffffu)\nstate p = exponential_from(0u)\noutput o\n\
+        output p\n";
     for backend in launch::backends() {
         let simulation = launch::simulation(ends, backend, true).expect("compiles");
         let run = simulation.agents(1).run().expect("runs");
@@ -131,7 +131,8 @@ fn uniform_numbers_stay_below_their_end() {
     for [low, high] in ENDS {
         let constant = format!("state o = uniform({low:?}, {high:?})\noutput o\n");
         let param = "param a: f32\nparam b: f32\nstate o = uniform(a, b)\noutput o\n";
-        let run = "param a: f32\nparam b: f32\nstate c = select(a, b, agent < 0)\nstate d = select(b, a, agent < 0)\n\
+        let run = "param a: f32\nparam b: f32\nstate c = select(a, b, agent < 0)\n\
+            state d = select(b, a, agent < 0)\n\
                    state o = uniform(c, d)\noutput o\n";
         for (body, params) in [(constant.as_str(), false), (param, true), (run, true)] {
             for backend in launch::backends() {
@@ -254,7 +255,8 @@ fn a_launch_without_a_distribution_is_refused() {
     // Through functions of params, too, but not of the agent.
     let hazard = "fn twice(x: f32) -> f32 {\n    return 2.0 * x\n}\nstep {\n    x = exponential(twice(p))\n}";
     assert!(with(hazard, 0.0).is_some());
-    let own = "fn at(x: f32) -> f32 {\n    return x * f32(agent)\n}\nstep {\n    x = exponential(at(p) + 1.0)\n}";
+    let own = "fn at(x: f32) -> f32 {\n    return x * f32(agent)\n}\nstep {\n    x = exponential(at(p) + \
+        1.0)\n}";
     assert_eq!(with(own, -9.0), None);
     let weights = "param w = [1.0, 2.0]\nagents 1\nstate x = categorical(w)\noutput x\n";
     let simulation = Simulation::compile(weights)

@@ -1,26 +1,8 @@
 //! The rules of the code base, as tests: layers, sizes, heads.
 
-use super::files;
+use super::files::{self, sources};
 use sim_compiler::builtin::{Meaning, table};
-use std::path::{Path, PathBuf};
-
-fn sources(folder: &str) -> Vec<(PathBuf, String)> {
-    fn walk(path: &Path, found: &mut Vec<(PathBuf, String)>) {
-        for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() && !path.ends_with("target") {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).expect("source is text");
-                found.push((path, text));
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk(&files::root().join(folder), &mut found);
-    assert!(!found.is_empty(), "no sources in {folder}");
-    found
-}
+use std::path::PathBuf;
 
 fn all() -> Vec<(PathBuf, String)> {
     [
@@ -50,6 +32,34 @@ fn files_are_short_and_say_what_they_are() {
         }
     }
     files::report("files break the rules", complaints);
+}
+
+/// Columns of a line.
+const WIDTH: usize = 110;
+
+/// Rows of tables may be longer, and so may a line with a word that fits no line.
+#[test]
+fn lines_are_short() {
+    let mut complaints = Vec::new();
+    for (path, text) in files::texts("", &["md", "rs", "wgsl"]) {
+        // Generated: a paragraph is a line.
+        if path.ends_with("docs/builtins.md") {
+            continue;
+        }
+        for (k, line) in text.lines().enumerate() {
+            let is_row = line.trim_start_matches(['/', '!', ' ']).starts_with('|');
+            let fits = |word: &str| word.chars().count() < WIDTH - 10;
+            let columns = line.chars().count();
+            if columns > WIDTH && !is_row && line.split(' ').all(fits) {
+                let place = path.display();
+                complaints.push(format!(
+                    "{place}:{}: {columns} columns, at most {WIDTH}",
+                    k + 1
+                ));
+            }
+        }
+    }
+    files::report("lines are too long", complaints);
 }
 
 /// Functions as rustfmt writes them: from a line with `fn` to the closing brace of the same indentation.

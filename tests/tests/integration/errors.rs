@@ -21,7 +21,11 @@ fn each_specimen_makes_its_one_mistake() {
             &diagnostics,
             Default::default(),
         );
-        insta::with_settings!({snapshot_path => "../../errors/snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::with_settings!({
+            snapshot_path => "../../errors/snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true
+        }, {
             insta::assert_snapshot!(name.clone(), report);
         });
         let (slug, form) = (slug_of(&name), name.contains('-'));

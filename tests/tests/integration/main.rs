@@ -12,6 +12,8 @@ mod editors;
 #[cfg(feature = "texts")]
 mod errors;
 mod examples;
+#[cfg(feature = "texts")]
+mod exhaustive;
 mod files;
 mod format;
 #[cfg(feature = "texts")]

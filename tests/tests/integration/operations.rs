@@ -82,7 +82,11 @@ fn each_kernel_has_its_operations() {
             }
         }
     }
-    insta::with_settings!({snapshot_path => "snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
+    insta::with_settings!({
+        snapshot_path => "snapshots",
+        prepend_module_to_snapshot => false,
+        omit_expression => true
+    }, {
         insta::assert_snapshot!("operations", page);
     });
 }

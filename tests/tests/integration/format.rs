@@ -142,7 +142,7 @@ fn the_page_of_the_style_shows_it() {
 }
 
 #[test]
-fn models_of_the_house_keep_their_meaning() {
+fn models_of_the_repository_keep_their_meaning() {
     let mut complaints = Vec::new();
     for (name, source) in GOOD.into_iter().flat_map(files::models) {
         if let Err(complaint) = hold(&source) {

@@ -28,7 +28,11 @@ fn each_construct_has_its_page() {
             "{source}\n======== IR\n{ir}\n======== WGSL\n{}",
             kernel.wgsl
         );
-        insta::with_settings!({snapshot_path => "../../language/snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::with_settings!({
+            snapshot_path => "../../language/snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true
+        }, {
             insta::assert_snapshot!(name, page);
         });
     }
