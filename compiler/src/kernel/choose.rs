@@ -173,8 +173,8 @@ fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
     let why = match lanes < asked {
         false => "the caller asked for it".to_owned(),
         true => format!(
-            "the caller asked for {asked}, but the model has no loops to split over that many, or barriers would \
-             stand where agents diverge"
+            "the caller asked for {asked}, but the model has no loops to split over that many, or barriers \
+             would stand where agents diverge"
         ),
     };
     let what = in_words(lanes, splits.subgroup);

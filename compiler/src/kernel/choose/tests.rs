@@ -365,9 +365,10 @@ fn gpus_relax_under_the_fast_mathematics() {
         agents: 1_000,
         ..gpu
     };
-    let sums = "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums add the terms \
-                that are known last at their end"
-        .to_owned();
+    let sums =
+        "3 sums are chains of fused multiply-adds; 2 constants went into weights; 2 sums add the \
+                terms that are known last at their end"
+            .to_owned();
     assert_eq!(relaxes(Math::Fast, few, None), Some(sums));
     let text = "3 sums are chains of fused multiply-adds; 1 pair of divisions shares a reciprocal; 2 \
         constants went into weights";
