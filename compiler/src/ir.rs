@@ -3,7 +3,7 @@
 //!
 //! Invariants, held by `verify`:
 //! * An expression is pure and total: evaluating it early, late or not at all changes nothing but time.
-//! Indices are in range and divisors are guarded by definition of the operators (see [`BinaryOp`]).
+//!   Indices are in range and divisors are guarded by definition of the operators (see [`BinaryOp`]).
 //! * An expression node has exactly one user. A value that is used twice has a name: a `let`.
 //! * Only scalars, vectors of `f32` and flat arrays of these are left: `lower` has taken structs apart
 //!   (one variable per field), flattened nested arrays (row-major), turned enums into `u32`, `match` into
