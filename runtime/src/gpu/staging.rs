@@ -69,7 +69,7 @@ impl Staging {
             label: Some("sim"),
             timestamp_writes,
         });
-        // A timestamp at the beginning of the pass counts half a microsecond more on an H200, presumably for
+        // A timestamp at the beginning of the pass counts half a microsecond more, presumably for
         // the queries that wgpu clears right before it.
         if let Some(clock) = clock.filter(|clock| clock.inside_passes) {
             pass.write_timestamp(&clock.queries, 0);

@@ -1,7 +1,8 @@
 //! Every distribution against its definition: moments, tails, extremes, and chi-squared or
 //! Kolmogorov–Smirnov.
 //!
-//! `SIM_DRAWS=100_000_000 cargo test --release -p sim-tests --test house draw_statistics -- --nocapture`
+//! `cargo test --release -p sim-tests --test integration draw_statistics -- --nocapture` with
+//! `SIM_DRAWS=100_000_000` set
 //! draws that many numbers of each and prints the table of docs/random.md; `SIM_DRAWS_ON=gpu` has the GPU
 //! draw them.
 
