@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Number of steps, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     steps: Option<u32>,
+    /// Number of agents in a world, instead of the model's.
+    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
+    world: Option<u32>,
     /// Seed of all random draws.
     #[arg(
         long,
@@ -179,6 +182,9 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
     }
     if let Some(steps) = args.steps {
         simulation = simulation.steps(steps);
+    }
+    if let Some(members) = args.world {
+        simulation = simulation.world(members);
     }
     if let Some(population) = args.population {
         simulation = simulation.population(population);

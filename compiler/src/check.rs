@@ -22,6 +22,7 @@ mod place;
 mod stmt;
 mod suggest;
 mod ty;
+mod world;
 
 pub(crate) use constant::{ir_binary, ir_unary};
 pub(crate) use flow::returns;
@@ -33,6 +34,7 @@ use crate::{
         self, Constant, DataId, EnumId, ExprId, ExprKind, FunctionId, InputId, LocalId, LocalKind,
         Model, ParamId, StateId, StructId, Type,
     },
+    ir::Owner,
     names::Notes,
     span::Span,
     syntax::ast,
@@ -142,6 +144,10 @@ struct CallSite {
     forbids_draw: Option<&'static str>,
     /// In the default of an input, where neither inputs nor tables can be read.
     before_launch: bool,
+    /// The world code that it is in, where nothing of an agent can be read.
+    in_world: Option<&'static str>,
+    /// In an element of a fold over the world in world code, where no draw can be made.
+    per_agent: bool,
 }
 
 struct Checker<'a> {
@@ -163,6 +169,10 @@ struct Checker<'a> {
     /// Names that the current block declares further down, for "used before its declaration".
     later: Vec<HashMap<&'a str, Span>>,
     place: Place,
+    /// Is this world code?
+    of_world: bool,
+    /// Elements and filters of folds over the world around the current expression, in world code.
+    in_elements: bool,
     loops: u32,
     in_integrate: bool,
     calls: Vec<CallSite>,
@@ -192,6 +202,8 @@ impl<'a> Checker<'a> {
             scopes: Vec::new(),
             later: Vec::new(),
             place: Place::Constant,
+            of_world: false,
+            in_elements: false,
             loops: 0,
             in_integrate: false,
             calls: Vec::new(),
@@ -336,9 +348,32 @@ impl<'a> Checker<'a> {
     }
 
     fn at_place<T>(&mut self, place: Place, run: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.place, place);
+        self.at_place_of(Owner::Agent, place, run)
+    }
+
+    fn at_place_of<T>(
+        &mut self,
+        owner: Owner,
+        place: Place,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = (self.place, self.of_world, self.in_elements);
+        (self.place, self.of_world, self.in_elements) = (place, owner == Owner::World, false);
         let result = self.scoped(run);
-        self.place = before;
+        (self.place, self.of_world, self.in_elements) = before;
         result
+    }
+
+    /// What messages call the place.
+    fn place_name(&self) -> &'static str {
+        match self.place {
+            Place::StateInit if self.of_world => "the initial value of a world state",
+            Place::Step if self.of_world => "`world step`",
+            Place::Output if self.of_world => "a world output",
+            Place::InputDefault | Place::InputDraw if self.of_world => {
+                "the default of a world input"
+            }
+            place => place.describe(),
+        }
     }
 }

@@ -7,12 +7,13 @@
 
 pub mod print;
 pub mod ty;
+mod walk;
 
 pub use crate::syntax::ast::{BinaryOp, UnaryOp};
 use crate::{
     builtin::{BuiltinId, Draw, Fold},
     diagnostic::Reported,
-    ir::Launch,
+    ir::{Launch, Owner},
     span::Span,
 };
 pub use ty::{Constant, Type};
@@ -56,6 +57,8 @@ pub struct Model {
     pub agents: Option<u32>,
     /// Default number of steps.
     pub steps: Option<u32>,
+    /// Default number of agents in a world.
+    pub world: Option<u32>,
     pub structs: Vec<Struct>,
     pub enums: Vec<Enum>,
     pub params: Vec<Param>,
@@ -114,6 +117,7 @@ pub struct Input {
     pub name: String,
     pub doc: String,
     pub ty: Type,
+    pub owner: Owner,
     pub source: InputSource,
     pub span: Span,
 }
@@ -134,6 +138,7 @@ pub struct State {
     pub name: String,
     pub doc: String,
     pub ty: Type,
+    pub owner: Owner,
     pub init: ExprId,
     /// Has it an equation in an `integrate`?
     pub integrated: bool,
@@ -146,6 +151,7 @@ pub struct Output {
     pub name: String,
     pub doc: String,
     pub ty: Type,
+    pub owner: Owner,
     pub value: ExprId,
     pub span: Span,
 }
@@ -164,6 +170,8 @@ pub struct Function {
     pub draws: bool,
     /// Itself or a function that it calls reads an input.
     pub reads_inputs: bool,
+    /// Itself or a function that it calls reads an input of an agent, `agent` or `member`.
+    pub reads_agent: bool,
     /// Itself or a function that it calls reads a table.
     pub reads_data: bool,
     pub span: Span,
@@ -205,9 +213,10 @@ impl Function {
     }
 }
 
-/// `step`
+/// `step`, `world step`
 #[derive(Clone, Debug)]
 pub struct StepBlock {
+    pub owner: Owner,
     /// The name of the step index.
     pub index: Option<LocalId>,
     pub body: Block,
@@ -260,8 +269,7 @@ pub enum StmtKind {
     },
     For {
         index: LocalId,
-        start: ExprId,
-        end: ExprId,
+        domain: Domain,
         body: Block,
     },
     While {
@@ -334,6 +342,10 @@ pub enum ExprKind {
     Input(InputId),
     State(StateId),
     Launch(Launch),
+    /// `world[k]`, an agent of the world.
+    WorldAt(ExprId),
+    /// What belongs to an agent of the world.
+    Of(ExprId, AgentField),
     /// How many rows an open table has.
     Rows(DataId),
     Unary(UnaryOp, ExprId),
@@ -374,12 +386,31 @@ pub enum ExprKind {
     Error(Reported),
 }
 
-/// `for i in a..b if c: e`
+/// What stands behind an agent of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentField {
+    State(StateId),
+    Input(InputId),
+    /// Its place in the world.
+    Member,
+    /// Its number in the population.
+    Agent,
+}
+
+/// What a loop or a comprehension runs over.
+#[derive(Clone, Copy, Debug)]
+pub enum Domain {
+    /// `i32`s from the first to before the last.
+    Range(ExprId, ExprId),
+    /// The agents of the world.
+    World,
+}
+
+/// `for i in a..b if c: e`, `for other in world if c: e`
 #[derive(Clone, Debug)]
 pub struct Comprehension {
     pub index: LocalId,
-    pub start: ExprId,
-    pub end: ExprId,
+    pub domain: Domain,
     pub filter: Option<ExprId>,
     pub value: ExprId,
 }

@@ -28,6 +28,7 @@ use crate::{builtin::BuiltinId, span::Span};
 pub use affine::Affine;
 pub use map::{ExprMap, FunctionMap, Map, VarMap};
 pub use section::Section;
+use std::ops::{Deref, DerefMut};
 pub use walk::{Nodes, Operands, any_statement, each_statement};
 
 /// Names a variable of [`Program::vars`].
@@ -45,8 +46,15 @@ pub struct FunctionId(pub u32);
 /// A model, lowered: what one agent does from its birth to its outputs.
 ///
 /// Per agent: `init` at birth; then `prologue`, then for every step of `first_step..end_step` each phase in
-/// order, unless the agent has stopped; then `finish`, once all steps are done. In a run split over several
-/// dispatches the states travel through storage, and `prologue` runs again in each.
+/// order, unless the agent has stopped; then `ends` and `finish`, once all steps are done. In a run split over
+/// several dispatches the states travel through storage, and `prologue` runs again in each.
+///
+/// # Worlds
+///
+/// The agents of a world run each phase together: all complete one before the next begins. A phase of owner
+/// [`Owner::World`] computes values of the world: every agent of the world runs it, also those that have
+/// stopped, and all compute the same, each in copies of its own of the world's states. What differs from agent
+/// to agent reaches no state of the world and no control flow but by way of [`Expr::AcrossWorld`].
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Every variable.
@@ -69,16 +77,67 @@ pub struct Program {
     pub states: Vec<VarId>,
     /// The outputs, in layout order.
     pub outputs: Vec<VarId>,
+    /// The inputs of a world, in layout order.
+    pub world_inputs: Vec<VarId>,
+    /// The states of a world, in layout order; each agent has the same values.
+    pub world_states: Vec<VarId>,
+    /// The outputs of a world, in layout order.
+    pub world_outputs: Vec<VarId>,
     /// Assigns every state; runs once at the agent's birth, with the random step `INIT_STEP`.
     pub init: Block,
     /// `let`s that depend on neither step nor states that change: loop-invariant code ends here.
     pub prologue: Block,
     /// The phases of one step, in order: the body of the time loop.
-    pub phases: Vec<Block>,
-    /// Runs once after the last step, with the random step `FINISH_STEP`, and assigns every output.
+    pub phases: Vec<Phase>,
+    /// The phases after the last step, with the random step `FINISH_STEP`; they assign the world outputs.
+    pub ends: Vec<Phase>,
+    /// Runs once after `ends`, with the random step `FINISH_STEP`, and assigns every output.
     pub finish: Block,
     /// Per input with a default or a distribution: how the host computes it when the launch gives none.
     pub input_defaults: Vec<InputDefault>,
+}
+
+/// Whose a value is, or who runs a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Owner {
+    /// Each agent.
+    #[default]
+    Agent,
+    /// Each world.
+    World,
+}
+
+/// What the agents of a world run together.
+#[derive(Clone, Debug, Default)]
+pub struct Phase {
+    /// Who runs it.
+    pub owner: Owner,
+    /// What it does.
+    pub body: Block,
+}
+
+impl From<Block> for Phase {
+    /// A phase of agents.
+    fn from(body: Block) -> Phase {
+        Phase {
+            owner: Owner::Agent,
+            body,
+        }
+    }
+}
+
+impl Deref for Phase {
+    type Target = Block;
+
+    fn deref(&self) -> &Block {
+        &self.body
+    }
+}
+
+impl DerefMut for Phase {
+    fn deref_mut(&mut self) -> &mut Block {
+        &mut self.body
+    }
 }
 
 /// How the host computes an input that the launch did not give; no kernel runs this.
@@ -89,8 +148,18 @@ pub struct InputDefault {
     pub input: String,
     /// The random step of its draws: `INPUT_STEP` less the input's number.
     pub random_step: u32,
+    /// Whose input it is.
+    pub owner: Owner,
     /// Assigns the input's variables; reads only params and launch numbers other than `Step`.
     pub body: Block,
+}
+
+impl InputDefault {
+    /// Is a variable, or a field of the manifest, of this name a part of the input?
+    pub fn is_of(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.input.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
 }
 
 /// A variable.
@@ -106,7 +175,7 @@ pub struct Var {
     pub len: Len,
     /// Where it lives and who may assign it.
     pub kind: VarKind,
-    /// For `Input State Output`: its first 32-bit word in the agent's row of its kind, components and
+    /// For `Input State Output` and those of the world: its first 32-bit word in the agent's row of its kind, components and
     /// elements following one another. For `Param`: the same in the uniform block, see `manifest`. For
     /// `Data`: the number of its binding. For others 0.
     pub word: u32,
@@ -143,6 +212,12 @@ pub enum VarKind {
     State,
     /// Per agent, written by `finish`.
     Output,
+    /// Per world, set at launch.
+    WorldInput,
+    /// Per world, changed by phases of the world.
+    WorldState,
+    /// Per world, written by `ends`.
+    WorldOutput,
     /// A name for a value: assigned by exactly one `Let`, before and in scope of every use.
     Let,
     /// A local variable: declared by one `Var` statement.
@@ -228,7 +303,7 @@ pub enum Stmt {
     Break,
     /// Ends this iteration of the innermost `For`.
     Continue,
-    /// Only in a phase: this agent is done, with its states as they are.
+    /// Only in a phase of agents: this agent is done, with its states as they are.
     Stop,
     /// Only in a function: its result.
     Return(ExprId),
@@ -300,10 +375,22 @@ pub enum Expr {
     Builtin(BuiltinId, Vec<ExprId>),
     /// A function of the model.
     Call(FunctionId, Vec<ExprId>),
-    /// 32 random bits, `u32`: word `number` (a `u32`) of this agent in this step. Depends on the step.
+    /// 32 random bits, `u32`: word `number` (a `u32`) of this agent or its world in this step. Depends on the
+    /// step.
     RandomWord {
+        /// Whose stream.
+        owner: Owner,
         /// The number of the word within the step.
         number: ExprId,
+    },
+    /// A state or input of an agent of the same world, as it was when the phase began; not in `init`.
+    Other {
+        /// The variable, of kind `State` or `Input`.
+        var: VarId,
+        /// Of an array: which element, `i32`, in range.
+        index: Option<ExprId>,
+        /// The agent's place in the world, `i32`, in range.
+        member: ExprId,
     },
     /// The values that the lanes of this agent have for a value, combined; the same bits in all of them.
     ///
@@ -318,9 +405,19 @@ pub enum Expr {
         /// What each lane has.
         value: ExprId,
     },
+    /// Only in a phase of a world: the values that the agents of the world have for a value, combined as a
+    /// tree: neighbours by their place in the world first (0 and 1, 2 and 3, …; a last one without a neighbour
+    /// stays), then the results likewise. All agents get the same bits; neither conditions around this expression nor
+    /// bounds of loops around it may differ from agent to agent of a world.
+    AcrossWorld {
+        /// How.
+        op: LaneOp,
+        /// What each agent has.
+        value: ExprId,
+    },
 }
 
-/// How the values of an agent's lanes are combined.
+/// How the values of an agent's lanes, or of a world's agents, are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaneOp {
     /// `+`, in the order of a balanced tree.
@@ -362,6 +459,12 @@ pub enum Launch {
     Steps,
     /// The index of the current step; only in a phase.
     Step,
+    /// This agent's place in its world.
+    Member,
+    /// The size of the world.
+    Members,
+    /// The index of the world: `Agent / Members`.
+    World,
     /// Which of the agent's lanes this is, from 0; see [`Expr::AcrossLanes`].
     Lane {
         /// How many there are.
@@ -398,7 +501,9 @@ impl Program {
         match &self[id] {
             Expr::Literal(value) => value.ty(),
             Expr::Launch(_) | Expr::Rows(_) => Type::I32,
-            Expr::Read(var) | Expr::Element { array: var, .. } => self[*var].ty,
+            Expr::Read(var) | Expr::Element { array: var, .. } | Expr::Other { var, .. } => {
+                self[*var].ty
+            }
             Expr::Swizzle { components, .. } => Type::float(components.len()),
             Expr::Compose(parts) => Type::float(parts.len()),
             Expr::Splat { ty, .. } => *ty,
@@ -434,7 +539,7 @@ impl Program {
             }
             Expr::Call(id, _) => self[*id].result,
             Expr::RandomWord { .. } => Type::U32,
-            Expr::AcrossLanes { value, .. } => of(*value),
+            Expr::AcrossLanes { value, .. } | Expr::AcrossWorld { value, .. } => of(*value),
         }
     }
 }

@@ -16,19 +16,21 @@ mod layout;
 mod place;
 mod stmt;
 mod store;
+mod world;
 
 use crate::{
     builtin::BuiltinId,
     diagnostic::{Diagnostic, catalog},
     hir::{self, InputSource, Model, StateId, Type},
-    ir::{self, Block, Expr, ExprId, Len, Program, Stmt, Value, Var, VarId, VarKind},
-    launch_checks::{LaunchChecks, Phase},
+    ir::{self, Block, Expr, ExprId, Len, Owner, Phase, Program, Stmt, Value, Var, VarId, VarKind},
+    launch_checks::{LaunchChecks, Phase as CheckedPhase},
     manifest::{Manifest, Requirement},
     random::INPUT_STEP,
     span::Span,
 };
 use place::{Fields, Place};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use world::Agent;
 
 /// Expressions and variables that a model may become. A few lines can expand to very many: structs are copied
 /// field by field, and functions inlined at each call.
@@ -100,15 +102,27 @@ struct Lowerer<'a> {
     stage: HashMap<StateId, VarId>,
     functions: HashMap<hir::FunctionId, ir::FunctionId>,
     frame: Option<Frame>,
-    /// The counter of draws, once the current block has drawn.
-    draws: Option<VarId>,
+    /// Whose code is being lowered.
+    owner: Owner,
+    /// By owner: the counter of draws, once the current block has drawn.
+    draws: [Option<VarId>; 2],
+    /// The counters of all blocks.
+    counters: HashSet<VarId>,
+    /// Agents of the world that are named.
+    agents: HashMap<hir::LocalId, Agent>,
+    /// Folds of the world that have been computed, and where they are kept.
+    gathered: HashMap<hir::ExprId, VarId>,
+    /// Within the elements of a fold of the world?
+    in_elements: bool,
+    /// The `let`s of the current block whose values are of the world.
+    shared: HashSet<hir::LocalId>,
     /// Inclusive bounds of index variables and lets, where known.
     ranges: HashMap<VarId, (i64, i64)>,
     requirements: Vec<Requirement>,
     /// Not every agent reaches the current statement in every step.
     conditional: bool,
     /// When the current statement runs.
-    phase: Phase,
+    phase: CheckedPhase,
     /// Draws that every agent reaches.
     reached: Vec<launch_checks::Reached>,
     /// Names of arguments that the program itself does not use.
@@ -145,11 +159,17 @@ impl<'a> Lowerer<'a> {
             stage: HashMap::new(),
             functions: HashMap::new(),
             frame: None,
-            draws: None,
+            owner: Owner::Agent,
+            draws: [None; 2],
+            counters: HashSet::new(),
+            agents: HashMap::new(),
+            gathered: HashMap::new(),
+            in_elements: false,
+            shared: HashSet::new(),
             ranges: HashMap::new(),
             requirements: Vec::new(),
             conditional: false,
-            phase: Phase::default(),
+            phase: CheckedPhase::default(),
             reached: Vec::new(),
             names_of_checks: Block::new(),
             constants: HashMap::new(),
@@ -166,15 +186,20 @@ impl<'a> Lowerer<'a> {
     fn input_defaults(&mut self) {
         for (number, input) in self.model.inputs.iter().enumerate() {
             let place = self.inputs[number].clone();
-            self.phase = Phase::Input(self.program.input_defaults.len());
+            self.phase = CheckedPhase::Input(self.program.input_defaults.len());
             let body = match input.source {
                 InputSource::Required => continue,
-                InputSource::Default(value) => self.entry(|lowerer| lowerer.fill(&place, value)),
-                InputSource::Drawn(value) => self.entry(|lowerer| lowerer.draw_each(&place, value)),
+                InputSource::Default(value) => {
+                    self.entry_of(input.owner, |lowerer| lowerer.fill(&place, value))
+                }
+                InputSource::Drawn(value) => {
+                    self.entry_of(input.owner, |lowerer| lowerer.draw_each(&place, value))
+                }
             };
             self.program.input_defaults.push(ir::InputDefault {
                 input: input.name.clone(),
                 random_step: INPUT_STEP - number as u32,
+                owner: input.owner,
                 body,
             });
         }
@@ -182,11 +207,16 @@ impl<'a> Lowerer<'a> {
 
     fn init(&mut self) {
         let model = self.model;
-        self.phase = Phase::Always;
+        self.phase = CheckedPhase::Always;
         self.program.init = self.entry(|lowerer| {
-            for (state, place) in model.states.iter().zip(lowerer.states.clone()) {
-                lowerer.span = state.span;
-                lowerer.store_into(&place, state.init);
+            for owner in [Owner::World, Owner::Agent] {
+                lowerer.owner = owner;
+                for (state, place) in model.states.iter().zip(lowerer.states.clone()) {
+                    if state.owner == owner {
+                        lowerer.span = state.span;
+                        lowerer.store_into(&place, state.init);
+                    }
+                }
             }
             for body in &model.init {
                 lowerer.stmts(body);
@@ -196,39 +226,118 @@ impl<'a> Lowerer<'a> {
 
     fn step(&mut self) {
         let model = self.model;
-        self.phase = Phase::Step;
-        let step = self.entry(|lowerer| {
-            lowerer.renormalise_in_step();
-            for block in &model.step {
-                lowerer.stmts(&block.body);
+        self.phase = CheckedPhase::Step;
+        let mut renormalised = false;
+        let blocks = model.step.iter().map(|block| (block.owner, &block.body));
+        let phases = self.phases(blocks.collect(), |lowerer| {
+            if !std::mem::replace(&mut renormalised, true) {
+                lowerer.renormalise_in_step();
             }
         });
-        self.program
-            .phases
-            .extend((!step.is_empty()).then_some(step));
+        self.program.phases = phases;
+        self.program.phases.retain(|phase| !phase.is_empty());
+    }
+
+    /// The phases of blocks that run one after another; `begin` runs at the beginning of each that agents run.
+    /// A block that reads no other agents belongs to the phase before it.
+    fn phases(
+        &mut self,
+        blocks: Vec<(Owner, &'a hir::Block)>,
+        mut begin: impl FnMut(&mut Self),
+    ) -> Vec<Phase> {
+        let mut groups: Vec<(Owner, Vec<&'a hir::Block>)> = Vec::new();
+        for (owner, block) in blocks {
+            match groups.last_mut() {
+                Some((last, group))
+                    if *last == owner && (owner == Owner::World || !self.reads_world(block)) =>
+                {
+                    group.push(block);
+                }
+                _ => groups.push((owner, vec![block])),
+            }
+        }
+        let mut phases = Vec::new();
+        for (owner, group) in groups {
+            if owner == Owner::Agent {
+                let read: Vec<&[hir::Stmt]> = group.iter().map(|block| block.as_slice()).collect();
+                phases.extend(self.gather(&read, &[]));
+            }
+            let body = self.entry_of(owner, |lowerer| {
+                if owner == Owner::Agent {
+                    begin(lowerer);
+                }
+                for block in group {
+                    lowerer.shared = lowerer.shared_lets(block);
+                    lowerer.stmts(block);
+                }
+            });
+            phases.push(Phase { owner, body });
+        }
+        self.number_draws(&mut phases);
+        phases
     }
 
     fn finish(&mut self) {
         let model = self.model;
-        self.phase = Phase::Always;
+        self.phase = CheckedPhase::Always;
+        let outputs = |owner| {
+            model
+                .outputs
+                .iter()
+                .filter(move |output| output.owner == owner)
+        };
+        let values: Vec<hir::ExprId> = outputs(Owner::Agent).map(|output| output.value).collect();
+        let worlds = outputs(Owner::World).next().is_some()
+            || model.finish.iter().any(|body| self.reads_world(body))
+            || values.iter().any(|&value| self.value_reads_world(value));
+        let mut blocks = &model.finish[..];
+        if worlds {
+            let all = blocks.iter().map(|body| (Owner::Agent, body)).collect();
+            let mut ends = self.phases(all, |_| {});
+            ends.push(self.entry(Self::renormalise_all).into());
+            ends.extend(self.gather(&[], &values));
+            let body = self.entry_of(Owner::World, |lowerer| lowerer.outputs_of(Owner::World));
+            ends.push(Phase {
+                owner: Owner::World,
+                body,
+            });
+            ends.retain(|phase| !phase.is_empty());
+            self.program.ends = ends;
+            blocks = &[];
+        }
         self.program.finish = self.entry(|lowerer| {
-            for body in &model.finish {
+            for body in blocks {
                 lowerer.stmts(body);
             }
             lowerer.renormalise_all();
-            for (output, place) in model.outputs.iter().zip(lowerer.outputs.clone()) {
-                lowerer.span = output.span;
-                lowerer.store_into(&place, output.value);
-            }
+            lowerer.outputs_of(Owner::Agent);
         });
     }
 
-    /// A block that runs on its own and numbers its draws from 0.
+    fn outputs_of(&mut self, owner: Owner) {
+        let model = self.model;
+        for (output, place) in model.outputs.iter().zip(self.outputs.clone()) {
+            if output.owner == owner {
+                self.span = output.span;
+                self.store_into(&place, output.value);
+            }
+        }
+    }
+
+    /// A block of agents that runs on its own and numbers its draws from 0.
     fn entry(&mut self, run: impl FnOnce(&mut Self)) -> Block {
+        self.entry_of(Owner::Agent, run)
+    }
+
+    /// A block that runs on its own and numbers its draws from 0.
+    fn entry_of(&mut self, owner: Owner, run: impl FnOnce(&mut Self)) -> Block {
         self.conditional = false;
-        self.draws = None;
+        self.draws = [None; 2];
+        self.owner = owner;
         let mut body = self.nested(run);
-        if let Some(draws) = self.draws.take() {
+        self.owner = Owner::Agent;
+        for draws in std::mem::take(&mut self.draws).into_iter().flatten() {
+            self.counters.insert(draws);
             let zero = self.literal(Value::U32(0));
             body.insert(
                 0,

@@ -99,6 +99,9 @@ pub struct Manifest {
     pub states: Vec<Field>,
     /// Per-agent results.
     pub outputs: Vec<Field>,
+    /// What a world is and has, if the model says anything of worlds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<World>,
     /// Indices that the launch must check.
     pub requirements: Vec<Requirement>,
     /// Words of the uniform block, a multiple of 4.
@@ -117,6 +120,33 @@ pub struct Manifest {
     /// The step table, if the kernel has one.
     #[serde(default)]
     pub step_table: Option<StepTable>,
+}
+
+/// What a model says of its worlds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct World {
+    /// Default number of agents in a world, if the model gives one.
+    pub members: Option<u32>,
+    /// The values that a world has.
+    #[serde(flatten)]
+    pub rows: Rows,
+}
+
+/// The values that one world has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// Inputs.
+    pub inputs: Vec<Input>,
+    /// States.
+    pub states: Vec<Field>,
+    /// Results.
+    pub outputs: Vec<Field>,
+    /// Words of a padded row of inputs, a multiple of 4.
+    pub input_words: u32,
+    /// Words of a row of states.
+    pub state_words: u32,
+    /// Words of a row of outputs.
+    pub output_words: u32,
 }
 
 /// A value or an array of values under one name. A struct's fields are fields of their own, named
@@ -272,6 +302,19 @@ pub fn describe(scalar: Scalar, dims: &[u32]) -> String {
 }
 
 impl Manifest {
+    /// The values that one world has; none where the model says nothing of worlds.
+    pub fn world_rows(&self) -> &Rows {
+        static NONE: Rows = Rows {
+            inputs: Vec::new(),
+            states: Vec::new(),
+            outputs: Vec::new(),
+            input_words: 0,
+            state_words: 0,
+            output_words: 0,
+        };
+        self.world.as_ref().map_or(&NONE, |world| &world.rows)
+    }
+
     /// As JSON, indented.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self)

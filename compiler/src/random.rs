@@ -22,6 +22,9 @@ pub const FINISH_STEP: u32 = 0xFFFF_FFFE;
 /// The pseudo-step of the draws in `state` initialisers and in `init`.
 pub const INIT_STEP: u32 = 0xFFFF_FFFF;
 
+/// A world draws as an agent of this number plus its own: no agent has it, as populations end below.
+pub const FIRST_WORLD: u32 = 0x8000_0000;
+
 /// What a generator carries from one stage to the next.
 ///
 /// The WGSL type is `vec2<u32>` for [`Generator::KeyedHash`], which leaves the

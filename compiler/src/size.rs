@@ -131,7 +131,11 @@ impl Names<'_> {
                 self.structs[index] = Some(names);
                 names
             }
-            Type::Value(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error(_) => 0,
+            Type::Value(_)
+            | Type::Agent
+            | Type::AbstractInt
+            | Type::AbstractFloat
+            | Type::Error(_) => 0,
         }
     }
 }
@@ -161,7 +165,11 @@ impl Words<'_> {
                 words
             }
             Type::Value(ty) => ty.components() as u64,
-            Type::Enum(_) | Type::AbstractInt | Type::AbstractFloat | Type::Error(_) => 1,
+            Type::Enum(_)
+            | Type::Agent
+            | Type::AbstractInt
+            | Type::AbstractFloat
+            | Type::Error(_) => 1,
         }
     }
 }

@@ -191,11 +191,17 @@ const OWN: &[(Role, Token, &str)] = {
             Token::Finish,
             "Runs once, after the last step or a `stop`.",
         ),
-        (Reserved, Token::World, "Reserved: it means nothing yet."),
+        (
+            Declaration,
+            Token::World,
+            "How many agents a world has: `world 1_000`; before `input`, `state`, `output` or `step`, one of \
+             the world; in expressions, the agents of the world.",
+        ),
         (Reserved, Token::Observe, "Reserved: it means nothing yet."),
         (Reserved, Token::Record, "Reserved: it means nothing yet."),
-        (Reserved, Token::Other, "Reserved: it means nothing yet."),
-        (Reserved, Token::Every, "Reserved: it means nothing yet."),
+        (Reserved, Token::Near, "Reserved: it means nothing yet."),
+        (Reserved, Token::Spawn, "Reserved: it means nothing yet."),
+        (Reserved, Token::Die, "Reserved: it means nothing yet."),
         (Binding, Token::Let, "A name for a value in this block."),
         (
             Binding,

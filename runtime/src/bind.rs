@@ -2,6 +2,7 @@
 //! words, as backends need it.
 
 mod draws;
+mod worlds;
 
 use crate::{
     array::Array,
@@ -12,6 +13,7 @@ use crate::{
 };
 use sim_compiler::{
     artifact::Artifact,
+    ir::Owner,
     manifest::{
         Counter, Field, Input, MOST_AGENTS, MOST_STEPS, Manifest, Param, Scalar, Source, header,
     },
@@ -25,6 +27,7 @@ pub(crate) struct Settings {
     pub(crate) first_agent: u32,
     pub(crate) population: Option<u32>,
     pub(crate) steps: Option<u32>,
+    pub(crate) world: Option<u32>,
     pub(crate) seed: u64,
     pub(crate) params: BTreeMap<String, Array>,
     pub(crate) data: BTreeMap<String, Array>,
@@ -42,6 +45,8 @@ pub(crate) struct Launch {
     pub(crate) population: u32,
     /// The number of steps.
     pub(crate) steps: u32,
+    /// The number of agents in a world.
+    pub(crate) members: u32,
     /// The seed of every draw.
     pub(crate) seed: u64,
     /// The uniform block; the header's words that differ by dispatch are 0.
@@ -50,6 +55,8 @@ pub(crate) struct Launch {
     pub(crate) data: Vec<Arc<[u32]>>,
     /// One padded row per agent; empty if no input is given.
     pub(crate) inputs: Arc<Vec<u32>>,
+    /// One padded row per world.
+    pub(crate) world_inputs: Arc<Vec<u32>>,
     /// By word of a row: whether the caller gave it.
     pub(crate) given: Vec<bool>,
     /// Indices into the program's `input_defaults`: the inputs that the model computes.
@@ -59,6 +66,11 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
+    /// The number of worlds of this run.
+    pub(crate) fn worlds(&self) -> u32 {
+        self.agents / self.members
+    }
+
     /// Writes the words from the caller over rows that the model computed. The model computes whole structs,
     /// of which only some fields may be absent.
     pub(crate) fn overwrite_given(&self, rows: &mut [u32]) {
@@ -124,6 +136,7 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
         }
     }
     check_requirements(manifest, &launch)?;
+    worlds::fill_inputs(artifact, settings, &mut launch)?;
     fill_inputs(artifact, settings, &mut launch)?;
     draws::check(artifact, &launch)?;
     Ok(launch)
@@ -147,10 +160,10 @@ pub(crate) fn vary(
         let param = find_param(manifest, name)?;
         put_param(&mut launch.uniform, param, Some(value))?;
     }
+    let mut settings = settings.clone();
     if !variation.inputs.is_empty() {
-        let mut settings = settings.clone();
         for (name, values) in &variation.inputs {
-            let fields = manifest.inputs.iter().map(|input| &input.field);
+            let fields = all_inputs(manifest).map(|input| &input.field);
             if !fields.clone().any(|field| field.name == *name) {
                 let names = fields.map(|field| field.name.as_str());
                 return Err(unknown(Role::Input, name, names));
@@ -160,8 +173,14 @@ pub(crate) fn vary(
         launch.given.fill(false);
         fill_inputs(artifact, &settings, &mut launch)?;
     }
+    worlds::fill_inputs(artifact, &settings, &mut launch)?;
     draws::check(artifact, &launch)?;
     Ok(launch)
+}
+
+/// The inputs of agents and of worlds.
+pub(crate) fn all_inputs(manifest: &Manifest) -> impl Iterator<Item = &Input> + Clone {
+    manifest.inputs.iter().chain(&manifest.world_rows().inputs)
 }
 
 /// Finds a param by name.
@@ -192,19 +211,23 @@ fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
     let end = u64::from(settings.first_agent) + u64::from(agents);
     let population = settings.population.map_or(end, u64::from);
     in_range("population", population, end, MOST_AGENTS.into())?;
-    Ok(Launch {
+    let launch = Launch {
         agents,
         first_agent: settings.first_agent,
         population: population as u32,
         steps,
+        members: worlds::members(manifest, settings)?,
         seed: settings.seed,
         uniform: Vec::new(),
         data: Vec::new(),
         inputs: Arc::default(),
+        world_inputs: Arc::default(),
         given: vec![false; manifest.input_words as usize],
         absent: Vec::new(),
         draws_inputs: false,
-    })
+    };
+    worlds::check(&launch)?;
+    Ok(launch)
 }
 
 fn in_range(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), Error> {
@@ -335,10 +358,8 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
     launch.draws_inputs = (absent.iter()).any(|input| input.source == Source::Drawn);
     launch.absent = (artifact.program.input_defaults.iter().enumerate())
         .filter(|(_, default)| {
-            absent.iter().any(|input| {
-                let rest = input.field.name.strip_prefix(default.input.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
+            default.owner == Owner::Agent
+                && absent.iter().any(|input| default.is_of(&input.field.name))
         })
         .map(|(number, _)| number)
         .collect();
@@ -351,30 +372,32 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
     let mut rows = zeroed(launch.agents as usize * row)?;
     for input in &manifest.inputs {
         if let Some(array) = given(input) {
-            place_input(input, array, launch, &mut rows)?;
+            let (first, width) = (input.field.word as usize, input.field.words() as usize);
+            launch.given[first..first + width].fill(true);
+            place_input(input, array, launch.agents, &mut rows, row)?;
         }
     }
     launch.inputs = Arc::new(rows);
     Ok(())
 }
 
-fn input_dims(field: &Field, agents: u32) -> Vec<u32> {
-    let mut all = vec![agents];
+fn input_dims(field: &Field, rows: u32) -> Vec<u32> {
+    let mut all = vec![rows];
     all.extend(field.dims());
     all
 }
 
+/// Writes what the caller gave for an input to `count` rows of `row` words.
 fn place_input(
     input: &Input,
     array: &Array,
-    launch: &mut Launch,
+    count: u32,
     rows: &mut [u32],
+    row: usize,
 ) -> Result<(), Error> {
     let field = &input.field;
-    let row = launch.given.len();
     let width = field.words() as usize;
     let first = field.word as usize;
-    launch.given[first..first + width].fill(true);
     if array.is_single() && width == 1 {
         let word = array.words_for(Role::Input, field)?[0];
         for line in rows.chunks_exact_mut(row) {
@@ -382,7 +405,7 @@ fn place_input(
         }
         return Ok(());
     }
-    array.fit(Role::Input, field, &input_dims(field, launch.agents))?;
+    array.fit(Role::Input, field, &input_dims(field, count))?;
     let words = array.words_for(Role::Input, field)?;
     for (line, values) in rows.chunks_exact_mut(row).zip(words.chunks_exact(width)) {
         line[first..first + width].copy_from_slice(values);

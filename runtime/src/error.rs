@@ -154,9 +154,9 @@ errors! {
         help(Some(format!("give it {needs}")))
         after(KeepBackend)
 
-    /// The model has no `agents` (or `steps`) line, and the launch gives none either.
+    /// The model has no `agents` (or `steps`, or `world`) line, and the launch gives none either.
     E0709 count_not_given MissingCount {
-        /// `agents` or `steps`.
+        /// `agents`, `steps` or `world`.
         what: &'static str,
     }
         says("neither the model nor the launch says how many {what}")
@@ -273,6 +273,33 @@ errors! {
     }
         says("`{draw}` needs {needs}; here {found}")
         help(Some(other_arguments(params)))
+        after(KeepBackend)
+
+    /// The model has worlds of N agents each (`world N`, `--world N`), so a population, and each part of it that
+    /// is run alone, consists of whole worlds.
+    E0718 world_cut WorldCut {
+        /// What does not consist of whole worlds.
+        what: &'static str,
+        /// How many there are.
+        count: u32,
+        /// The size of a world.
+        members: u32,
+        /// The next multiple below.
+        below: u32,
+        /// The next multiple above.
+        above: u64,
+    }
+        says("worlds of {members} agents do not divide {what}: {count}")
+        help(Some(match below {
+            0 => format!("the nearest number that they divide is {above}"),
+            _ => format!("the nearest numbers that they divide are {below} and {above}"),
+        }))
+        after(KeepBackend)
+
+    /// A launch gives the size of a world (`--world N`), but agents of the model do not see one another.
+    E0719 no_worlds NoWorlds
+        says("the model has no worlds")
+        help(Some("leave the size of a world out, or write `world N` into the model".into()))
         after(KeepBackend)
 
     /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter
@@ -415,6 +442,13 @@ errors! {
     E0810 no_gpu_support NoGpuSupport
         says("this build has no GPU support")
         help(Some("run on the CPU, or build with the feature `gpu`".into()))
+        after(KeepBackend)
+
+    /// The agents of the model read one another, or its worlds have values of their own. The GPU backend does
+    /// not run such models.
+    E0811 worlds_on_gpu WorldsOnGpu
+        says("the GPU backend does not run models with worlds")
+        help(Some("run on the CPU".into()))
         after(KeepBackend)
 }
 

@@ -4,7 +4,7 @@
 use crate::{
     backend::{reference, vector},
     bind::{Launch, Settings, vary},
-    cpu::vector::{Isa, Program, TooLarge, compile},
+    cpu::vector::{Isa, NotCompiled, Program, compile},
     error::Error,
     variation::Variation,
 };
@@ -116,7 +116,7 @@ impl Model<'_> {
     ///
     /// # Errors
     /// [`Error::NoSuchInstructions`]
-    pub(crate) fn vector_program(&self) -> Result<Result<Program, TooLarge>, Error> {
+    pub(crate) fn vector_program(&self) -> Result<Result<Program, NotCompiled>, Error> {
         let isa = self.isa.unwrap_or_else(Isa::best);
         if !isa.is_available() {
             return Err(Error::NoSuchInstructions { name: isa.name() });

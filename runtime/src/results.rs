@@ -1,6 +1,9 @@
 //! What a backend gives back, before its words get names and types.
 
-use crate::{control::Keep, error::Error, memory::zeroed, statistics::Sums, telemetry::Telemetry};
+use crate::{
+    bind::Launch, control::Keep, error::Error, memory::zeroed, statistics::Sums,
+    telemetry::Telemetry,
+};
 use sim_compiler::{
     kernel::schedule::Decision,
     manifest::{Field, Manifest},
@@ -13,6 +16,10 @@ pub(crate) struct RawResults {
     pub(crate) outputs: Vec<Vec<u32>>,
     /// By state, if states are kept.
     pub(crate) states: Option<Vec<Vec<u32>>>,
+    /// By world output: the words of all worlds.
+    pub(crate) world_outputs: Vec<Vec<u32>>,
+    /// By world state, if states are kept.
+    pub(crate) world_states: Option<Vec<Vec<u32>>>,
     /// By agent: its step count and flags.
     pub(crate) progress: Vec<u32>,
     /// Replaces `outputs` and `progress`, which are then empty.
@@ -26,22 +33,31 @@ pub(crate) struct RawResults {
 }
 
 impl RawResults {
-    /// Zeros for the fields that `keep` names, of `agents` agents.
+    /// Zeros for the fields that `keep` names, of all agents and worlds.
     ///
     /// # Errors
     /// [`Error::HostMemory`]
-    pub(crate) fn empty(manifest: &Manifest, agents: u32, keep: Keep) -> Result<RawResults, Error> {
-        let agents = agents as usize;
-        let columns = |fields: &[Field]| -> Result<Vec<Vec<u32>>, Error> {
+    pub(crate) fn empty(
+        manifest: &Manifest,
+        launch: &Launch,
+        keep: Keep,
+    ) -> Result<RawResults, Error> {
+        let agents = launch.agents as usize;
+        let worlds = launch.worlds() as usize;
+        let columns = |fields: &[Field], rows: usize| -> Result<Vec<Vec<u32>>, Error> {
             (fields.iter())
-                .map(|field| zeroed(agents * field.words() as usize))
+                .map(|field| zeroed(rows * field.words() as usize))
                 .collect()
         };
-        let outputs = keep.outputs.then(|| columns(&manifest.outputs));
-        let states = keep.states.then(|| columns(&manifest.states));
+        let outputs = keep.outputs.then(|| columns(&manifest.outputs, agents));
+        let states = keep.states.then(|| columns(&manifest.states, agents));
+        let rows = manifest.world_rows();
+        let world_states = keep.states.then(|| columns(&rows.states, worlds));
         Ok(RawResults {
             outputs: outputs.transpose()?.unwrap_or_default(),
             states: states.transpose()?,
+            world_outputs: columns(&rows.outputs, worlds)?,
+            world_states: world_states.transpose()?,
             progress: zeroed(if keep.outputs { agents } else { 0 })?,
             sums: None,
             passes: 1,

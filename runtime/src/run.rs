@@ -23,6 +23,10 @@ pub struct Run {
     /// `None` if states are not kept.
     pub(crate) states: Option<Vec<Column>>,
     pub(crate) state_names: Vec<String>,
+    /// One row per world.
+    pub(crate) world_outputs: Vec<Column>,
+    /// `None` if states are not kept.
+    pub(crate) world_states: Option<Vec<Column>>,
     pub(crate) report: Report,
 }
 
@@ -53,6 +57,8 @@ pub struct Report {
     pub population: u32,
     /// The number of steps.
     pub steps: u32,
+    /// The number of worlds; as many as agents where the model has none.
+    pub worlds: u32,
     /// The seed of every draw.
     pub seed: u64,
     /// Seconds for compiling the source text; 0 if an artifact was given.
@@ -97,11 +103,18 @@ impl Run {
         keep_outputs: bool,
         report: Report,
     ) -> Run {
-        let columns = |fields: &[Field], rows: Vec<Vec<u32>>| -> Vec<Column> {
+        let columns_of = |fields: &[Field], rows: Vec<Vec<u32>>, count: u32| -> Vec<Column> {
             (fields.iter().zip(rows))
-                .map(|(field, words)| Column::new(field, report.agents, words))
+                .map(|(field, words)| Column::new(field, count, words))
                 .collect()
         };
+        let columns = |fields: &[Field], rows| columns_of(fields, rows, report.agents);
+        let of_worlds = |fields: &[Field], rows| columns_of(fields, rows, report.worlds);
+        let rows = manifest.world_rows();
+        let world_outputs = of_worlds(&rows.outputs, raw.world_outputs);
+        let world_states = raw
+            .world_states
+            .map(|states| of_worlds(&rows.states, states));
         let results = match raw.sums {
             Some(sums) => Results::Summed(sums),
             None => {
@@ -114,23 +127,29 @@ impl Run {
             }
         };
         let states = raw.states.map(|rows| columns(&manifest.states, rows));
-        let names = manifest.states.iter().map(|field| field.name.clone());
+        let names = manifest.states.iter().chain(&rows.states);
+        let names = names.map(|field| field.name.clone());
         Run {
             output_fields: manifest.outputs.clone(),
             results,
             states,
             state_names: names.collect(),
+            world_outputs,
+            world_states,
             report,
         }
     }
 
-    /// The values of an output for all agents, row by row: `f32`, `i32`, `u32` (also enums) or `bool`, as
+    /// The values of an output for all agents, or of a world output for all worlds, row by row: `f32`, `i32`, `u32` (also enums) or `bool`, as
     /// declared.
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are
     /// kept.
     pub fn output<T: Element>(&self, name: &str) -> Result<&[T], Error> {
+        if let Some(column) = self.of_world(name) {
+            return column.typed(Role::Output);
+        }
         let at = self.output_at(name)?;
         match &self.results {
             Results::Kept { outputs, .. } => outputs[at].typed(Role::Output),
@@ -145,6 +164,9 @@ impl Run {
     /// # Errors
     /// [`Error::UnknownName`].
     pub fn statistics(&self, name: &str) -> Result<Vec<Statistics>, Error> {
+        if let Some(column) = self.of_world(name) {
+            return Ok(column.statistics());
+        }
         let at = self.output_at(name)?;
         Ok(match &self.results {
             Results::Kept { outputs, .. } => outputs[at].statistics(),
@@ -152,11 +174,15 @@ impl Run {
         })
     }
 
-    /// The values of a state after the last step for all agents, row by row.
+    /// The values of a state after the last step for all agents, or of a world state for all worlds, row by row.
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::StatesNotKept`] if states are not kept.
     pub fn state<T: Element>(&self, name: &str) -> Result<&[T], Error> {
+        let world = self.world_states().iter();
+        if let Some(column) = world.into_iter().find(|column| column.field.name == name) {
+            return column.typed(Role::State);
+        }
         match &self.states {
             Some(states) => find(Role::State, states, name)?.typed(Role::State),
             None if self.state_names.iter().any(|known| known == name) => {
@@ -172,12 +198,14 @@ impl Run {
         }
     }
 
-    /// The shape `(agents, dimensions…)` of an output or state; vectors add a dimension.
+    /// The shape `(agents, dimensions…)` of an output or state, `(worlds, dimensions…)` of one of the world; vectors
+    /// add a dimension.
     ///
     /// # Errors
     /// [`Error::UnknownName`].
     pub fn shape(&self, name: &str) -> Result<&[usize], Error> {
-        let mut columns = self.outputs().iter().chain(self.states());
+        let world = self.world_outputs.iter().chain(self.world_states());
+        let mut columns = self.outputs().iter().chain(self.states()).chain(world);
         match columns.find(|column| column.field.name == name) {
             Some(column) => Ok(&column.shape),
             None => Err(match self.output_at(name) {
@@ -198,6 +226,20 @@ impl Run {
     /// All final states, in declaration order; empty if they are not kept.
     pub fn states(&self) -> &[Column] {
         self.states.as_deref().unwrap_or_default()
+    }
+
+    /// All world outputs, in declaration order.
+    pub fn world_outputs(&self) -> &[Column] {
+        &self.world_outputs
+    }
+
+    /// All final world states, in declaration order; empty if they are not kept.
+    pub fn world_states(&self) -> &[Column] {
+        self.world_states.as_deref().unwrap_or_default()
+    }
+
+    fn of_world(&self, output: &str) -> Option<&Column> {
+        (self.world_outputs.iter()).find(|column| column.field.name == output)
     }
 
     /// The number of steps that each agent ran: all, or fewer if it stopped.
@@ -242,7 +284,9 @@ impl Run {
     fn output_at(&self, name: &str) -> Result<usize, Error> {
         let names = || self.output_fields.iter().map(|field| field.name.as_str());
         let at = names().position(|known| known == name);
-        at.ok_or_else(|| unknown(Role::Output, name, names()))
+        let world = self.world_outputs.iter();
+        let all = names().chain(world.map(|column| column.field.name.as_str()));
+        at.ok_or_else(|| unknown(Role::Output, name, all))
     }
 
     fn progress(&self, what: &str) -> Result<&[u32], Error> {

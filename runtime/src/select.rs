@@ -4,7 +4,7 @@ use crate::{
     backend::{
         Backend, Executor, gpu::SessionOptions, reference::ReferenceBackend, vector::VectorBackend,
     },
-    cpu::vector::{Program, TooLarge},
+    cpu::vector::{NotCompiled, Program},
     error::Error,
     gpu,
     launches::Launches,
@@ -94,15 +94,20 @@ impl BackendOptions {
         };
         match self.open(&adapter, launches) {
             Ok(session) => Ok(Selected::new(session, "a GPU was found")),
-            Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
-                Ok(self.on_cpu(launches, program, &error.to_string()))
-            }
+            Err(
+                error @ (Error::DeviceRefused { .. }
+                | Error::AdapterLimit { .. }
+                | Error::WorldsOnGpu),
+            ) => Ok(self.on_cpu(launches, program, &error.to_string())),
             Err(other) => Err(other),
         }
     }
 
     fn open(&self, adapter: &gpu::Adapter, launches: &Launches<'_>) -> Result<gpu::Session, Error> {
         let (model, base) = (launches.model, launches.base);
+        if model.artifact.program.has_worlds() {
+            return Err(Error::WorldsOnGpu);
+        }
         let options = SessionOptions {
             artifact: model.artifact,
             tuning: self.tuning,
@@ -116,11 +121,11 @@ impl BackendOptions {
         Ok(session)
     }
 
-    /// The vector machine, or the reference interpreter for a model that is too large for it.
+    /// The vector machine, or the reference interpreter for a model that it does not run.
     fn on_cpu(
         &self,
         launches: &Launches<'_>,
-        program: Result<Program, TooLarge>,
+        program: Result<Program, NotCompiled>,
         reason: &str,
     ) -> Selected {
         let artifact = Arc::clone(launches.model.artifact);
@@ -133,16 +138,13 @@ impl BackendOptions {
                 },
                 reason,
             ),
-            Err(too_large) => Selected::new(
-                ReferenceBackend { artifact },
-                format!("{reason}; {too_large}"),
-            ),
+            Err(why) => Selected::new(ReferenceBackend { artifact }, format!("{reason}; {why}")),
         }
     }
 }
 
 /// Whether the CPU is estimated to be done before a GPU is open.
-fn is_short(program: &Result<Program, TooLarge>, launches: &Launches<'_>) -> bool {
+fn is_short(program: &Result<Program, NotCompiled>, launches: &Launches<'_>) -> bool {
     let (Ok(program), Some(iterations)) = (program, launches.model.artifact.manifest.inner_rounds)
     else {
         return false;

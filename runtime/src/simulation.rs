@@ -6,7 +6,7 @@ mod execute;
 use crate::{
     array::Array,
     backend::Backend,
-    bind::{Settings, find_param, param_words},
+    bind::{Settings, all_inputs, find_param, param_words},
     clock::Stopwatch,
     control::{Control, Keep},
     cpu::vector::Isa,
@@ -109,6 +109,13 @@ impl Simulation {
         self.with_new_launch()
     }
 
+    /// Sets the number of agents in a world. Default: the model's `world`.
+    #[must_use]
+    pub fn world(mut self, members: u32) -> Simulation {
+        self.settings.world = Some(members);
+        self.with_new_launch()
+    }
+
     /// Sets the seed of every draw. Default: 0.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Simulation {
@@ -135,7 +142,7 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Sets an input: one row per agent of this run, in order, or one number for all of them. The number of
+    /// Sets an input: one row per agent (or world) of this run, in order, or one number for all of them. The number of
     /// rows is checked when the run starts.
     ///
     /// # Errors
@@ -231,8 +238,7 @@ impl Simulation {
     /// # Errors
     /// The same; the simulation is then unchanged.
     pub fn set_input(&mut self, name: &str, values: impl Into<Array>) -> Result<(), Error> {
-        let inputs = &self.artifact.manifest.inputs;
-        let fields = inputs.iter().map(|input| &input.field);
+        let fields = all_inputs(&self.artifact.manifest).map(|input| &input.field);
         let values = checked(Role::Input, name, fields, values.into())?;
         self.settings.inputs.insert(name.to_owned(), values);
         self.forget_launch();

@@ -201,6 +201,8 @@ impl Checker<'_> {
             span: callee.span,
             forbids_draw: self.no_draws(),
             before_launch: matches!(self.place, Place::InputDefault | Place::InputDraw),
+            in_world: self.of_world.then(|| self.place_name()),
+            per_agent: self.in_elements,
         });
         if args.len() != params.len() {
             let needed = plural(params.len());

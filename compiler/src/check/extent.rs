@@ -50,6 +50,7 @@ impl Checker<'_> {
                 .fold(0, u64::saturating_add),
             Type::Value(_)
             | Type::Enum(_)
+            | Type::Agent
             | Type::AbstractInt
             | Type::AbstractFloat
             | Type::Error(_) => 1,

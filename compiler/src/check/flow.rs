@@ -62,6 +62,14 @@ impl Checker<'_> {
                 let name = self.model[call.callee].name.clone();
                 self.report(catalog::control::draw_not_allowed(&name, place, call.span));
             }
+            if call.per_agent && self.model[call.callee].draws {
+                let name = self.model[call.callee].name.clone();
+                self.report(catalog::world::draw_per_agent(&name, call.span));
+            }
+            if let (Some(place), true) = (call.in_world, self.model[call.callee].reads_agent) {
+                let name = self.model[call.callee].name.clone();
+                self.report(catalog::world::function_of_agent(&name, place, call.span));
+            }
             let callee = &self.model[call.callee];
             if call.before_launch && (callee.reads_inputs || callee.reads_data) {
                 let report = catalog::names::not_available_here(
@@ -118,11 +126,17 @@ impl Checker<'_> {
         for &caller in order {
             for &callee in &callees[caller] {
                 let inner = &self.model.functions[callee];
-                let effects = [inner.draws, inner.reads_inputs, inner.reads_data];
+                let effects = [
+                    inner.draws,
+                    inner.reads_inputs,
+                    inner.reads_data,
+                    inner.reads_agent,
+                ];
                 let outer = &mut self.model.functions[caller];
                 outer.draws |= effects[0];
                 outer.reads_inputs |= effects[1];
                 outer.reads_data |= effects[2];
+                outer.reads_agent |= effects[3];
             }
         }
     }

@@ -23,6 +23,11 @@ impl<'a> Checker<'a> {
         if !matches!(self.place, Place::Init | Place::Step | Place::Finish) {
             return Err(self.report(catalog::control::integrate_in_function(span)));
         }
+        if self.of_world {
+            let help = "integrate a state of the agents, or write the sum out";
+            let report = catalog::world::not_for_worlds("`integrate`", help, span);
+            return Err(self.report(report));
+        }
         let known = Method::ALL
             .iter()
             .find(|(name, _)| *name == method.text)

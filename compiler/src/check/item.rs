@@ -62,6 +62,7 @@ impl<'a> Checker<'a> {
                 }
                 ast::ItemKind::Agents(_)
                 | ast::ItemKind::Steps(_)
+                | ast::ItemKind::World(_)
                 | ast::ItemKind::Output { .. }
                 | ast::ItemKind::Init(_)
                 | ast::ItemKind::Step { .. }
@@ -78,7 +79,7 @@ impl<'a> Checker<'a> {
             global,
             Global::Function(_) | Global::Struct(_) | Global::Enum(_)
         );
-        let launch = matches!(text, "agent" | "agents" | "steps");
+        let launch = matches!(text, "agent" | "agents" | "steps" | "member");
         if launch
             || super::ty::value_type(text).is_some()
             || (callable && BuiltinId::find(text).is_some())
@@ -194,10 +195,12 @@ impl<'a> Checker<'a> {
         }
         let mut agents: Option<Span> = None;
         let mut steps: Option<Span> = None;
+        let mut world: Option<Span> = None;
         for item in self.items() {
             let (word, value, first) = match &item.kind {
                 ast::ItemKind::Agents(value) => ("agents", value, &mut agents),
                 ast::ItemKind::Steps(value) => ("steps", value, &mut steps),
+                ast::ItemKind::World(value) => ("world", value, &mut world),
                 _ => continue,
             };
             if let Some(first) = *first {
@@ -210,7 +213,7 @@ impl<'a> Checker<'a> {
                 continue;
             };
             let legal = match word {
-                "agents" => 1..=MOST_AGENTS,
+                "agents" | "world" => 1..=MOST_AGENTS,
                 _ => 0..=MOST_STEPS,
             };
             if !(i64::from(*legal.start())..=i64::from(*legal.end())).contains(&count) {
@@ -220,6 +223,7 @@ impl<'a> Checker<'a> {
             }
             match word {
                 "agents" => self.model.agents = Some(count as u32),
+                "world" => self.model.world = Some(count as u32),
                 _ => self.model.steps = Some(count as u32),
             }
         }

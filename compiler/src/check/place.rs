@@ -4,6 +4,7 @@ use super::{Checked, Checker, Place};
 use crate::{
     diagnostic::catalog,
     hir::{BinaryOp, ExprId, ExprKind, LocalKind, StmtKind},
+    ir::Owner,
     span::Span,
     syntax::ast,
 };
@@ -92,10 +93,17 @@ impl Checker<'_> {
                             written.span,
                         )));
                     }
-                    if matches!(self.place, Place::Init | Place::Step | Place::Finish) {
+                    let world = self.model[*id].owner == Owner::World;
+                    if self.of_world == world
+                        && matches!(self.place, Place::Init | Place::Step | Place::Finish)
+                    {
                         return Ok(());
                     }
-                    let what = "a state, and states change only in `init`, `step` and `finish`";
+                    let what = if world {
+                        "a state of the world, which changes only in `world step`"
+                    } else {
+                        "a state, and states change only in `init`, `step` and `finish`"
+                    };
                     (what, Some(declared), None)
                 }
                 ExprKind::Param(id) => (
@@ -110,6 +118,11 @@ impl Checker<'_> {
                 ),
                 ExprKind::Data(id) => ("read-only data", Some(self.model[*id].span), None),
                 ExprKind::Launch(_) => ("set at launch", None, None),
+                ExprKind::Of(..) => {
+                    let help =
+                        "an agent changes its own states only; let it read what it needs of others";
+                    ("of another agent", None, Some(help))
+                }
                 ExprKind::Constant(_)
                     if matches!(
                         written.kind,

@@ -71,7 +71,11 @@ impl<'a> Checker<'a> {
                     otherwise: otherwise.as_ref().map(|body| self.block(body)),
                 }
             }
-            ast::StmtKind::For { index, range, body } => self.for_loop(index, range, body),
+            ast::StmtKind::For {
+                index,
+                domain,
+                body,
+            } => self.for_loop(index, domain, body),
             ast::StmtKind::While {
                 condition,
                 limit,
@@ -112,6 +116,13 @@ impl<'a> Checker<'a> {
     ) -> StmtKind {
         let value = self.typed_value(&name.text, ty, value);
         let ty = self.ty(value).clone();
+        let (value, ty) = match (kind, &ty) {
+            (LocalKind::Let, _) => (value, ty),
+            _ => {
+                let value = self.no_agent(value);
+                (value, self.ty(value).clone())
+            }
+        };
         let local = self.declare(name, ty, kind);
         StmtKind::Declare { local, value }
     }
@@ -150,21 +161,19 @@ impl<'a> Checker<'a> {
     fn for_loop(
         &mut self,
         index: &ast::Name,
-        range: &ast::Range,
+        domain: &ast::Domain,
         body: &'a ast::Block,
     ) -> StmtKind {
-        let start = self.expr_of(&range.start, &Type::I32, "the start of a range");
-        let end = self.expr_of(&range.end, &Type::I32, "the end of a range");
+        let (domain, ty) = self.domain(domain);
         self.loops += 1;
         let (index, body) = self.scoped(|checker| {
-            let index = checker.declare(index, Type::I32, LocalKind::Index);
+            let index = checker.declare(index, ty, LocalKind::Index);
             (index, checker.block(body))
         });
         self.loops -= 1;
         StmtKind::For {
             index,
-            start,
-            end,
+            domain,
             body,
         }
     }
@@ -235,6 +244,10 @@ impl<'a> Checker<'a> {
         }
         if self.place != Place::Step {
             return Err(self.report(catalog::control::stop_outside_step(span)));
+        }
+        if self.of_world {
+            let help = "only agents stop; a world runs for all steps";
+            return Err(self.report(catalog::world::not_for_worlds("`stop`", help, span)));
         }
         Ok(StmtKind::Stop)
     }

@@ -9,6 +9,7 @@ pub mod model;
 pub mod names;
 pub mod syntax;
 pub mod types;
+pub mod world;
 
 use super::{Diagnostic, Entry};
 
@@ -74,6 +75,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         names::ENTRIES,
         types::ENTRIES,
         control::ENTRIES,
+        world::ENTRIES,
         constants::ENTRIES,
         model::ENTRIES,
     ]

@@ -231,6 +231,9 @@ impl<'a> Writer<'a> {
                 VarKind::Constant
                 | VarKind::State
                 | VarKind::Output
+                | VarKind::WorldInput
+                | VarKind::WorldState
+                | VarKind::WorldOutput
                 | VarKind::Let
                 | VarKind::Local
                 | VarKind::Index

@@ -2,8 +2,8 @@
 //! `simc build --emit hir`.
 
 use super::{
-    Arm, Block, Comprehension, Constant, Expr, ExprId, ExprKind, InputSource, LocalId, Method,
-    Model, Stmt, StmtKind, Type,
+    AgentField, Arm, Block, Comprehension, Constant, Domain, Expr, ExprId, ExprKind, InputSource,
+    LocalId, Method, Model, Stmt, StmtKind, Type,
 };
 use crate::ir::{Launch, Value};
 use std::fmt::{Debug, Write};
@@ -194,16 +194,10 @@ impl Printer<'_> {
             } => self.if_stmt(branches, otherwise.as_ref()),
             StmtKind::For {
                 index,
-                start,
-                end,
+                domain,
                 body,
             } => {
-                let head = format!(
-                    "for {} in {}..{}",
-                    self.name(*index),
-                    self.expr(*start),
-                    self.expr(*end)
-                );
+                let head = format!("for {} in {}", self.name(*index), self.domain(*domain));
                 self.headed(&head, body);
             }
             StmtKind::While {
@@ -275,12 +269,19 @@ impl Printer<'_> {
         let filter = over
             .filter
             .map_or(String::new(), |filter| format!(" if {}", self.expr(filter)));
-        let range = format!("{}..{}", self.expr(over.start), self.expr(over.end));
         format!(
-            "for {} in {range}{filter}: {}",
+            "for {} in {}{filter}: {}",
             self.name(over.index),
+            self.domain(over.domain),
             self.expr(over.value)
         )
+    }
+
+    fn domain(&self, domain: Domain) -> String {
+        match domain {
+            Domain::Range(start, end) => format!("{}..{}", self.expr(start), self.expr(end)),
+            Domain::World => "world".to_string(),
+        }
     }
 
     fn expr(&self, id: ExprId) -> String {
@@ -298,6 +299,16 @@ impl Printer<'_> {
             ExprKind::State(state) => model[*state].name.clone(),
             ExprKind::Launch(launch) => launch_name(*launch).to_string(),
             ExprKind::Rows(data) => format!("len({})", model[*data].name),
+            ExprKind::WorldAt(member) => format!("world[{}]", self.expr(*member)),
+            ExprKind::Of(agent, field) => {
+                let name = match field {
+                    AgentField::State(state) => &model[*state].name,
+                    AgentField::Input(input) => &model[*input].name,
+                    AgentField::Member => "member",
+                    AgentField::Agent => "agent",
+                };
+                format!("{}.{name}", self.expr(*agent))
+            }
             ExprKind::Unary(op, operand) => format!("{}{}", op.text(), self.expr(*operand)),
             ExprKind::Binary(op, a, b) => {
                 format!("({} {} {})", self.expr(*a), op.text(), self.expr(*b))
@@ -369,6 +380,9 @@ fn launch_name(launch: Launch) -> &'static str {
         Launch::Agents => "agents",
         Launch::Steps => "steps",
         Launch::Step => "t",
+        Launch::Member => "member",
+        Launch::Members => "len(world)",
+        Launch::World => "world.number",
         Launch::Lane { .. } => "lane",
     }
 }

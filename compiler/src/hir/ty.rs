@@ -17,6 +17,8 @@ pub enum Type {
     Struct(StructId),
     /// An `enum`, a `u32` of the machine.
     Enum(EnumId),
+    /// An agent of the world: its place in it, an `i32` of the machine. Only a `let` or an index has it.
+    Agent,
     /// An integer literal or constant that has not met a type yet.
     AbstractInt,
     /// A float literal or constant that has not met a type yet.
@@ -42,6 +44,7 @@ impl Type {
         match self {
             Type::Value(ty) => Some(*ty),
             Type::Enum(_) => Some(ir::Type::U32),
+            Type::Agent => Some(ir::Type::I32),
             Type::Array(..)
             | Type::Open(_)
             | Type::Struct(_)
@@ -61,9 +64,12 @@ impl Type {
         match self {
             Type::AbstractInt | Type::AbstractFloat => true,
             Type::Array(element, _) => element.is_abstract(),
-            Type::Value(_) | Type::Open(_) | Type::Struct(_) | Type::Enum(_) | Type::Error(_) => {
-                false
-            }
+            Type::Value(_)
+            | Type::Open(_)
+            | Type::Struct(_)
+            | Type::Enum(_)
+            | Type::Agent
+            | Type::Error(_) => false,
         }
     }
 
@@ -75,6 +81,7 @@ impl Type {
             Type::Value(_)
             | Type::Struct(_)
             | Type::Enum(_)
+            | Type::Agent
             | Type::AbstractInt
             | Type::AbstractFloat => None,
         }
@@ -93,9 +100,12 @@ impl Type {
             Type::Array(element, length) => {
                 Type::Array(Rc::new(element.default_concrete()), *length)
             }
-            Type::Value(_) | Type::Open(_) | Type::Struct(_) | Type::Enum(_) | Type::Error(_) => {
-                self.clone()
-            }
+            Type::Value(_)
+            | Type::Open(_)
+            | Type::Struct(_)
+            | Type::Enum(_)
+            | Type::Agent
+            | Type::Error(_) => self.clone(),
         }
     }
 
@@ -107,6 +117,7 @@ impl Type {
             Type::Open(element) => format!("[{}]", element.show(model)),
             Type::Struct(id) => model[*id].name.clone(),
             Type::Enum(id) => model[*id].name.clone(),
+            Type::Agent => "agent".to_string(),
             Type::AbstractInt => "integer".to_string(),
             Type::AbstractFloat => "float".to_string(),
             Type::Error(_) => "?".to_string(),

@@ -115,6 +115,8 @@ pub(crate) fn latency(expr: &Expr) -> i32 {
     match expr {
         Expr::Binary(BinaryOp::Divide, ..) | Expr::Builtin(..) => 6,
         Expr::AcrossLanes { lanes, .. } => 6 * lanes.trailing_zeros() as i32,
+        Expr::AcrossWorld { .. } => 60,
+        Expr::Other { .. } => 1,
         Expr::Call(..) => 12,
         Expr::Literal(_)
         | Expr::Launch(_)
@@ -137,9 +139,12 @@ pub(crate) fn latency(expr: &Expr) -> i32 {
 /// if that must not be.
 pub(crate) fn speculation(expr: &Expr) -> Option<usize> {
     match expr {
-        Expr::Call(..) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } => None,
+        Expr::Call(..)
+        | Expr::RandomWord { .. }
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. } => None,
         // Storage, `exp` and the like.
-        Expr::Element { .. } | Expr::Builtin(..) => Some(4),
+        Expr::Element { .. } | Expr::Other { .. } | Expr::Builtin(..) => Some(4),
         Expr::Literal(_)
         | Expr::Launch(_)
         | Expr::Rows(_)

@@ -22,9 +22,17 @@
 //! lanes that did not would wait for others that never come, or combine values that do not belong together;
 //! here it is [`Fault::Diverged`].
 
+//!
+//! # Worlds
+//!
+//! A [`WorldMachine`] runs the agents of a world together, each as a lane with variables of its own. A phase of
+//! agents runs agent by agent; before each phase the values that [`Expr::Other`] reads are copied. In a phase
+//! of the world the agents are in lock-step around [`Expr::AcrossWorld`], as lanes are.
+
 mod lane;
 mod machine;
 mod plan;
+mod world;
 
 #[cfg(doc)]
 use super::{Expr, Launch};
@@ -35,6 +43,7 @@ pub use machine::Machine;
 #[cfg(test)]
 pub(crate) use machine::combined;
 use plan::Plan;
+pub use world::{WorldMachine, WorldRows};
 
 /// The values of a launch, beside its program.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +56,8 @@ pub struct LaunchValues<'a> {
     pub population: u32,
     /// The value of `steps` in the model.
     pub steps: u32,
+    /// The value of `len(world)` in the model, a divisor of the population; of no meaning without worlds.
+    pub members: u32,
     /// The words of the kernel's uniform block, which has the params.
     pub uniform: &'a [u32],
     /// The words of each table of `program.data`, in that order; at least one row each.
@@ -91,6 +102,17 @@ impl<'a> Interpreter<'a> {
     /// Bytes that the variables of one lane take while it runs.
     pub fn bytes(&self) -> u64 {
         self.plan.slots as u64 * size_of::<Value>() as u64
+    }
+
+    /// Does the program need a [`WorldMachine`]?
+    pub fn has_worlds(&self) -> bool {
+        self.program.has_worlds()
+    }
+
+    /// A machine for worlds. It asks now and then whether it is `cancelled`.
+    pub fn world_machine<F: Fn() -> bool + Copy>(&self, cancelled: F) -> WorldMachine<'_, F> {
+        let agents = (0..self.values.members).map(|_| Lane::new(self, 0, cancelled));
+        WorldMachine::new(self, agents.collect())
     }
 
     /// A machine for agents of `lanes` lanes, a power of two: 1, or what the program was split over. It asks

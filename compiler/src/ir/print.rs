@@ -68,9 +68,16 @@ impl Printer<'_> {
             inputs,
             states,
             outputs,
+            world_inputs,
+            world_states,
+            world_outputs,
             ..
         } = self.program;
-        for list in [params, data, inputs, states, outputs] {
+        let world = [world_inputs, world_states, world_outputs];
+        for list in [params, data, inputs, states, outputs]
+            .into_iter()
+            .chain(world)
+        {
             for &var in list {
                 let word = match self.program[var].kind {
                     VarKind::Data => "binding",
@@ -79,6 +86,9 @@ impl Printer<'_> {
                     | VarKind::Input
                     | VarKind::State
                     | VarKind::Output
+                    | VarKind::WorldInput
+                    | VarKind::WorldState
+                    | VarKind::WorldOutput
                     | VarKind::Let
                     | VarKind::Local
                     | VarKind::Index
@@ -109,9 +119,11 @@ impl Printer<'_> {
                 let default = &self.program.input_defaults[number];
                 format!("default {} step {:#x}", default.input, default.random_step)
             }
-            Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => {
-                self.program.section_name(section)
-            }
+            Section::Init
+            | Section::Prologue
+            | Section::Phase(_)
+            | Section::End(_)
+            | Section::Finish => self.program.section_name(section),
         }
     }
 

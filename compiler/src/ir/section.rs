@@ -1,6 +1,6 @@
 //! The blocks that a program consists of.
 
-use super::{Block, ExprId, Program};
+use super::{Block, Expr, ExprId, Owner, Program};
 
 /// A block of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Section {
     Prologue,
     /// The phase of that number in each step.
     Phase(usize),
+    /// The phase of that number in [`Program::ends`].
+    End(usize),
     /// After the time loop.
     Finish,
 }
@@ -29,7 +31,11 @@ impl Section {
     pub fn is_of_agent(self) -> bool {
         match self {
             Section::Function(_) | Section::InputDefault(_) => false,
-            Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => true,
+            Section::Init
+            | Section::Prologue
+            | Section::Phase(_)
+            | Section::End(_)
+            | Section::Finish => true,
         }
     }
 }
@@ -44,15 +50,17 @@ impl Program {
             .chain(defaults)
             .chain([Section::Init, Section::Prologue])
             .chain(phases)
+            .chain((0..self.ends.len()).map(Section::End))
             .chain([Section::Finish])
             .collect()
     }
 
     /// The blocks that an agent runs: not functions, nor the defaults of inputs.
     pub fn agent_blocks(&self) -> impl Iterator<Item = &Block> + Clone {
+        let phases = self.phases.iter().chain(&self.ends);
         [&self.init, &self.prologue]
             .into_iter()
-            .chain(&self.phases)
+            .chain(phases.map(|phase| &phase.body))
             .chain([&self.finish])
     }
 
@@ -67,8 +75,29 @@ impl Program {
             Section::Prologue => "prologue".to_owned(),
             Section::Phase(0) => "step".to_owned(),
             Section::Phase(number) => format!("step {number}"),
+            Section::End(number) => format!("end {number}"),
             Section::Finish => "finish".to_owned(),
         }
+    }
+
+    /// Who runs a section: what is the same for all agents of a world, or an agent.
+    pub fn owner(&self, section: Section) -> Owner {
+        match section {
+            Section::Phase(number) => self.phases[number].owner,
+            Section::End(number) => self.ends[number].owner,
+            Section::Function(_)
+            | Section::InputDefault(_)
+            | Section::Init
+            | Section::Prologue
+            | Section::Finish => Owner::Agent,
+        }
+    }
+
+    /// Do agents read one another, or has a world values of its own?
+    pub fn has_worlds(&self) -> bool {
+        let lists = [&self.world_inputs, &self.world_states, &self.world_outputs];
+        let reads = |expr: &Expr| matches!(expr, Expr::Other { .. });
+        lists.iter().any(|list| !list.is_empty()) || self.exprs.iter().any(reads)
     }
 
     /// The block of a section.
@@ -79,6 +108,7 @@ impl Program {
             Section::Init => &self.init,
             Section::Prologue => &self.prologue,
             Section::Phase(number) => &self.phases[number],
+            Section::End(number) => &self.ends[number],
             Section::Finish => &self.finish,
         }
     }
@@ -91,6 +121,7 @@ impl Program {
             Section::Init => &mut self.init,
             Section::Prologue => &mut self.prologue,
             Section::Phase(number) => &mut self.phases[number],
+            Section::End(number) => &mut self.ends[number],
             Section::Finish => &mut self.finish,
         }
     }
@@ -107,9 +138,9 @@ impl Program {
     /// Hands the block of every phase out of the program to `visit` and puts it back.
     pub fn each_phase(&mut self, mut visit: impl FnMut(&mut Program, &mut Block)) {
         for phase in 0..self.phases.len() {
-            let mut block = std::mem::take(&mut self.phases[phase]);
+            let mut block = std::mem::take(&mut self.phases[phase].body);
             visit(self, &mut block);
-            self.phases[phase] = block;
+            self.phases[phase].body = block;
         }
     }
 

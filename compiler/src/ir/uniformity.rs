@@ -5,8 +5,8 @@
 //! shared by more than the analysis says, never by fewer.
 
 use super::{
-    Block, Expr, ExprId, ExprMap, Function, FunctionMap, Launch, Len, Program, Stmt, Var, VarId,
-    VarKind, VarMap,
+    Block, Expr, ExprId, ExprMap, Function, FunctionMap, Launch, Len, Owner, Program, Stmt, Var,
+    VarId, VarKind, VarMap,
 };
 
 /// Who shares a value, from the most to the fewest.
@@ -19,6 +19,8 @@ pub enum Scope {
     Run,
     /// All agents in a step.
     Step,
+    /// The agents of a world, in a phase.
+    World,
     /// Nobody else: it is an agent's own.
     Agent,
 }
@@ -40,7 +42,7 @@ impl Sharing {
 
     /// Do all agents share it, in each step at least?
     pub fn is_uniform(self) -> bool {
-        self.scope < Scope::Agent
+        self.scope < Scope::World
     }
 
     /// What follows from both.
@@ -233,9 +235,18 @@ impl Uniformity {
     /// Of a node with such operands.
     fn node(&self, program: &Program, id: ExprId, operands: Sharing) -> Sharing {
         let own = match &program[id] {
-            Expr::Launch(Launch::Agents | Launch::Steps) | Expr::Rows(_) => Scope::Run.into(),
+            Expr::Launch(Launch::Agents | Launch::Steps | Launch::Members) | Expr::Rows(_) => {
+                Scope::Run.into()
+            }
+            Expr::Launch(Launch::World)
+            | Expr::RandomWord {
+                owner: Owner::World,
+                ..
+            }
+            | Expr::Other { .. } => Scope::World.into(),
+            Expr::AcrossWorld { .. } => return Scope::World.into(),
             Expr::Launch(Launch::Step) => Scope::Step.into(),
-            Expr::Launch(Launch::Agent) | Expr::RandomWord { .. } => Sharing::OWN,
+            Expr::Launch(Launch::Agent | Launch::Member) | Expr::RandomWord { .. } => Sharing::OWN,
             Expr::Launch(Launch::Lane { .. }) => Sharing {
                 scope: Scope::Run,
                 by_lane: true,
@@ -333,6 +344,7 @@ fn start(var: &Var, tracking: Tracking) -> Sharing {
     match var.kind {
         VarKind::Constant | VarKind::Let => Sharing::default(),
         VarKind::Param | VarKind::Data => Scope::Run.into(),
+        VarKind::WorldInput | VarKind::WorldState | VarKind::WorldOutput => Scope::World.into(),
         VarKind::Local | VarKind::Index
             if tracking == Tracking::Variables && var.len == Len::One =>
         {

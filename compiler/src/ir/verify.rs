@@ -4,7 +4,9 @@
 mod layout;
 mod types;
 
-use super::{Block, ExprId, ExprMap, Len, Program, Section, Stmt, Type, VarId, VarKind, VarMap};
+use super::{
+    Block, ExprId, ExprMap, Len, Owner, Program, Section, Stmt, Type, VarId, VarKind, VarMap,
+};
 
 struct Verifier<'a> {
     program: &'a Program,
@@ -45,7 +47,11 @@ pub fn verify(program: &Program) -> Result<(), String> {
         match section {
             Section::Function(number) => verifier.function(&program.functions[number])?,
             Section::Prologue => verifier.prologue()?,
-            Section::InputDefault(_) | Section::Init | Section::Phase(_) | Section::Finish => {
+            Section::InputDefault(_)
+            | Section::Init
+            | Section::Phase(_)
+            | Section::End(_)
+            | Section::Finish => {
                 verifier.block(program.section(section))?;
             }
         }
@@ -123,13 +129,13 @@ impl Verifier<'_> {
     /// `init` gives every state a value and `finish` every output; the prologue reads no state that `step`
     /// changes.
     fn assignments(&self) -> Result<(), String> {
-        for &state in &self.program.states {
+        for &state in self.program.states.iter().chain(&self.program.world_states) {
             let [born, _, _] = self.assigned[state];
             if !born {
                 return Err(format!("init leaves {} without a value", self.name(state)));
             }
         }
-        for &output in &self.program.outputs {
+        for &output in (self.program.outputs.iter()).chain(&self.program.world_outputs) {
             let [_, _, ended] = self.assigned[output];
             if !ended {
                 return Err(format!(
@@ -227,7 +233,11 @@ impl Verifier<'_> {
                 self.complain("break or continue outside a for")
             }
             Stmt::Break | Stmt::Continue => Ok(()),
-            Stmt::Stop if self.section.is_phase() => Ok(()),
+            Stmt::Stop
+                if self.section.is_phase() && self.program.owner(self.section) == Owner::Agent =>
+            {
+                Ok(())
+            }
             Stmt::Stop => self.complain("stop outside step"),
             Stmt::Return(value) => match self.section {
                 Section::Function(number) => {
@@ -236,6 +246,7 @@ impl Verifier<'_> {
                 Section::Init
                 | Section::Prologue
                 | Section::Phase(_)
+                | Section::End(_)
                 | Section::Finish
                 | Section::InputDefault(_) => self.complain("return outside a function"),
             },
@@ -301,12 +312,22 @@ impl Verifier<'_> {
         self.exists(var)?;
         let fine = match self.program[var].kind {
             VarKind::Local => self.in_scope[var],
-            VarKind::State => matches!(
-                self.section,
-                Section::Init | Section::Phase(_) | Section::Finish
-            ),
+            VarKind::State => {
+                self.program.owner(self.section) == Owner::Agent
+                    && matches!(
+                        self.section,
+                        Section::Init | Section::Phase(_) | Section::End(_) | Section::Finish
+                    )
+            }
+            VarKind::WorldState => {
+                self.section == Section::Init || self.program.owner(self.section) == Owner::World
+            }
             VarKind::Output => self.section == Section::Finish,
-            VarKind::Input => self.own_input(var),
+            VarKind::WorldOutput => {
+                matches!(self.section, Section::End(_))
+                    && self.program.owner(self.section) == Owner::World
+            }
+            VarKind::Input | VarKind::WorldInput => self.own_input(var),
             VarKind::Constant
             | VarKind::Param
             | VarKind::Data
@@ -321,7 +342,7 @@ impl Verifier<'_> {
         match self.section {
             Section::Init => marks[0] = true,
             Section::Phase(_) => marks[1] = true,
-            Section::Finish => marks[2] = true,
+            Section::End(_) | Section::Finish => marks[2] = true,
             Section::Prologue | Section::Function(_) | Section::InputDefault(_) => {}
         }
         Ok(())
@@ -331,13 +352,12 @@ impl Verifier<'_> {
     fn own_input(&self, var: VarId) -> bool {
         match self.section {
             Section::InputDefault(number) => {
-                let input = self.program.input_defaults[number].input.as_str();
-                (self.program[var].name.strip_prefix(input))
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                self.program.input_defaults[number].is_of(&self.program[var].name)
             }
             Section::Init
             | Section::Prologue
             | Section::Phase(_)
+            | Section::End(_)
             | Section::Finish
             | Section::Function(_) => false,
         }

@@ -55,14 +55,25 @@ impl Expr {
     pub fn operands(&self) -> Operands {
         match self {
             Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => some(&[]),
+            Expr::Other {
+                index: Some(index),
+                member,
+                ..
+            } => some(&[*index, *member]),
             Expr::Element { index: one, .. }
+            | Expr::Other {
+                index: None,
+                member: one,
+                ..
+            }
             | Expr::Swizzle { vector: one, .. }
             | Expr::Splat { value: one, .. }
             | Expr::Unary(_, one)
             | Expr::Convert { value: one, .. }
             | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one }
-            | Expr::AcrossLanes { value: one, .. } => some(&[*one]),
+            | Expr::RandomWord { number: one, .. }
+            | Expr::AcrossLanes { value: one, .. }
+            | Expr::AcrossWorld { value: one, .. } => some(&[*one]),
             Expr::Binary(_, a, b) => some(&[*a, *b]),
             Expr::Select {
                 condition,
@@ -78,14 +89,21 @@ impl Expr {
     pub fn map_operands(&mut self, mut f: impl FnMut(ExprId) -> ExprId) {
         match self {
             Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {}
+            Expr::Other { index, member, .. } => {
+                if let Some(index) = index {
+                    *index = f(*index);
+                }
+                *member = f(*member);
+            }
             Expr::Element { index: one, .. }
             | Expr::Swizzle { vector: one, .. }
             | Expr::Splat { value: one, .. }
             | Expr::Unary(_, one)
             | Expr::Convert { value: one, .. }
             | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one }
-            | Expr::AcrossLanes { value: one, .. } => *one = f(*one),
+            | Expr::RandomWord { number: one, .. }
+            | Expr::AcrossLanes { value: one, .. }
+            | Expr::AcrossWorld { value: one, .. } => *one = f(*one),
             Expr::Binary(_, a, b) => {
                 *a = f(*a);
                 *b = f(*b);

@@ -52,7 +52,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     let mut program = program.clone();
     split_deep::run(&mut program);
     let mut shared = Shared::survey(&program);
-    let mut phase = std::mem::take(program.phases.first_mut()?);
+    let mut phase = std::mem::take(&mut program.phases.first_mut()?.body);
     shared.demand_block(&mut program, &phase);
     shared.drop_names(&mut phase);
     let mut part = shared.part(&mut program);
@@ -63,7 +63,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     let stored = shared.stored_names();
     let statements = part.len();
     part.append(&mut phase);
-    program.phases[0] = part;
+    program.phases[0].body = part;
     drop_unread(&mut program, &shared);
     debug_verify(&program, "step_table");
     Some(Split {

@@ -74,7 +74,7 @@ fn copies(program: &Program, skipped: usize, schedule: &Schedule) -> (u32, Optio
         return (1, None);
     };
     let mut blocks = vec![&first[skipped..]];
-    blocks.extend(others.iter().map(Vec::as_slice));
+    blocks.extend(others.iter().map(|phase| phase.as_slice()));
     if blocks.iter().all(|block| block.is_empty()) {
         return (1, None);
     }

@@ -222,7 +222,7 @@ impl Walk<'_> {
                         self.called.push(*function);
                     }
                 }
-                Expr::RandomWord { number } => {
+                Expr::RandomWord { number, .. } => {
                     self.pending.push(*number);
                     self.draw();
                 }
@@ -236,6 +236,11 @@ impl Walk<'_> {
                     self.usage.across.insert((*op, ty));
                     self.usage.across_finish |= self.part == Part::Finish;
                     self.pending.push(*one);
+                }
+                Expr::AcrossWorld { value, .. } => self.pending.push(*value),
+                Expr::Other { index, member, .. } => {
+                    self.pending.extend(index);
+                    self.pending.push(*member);
                 }
                 Expr::Compose(parts) | Expr::Builtin(_, parts) => self.pending.extend(parts),
                 Expr::Binary(_, a, b) => self.pending.extend([a, b]),
@@ -274,7 +279,12 @@ impl Walk<'_> {
                 self.usage.agent[1] |= self.part == Part::Function;
             }
             Launch::Step => self.usage.step = true,
-            Launch::Agents | Launch::Steps | Launch::Lane { .. } => {}
+            Launch::Agents
+            | Launch::Steps
+            | Launch::Member
+            | Launch::Members
+            | Launch::World
+            | Launch::Lane { .. } => {}
         }
     }
 
@@ -361,7 +371,9 @@ impl Usage {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => None,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => None,
         }
     }
 }

@@ -44,16 +44,27 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The value of a variable: for a state that is integrated the sum of both parts.
-    pub(super) fn rounded(&mut self, var: VarId) -> ExprId {
-        let value = self.read(var);
-        match self.low_parts.get(&var) {
-            Some(&low) => {
-                let low = self.read(low);
+    /// The value of a variable, or what another agent has for it: for a state that is integrated the sum of
+    /// both parts.
+    pub(super) fn rounded(&mut self, var: VarId, other: Option<VarId>) -> ExprId {
+        let read = |lowerer: &mut Self, var| match other {
+            None => lowerer.read(var),
+            Some(member) => lowerer.other(var, None, member),
+        };
+        let value = read(self, var);
+        match self.low_parts.get(&var).copied() {
+            Some(low) => {
+                let low = read(self, low);
                 self.binary(BinaryOp::Add, value, low)
             }
             None => value,
         }
+    }
+
+    /// What another agent has for a variable or one of its elements.
+    pub(super) fn other(&mut self, var: VarId, index: Option<ExprId>, member: VarId) -> ExprId {
+        let member = self.read(member);
+        self.add(Expr::Other { var, index, member })
     }
 
     /// `integrate` adds to a state.
@@ -126,7 +137,7 @@ impl Lowerer<'_> {
             let Some(&low) = self.low_parts.get(&var) else {
                 continue;
             };
-            let sum = self.rounded(var);
+            let sum = self.rounded(var, None);
             let sum = self.bind(&format!("{}_sum", self.model[state].name), sum);
             let [end, start, before] = [sum, var, low].map(|var| self.read(var));
             let added = self.binary(BinaryOp::Subtract, end, start);

@@ -55,11 +55,11 @@ impl Lowerer<'_> {
 
     /// Takes this many words: the number of the first.
     pub(super) fn take_words(&mut self, count: u32) -> ExprId {
-        let draws = match self.draws {
+        let draws = match self.draws[self.owner as usize] {
             Some(draws) => draws,
             None => {
                 let draws = self.variable("draws", ir::Type::U32, Len::One, VarKind::Local);
-                self.draws = Some(draws);
+                self.draws[self.owner as usize] = Some(draws);
                 draws
             }
         };
@@ -74,7 +74,8 @@ impl Lowerer<'_> {
     /// The next 32 random bits.
     fn word(&mut self) -> ExprId {
         let number = self.take_words(1);
-        let word = self.add(Expr::RandomWord { number });
+        let owner = self.owner;
+        let word = self.add(Expr::RandomWord { owner, number });
         let word = self.bind("bits", word);
         self.read(word)
     }
@@ -89,7 +90,7 @@ impl Lowerer<'_> {
         self.literal(Value::F32(value))
     }
 
-    fn select(&mut self, condition: ExprId, accept: ExprId, reject: ExprId) -> ExprId {
+    pub(super) fn select(&mut self, condition: ExprId, accept: ExprId, reject: ExprId) -> ExprId {
         self.add(Expr::Select {
             condition,
             accept,

@@ -4,7 +4,7 @@ use super::{Lowerer, place::Place};
 use crate::{
     builtin::BuiltinId,
     check::{ir_binary, ir_unary},
-    hir::{self, BinaryOp, Constant, ExprKind, Type},
+    hir::{self, AgentField, BinaryOp, Constant, Domain, ExprKind, Type},
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
 };
 
@@ -34,7 +34,15 @@ impl Lowerer<'_> {
             ExprKind::State(state) if self.stage.contains_key(state) => {
                 self.read(self.stage[state])
             }
-            ExprKind::Local(_)
+            ExprKind::Local(_) | ExprKind::WorldAt(_) if *self.ty(id) == Type::Agent => {
+                self.member(id)
+            }
+            ExprKind::WorldAt(_) => unreachable!("an agent of the world is one"),
+            ExprKind::Of(agent, field @ (AgentField::Member | AgentField::Agent)) => {
+                self.number_of(*agent, *field)
+            }
+            ExprKind::Of(..)
+            | ExprKind::Local(_)
             | ExprKind::Param(_)
             | ExprKind::Data(_)
             | ExprKind::Input(_)
@@ -66,11 +74,15 @@ impl Lowerer<'_> {
             ExprKind::Draw(draw, args) => self.draw(*draw, args),
             ExprKind::RandomWord(number) => {
                 let number = self.scalar(*number);
-                self.add(Expr::RandomWord { number })
+                let owner = self.owner;
+                self.add(Expr::RandomWord { owner, number })
             }
             ExprKind::TakeWords(count) => self.take_words(*count),
             ExprKind::FoldArray(fold, array) => self.fold_array(*fold, *array),
-            ExprKind::Fold(fold, over) => self.fold(*fold, over, &model[id].ty),
+            ExprKind::Fold(fold, over) => match over.domain {
+                Domain::Range(..) => self.fold_in_order(*fold, over, &model[id].ty),
+                Domain::World => self.world_fold(id, *fold, over, &model[id].ty),
+            },
             ExprKind::Call(function, args) => self.call_value(*function, args),
             ExprKind::Compose(parts) => self.compose(parts),
             ExprKind::Splat(value) => {
@@ -322,6 +334,7 @@ impl Lowerer<'_> {
                 Some(&var) => self.single(var, &model[id].ty),
                 None => self.states[state.0 as usize].clone(),
             },
+            ExprKind::Of(agent, field) => self.place_of(*agent, *field),
             ExprKind::Index(base, index) => {
                 let base = self.place(*base);
                 self.element(&base, *index)

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     builtin::{BuiltinId, Fold},
-    hir::{self, Comprehension, Type},
-    ir::{self, BinaryOp, Expr, ExprId, Stmt, UnaryOp, Value, VarId},
+    hir::{self, Comprehension, Domain, Type},
+    ir::{self, BinaryOp, Expr, ExprId, Launch, Stmt, UnaryOp, Value, VarId},
 };
 
 /// A fold while its loop is being built.
@@ -23,12 +23,20 @@ struct Accumulator {
 }
 
 impl Lowerer<'_> {
-    /// `sum(for i in a..b if c: e)`
-    pub(super) fn fold(&mut self, fold: Fold, over: &Comprehension, result: &Type) -> ExprId {
-        let mut start = self.scalar(over.start);
-        let mut end = self.scalar(over.end);
+    /// `sum(for i in a..b if c: e)`, from the first element to the last.
+    pub(super) fn fold_in_order(
+        &mut self,
+        fold: Fold,
+        over: &Comprehension,
+        result: &Type,
+    ) -> ExprId {
+        let (mut start, mut end) = match over.domain {
+            Domain::Range(start, end) => (self.scalar(start), self.scalar(end)),
+            Domain::World => (self.int(0), self.add(Expr::Launch(Launch::Members))),
+        };
         let never_empty = over.filter.is_none()
-            && matches!((self.range(start), self.range(end)), (Some((_, a)), Some((b, _))) if a < b);
+            && (matches!(over.domain, Domain::World)
+                || matches!((self.range(start), self.range(end)), (Some((_, a)), Some((b, _))) if a < b));
         let element = self.value_type(over.value);
         let result = result.value().expect("a fold has one value");
         let mut accumulator = self.accumulator(fold, element, result, never_empty);
@@ -42,7 +50,10 @@ impl Lowerer<'_> {
         }
         let name = self.model[over.index].name.clone();
         self.each(&name, start, end, |lowerer, index| {
-            lowerer.bind_index(over.index, index);
+            match over.domain {
+                Domain::Range(..) => lowerer.bind_index(over.index, index),
+                Domain::World => lowerer.bind_agent(over.index, index),
+            }
             let Some(filter) = over.filter else {
                 return lowerer.iteration(&accumulator, over.value, index);
             };
@@ -89,6 +100,11 @@ impl Lowerer<'_> {
             return self.fold_elements(&accumulator, &place, 0);
         }
         let first = self.load(&first);
+        let first = match fold {
+            Fold::Sum => self.as_number(first, ir::Type::I32),
+            Fold::Mean => self.as_number(first, ir::Type::F32),
+            _ => first,
+        };
         let (result, other) = match fold {
             Fold::Min | Fold::Max if ty.is_float() => {
                 let none = self.literal(worst(fold, ty));
@@ -170,6 +186,13 @@ impl Lowerer<'_> {
 
     fn accumulate(&mut self, accumulator: &Accumulator, value: ExprId, index: ExprId) {
         let before = self.read(accumulator.result);
+        let value = match accumulator.fold {
+            Fold::Sum | Fold::Mean => {
+                let ty = self.program[accumulator.result].ty;
+                self.as_number(value, ty)
+            }
+            _ => value,
+        };
         let next = match accumulator.fold {
             Fold::Sum => self.binary(BinaryOp::Add, before, value),
             Fold::Product => self.binary(BinaryOp::Multiply, before, value),
@@ -240,7 +263,7 @@ impl Lowerer<'_> {
     }
 
     /// The smaller or larger of two; the other one if one is NaN.
-    fn better(&mut self, fold: Fold, a: ExprId, b: ExprId) -> ExprId {
+    pub(super) fn better(&mut self, fold: Fold, a: ExprId, b: ExprId) -> ExprId {
         let id = match fold == Fold::Min {
             true => BuiltinId::MIN,
             false => BuiltinId::MAX,
@@ -265,7 +288,7 @@ impl Lowerer<'_> {
     }
 }
 
-fn name(fold: Fold) -> &'static str {
+pub(super) fn name(fold: Fold) -> &'static str {
     match fold {
         Fold::Sum | Fold::Mean => "sum",
         Fold::Product => "product",
@@ -280,14 +303,14 @@ fn name(fold: Fold) -> &'static str {
 
 /// The neutral element of addition: -0.0 for floats, which keeps a first element of -0.0; but the sum of
 /// nothing is 0.0.
-fn zero(ty: ir::Type, never_empty: bool) -> Value {
+pub(super) fn zero(ty: ir::Type, never_empty: bool) -> Value {
     if ty.is_float() && never_empty {
         return Value::from_floats(&vec![-0.0; ty.components()]);
     }
     Value::zero(ty)
 }
 
-fn one(ty: ir::Type) -> Value {
+pub(super) fn one(ty: ir::Type) -> Value {
     match ty {
         ir::Type::I32 => Value::I32(1),
         ir::Type::U32 => Value::U32(1),
@@ -302,7 +325,7 @@ fn other_name(fold: Fold) -> &'static str {
 
 /// The worst value of the type: the result of `min` and `max` of nothing, and the initial value of `argmin`
 /// and `argmax`.
-fn worst(fold: Fold, ty: ir::Type) -> Value {
+pub(super) fn worst(fold: Fold, ty: ir::Type) -> Value {
     let largest = matches!(fold, Fold::Min | Fold::ArgMin);
     match (ty, largest) {
         (ir::Type::I32, true) => Value::I32(i32::MAX),

@@ -55,7 +55,7 @@ impl Lowerer<'_> {
         base.at(Index::Variable(var))
     }
 
-    fn clamp(&mut self, value: ExprId, last: ExprId, span: Span) -> ExprId {
+    pub(super) fn clamp(&mut self, value: ExprId, last: ExprId, span: Span) -> ExprId {
         let before = std::mem::replace(&mut self.span, span);
         let first = self.int(0);
         let clamped = self.builtin(BuiltinId::CLAMP, vec![value, first, last]);
@@ -64,7 +64,7 @@ impl Lowerer<'_> {
     }
 
     /// A `u32` index as an `i32` that is too large if the `u32` was.
-    fn signed(&mut self, value: ExprId) -> ExprId {
+    pub(super) fn signed(&mut self, value: ExprId) -> ExprId {
         if self.program.type_of(value) != ir::Type::U32 {
             return value;
         }
@@ -120,7 +120,12 @@ impl Lowerer<'_> {
             return match launch {
                 Launch::Step => Some((Counter::Step, 0)),
                 Launch::Agent => Some((Counter::Agent, 0)),
-                Launch::Agents | Launch::Steps | Launch::Lane { .. } => None,
+                Launch::Agents
+                | Launch::Steps
+                | Launch::Member
+                | Launch::Members
+                | Launch::World
+                | Launch::Lane { .. } => None,
             };
         }
         let Expr::Binary(op, a, b) = self.program[value] else {
@@ -191,7 +196,9 @@ impl Lowerer<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => None,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => None,
         }
     }
 }

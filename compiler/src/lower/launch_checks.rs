@@ -229,7 +229,9 @@ impl<'a> Maker<'a> {
             | Expr::Element { .. }
             | Expr::Rows(_)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => false,
             Expr::Literal(_)
             | Expr::Swizzle { .. }
             | Expr::Compose(_)

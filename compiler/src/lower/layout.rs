@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     hir::{InputSource, Type},
-    ir::{Len, Var, VarId, VarKind},
+    ir::{Len, Owner, Var, VarId, VarKind},
     manifest::{self, Field, Manifest, Scalar, Source, header},
     span::Span,
     value::VEC4_WORDS,
@@ -87,7 +87,7 @@ impl Lowerer<'_> {
     }
 
     fn declare_inputs(&mut self) {
-        let mut word = 0;
+        let mut words = [0; 2];
         for input in &self.model.inputs {
             if self.is_full() {
                 return;
@@ -98,13 +98,18 @@ impl Lowerer<'_> {
                 ty: &input.ty,
                 span: input.span,
             };
-            let place = self.root(&declared, VarKind::Input, &mut |leaf| take(&mut word, leaf));
+            let kind = match input.owner {
+                Owner::Agent => VarKind::Input,
+                Owner::World => VarKind::WorldInput,
+            };
+            let word = &mut words[input.owner as usize];
+            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf));
             self.inputs.push(place);
         }
     }
 
     fn declare_states(&mut self) {
-        let mut word = 0;
+        let mut words = [0; 2];
         for state in &self.model.states {
             if self.is_full() {
                 return;
@@ -115,14 +120,19 @@ impl Lowerer<'_> {
                 ty: &state.ty,
                 span: state.span,
             };
-            let place = self.root(&declared, VarKind::State, &mut |leaf| take(&mut word, leaf));
+            let kind = match state.owner {
+                Owner::Agent => VarKind::State,
+                Owner::World => VarKind::WorldState,
+            };
+            let word = &mut words[state.owner as usize];
+            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf));
             self.states.push(place);
         }
-        self.declare_low_parts(word);
+        self.declare_low_parts(words[Owner::Agent as usize]);
     }
 
     fn declare_outputs(&mut self) {
-        let mut word = 0;
+        let mut words = [0; 2];
         for output in &self.model.outputs {
             if self.is_full() {
                 return;
@@ -133,9 +143,12 @@ impl Lowerer<'_> {
                 ty: &output.ty,
                 span: output.span,
             };
-            let place = self.root(&declared, VarKind::Output, &mut |leaf| {
-                take(&mut word, leaf)
-            });
+            let kind = match output.owner {
+                Owner::Agent => VarKind::Output,
+                Owner::World => VarKind::WorldOutput,
+            };
+            let word = &mut words[output.owner as usize];
+            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf));
             self.outputs.push(place);
         }
     }
@@ -173,6 +186,9 @@ impl Lowerer<'_> {
                 VarKind::Input => &mut self.program.inputs,
                 VarKind::State => &mut self.program.states,
                 VarKind::Output => &mut self.program.outputs,
+                VarKind::WorldInput => &mut self.program.world_inputs,
+                VarKind::WorldState => &mut self.program.world_states,
+                VarKind::WorldOutput => &mut self.program.world_outputs,
                 VarKind::Constant
                 | VarKind::Let
                 | VarKind::Local
@@ -190,36 +206,19 @@ impl Lowerer<'_> {
 
     pub(super) fn manifest(&self) -> Manifest {
         let model = self.model;
-        let (states, _) = self.fields(
-            model.states.iter().map(|item| (&item.name, &item.ty)),
-            &self.program.states,
-        );
-        let (outputs, output_words) = self.fields(
-            model.outputs.iter().map(|item| (&item.name, &item.ty)),
-            &self.program.outputs,
-        );
-        let (input_fields, input_words) = self.fields(
-            model.inputs.iter().map(|item| (&item.name, &item.ty)),
-            &self.program.inputs,
-        );
-        let sources = model.inputs.iter().flat_map(|input| {
-            let source = match input.source {
-                InputSource::Required => Source::Required,
-                InputSource::Default(_) => Source::Default,
-                InputSource::Drawn(_) => Source::Drawn,
-            };
-            std::iter::repeat_n(source, self.fields.count(&input.ty))
+        let manifest::Rows {
+            inputs,
+            states,
+            outputs,
+            input_words,
+            state_words,
+            output_words,
+        } = self.rows(Owner::Agent);
+        let world = (model.world.is_some() || self.program.has_worlds()).then(|| manifest::World {
+            members: model.world,
+            rows: self.rows(Owner::World),
         });
         let params = self.params_of_manifest();
-        let end = |state: &VarId| {
-            let var = &self.program[*state];
-            let elements = match var.len {
-                Len::One | Len::Open { .. } => 1,
-                Len::Fixed(count) => count,
-            };
-            var.word + elements * var.ty.words()
-        };
-        let state_words = self.program.states.iter().map(end).max().unwrap_or(0);
         let end = params
             .iter()
             .map(|param| param.field.word + param.field.words())
@@ -235,24 +234,61 @@ impl Lowerer<'_> {
             has_step: !model.step.is_empty(),
             params,
             data,
-            inputs: input_fields
-                .into_iter()
-                .zip(sources)
-                .map(|(field, source)| manifest::Input { field, source })
-                .collect(),
+            inputs,
             states,
             outputs,
+            world,
             requirements: self.requirements.clone(),
             uniform_words: end
                 .unwrap_or(header::END + open)
                 .max(header::END + open)
                 .next_multiple_of(VEC4_WORDS),
-            input_words: input_words.next_multiple_of(VEC4_WORDS),
+            input_words,
             state_words,
             output_words,
             workgroup_size: WORKGROUP_SIZE,
             inner_rounds: None,
             step_table: None,
+        }
+    }
+
+    /// What an agent or a world has.
+    fn rows(&self, owner: Owner) -> manifest::Rows {
+        let (model, program) = (self.model, &self.program);
+        let [input_vars, state_vars, output_vars] = match owner {
+            Owner::Agent => [&program.inputs, &program.states, &program.outputs],
+            Owner::World => [
+                &program.world_inputs,
+                &program.world_states,
+                &program.world_outputs,
+            ],
+        };
+        let inputs = || model.inputs.iter().filter(|item| item.owner == owner);
+        let states = model.states.iter().filter(|item| item.owner == owner);
+        let outputs = model.outputs.iter().filter(|item| item.owner == owner);
+        let (states, _) = self.fields(states.map(|item| (&item.name, &item.ty)), state_vars);
+        let (outputs, output_words) =
+            self.fields(outputs.map(|item| (&item.name, &item.ty)), output_vars);
+        let (input_fields, input_words) =
+            self.fields(inputs().map(|item| (&item.name, &item.ty)), input_vars);
+        let sources = inputs().flat_map(|input| {
+            let source = match input.source {
+                InputSource::Required => Source::Required,
+                InputSource::Default(_) => Source::Default,
+                InputSource::Drawn(_) => Source::Drawn,
+            };
+            std::iter::repeat_n(source, self.fields.count(&input.ty))
+        });
+        let inputs = input_fields.into_iter().zip(sources);
+        manifest::Rows {
+            inputs: inputs
+                .map(|(field, source)| manifest::Input { field, source })
+                .collect(),
+            states,
+            outputs,
+            input_words: input_words.next_multiple_of(VEC4_WORDS),
+            state_words: program.row_words(state_vars),
+            output_words,
         }
     }
 

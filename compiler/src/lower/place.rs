@@ -23,6 +23,8 @@ pub(super) struct Leaf {
     offset: u32,
     /// Index variables with the number of elements that each of their steps spans.
     terms: Vec<(VarId, u32)>,
+    /// Another agent of the world, whose place it is: a variable with its place in the world.
+    pub(super) other: Option<VarId>,
 }
 
 /// An index that is in range.
@@ -59,6 +61,7 @@ pub(super) fn leaves(model: &Model, ty: &Type) -> Vec<LeafType> {
             .collect(),
         Type::Value(_)
         | Type::Enum(_)
+        | Type::Agent
         | Type::AbstractInt
         | Type::AbstractFloat
         | Type::Error(_) => {
@@ -139,6 +142,7 @@ impl Leaf {
             dims,
             offset: 0,
             terms: Vec::new(),
+            other: None,
         }
     }
 
@@ -228,14 +232,15 @@ impl Lowerer<'_> {
 
     pub(super) fn load_leaf(&mut self, leaf: &Leaf) -> ExprId {
         debug_assert!(leaf.dims.is_empty(), "a whole array has no value");
-        if self.program[leaf.var].len == Len::One {
-            return self.rounded(leaf.var);
+        let var = leaf.var;
+        if self.program[var].len == Len::One {
+            return self.rounded(var, leaf.other);
         }
         let index = self.offset(leaf);
-        self.add(Expr::Element {
-            array: leaf.var,
-            index,
-        })
+        match leaf.other {
+            None => self.add(Expr::Element { array: var, index }),
+            Some(member) => self.other(var, Some(index), member),
+        }
     }
 
     /// Assigns a place of one scalar or vector.

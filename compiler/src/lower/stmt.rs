@@ -6,7 +6,7 @@ use super::{
     place::Place,
 };
 use crate::{
-    hir::{self, Arm, BinaryOp, Constant, ExprKind, LocalKind, StmtKind, Type},
+    hir::{self, Arm, BinaryOp, Constant, Domain, ExprKind, LocalKind, StmtKind, Type},
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
 };
 
@@ -64,8 +64,19 @@ impl Lowerer<'_> {
             } => self.if_stmt(branches, otherwise.as_deref()),
             StmtKind::For {
                 index,
-                start,
-                end,
+                domain: Domain::World,
+                body,
+            } => {
+                self.renormalise_before(body);
+                self.each_agent(*index, |lowerer, member| {
+                    lowerer.renormalise_in_loop(member, body);
+                    lowerer.loop_body(body);
+                });
+                self.leave_outer_loop(body);
+            }
+            StmtKind::For {
+                index,
+                domain: Domain::Range(start, end),
                 body,
             } => {
                 let (start, end) = (self.scalar(*start), self.scalar(*end));
@@ -138,9 +149,12 @@ impl Lowerer<'_> {
         }
     }
 
-    fn declare(&mut self, local: hir::LocalId, value: hir::ExprId) {
+    pub(super) fn declare(&mut self, local: hir::LocalId, value: hir::ExprId) {
         let model = self.model;
         let item = &model[local];
+        if item.ty == Type::Agent {
+            return self.declare_agent(local, value);
+        }
         let scalar = item.ty.value();
         if let Some(ty) = scalar {
             let value = self.scalar(value);

@@ -5,7 +5,7 @@ use super::{
     place::{Index, Place},
 };
 use crate::{
-    hir::{self, Comprehension, Constant, ExprKind, Type},
+    hir::{self, Comprehension, Constant, Domain, ExprKind, Type},
     ir::{self, Expr, Stmt, VarId},
 };
 
@@ -75,8 +75,10 @@ impl Lowerer<'_> {
     }
 
     fn comprehension(&mut self, place: &Place, over: &Comprehension) {
-        let start = self.scalar(over.start);
-        let end = self.scalar(over.end);
+        let Domain::Range(start, end) = over.domain else {
+            unreachable!("an array has no element for each agent of the world")
+        };
+        let (start, end) = (self.scalar(start), self.scalar(end));
         let first = self.range(start).map_or(0, |(low, _)| low);
         let name = self.model[over.index].name.clone();
         self.each(&name, start, end, |lowerer, index| {

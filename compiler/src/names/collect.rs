@@ -4,8 +4,8 @@ use super::{Declaration, Kind, Names, Notes};
 use crate::{
     span::Span,
     syntax::ast::{
-        Block, Comprehension, Expr, ExprKind, Field, InputSource, Item, ItemKind, Model, Name,
-        PatternKind, Range, Stmt, StmtKind, Type, TypeKind,
+        Block, Comprehension, Domain, Expr, ExprKind, Field, InputSource, Item, ItemKind, Model,
+        Name, PatternKind, Range, Stmt, StmtKind, Type, TypeKind,
     },
 };
 
@@ -79,7 +79,9 @@ impl Collector {
 
     fn item(&mut self, item: &Item) {
         match &item.kind {
-            ItemKind::Agents(value) | ItemKind::Steps(value) => self.expr(value),
+            ItemKind::Agents(value) | ItemKind::Steps(value) | ItemKind::World(value) => {
+                self.expr(value);
+            }
             ItemKind::Const { name, ty, value } => {
                 self.global(item, name, Kind::Const, ty.as_ref());
                 self.expr(value);
@@ -185,8 +187,12 @@ impl Collector {
                 }
                 otherwise.iter().for_each(|body| self.block(body));
             }
-            StmtKind::For { index, range, body } => {
-                self.range(range);
+            StmtKind::For {
+                index,
+                domain,
+                body,
+            } => {
+                self.domain(domain);
                 self.declare(index, Kind::Index, index.span, body.span, true);
                 self.block(body);
             }
@@ -221,6 +227,13 @@ impl Collector {
         }
     }
 
+    fn domain(&mut self, domain: &Domain) {
+        match domain {
+            Domain::Range(range) => self.range(range),
+            Domain::World(_) => {}
+        }
+    }
+
     fn range(&mut self, range: &Range) {
         self.expr(&range.start);
         self.expr(&range.end);
@@ -235,7 +248,7 @@ impl Collector {
     }
 
     fn comprehension(&mut self, inner: &Comprehension) {
-        self.range(&inner.range);
+        self.domain(&inner.domain);
         let mut scope = inner.value.span;
         if let Some(filter) = &inner.filter {
             scope = scope.to(filter.span);

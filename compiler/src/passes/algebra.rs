@@ -92,7 +92,9 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => None,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => None,
     }
 }
 

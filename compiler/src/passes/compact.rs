@@ -33,7 +33,14 @@ pub(super) fn run(program: &mut Program) {
 /// Does the launch provide this variable, used or not?
 fn is_layout(kind: VarKind) -> bool {
     match kind {
-        VarKind::Param | VarKind::Data | VarKind::Input | VarKind::State | VarKind::Output => true,
+        VarKind::Param
+        | VarKind::Data
+        | VarKind::Input
+        | VarKind::State
+        | VarKind::Output
+        | VarKind::WorldInput
+        | VarKind::WorldState
+        | VarKind::WorldOutput => true,
         VarKind::Constant | VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
             false
         }
@@ -87,7 +94,10 @@ fn target(stmt: &mut Stmt) -> Option<&mut VarId> {
 /// The variable that a node reads.
 fn named(expr: &mut Expr) -> Option<&mut VarId> {
     match expr {
-        Expr::Rows(var) | Expr::Read(var) | Expr::Element { array: var, .. } => Some(var),
+        Expr::Rows(var)
+        | Expr::Read(var)
+        | Expr::Element { array: var, .. }
+        | Expr::Other { var, .. } => Some(var),
         Expr::Literal(_)
         | Expr::Launch(_)
         | Expr::Swizzle { .. }
@@ -101,7 +111,8 @@ fn named(expr: &mut Expr) -> Option<&mut VarId> {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => None,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. } => None,
     }
 }
 
@@ -128,6 +139,9 @@ fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
         &mut program.inputs,
         &mut program.states,
         &mut program.outputs,
+        &mut program.world_inputs,
+        &mut program.world_states,
+        &mut program.world_outputs,
     ] {
         list.iter_mut().for_each(renumber);
     }

@@ -43,7 +43,8 @@ pub(super) fn run(program: &mut Program) {
         let mut block = std::mem::take(program.section_mut(place));
         if place.is_phase() {
             prologue = std::mem::take(&mut program.prologue);
-            let states = program.states.clone();
+            let mut states = program.states.clone();
+            states.extend(&program.world_states);
             numbering.open();
             numbering.statements(program, &mut prologue);
             for state in states {
@@ -87,15 +88,19 @@ impl Hash for Key {
                 Launch::Steps => 2,
                 Launch::Step => 3,
                 Launch::Lane { .. } => 4,
+                Launch::Member => 5,
+                Launch::Members => 6,
+                Launch::World => 7,
             },
-            Shape::Rows(var) | Shape::Read(var) | Shape::Element(var) => var.0,
+            Shape::Rows(var) | Shape::Read(var) | Shape::Element(var) | Shape::Other(var) => var.0,
             Shape::Swizzle(count, which) => u32::from_le_bytes(which) ^ u32::from(count),
             Shape::Unary(op) => op as u32,
             Shape::Binary(op) => op as u32,
-            Shape::AcrossLanes(op) => op as u32,
+            Shape::AcrossLanes(op) | Shape::AcrossWorld(op) => op as u32,
+            Shape::RandomWord(owner) => owner as u32,
             Shape::Splat(ty) | Shape::Convert(ty) | Shape::Bitcast(ty) => ty as u32,
             Shape::Call(function) => function.0,
-            Shape::Builtin(_) | Shape::Compose | Shape::Select | Shape::RandomWord => 0,
+            Shape::Builtin(_) | Shape::Compose | Shape::Select => 0,
         };
         let [a, b, c, d, e] = self.operands.map(u64::from);
         std::mem::discriminant(&self.shape).hash(state);
@@ -373,6 +378,9 @@ fn is_candidate(program: &Program, id: ExprId) -> bool {
             | VarKind::Param
             | VarKind::State
             | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index
@@ -393,7 +401,9 @@ fn is_candidate(program: &Program, id: ExprId) -> bool {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => !is_trivial(program, id),
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => !is_trivial(program, id),
     }
 }
 

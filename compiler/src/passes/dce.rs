@@ -56,6 +56,9 @@ fn is_removable(kind: VarKind) -> bool {
         | VarKind::Input
         | VarKind::State
         | VarKind::Output
+        | VarKind::WorldInput
+        | VarKind::WorldState
+        | VarKind::WorldOutput
         | VarKind::Index
         | VarKind::Argument => false,
     }

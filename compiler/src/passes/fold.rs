@@ -18,7 +18,9 @@ pub(crate) fn fold(program: &Program, expr: &Expr) -> Option<Value> {
         | Expr::Element { .. }
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => None,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => None,
         Expr::Swizzle { vector, components } => Some(eval::swizzle(known(*vector)?, components)),
         Expr::Compose(parts) => {
             let parts: Vec<Value> = parts

@@ -48,8 +48,8 @@ fn convert(program: &mut Program, block: &mut Block) {
 fn is_shared(program: &Program, id: ExprId) -> bool {
     match program[id] {
         Expr::Launch(launch) => match launch {
-            Launch::Agent | Launch::Lane { .. } => false,
-            Launch::Agents | Launch::Steps | Launch::Step => true,
+            Launch::Agent | Launch::Member | Launch::World | Launch::Lane { .. } => false,
+            Launch::Agents | Launch::Steps | Launch::Step | Launch::Members => true,
         },
         Expr::Literal(_) => true,
         Expr::Unary(_, one) => is_shared(program, one),
@@ -66,7 +66,9 @@ fn is_shared(program: &Program, id: ExprId) -> bool {
         | Expr::Builtin(..)
         | Expr::Call(..)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => false,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => false,
     }
 }
 

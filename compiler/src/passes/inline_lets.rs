@@ -30,10 +30,14 @@ pub(crate) fn run(program: &mut Program) {
     });
 }
 
-/// Does a tree combine lanes? Then it stays where all of them converge.
+/// Does a tree combine lanes or agents? Then it stays where all of them converge.
 pub(crate) fn crosses_lanes(program: &Program, id: ExprId) -> bool {
     let mut nodes = program.nodes(id);
-    nodes.any(|id| matches!(program[id], Expr::AcrossLanes { .. }))
+    let mut crosses = |id| {
+        let node = &program[id];
+        matches!(node, Expr::AcrossLanes { .. } | Expr::AcrossWorld { .. })
+    };
+    nodes.any(&mut crosses)
 }
 
 /// A name that may be inlined.

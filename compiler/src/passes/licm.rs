@@ -137,9 +137,20 @@ impl Hoist {
         let expr = &program[id];
         let mut level = match expr {
             Expr::Read(var) | Expr::Element { array: var, .. } => self.levels[var],
-            Expr::Launch(Launch::Step) | Expr::RandomWord { .. } => self.base,
+            Expr::Launch(Launch::Step)
+            | Expr::RandomWord { .. }
+            | Expr::Other { .. }
+            | Expr::AcrossWorld { .. } => self.base,
             Expr::Literal(_)
-            | Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps | Launch::Lane { .. })
+            | Expr::Launch(
+                Launch::Agent
+                | Launch::Agents
+                | Launch::Steps
+                | Launch::Member
+                | Launch::Members
+                | Launch::World
+                | Launch::Lane { .. },
+            )
             | Expr::Rows(_)
             | Expr::Swizzle { .. }
             | Expr::Compose(_)

@@ -56,10 +56,13 @@ pub(crate) fn name_of(program: &Program, id: ExprId) -> String {
         Expr::Select { accept, .. } => {
             plain(*accept).map_or("choice".to_owned(), |name| format!("chosen_{name}"))
         }
-        Expr::RandomWord { number } => {
+        Expr::RandomWord { number, .. } => {
             plain(*number).map_or("word".to_owned(), |number| format!("word_{number}"))
         }
-        Expr::AcrossLanes { value, .. } => plain(*value).unwrap_or_else(|| "total".to_owned()),
+        Expr::Other { var, .. } => format!("other_{}", word(&program[*var].name)),
+        Expr::AcrossLanes { value, .. } | Expr::AcrossWorld { value, .. } => {
+            plain(*value).unwrap_or_else(|| "total".to_owned())
+        }
         Expr::Unary(UnaryOp::Negate, a) => format!("minus_{}", name_of(program, *a)),
         Expr::Unary(UnaryOp::Not, a) => format!("not_{}", name_of(program, *a)),
         Expr::Literal(_)
@@ -112,7 +115,9 @@ fn noun(program: &Program, id: ExprId) -> Option<String> {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => None,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => None,
     }
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn run(program: &mut Program) {
     program.each_section(|program, place, block| {
         // Steps before this one changed the states.
         if place.is_phase() {
-            for at in 0..program.states.len() {
-                facts.set(program.states[at], Fact::Nothing);
+            for &state in program.states.iter().chain(&program.world_states) {
+                facts.set(state, Fact::Nothing);
             }
         }
         let mut walk = Walk {
@@ -161,7 +161,9 @@ impl Walk<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => Fact::Nothing,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => Fact::Nothing,
         }
     }
 

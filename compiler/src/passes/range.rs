@@ -181,7 +181,9 @@ impl Ranges {
             | Expr::Unary(_, _)
             | Expr::Call(_, _)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => None,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => None,
         };
         known.or_else(|| Range::of_type(program.type_of(id)))
     }
@@ -243,7 +245,8 @@ fn become_operand(program: &mut Program, id: ExprId, operand: ExprId) {
 
 fn of_launch(which: Launch) -> Range {
     let (low, high) = match which {
-        Launch::Agent | Launch::Step => (0, i32::MAX - 1),
+        Launch::Agent | Launch::Step | Launch::Member | Launch::World => (0, i32::MAX - 1),
+        Launch::Members => (1, i32::MAX),
         Launch::Lane { lanes } => (0, lanes as i32 - 1),
         Launch::Agents | Launch::Steps => (0, i32::MAX),
     };

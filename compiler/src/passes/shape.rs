@@ -2,7 +2,9 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Program, Type, UnaryOp, VarId},
+    ir::{
+        BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Owner, Program, Type, UnaryOp, VarId,
+    },
 };
 
 /// A node without its operands.
@@ -25,8 +27,10 @@ pub(crate) enum Shape {
     Bitcast(Type),
     Builtin(BuiltinId),
     Call(FunctionId),
-    RandomWord,
+    RandomWord(Owner),
+    Other(VarId),
     AcrossLanes(LaneOp),
+    AcrossWorld(LaneOp),
 }
 
 /// The shape of a node.
@@ -57,7 +61,9 @@ pub(crate) fn shape(expr: &Expr) -> Shape {
         Expr::Bitcast { to, .. } => Shape::Bitcast(*to),
         Expr::Builtin(id, _) => Shape::Builtin(*id),
         Expr::Call(id, _) => Shape::Call(*id),
-        Expr::RandomWord { .. } => Shape::RandomWord,
+        Expr::RandomWord { owner, .. } => Shape::RandomWord(*owner),
+        Expr::Other { var, .. } => Shape::Other(*var),
+        Expr::AcrossWorld { op, .. } => Shape::AcrossWorld(*op),
         Expr::AcrossLanes { op, .. } => Shape::AcrossLanes(*op),
     }
 }
@@ -96,6 +102,8 @@ pub(crate) fn is_trivial(program: &Program, id: ExprId) -> bool {
         | Expr::Builtin(_, _)
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => false,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => false,
     }
 }

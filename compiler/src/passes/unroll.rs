@@ -185,7 +185,9 @@ impl Plan {
             | Expr::Element { .. }
             | Expr::Call(_, _)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => false,
             other @ (Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }
@@ -301,7 +303,9 @@ impl Plan {
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
             | Expr::Builtin(_, _)
-            | Expr::AcrossLanes { .. } => {}
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => {}
         }
         let operands = expr.operands();
         let mut folds = !operands.is_empty();

@@ -29,8 +29,10 @@ pub struct Model {
 pub struct Item {
     /// The `///` lines before it, without their marks, joined by newlines; empty if there are none.
     pub doc: String,
-    /// From its keyword to its last token.
+    /// From its first keyword to its last token.
     pub span: Span,
+    /// Does `world` stand before it? Only before `input`, `state`, `output` and `step`.
+    pub of_world: bool,
     /// What it is.
     pub kind: ItemKind,
 }
@@ -42,6 +44,8 @@ pub enum ItemKind {
     Agents(Expr),
     /// `steps 1_500`
     Steps(Expr),
+    /// `world 1_000`
+    World(Expr),
     /// `const DT = 1.0 / 252.0`
     Const {
         name: Name,
@@ -109,6 +113,15 @@ pub struct Range {
     pub start: Expr,
     /// One past the last value.
     pub end: Expr,
+}
+
+/// What a loop or a comprehension runs over.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Domain {
+    /// `a..b`
+    Range(Range),
+    /// `world`: the agents of the world.
+    World(Span),
 }
 
 /// A function of the user's.
@@ -197,10 +210,10 @@ pub enum StmtKind {
         branches: Vec<(Expr, Block)>,
         otherwise: Option<Block>,
     },
-    /// `for i in a..b { }`
+    /// `for i in a..b { }`, `for other in world { }`
     For {
         index: Name,
-        range: Range,
+        domain: Domain,
         body: Block,
     },
     /// `while c limit N { }`; a missing limit is the checker's complaint.
@@ -286,7 +299,7 @@ pub enum ExprKind {
     Float(f64),
     /// `true`, `false`
     Bool(bool),
-    /// `price`, also `agent`, `agents`, `steps`
+    /// `price`, also `agent`, `agents`, `steps`, `member`, `world`
     Name(String),
     /// `(e)`, kept for the formatter
     Paren(Box<Expr>),
@@ -322,13 +335,13 @@ pub enum ExprKind {
     Error,
 }
 
-/// `for i in a..b if c: e`
+/// `for i in a..b if c: e`, `for other in world if c: e`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comprehension {
     /// The index.
     pub index: Name,
-    /// Its range.
-    pub range: Range,
+    /// What it runs over.
+    pub domain: Domain,
     /// The filter.
     pub filter: Option<Expr>,
     /// The value per index.

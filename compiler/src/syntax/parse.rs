@@ -5,10 +5,10 @@
 //!   `x = y` and `-z` on the next line are one statement `x = y - z`, `f` and `(a)` below it are a call. No
 //!   legal statement begins with `(`, `[` or an operator, so nothing is lost. `return` takes the expression
 //!   that follows, if one follows.
-//! * One token of lookahead decides everything (two after `else`); nothing is read twice. So the first
+//! * One token of lookahead decides everything (two after `else` and at `world`); nothing is read twice. So the first
 //!   token that fits nowhere is the mistake, and the time is linear.
 //! * Lines and indentation only guide recovery and messages, never what is legal.
-//! * `agents`, `steps` and `step` are words of declarations and also names inside expressions. `limit` is a
+//! * `agents`, `steps`, `step` and `world` are words of declarations and also names inside expressions. `limit` is a
 //!   word only after the condition of `while`.
 //! * The grammar gets balanced brackets (`bracket`), so all recursion is bounded; `if` values count
 //!   themselves.
@@ -69,15 +69,20 @@ pub(super) const DECLARATIONS: TokenSet = TokenSet::of(&[
     Token::Init,
     Token::Step,
     Token::Finish,
+    Token::World,
 ]);
 
-/// The words that begin a declaration of a later version.
+/// The declarations and blocks that `world` may stand before.
+pub(super) const OF_WORLD: TokenSet =
+    TokenSet::of(&[Token::Input, Token::State, Token::Output, Token::Step]);
+
+/// The words of a later version.
 pub(super) const RESERVED: TokenSet = TokenSet::of(&[
-    Token::World,
     Token::Observe,
     Token::Record,
-    Token::Other,
-    Token::Every,
+    Token::Near,
+    Token::Spawn,
+    Token::Die,
 ]);
 
 /// The words that begin a statement and nothing else.
@@ -94,8 +99,13 @@ pub(super) const STATEMENT_WORDS: TokenSet = TokenSet::of(&[
 ]);
 
 /// What reads as a name inside expressions.
-pub(super) const NAMES: TokenSet =
-    TokenSet::of(&[Token::Ident, Token::Agents, Token::Steps, Token::Step]);
+pub(super) const NAMES: TokenSet = TokenSet::of(&[
+    Token::Ident,
+    Token::Agents,
+    Token::Steps,
+    Token::Step,
+    Token::World,
+]);
 
 /// What can begin a statement.
 pub(super) const STATEMENT: TokenSet = STATEMENT_WORDS.or(NAMES).or(TokenSet::of(&[

@@ -2,8 +2,8 @@
 //! and types in parentheses with the operator first, so that the grouping shows.
 
 use super::ast::{
-    Block, Comprehension, Expr, ExprKind, Field, InputSource, Item, ItemKind, Model, Name, Pattern,
-    PatternKind, Range, Stmt, StmtKind, Type, TypeKind,
+    Block, Comprehension, Domain, Expr, ExprKind, Field, InputSource, Item, ItemKind, Model, Name,
+    Pattern, PatternKind, Range, Stmt, StmtKind, Type, TypeKind,
 };
 
 /// The tree of a model.
@@ -51,9 +51,13 @@ impl Printer {
 
     fn item(&mut self, item: &Item) {
         self.docs("///", &item.doc);
+        if item.of_world {
+            self.line("of the world:");
+        }
         match &item.kind {
             ItemKind::Agents(count) => self.line(&format!("agents {}", expr(count))),
             ItemKind::Steps(count) => self.line(&format!("steps {}", expr(count))),
+            ItemKind::World(count) => self.line(&format!("world {}", expr(count))),
             ItemKind::Const { name, ty, value } => {
                 self.line(&bound("const", name, ty, Some(value)))
             }
@@ -141,9 +145,9 @@ impl Printer {
             }
             StmtKind::For {
                 index,
-                range: limits,
+                domain: over,
                 body,
-            } => self.block(&format!("for {} in {}", index.text, range(limits)), body),
+            } => self.block(&format!("for {} in {}", index.text, domain(over)), body),
             StmtKind::While {
                 condition,
                 limit,
@@ -221,13 +225,20 @@ fn range(range: &Range) -> String {
     format!("{}..{}", expr(&range.start), expr(&range.end))
 }
 
+fn domain(domain: &Domain) -> String {
+    match domain {
+        Domain::Range(limits) => range(limits),
+        Domain::World(_) => "world".into(),
+    }
+}
+
 fn comprehension(over: &Comprehension) -> String {
     let filter = over.filter.as_ref();
     let filter = filter.map(|filter| format!(" if {}", expr(filter)));
-    let (index, range) = (&over.index.text, range(&over.range));
+    let (index, domain) = (&over.index.text, domain(&over.domain));
     let value = expr(&over.value);
     format!(
-        "for {index} in {range}{}: {value}",
+        "for {index} in {domain}{}: {value}",
         filter.unwrap_or_default()
     )
 }

@@ -68,10 +68,12 @@ pub enum Token {
     Observe,
     #[token("record")]
     Record,
-    #[token("other")]
-    Other,
-    #[token("every")]
-    Every,
+    #[token("near")]
+    Near,
+    #[token("spawn")]
+    Spawn,
+    #[token("die")]
+    Die,
 
     #[token("let")]
     Let,
@@ -372,8 +374,9 @@ const TEXTS: &[(Token, &str)] = {
         (World, "world"),
         (Observe, "observe"),
         (Record, "record"),
-        (Other, "other"),
-        (Every, "every"),
+        (Near, "near"),
+        (Spawn, "spawn"),
+        (Die, "die"),
         (Let, "let"),
         (Var, "var"),
         (If, "if"),

@@ -7,8 +7,8 @@ use crate::{
 };
 use sim_compiler::{
     ir::{
-        BinaryOp, Expr, ExprId, Function, FunctionId, Launch, Len, Stmt, Type, UnaryOp, Value, Var,
-        VarId, VarKind,
+        BinaryOp, Expr, ExprId, Function, FunctionId, Launch, Len, Owner, Stmt, Type, UnaryOp,
+        Value, Var, VarId, VarKind,
     },
     random::Generator,
 };
@@ -57,7 +57,10 @@ fn a_small_model_reads_like_one() {
     b.program.init.push(Stmt::Assign { var: price, value });
     born(&mut b, ups);
     let word = b.u(0);
-    let word = b.add(Expr::RandomWord { number: word });
+    let word = b.add(Expr::RandomWord {
+        owner: Owner::Agent,
+        number: word,
+    });
     let unit = b.call("unit", vec![word]);
     let noise = b.one("noise", Type::F32, VarKind::Let);
     b.step().push(Stmt::Let {

@@ -6,7 +6,7 @@ use crate::{
     validate::{naga, tint},
 };
 use sim_compiler::{
-    ir::{BinaryOp, Expr, ExprId, Len, Stmt, Type, UnaryOp, Value, VarId, VarKind},
+    ir::{BinaryOp, Expr, ExprId, Len, Phase, Stmt, Type, UnaryOp, Value, VarId, VarKind},
     kernel::limits,
     random::Generator,
 };
@@ -101,7 +101,7 @@ fn chains_of_else_if_may_be_as_long_as_they_like() {
                 reject,
             }];
         }
-        b.program.phases = vec![reject];
+        b.program.phases = vec![Phase::from(reject)];
         valid(b);
     }
 }
@@ -125,7 +125,7 @@ fn chains_may_have_deep_conditions_and_empty_arms() {
             reject,
         }];
     }
-    b.program.phases = vec![reject];
+    b.program.phases = vec![Phase::from(reject)];
     valid(b);
 }
 
@@ -164,7 +164,7 @@ fn blocks_nest_as_deep_as_promised() {
                 }];
             }
         }
-        b.program.phases = vec![block];
+        b.program.phases = vec![Phase::from(block)];
         assert_eq!(limits::nesting(&b.program), limits::NESTING_MAX);
         valid(b);
     }

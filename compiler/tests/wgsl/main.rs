@@ -66,6 +66,7 @@ fn manifest(program: &mut Program) -> Manifest {
         agents: None,
         steps: None,
         has_step: true,
+        world: None,
         params,
         data,
         requirements: Vec::new(),

@@ -3,7 +3,7 @@
 use super::{Printer, Space};
 use sim_compiler::syntax::{
     Token,
-    ast::{BinaryOp, Comprehension, Expr, ExprKind, Range},
+    ast::{BinaryOp, Comprehension, Domain, Expr, ExprKind, Range},
 };
 
 /// Elements up to this width share lines in a long array.
@@ -189,7 +189,7 @@ impl<'a> Printer<'a> {
     fn comprehension(&mut self, over: &Comprehension) {
         self.group(|p| {
             p.group(|p| {
-                p.index(&over.range);
+                p.index(&over.domain);
                 if let Some(filter) = &over.filter {
                     p.nest(|p| {
                         p.space(Space::Line);
@@ -212,15 +212,18 @@ impl<'a> Printer<'a> {
         });
     }
 
-    /// `for i in a..b`
-    pub(super) fn index(&mut self, range: &Range) {
+    /// `for i in a..b`, `for other in world`
+    pub(super) fn index(&mut self, domain: &Domain) {
         self.token(Token::For);
         self.one();
         self.token(Token::Ident);
         self.one();
         self.token(Token::In);
         self.one();
-        self.range(range);
+        match domain {
+            Domain::Range(range) => self.range(range),
+            Domain::World(_) => self.word(),
+        }
     }
 
     /// `a..b`

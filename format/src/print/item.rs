@@ -10,8 +10,12 @@ use sim_compiler::syntax::{
 impl Printer<'_> {
     /// A declaration, from its first word to its last.
     pub(super) fn item(&mut self, item: &Item) {
+        if item.of_world {
+            self.word();
+            self.one();
+        }
         match &item.kind {
-            ItemKind::Agents(value) | ItemKind::Steps(value) => {
+            ItemKind::Agents(value) | ItemKind::Steps(value) | ItemKind::World(value) => {
                 self.word();
                 self.cell(Kind::Count);
                 self.one();

@@ -48,8 +48,8 @@ impl Printer<'_> {
                 branches,
                 otherwise,
             } => self.branches(branches, otherwise.as_ref()),
-            StmtKind::For { range, body, .. } => {
-                self.index(range);
+            StmtKind::For { domain, body, .. } => {
+                self.index(domain);
                 self.one_flush();
                 self.block(body);
             }

@@ -6,7 +6,7 @@ use crate::{
     bind::Launch,
     cancel::cancellable,
     control::{Control, Keep},
-    cpu::reference::Agents,
+    cpu::reference::{Agents, WorldRows},
     error::Error,
     memory::{self, Need, zeroed},
     results::RawResults,
@@ -63,9 +63,11 @@ fn run(
 ) -> Result<RawResults, Error> {
     let manifest = &artifact.manifest;
     let count = launch.agents as usize;
+    let (worlds, rows) = (launch.worlds() as usize, manifest.world_rows());
     let mut agents = Agents {
         first: launch.first_agent,
         count: launch.agents,
+        members: launch.members,
         inputs: match launch.inputs.is_empty() {
             true => zeroed(count * manifest.input_words as usize)?,
             false => launch.inputs.to_vec(),
@@ -73,6 +75,11 @@ fn run(
         states: zeroed(count * manifest.state_words as usize)?,
         outputs: zeroed(count * manifest.output_words as usize)?,
         progress: zeroed(count)?,
+        world: WorldRows {
+            inputs: launch.world_inputs.to_vec(),
+            states: zeroed(worlds * rows.state_words as usize)?,
+            outputs: zeroed(worlds * rows.output_words as usize)?,
+        },
     };
     with_interpreter(artifact, launch, |interpreter| {
         for &number in &launch.absent {
@@ -87,12 +94,22 @@ fn run(
         outputs: true,
         states: keep_states,
     };
-    let mut raw = RawResults::empty(manifest, launch.agents, keep)?;
+    let mut raw = RawResults::empty(manifest, launch, keep)?;
     let stride = manifest.output_words as usize;
     gather_all(&manifest.outputs, &agents.outputs, stride, &mut raw.outputs);
     if let Some(states) = &mut raw.states {
         let stride = manifest.state_words as usize;
         gather_all(&manifest.states, &agents.states, stride, states);
+    }
+    let [stride, words] = [rows.output_words, rows.state_words].map(|words| words as usize);
+    gather_all(
+        &rows.outputs,
+        &agents.world.outputs,
+        stride,
+        &mut raw.world_outputs,
+    );
+    if let Some(states) = &mut raw.world_states {
+        gather_all(&rows.states, &agents.world.states, words, states);
     }
     raw.progress = agents.progress;
     Ok(raw)
@@ -122,7 +139,7 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
 ///
 /// # Errors
 /// [`Error::HostMemory`] if the variables of an agent do not fit on every thread.
-fn with_interpreter<T>(
+pub(crate) fn with_interpreter<T>(
     artifact: &Artifact,
     launch: &Launch,
     act: impl FnOnce(&Interpreter<'_>) -> T,
@@ -132,12 +149,17 @@ fn with_interpreter<T>(
         seed: launch.seed,
         population: launch.population,
         steps: launch.steps,
+        members: launch.members,
         uniform: &launch.uniform,
         data: &launch.tables(artifact),
     };
     let interpreter = Interpreter::new(&artifact.program, values);
     let threads = rayon::current_num_threads().min(launch.agents as usize);
-    memory::check(interpreter.bytes().saturating_mul(threads as u64))?;
+    let agents = match artifact.program.has_worlds() {
+        true => u64::from(launch.members),
+        false => 1,
+    };
+    memory::check((interpreter.bytes()).saturating_mul(threads as u64 * agents))?;
     Ok(act(&interpreter))
 }
 

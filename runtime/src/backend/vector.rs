@@ -77,7 +77,7 @@ impl VectorBackend {
 
     fn run_reduced(&self, launch: &Launch, control: Control<'_>) -> Result<RawResults, Error> {
         let (sums, passes) = self.sums(launch, control)?;
-        let nothing = RawResults::empty(self.manifest(), 0, Keep::NOTHING)?;
+        let nothing = RawResults::empty(self.manifest(), launch, Keep::NOTHING)?;
         Ok(RawResults {
             sums: Some(sums),
             passes,
@@ -119,7 +119,7 @@ impl VectorBackend {
             outputs: true,
             ..keep
         };
-        let mut raw = RawResults::empty(manifest, launch.agents, keep)?;
+        let mut raw = RawResults::empty(manifest, launch, keep)?;
         with_job(&self.program, &self.artifact, launch, |job| {
             let states = raw.states.as_deref_mut().unwrap_or_default();
             let results = Results {

@@ -18,6 +18,7 @@ pub(super) fn check(artifact: &Artifact, launch: &Launch) -> Result<(), Error> {
         seed: launch.seed,
         population: launch.population,
         steps: launch.steps,
+        members: launch.members,
         uniform: &launch.uniform,
         data: &[],
     };

@@ -3,7 +3,7 @@
 use super::{Cancelled, Control};
 use rayon::prelude::*;
 use sim_compiler::{
-    ir::interpret::{Interpreter, Progress},
+    ir::interpret::{self, Fault, Interpreter, Progress},
     manifest::Manifest,
 };
 use std::{ops::Range, sync::atomic::Ordering};
@@ -18,6 +18,8 @@ pub struct Agents {
     pub first: u32,
     /// The number of agents.
     pub count: u32,
+    /// The number of agents in a world.
+    pub members: u32,
     /// `input_words` words of the manifest per agent.
     pub inputs: Vec<u32>,
     /// `state_words` words per agent.
@@ -26,6 +28,19 @@ pub struct Agents {
     pub outputs: Vec<u32>,
     /// One word per agent, see [`Progress::word`].
     pub progress: Vec<u32>,
+    /// What the worlds have.
+    pub world: WorldRows,
+}
+
+/// Rows of words, one world after another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorldRows {
+    /// Inputs.
+    pub inputs: Vec<u32>,
+    /// States.
+    pub states: Vec<u32>,
+    /// Outputs.
+    pub outputs: Vec<u32>,
 }
 
 /// The rows of a block of agents.
@@ -44,6 +59,8 @@ impl Agents {
         Agents {
             first,
             count,
+            members: 1,
+            world: WorldRows::default(),
             inputs: zeros(manifest.input_words),
             states: zeros(manifest.state_words),
             outputs: zeros(manifest.output_words),
@@ -61,6 +78,9 @@ impl Agents {
         steps: Range<u32>,
         control: &Control,
     ) -> Result<(), Cancelled> {
+        if interpreter.has_worlds() {
+            return self.run_worlds(interpreter, steps, control);
+        }
         let strides = self.strides();
         self.blocks().into_par_iter().try_for_each(|rows| {
             if control.cancel.load(Ordering::Relaxed) {
@@ -71,6 +91,65 @@ impl Agents {
             control.agents_done.fetch_add(count, Ordering::Relaxed);
             Ok(())
         })
+    }
+
+    /// Runs whole worlds, each on one core.
+    fn run_worlds(
+        &mut self,
+        interpreter: &Interpreter<'_>,
+        steps: Range<u32>,
+        control: &Control,
+    ) -> Result<(), Cancelled> {
+        let members = self.members as usize;
+        let first = self.first / self.members;
+        let worlds = (self.count / self.members) as usize;
+        let (inputs, world_inputs) = (
+            Chunks::of(&self.inputs, worlds),
+            Chunks::of(&self.world.inputs, worlds),
+        );
+        let mut states = split(&mut self.states, worlds);
+        let mut outputs = split(&mut self.outputs, worlds);
+        let mut progress = split(&mut self.progress, worlds);
+        let mut world_states = split(&mut self.world.states, worlds);
+        let mut world_outputs = split(&mut self.world.outputs, worlds);
+        let rows = states
+            .par_iter_mut()
+            .zip(&mut outputs)
+            .zip(&mut progress)
+            .zip(&mut world_states)
+            .zip(&mut world_outputs)
+            .enumerate();
+        rows.try_for_each_init(
+            || interpreter.world_machine(|| control.cancel.load(Ordering::Relaxed)),
+            |machine, (world, ((((states, outputs), words), world_states), world_outputs))| {
+                let mut progress: Vec<Progress> = words
+                    .iter()
+                    .map(|&word| Progress::from_word(word))
+                    .collect();
+                let mut rows = interpret::WorldRows {
+                    inputs: inputs.at(world),
+                    states,
+                    outputs,
+                    progress: &mut progress,
+                    world_inputs: world_inputs.at(world),
+                    world_states,
+                    world_outputs,
+                };
+                let number = first + world as u32;
+                let done = machine.run(number, steps.clone(), &mut rows);
+                done.map_err(|fault| match fault {
+                    Fault::Cancelled => Cancelled,
+                    Fault::Diverged => panic!("internal error: agents of a world diverge"),
+                })?;
+                for (word, progress) in words.iter_mut().zip(&progress) {
+                    *word = progress.word();
+                }
+                control
+                    .agents_done
+                    .fetch_add(members as u64, Ordering::Relaxed);
+                Ok(())
+            },
+        )
     }
 
     /// Computes input number `input` of `program.input_defaults` for all agents.
@@ -118,6 +197,34 @@ impl Agents {
         }
         blocks
     }
+}
+
+/// Equal parts of rows, of which each may be empty.
+struct Chunks<'a> {
+    words: &'a [u32],
+    stride: usize,
+}
+
+impl<'a> Chunks<'a> {
+    fn of(words: &'a [u32], count: usize) -> Chunks<'a> {
+        let stride = words.len() / count.max(1);
+        Chunks { words, stride }
+    }
+
+    fn at(&self, number: usize) -> &'a [u32] {
+        &self.words[number * self.stride..][..self.stride]
+    }
+}
+
+/// Splits rows into equal parts, of which each may be empty.
+fn split(mut words: &mut [u32], count: usize) -> Vec<&mut [u32]> {
+    let stride = words.len() / count.max(1);
+    let part = |_| {
+        words
+            .split_off_mut(..stride)
+            .expect("all parts have this length")
+    };
+    (0..count).map(part).collect()
 }
 
 impl Rows<'_> {

@@ -17,7 +17,7 @@ mod machine;
 mod op;
 mod program;
 
-pub use compile::{TooLarge, compile};
+pub use compile::{NotCompiled, compile};
 pub use isa::Isa;
 pub use kernel::LANES;
 pub use machine::{Machine, Values};

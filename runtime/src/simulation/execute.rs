@@ -164,6 +164,7 @@ impl Reports<'_> {
             first_agent: launch.first_agent,
             population: launch.population,
             steps: launch.steps,
+            worlds: launch.worlds(),
             seed: self.variations[number].seed.unwrap_or(launch.seed),
             compile_seconds: self.simulation.compile_seconds,
             setup_seconds: self.setup_seconds,

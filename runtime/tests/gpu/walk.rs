@@ -74,6 +74,7 @@ fn manifest(inner_rounds: Option<u64>) -> Manifest {
             field("x", Scalar::F32, &[], 0),
             field("wheel", Scalar::U32, &[], 1),
         ],
+        world: None,
         outputs: vec![
             field("end", Scalar::F32, &[], 0),
             vector(field("trail", Scalar::F32, &[], 1), 3),

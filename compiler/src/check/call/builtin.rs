@@ -135,6 +135,9 @@ impl Checker<'_> {
     ) -> Checked {
         let one = args.len() == 1;
         self.count(&callee.text, "one argument", one, args.len(), span)?;
+        if matches!(&args[0].kind, ast::ExprKind::Name(name) if name == "world") {
+            return self.launch(ir::Launch::Members, "len(world)", span);
+        }
         // The length is part of the type, so it is known even where the elements are not.
         let place = self.place;
         if place == Place::Constant {

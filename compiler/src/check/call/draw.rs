@@ -16,7 +16,7 @@ impl Checker<'_> {
             return Some("the body of `integrate`");
         }
         match self.place {
-            Place::Constant | Place::InputDefault | Place::Output => Some(self.place.describe()),
+            Place::Constant | Place::InputDefault | Place::Output => Some(self.place_name()),
             Place::InputDraw
             | Place::StateInit
             | Place::Init
@@ -40,6 +40,10 @@ impl Checker<'_> {
                 place,
                 callee.span,
             )));
+        }
+        if self.in_elements {
+            let report = catalog::world::draw_per_agent(&callee.text, callee.span);
+            return Err(self.report(report));
         }
         if let Place::Function(function) = self.place {
             self.model.functions[function.0 as usize].draws = true;
@@ -81,6 +85,8 @@ impl Checker<'_> {
                 span,
                 forbids_draw: None,
                 before_launch: false,
+                in_world: None,
+                per_agent: false,
             });
             return Ok(self.node(ExprKind::Call(id, ids), result, span));
         }

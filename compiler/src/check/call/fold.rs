@@ -4,7 +4,7 @@ use crate::{
     builtin::{BuiltinId, Fold},
     check::{Checked, Checker, Place},
     diagnostic::catalog,
-    hir::{ExprId, ExprKind, Type},
+    hir::{Domain, ExprId, ExprKind, Type},
     ir,
     span::Span,
     syntax::ast,
@@ -78,7 +78,14 @@ impl Checker<'_> {
         }
         let comprehension = self.comprehension(over, want.as_ref());
         let value = self.sound(comprehension.value)?;
-        self.all_sound(&[comprehension.start, comprehension.end])?;
+        match comprehension.domain {
+            Domain::Range(start, end) => self.all_sound(&[start, end])?,
+            Domain::World => {
+                if let Some(reported) = self.model[comprehension.index].ty.error() {
+                    return Err(reported);
+                }
+            }
+        }
         let element = self.ty(value).clone();
         let result = self.fold_type(fold, &element, &callee.text, value)?;
         Ok(self.node(ExprKind::Fold(fold, Box::new(comprehension)), result, span))
@@ -94,12 +101,15 @@ impl Checker<'_> {
         };
         let number = value.filter(|ty| *ty != ir::Type::Bool);
         let scalar = number.filter(|ty| !ty.is_vector());
+        let truth = *element == Type::BOOL;
         let (needed, result) = match fold {
-            Fold::Sum => ("numbers or vectors", number.map(Type::Value)),
+            Fold::Sum if truth => ("", Some(Type::I32)),
+            Fold::Mean if truth => ("", Some(Type::F32)),
+            Fold::Sum => ("numbers, vectors or `bool`s", number.map(Type::Value)),
             Fold::Product => ("numbers", scalar.map(Type::Value)),
             Fold::Min | Fold::Max => ("numbers", scalar.map(Type::Value)),
             Fold::Mean => (
-                "`f32`s or vectors",
+                "`f32`s, vectors or `bool`s",
                 number.filter(|ty| ty.is_float()).map(Type::Value),
             ),
             Fold::Any | Fold::All => ("`bool`s", (*element == Type::BOOL).then_some(Type::BOOL)),

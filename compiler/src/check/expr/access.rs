@@ -14,6 +14,9 @@ const MOST_ROWS: i64 = 1 << 31;
 
 impl Checker<'_> {
     pub(super) fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Checked {
+        if is_world(base) {
+            return self.agent_at(base.span, index, span);
+        }
         let base = self.expr(base, None);
         let position = self.expr(index, Some(&Type::I32));
         let position = self.adapt_or_keep(position, &Type::I32);
@@ -25,6 +28,7 @@ impl Checker<'_> {
             Type::Value(_)
             | Type::Struct(_)
             | Type::Enum(_)
+            | Type::Agent
             | Type::AbstractInt
             | Type::AbstractFloat => {
                 let report = catalog::types::not_an_array(&self.show(&ty), self.expr_span(base));
@@ -73,6 +77,9 @@ impl Checker<'_> {
         if let Some(id) = self.qualified_variant(base, field, span)? {
             return Ok(id);
         }
+        if is_world(base) {
+            return self.number_of_world(field, span);
+        }
         let base = self.expr(base, None);
         let ty = self.ty(base).clone();
         self.note_members(field.span, &ty);
@@ -107,6 +114,7 @@ impl Checker<'_> {
                     ))),
                 }
             }
+            Type::Agent => self.field_of_agent(base, field, span),
             Type::Value(_)
             | Type::Array(..)
             | Type::Open(_)
@@ -166,6 +174,11 @@ impl Checker<'_> {
             .ok()
             .map(|at| self.variants[name][at].1)
     }
+}
+
+/// `world`, which no other name can hide.
+fn is_world(expr: &ast::Expr) -> bool {
+    matches!(&expr.kind, ast::ExprKind::Name(name) if name == "world")
 }
 
 /// The components that a swizzle names, if a vector of that size has them.

@@ -4,7 +4,7 @@ use super::element_of;
 use crate::{
     check::{Binding, Checked, Checker, Place, extent::is_spelled_out},
     diagnostic::catalog,
-    hir::{Comprehension, Constant, ExprId, ExprKind, LocalKind, Type},
+    hir::{Comprehension, Constant, Domain, ExprId, ExprKind, LocalKind, Type},
     ir::Value,
     span::Span,
     syntax::ast,
@@ -28,12 +28,13 @@ impl Checker<'_> {
         if self.place == Place::Constant {
             return self.constant_comprehension(inner, want.as_ref(), span);
         }
+        let written = self.ends(&inner.domain)?;
         let comprehension = self.comprehension(inner, want.as_ref());
-        let (start, end) = (
-            self.sound(comprehension.start)?,
-            self.sound(comprehension.end)?,
-        );
-        let range = inner.range.start.span.to(inner.range.end.span);
+        let Domain::Range(start, end) = comprehension.domain else {
+            return Err(self.not_constant(span));
+        };
+        let (start, end) = (self.sound(start)?, self.sound(end)?);
+        let range = written.start.span.to(written.end.span);
         let known = |id| self.constant(id).and_then(Constant::as_int);
         let (Some(start), Some(end)) = (known(start), known(end)) else {
             return Err(self.report(catalog::constants::range_not_constant(range)));
@@ -58,10 +59,11 @@ impl Checker<'_> {
         inner: &ast::Comprehension,
         want: Option<&Type>,
     ) -> Comprehension {
-        let start = self.expr_of(&inner.range.start, &Type::I32, "the start of a range");
-        let end = self.expr_of(&inner.range.end, &Type::I32, "the end of a range");
-        self.scoped(|checker| {
-            let index = checker.declare(&inner.index, Type::I32, LocalKind::Index);
+        let (domain, ty) = self.domain(&inner.domain);
+        let before = self.in_elements;
+        self.in_elements |= self.of_world && ty == Type::Agent;
+        let comprehension = self.scoped(|checker| {
+            let index = checker.declare(&inner.index, ty, LocalKind::Index);
             let filter = inner
                 .filter
                 .as_ref()
@@ -74,12 +76,36 @@ impl Checker<'_> {
             };
             Comprehension {
                 index,
-                start,
-                end,
+                domain,
                 filter,
                 value,
             }
-        })
+        });
+        self.in_elements = before;
+        comprehension
+    }
+
+    /// What a loop runs over, and the type of its index.
+    pub(in crate::check) fn domain(&mut self, domain: &ast::Domain) -> (Domain, Type) {
+        match domain {
+            ast::Domain::Range(range) => {
+                let start = self.expr_of(&range.start, &Type::I32, "the start of a range");
+                let end = self.expr_of(&range.end, &Type::I32, "the end of a range");
+                (Domain::Range(start, end), Type::I32)
+            }
+            ast::Domain::World(span) => match self.agents_of_world(*span) {
+                Ok(()) => (Domain::World, Type::Agent),
+                Err(reported) => (Domain::World, Type::Error(reported)),
+            },
+        }
+    }
+
+    /// The range of a comprehension whose values make an array.
+    fn ends<'t>(&mut self, domain: &'t ast::Domain) -> Checked<&'t ast::Range> {
+        match domain {
+            ast::Domain::Range(range) => Ok(range),
+            ast::Domain::World(span) => Err(self.report(catalog::world::array_of_agents(*span))),
+        }
     }
 
     /// A comprehension in a constant: its elements, computed here.
@@ -116,15 +142,16 @@ impl Checker<'_> {
         want: Option<&Type>,
     ) -> Checked<Vec<ExprId>> {
         let what = "the range of a constant comprehension";
-        let start = self.constant_int(&inner.range.start, what)?;
-        let end = self.constant_int(&inner.range.end, what)?;
+        let written = self.ends(&inner.domain)?;
+        let start = self.constant_int(&written.start, what)?;
+        let end = self.constant_int(&written.end, what)?;
         // The difference of the ends may need all 64 bits.
         let rounds = i128::from(end) - i128::from(start);
         if rounds > i128::from(MAX_CONSTANT_ROUNDS) {
-            let (length, span) = (rounds.to_string(), inner.range.end.span);
+            let (length, span) = (rounds.to_string(), written.end.span);
             return Err(self.report(catalog::constants::bad_length(&length, span)));
         }
-        let range = inner.range.start.span.to(inner.range.end.span);
+        let range = written.start.span.to(written.end.span);
         self.afford(rounds.max(0) as u64, range)?;
         self.scoped(|checker| {
             let mut values = Vec::new();

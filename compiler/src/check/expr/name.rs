@@ -5,7 +5,7 @@ use crate::{
     check::{Binding, Checked, Checker, ConstState, Global, Place},
     diagnostic::{Reported, catalog},
     hir::{Constant, DataId, ExprKind, InputId, LocalId, LocalKind, StateId, Type},
-    ir::{Launch, Value},
+    ir::{Launch, Owner, Value},
     span::Span,
     syntax::ast,
 };
@@ -44,19 +44,25 @@ impl Checker<'_> {
             let report = catalog::names::ambiguous_variant(name, &owners, span);
             return Err(self.report(report));
         }
-        let launch = match name {
-            "agent" => Some(Launch::Agent),
-            "agents" => Some(Launch::Agents),
-            "steps" => Some(Launch::Steps),
-            _ => None,
-        };
-        if let Some(launch) = launch {
-            if self.place == Place::Constant {
-                return Err(self.not_constant(span));
-            }
-            return Ok(self.node(ExprKind::Launch(launch), Type::I32, span));
+        match name {
+            "agent" => self.launch(Launch::Agent, name, span),
+            "agents" => self.launch(Launch::Agents, name, span),
+            "steps" => self.launch(Launch::Steps, name, span),
+            "member" => self.launch(Launch::Member, name, span),
+            "world" => Err(self.report(catalog::world::world_as_value(span))),
+            _ => Err(self.unknown_name(name, span)),
         }
-        Err(self.unknown_name(name, span))
+    }
+
+    /// A number of the launch.
+    pub(in crate::check) fn launch(&mut self, launch: Launch, name: &str, span: Span) -> Checked {
+        if self.place == Place::Constant {
+            return Err(self.not_constant(span));
+        }
+        if matches!(launch, Launch::Agent | Launch::Member) {
+            self.own(name, false, span)?;
+        }
+        Ok(self.node(ExprKind::Launch(launch), Type::I32, span))
     }
 
     fn local(&mut self, id: LocalId, span: Span) -> Checked {
@@ -85,7 +91,7 @@ impl Checker<'_> {
             return self.report(catalog::names::not_available_here(
                 name,
                 "an output is evaluated last; nothing reads it",
-                self.place.describe(),
+                self.place_name(),
                 span,
             ));
         }
@@ -98,7 +104,7 @@ impl Checker<'_> {
             .keys()
             .copied()
             .chain(self.variants.keys().copied());
-        let builtin = ["agent", "agents", "steps", "true", "false"];
+        let builtin = ["agent", "agents", "steps", "member", "true", "false"];
         let candidates = locals.chain(builtin).chain(globals);
         let near = self.suggestions.nearest(name, candidates);
         let report = catalog::names::unknown_name(name, span, near);
@@ -148,7 +154,7 @@ impl Checker<'_> {
             return Err(self.report(catalog::names::not_available_here(
                 name,
                 "a table: inputs are set before any table is read",
-                self.place.describe(),
+                self.place_name(),
                 span,
             )));
         }
@@ -167,7 +173,7 @@ impl Checker<'_> {
             return Err(self.report(catalog::names::not_available_here(
                 name,
                 "another input: inputs are set before any agent lives",
-                self.place.describe(),
+                self.place_name(),
                 span,
             )));
         }
@@ -176,6 +182,9 @@ impl Checker<'_> {
             return Err(self.not_constant(span));
         };
         let ty = input.ty.clone();
+        if input.owner == Owner::Agent {
+            self.own(name, true, span)?;
+        }
         if let Place::Function(function) = self.place {
             self.model.functions[function.0 as usize].reads_inputs = true;
         }
@@ -188,7 +197,7 @@ impl Checker<'_> {
                 return Err(self.report(catalog::names::state_in_function(name, span, declared)));
             }
             Place::InputDefault | Place::InputDraw | Place::Constant => {
-                let place = self.place.describe();
+                let place = self.place_name();
                 return Err(self.report(catalog::names::not_available_here(
                     name, "a state", place, span,
                 )));
@@ -198,6 +207,9 @@ impl Checker<'_> {
         match self.model.states.get(id.0 as usize) {
             Some(state) => {
                 let ty = state.ty.clone();
+                if state.owner == Owner::Agent {
+                    self.own(name, true, span)?;
+                }
                 Ok(self.node(ExprKind::State(id), ty, span))
             }
             None if self.place == Place::StateInit => {

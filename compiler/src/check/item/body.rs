@@ -4,6 +4,7 @@ use crate::{
     check::{Binding, Checker, Global, Place, flow},
     diagnostic::catalog,
     hir::{Function, FunctionId, LocalKind, Output, State, StepBlock, Type},
+    ir::Owner,
     span::Span,
     syntax::ast,
 };
@@ -15,7 +16,8 @@ impl Checker<'_> {
             let ast::ItemKind::State { name, ty, value } = &item.kind else {
                 continue;
             };
-            let init = self.at_place(Place::StateInit, |checker| {
+            let owner = owner(item);
+            let init = self.at_place_of(owner, Place::StateInit, |checker| {
                 checker.typed_value(&name.text, ty.as_ref(), value)
             });
             let ty = self.ty(init).clone();
@@ -23,6 +25,7 @@ impl Checker<'_> {
                 name: name.text.clone(),
                 doc: item.doc.clone(),
                 ty,
+                owner,
                 init,
                 integrated: false,
                 span: name.span,
@@ -66,6 +69,7 @@ impl Checker<'_> {
                     && matches!(&function.body.stmts[..], [only] if is_return(only)),
                 draws: false,
                 reads_inputs: false,
+                reads_agent: false,
                 reads_data: false,
                 span: function.name.span,
             });
@@ -117,11 +121,13 @@ impl Checker<'_> {
                     self.model.init.push(body);
                 }
                 ast::ItemKind::Step { index, body } => {
-                    let block = self.at_place(Place::Step, |checker| {
+                    let owner = owner(item);
+                    let block = self.at_place_of(owner, Place::Step, |checker| {
                         let index = index
                             .as_ref()
                             .map(|name| checker.declare(name, Type::I32, LocalKind::Step));
                         StepBlock {
+                            owner,
                             index,
                             body: checker.block(body),
                         }
@@ -167,7 +173,8 @@ impl Checker<'_> {
                     &own
                 }
             };
-            let value = self.at_place(Place::Output, |checker| {
+            let owner = owner(item);
+            let value = self.at_place_of(owner, Place::Output, |checker| {
                 checker.typed_value(&name.text, ty.as_ref(), value)
             });
             let ty = self.ty(value).clone();
@@ -175,10 +182,20 @@ impl Checker<'_> {
                 name: name.text.clone(),
                 doc: item.doc.clone(),
                 ty,
+                owner,
                 value,
                 span: name.span,
             });
         }
+    }
+}
+
+/// What `world` before a declaration or block says.
+pub(super) fn owner(item: &ast::Item) -> Owner {
+    if item.of_world {
+        Owner::World
+    } else {
+        Owner::Agent
     }
 }
 

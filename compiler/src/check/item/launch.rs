@@ -127,6 +127,7 @@ impl Checker<'_> {
             let ast::ItemKind::Input { name, ty, source } = &item.kind else {
                 continue;
             };
+            let owner = super::body::owner(item);
             let written = ty.as_ref().map(|ty| {
                 self.at_place(Place::Constant, |checker| checker.resolve_type(ty, false))
             });
@@ -140,21 +141,23 @@ impl Checker<'_> {
                     }
                 },
                 ast::InputSource::Default(value) => {
-                    let id = self.at_place(Place::InputDefault, |checker| match &written {
-                        Some(want) => checker.default_of(value, want),
-                        None => checker.typed_value(&name.text, None, value),
-                    });
+                    let id =
+                        self.at_place_of(owner, Place::InputDefault, |checker| match &written {
+                            Some(want) => checker.default_of(value, want),
+                            None => checker.typed_value(&name.text, None, value),
+                        });
                     (
                         written.unwrap_or_else(|| self.ty(id).clone()),
                         InputSource::Default(id),
                     )
                 }
-                ast::InputSource::Drawn(value) => self.drawn_input(value, written),
+                ast::InputSource::Drawn(value) => self.drawn_input(value, written, owner),
             };
             self.model.inputs.push(Input {
                 name: name.text.clone(),
                 doc: item.doc.clone(),
                 ty,
+                owner,
                 source,
                 span: name.span,
             });
@@ -173,8 +176,13 @@ impl Checker<'_> {
         self.coerce(id, want, "the default", None)
     }
 
-    fn drawn_input(&mut self, value: &ast::Expr, written: Option<Type>) -> (Type, InputSource) {
-        let id = self.at_place(Place::InputDraw, |checker| {
+    fn drawn_input(
+        &mut self,
+        value: &ast::Expr,
+        written: Option<Type>,
+        owner: ir::Owner,
+    ) -> (Type, InputSource) {
+        let id = self.at_place_of(owner, Place::InputDraw, |checker| {
             let want = written.as_ref().map(element_scalar);
             checker.expr(value, want.as_ref())
         });

@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
                 self.out.push_str(name);
                 self.arguments(args);
             }
-            Expr::RandomWord { number } => {
+            Expr::RandomWord { number, .. } => {
                 self.push("random_word(");
                 self.out.push_str(&self.own.key);
                 self.push(", ");
@@ -66,6 +66,9 @@ impl<'a> Writer<'a> {
                 self.push(")");
             }
             Expr::AcrossLanes { op, value, .. } => self.across_lanes(*op, *value),
+            Expr::Other { .. } | Expr::AcrossWorld { .. } => {
+                unreachable!("models with worlds run on the CPU")
+            }
         }
     }
 
@@ -119,7 +122,9 @@ impl<'a> Writer<'a> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => false,
         }
     }
 
@@ -146,7 +151,9 @@ impl<'a> Writer<'a> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => self.expr(id, Level::Primary),
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => self.expr(id, Level::Primary),
         }
     }
 
@@ -231,6 +238,9 @@ impl<'a> Writer<'a> {
             Launch::Steps => self.push("run.steps"),
             Launch::Step => self.out.push_str(&self.own.step),
             Launch::Lane { .. } => self.out.push_str(&self.own.lane),
+            Launch::Member | Launch::Members | Launch::World => {
+                unreachable!("models with worlds run on the CPU")
+            }
         }
     }
 

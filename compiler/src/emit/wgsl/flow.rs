@@ -208,7 +208,12 @@ impl Writer<'_> {
                     self.program[*var].len == Len::One
                 }
                 VarKind::Input => self.input_names.contains_key(&(*var, LanePlace::default())),
-                VarKind::State | VarKind::Output | VarKind::Local => self.usage.assigned[var] == 0,
+                VarKind::State
+                | VarKind::Output
+                | VarKind::WorldInput
+                | VarKind::WorldState
+                | VarKind::WorldOutput
+                | VarKind::Local => self.usage.assigned[var] == 0,
                 VarKind::Constant | VarKind::Data => false,
             },
             Expr::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, a, b) => {
@@ -227,7 +232,9 @@ impl Writer<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => false,
         }
     }
 }

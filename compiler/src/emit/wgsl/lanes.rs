@@ -118,7 +118,9 @@ impl Writer<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => false,
         }
     }
 

@@ -111,7 +111,9 @@ impl Writer<'_> {
             | Expr::Bitcast { .. }
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => Level::Primary,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => Level::Primary,
             Expr::Builtin(id, _) => builtin_level(*id),
         }
     }
@@ -331,7 +333,14 @@ impl Writer<'_> {
         match &self.program[id] {
             Expr::Literal(Value::I32(x)) => *x >= 0,
             Expr::Launch(
-                Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane { .. },
+                Launch::Agent
+                | Launch::Agents
+                | Launch::Steps
+                | Launch::Step
+                | Launch::Member
+                | Launch::Members
+                | Launch::World
+                | Launch::Lane { .. },
             )
             | Expr::Rows(_) => true,
             Expr::Read(var) => {
@@ -350,7 +359,9 @@ impl Writer<'_> {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => false,
         }
     }
 }

@@ -36,6 +36,9 @@ impl Writer<'_> {
             VarKind::Constant
             | VarKind::State
             | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index
@@ -77,6 +80,9 @@ impl Writer<'_> {
             VarKind::Constant
             | VarKind::State
             | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index
@@ -107,6 +113,9 @@ impl Writer<'_> {
                 | VarKind::Data
                 | VarKind::State
                 | VarKind::Output
+                | VarKind::WorldInput
+                | VarKind::WorldState
+                | VarKind::WorldOutput
                 | VarKind::Let
                 | VarKind::Local
                 | VarKind::Index

@@ -276,6 +276,9 @@ impl Writer<'_> {
             | VarKind::Data
             | VarKind::State
             | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index
@@ -334,6 +337,9 @@ impl Writer<'_> {
             | VarKind::Data
             | VarKind::State
             | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index

@@ -46,7 +46,14 @@ impl Amount for Weight {
         let instructions = match &program[id] {
             Expr::Literal(_)
             | Expr::Launch(
-                Launch::Agent | Launch::Agents | Launch::Steps | Launch::Step | Launch::Lane { .. },
+                Launch::Agent
+                | Launch::Agents
+                | Launch::Steps
+                | Launch::Step
+                | Launch::Member
+                | Launch::Members
+                | Launch::World
+                | Launch::Lane { .. },
             )
             | Expr::Rows(_)
             | Expr::Swizzle { .. }
@@ -64,6 +71,7 @@ impl Amount for Weight {
                     LOAD
                 }
             }
+            Expr::Other { .. } => LOAD,
             Expr::Unary(..) | Expr::Select { .. } => width(id),
             Expr::Binary(BinaryOp::Divide | BinaryOp::Remainder, ..) => DIVISION * width(id),
             Expr::Binary(..) => width(id),
@@ -72,6 +80,7 @@ impl Amount for Weight {
                 (Type::F32, Type::I32 | Type::U32) => LOAD,
                 _ => 1,
             },
+            Expr::AcrossWorld { .. } => 10 * width(id),
             Expr::AcrossLanes { .. } => SHUFFLE,
             Expr::Builtin(builtin, args) => {
                 let widest = args.iter().map(|&arg| width(arg)).max().unwrap_or(1);

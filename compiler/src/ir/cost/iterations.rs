@@ -42,6 +42,8 @@ pub fn inner_iterations(program: &Program) -> Option<u64> {
         }
         all.0
     };
-    let once = sum(&mut [&program.init, &program.finish].into_iter())?;
-    Some(once.max(sum(&mut program.phases.iter())?))
+    let ends = program.ends.iter().map(|phase| &phase.body);
+    let once = sum(&mut [&program.init, &program.finish].into_iter().chain(ends))?;
+    let step = program.phases.iter().map(|phase| &phase.body);
+    Some(once.max(sum(&mut { step })?))
 }

@@ -50,13 +50,12 @@ pub fn cost(program: &Program, generator: Generator) -> Option<Cost> {
         Some(costs.block(program, block)? + Operations::integer(key))
     };
     let sum = |sum: Option<Operations>, found: &Block| Some(sum? + block(found)?);
+    let ends = program.ends.iter().map(|phase| &phase.body);
     let once = [&program.init, &program.prologue, &program.finish];
+    let step = program.phases.iter().map(|phase| &phase.body);
     Some(Cost {
-        once: once.into_iter().fold(Some(Operations::default()), sum)?,
-        step: program
-            .phases
-            .iter()
-            .fold(Some(Operations::default()), sum)?,
+        once: (once.into_iter().chain(ends)).fold(Some(Operations::default()), sum)?,
+        step: step.fold(Some(Operations::default()), sum)?,
     })
 }
 
@@ -133,7 +132,9 @@ impl Amount for Operations {
             Expr::Unary(UnaryOp::Negate | UnaryOp::Complement, _) | Expr::Convert { .. } => {
                 Operations::integer(1)
             }
-            Expr::Select { .. } | Expr::AcrossLanes { .. } => Operations::integer(width),
+            Expr::Select { .. } | Expr::AcrossLanes { .. } | Expr::AcrossWorld { .. } => {
+                Operations::integer(width)
+            }
             Expr::Builtin(builtin, args) => {
                 let operand = args.first().map_or(ty, |&arg| program.type_of(arg));
                 call(*builtin, operand.is_float(), operand.components() as u64)
@@ -148,6 +149,7 @@ impl Amount for Operations {
             | Expr::Rows(_)
             | Expr::Read(_)
             | Expr::Element { .. }
+            | Expr::Other { .. }
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     builtin::eval,
-    ir::{self, Block, Expr, ExprId, Program, Stmt, Type, Value, VarId},
-    random::Key,
+    ir::{self, Block, Expr, ExprId, Owner, Program, Stmt, Type, Value, VarId},
+    random::{FIRST_WORLD, Key},
 };
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 /// How a statement ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +39,11 @@ pub(super) struct Lane<'a, F> {
     step: u32,
     agent_key: Key,
     step_key: Key,
+    /// The keys of the draws of the agent's world.
+    world_key: Key,
+    world_step_key: Key,
+    /// What the agents of the world have published, one after another.
+    pub(super) others: Arc<Vec<Value>>,
     /// Is the run cancelled?
     pub(super) cancelled: Option<F>,
     iterations: u32,
@@ -62,6 +67,9 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             step: 0,
             agent_key: Key::default(),
             step_key: Key::default(),
+            world_key: Key::default(),
+            world_step_key: Key::default(),
+            others: Arc::default(),
             cancelled: Some(cancelled),
             iterations: 0,
         };
@@ -77,12 +85,31 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         // A run that ended early may have left operands.
         self.stack.clear();
         self.agent = agent;
-        self.agent_key = self.launch.generator.agent_key(self.launch.seed, agent);
+        let LaunchValues {
+            generator, seed, ..
+        } = *self.launch;
+        self.agent_key = generator.agent_key(seed, agent);
+        self.world_key = generator.agent_key(seed, FIRST_WORLD | self.world());
+    }
+
+    /// The index of the agent's world.
+    fn world(&self) -> u32 {
+        self.agent / self.launch.members.max(1)
+    }
+
+    /// Adds the values that other agents read.
+    pub(super) fn publish(&mut self, all: &mut Vec<Value>) {
+        let plan = self.plan;
+        for &(var, _) in &plan.published {
+            all.extend_from_slice(self.slots(var));
+        }
     }
 
     /// The draws that follow are those of this step.
     pub(super) fn begin_draws(&mut self, random_step: u32) {
-        self.step_key = self.launch.generator.step_key(self.agent_key, random_step);
+        let generator = self.launch.generator;
+        self.step_key = generator.step_key(self.agent_key, random_step);
+        self.world_step_key = generator.step_key(self.world_key, random_step);
     }
 
     /// What follows belongs to this step. `None` if the run was cancelled.
@@ -207,8 +234,23 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
                 let value = self.call(&self.program[*id]);
                 self.stack.push(value);
             }
-            Expr::RandomWord { .. } => {
-                let (generator, key) = (self.launch.generator, self.step_key);
+            Expr::Other { var, index, .. } => {
+                let member = as_int(self.pop());
+                let index = index.map_or(0, |_| as_int(self.pop()));
+                let value = self.other(*var, index, member);
+                self.stack.push(value);
+            }
+            // An agent that is alone in its world: the value is its own.
+            Expr::AcrossWorld { .. } if self.launch.members == 1 => {}
+            Expr::AcrossWorld { .. } => {
+                panic!("internal error: agents are combined where each goes its own way")
+            }
+            Expr::RandomWord { owner, .. } => {
+                let generator = self.launch.generator;
+                let key = match owner {
+                    Owner::Agent => self.step_key,
+                    Owner::World => self.world_step_key,
+                };
                 self.apply(1, |v| match v[0] {
                     Value::U32(number) => Value::U32(generator.word(key, number)),
                     other => ill_typed(other),
@@ -259,8 +301,29 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             ir::Launch::Agents => self.launch.population as i32,
             ir::Launch::Steps => self.launch.steps as i32,
             ir::Launch::Step => self.step as i32,
+            ir::Launch::Member => (self.agent % self.launch.members.max(1)) as i32,
+            ir::Launch::Members => self.launch.members as i32,
+            ir::Launch::World => self.world() as i32,
             ir::Launch::Lane { .. } => self.number as i32,
         }
+    }
+
+    fn other(&self, var: VarId, index: i32, member: i32) -> Value {
+        let published = &self.plan.published;
+        let place = published.iter().find(|(known, _)| *known == var);
+        let (_, place) = place.expect("internal error: a value of another agent is not published");
+        let count = match self.plan.places[var.0 as usize] {
+            Place::Slots { count, .. } => count,
+            Place::Table(_) => panic!("internal error: a table of another agent"),
+        };
+        let element = self.checked(var, index, count);
+        let member = usize::try_from(member).unwrap_or(usize::MAX);
+        assert!(
+            member < self.launch.members as usize,
+            "internal error: place {member} in a world of {}",
+            self.launch.members
+        );
+        self.others[member * self.plan.published_values + place + element]
     }
 
     fn read(&self, var: VarId, index: i32) -> Value {

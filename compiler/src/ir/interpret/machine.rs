@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     builtin::{BuiltinId, eval},
-    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Stmt, Value, VarId},
+    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Owner, Stmt, Value, VarId},
     random::{FINISH_STEP, INIT_STEP},
 };
 use std::ops::Range;
@@ -15,7 +15,7 @@ use std::ops::Range;
 pub struct Machine<'a, F> {
     interpreter: &'a Interpreter<'a>,
     /// At least one.
-    lanes: Vec<Lane<'a, F>>,
+    pub(super) lanes: Vec<Lane<'a, F>>,
 }
 
 impl<'a, F: Fn() -> bool> Machine<'a, F> {
@@ -116,17 +116,17 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         self.store(&self.interpreter.program.states, states);
     }
 
-    /// Computes input number `input` of `program.input_defaults` for an agent and writes its words to the
-    /// agent's row of inputs.
+    /// Computes input number `input` of `program.input_defaults` for an agent, or for its world, and writes its
+    /// words to the row of inputs.
     pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [u32]) {
         let program = self.interpreter.program;
         let default = &program.input_defaults[input];
-        let belongs = |name: &str| {
-            name.strip_prefix(default.input.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        let inputs = match default.owner {
+            Owner::Agent => &program.inputs,
+            Owner::World => &program.world_inputs,
         };
-        let vars: Vec<VarId> = (program.inputs.iter().copied())
-            .filter(|&var| belongs(&program[var].name))
+        let vars: Vec<VarId> = (inputs.iter().copied())
+            .filter(|&var| default.is_of(&program[var].name))
             .collect();
         let lane = &mut self.lanes[0];
         lane.begin_agent(agent);
@@ -153,7 +153,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
     }
 
     /// Runs a section of the program with the draws of that step. Does the agent stop?
-    fn section(&mut self, block: &'a Block, random_step: u32) -> Result<bool, Fault> {
+    pub(super) fn section(&mut self, block: &'a Block, random_step: u32) -> Result<bool, Fault> {
         for lane in &mut self.lanes {
             lane.begin_draws(random_step);
         }
@@ -245,7 +245,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
     fn evaluate(&mut self, first: ExprId) {
         let Interpreter { program, plan, .. } = self.interpreter;
         for &node in plan.nodes(first) {
-            if let Expr::AcrossLanes { op, .. } = program[node] {
+            if let Expr::AcrossLanes { op, .. } | Expr::AcrossWorld { op, .. } = program[node] {
                 let all = combined(op, &self.pop());
                 self.lanes.iter_mut().for_each(|lane| lane.push(all));
             } else {
@@ -270,12 +270,12 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
     }
 }
 
-/// The lanes' values combined as a balanced tree.
+/// The lanes' values combined as a tree: neighbours first, a last one without a neighbour stays.
 pub(crate) fn combined(op: LaneOp, parts: &[Value]) -> Value {
     if let [one] = parts {
         return *one;
     }
-    let (front, back) = parts.split_at(parts.len() / 2);
+    let (front, back) = parts.split_at(parts.len().next_power_of_two() / 2);
     let (a, b) = (combined(op, front), combined(op, back));
     match op {
         LaneOp::Sum => eval::binary(BinaryOp::Add, a, b),

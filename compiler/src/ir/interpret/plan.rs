@@ -1,7 +1,7 @@
 //! The layout that all agents share: where each variable is stored, and the order in which the nodes of each
 //! expression are evaluated.
 
-use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, VarKind};
+use crate::ir::{Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind};
 use std::{collections::HashSet, ops::Range};
 
 /// Where the values of a variable are.
@@ -26,7 +26,11 @@ pub(super) struct Plan {
     order: Vec<ExprId>,
     /// By a statement's first expression: the part of `order` that evaluates all of the statement's.
     trees: Vec<Range<usize>>,
-    /// The first expression of each statement that contains `AcrossLanes`, at any depth.
+    /// The states and inputs that other agents read, and the place of each among an agent's published values.
+    pub(super) published: Vec<(VarId, usize)>,
+    /// The number of values that an agent publishes.
+    pub(super) published_values: usize,
+    /// The first expression of each statement that combines lanes or agents, at any depth.
     across: HashSet<ExprId>,
 }
 
@@ -38,9 +42,16 @@ impl Plan {
             rows: vec![0; program.data.len()],
             order: Vec::with_capacity(program.exprs.len()),
             trees: vec![0..0; program.exprs.len()],
+            published: Vec::new(),
+            published_values: 0,
             across: HashSet::new(),
         };
         plan.place_variables(program);
+        program.each_node(&mut |id| {
+            if let Expr::Other { var, .. } = program[id] {
+                plan.publish(program, var);
+            }
+        });
         for (number, &var) in program.data.iter().enumerate() {
             plan.places[var.0 as usize] = Place::Table(number);
             if let Len::Open { stride } = program[var].len {
@@ -74,7 +85,17 @@ impl Plan {
         }
     }
 
-    /// Orders the trees of a block. Does it contain `AcrossLanes`?
+    fn publish(&mut self, program: &Program, var: VarId) {
+        if self.published.iter().all(|(known, _)| *known != var) {
+            self.published.push((var, self.published_values));
+            self.published_values += match program[var].len {
+                Len::One | Len::Open { .. } => 1,
+                Len::Fixed(count) => count as usize,
+            };
+        }
+    }
+
+    /// Orders the trees of a block. Does it combine lanes or agents?
     fn order_block(&mut self, program: &Program, block: &Block) -> bool {
         let mut any = false;
         for stmt in block {
@@ -125,7 +146,8 @@ impl Plan {
         let start = self.order.len();
         let mut across = false;
         for node in program.nodes(root) {
-            across |= matches!(program[node], Expr::AcrossLanes { .. });
+            let expr = &program[node];
+            across |= matches!(expr, Expr::AcrossLanes { .. } | Expr::AcrossWorld { .. });
             self.order.push(node);
         }
         self.order[start..].reverse();

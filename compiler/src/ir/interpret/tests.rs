@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Stmt, Type, VarId, VarKind},
+    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Phase, Stmt, Type, VarId, VarKind},
     passes::tests::build::Builder,
 };
 
@@ -11,7 +11,7 @@ fn model(step: impl FnOnce(&mut Builder, VarId, VarId) -> Block) -> Program {
     let mut build = Builder::default();
     let x = build.one("x", Type::F32, VarKind::State);
     let k = build.one("k", Type::I32, VarKind::Index);
-    build.program.phases = vec![step(&mut build, x, k)];
+    build.program.phases = vec![Phase::from(step(&mut build, x, k))];
     build.program
 }
 
@@ -34,6 +34,7 @@ fn run(program: &Program, lanes: u32) -> Result<Vec<f32>, Fault> {
         seed: 1,
         population: 1,
         steps: 1,
+        members: 1,
         uniform: &[],
         data: &[],
     };

@@ -1,7 +1,7 @@
 //! Expression trees on one line.
 
 use super::Printer;
-use crate::ir::{BinaryOp, Expr, ExprId, Launch, UnaryOp, Value};
+use crate::ir::{BinaryOp, Expr, ExprId, Launch, Owner, UnaryOp, Value};
 
 /// A piece of work of the printer: what a tree still needs written.
 enum Piece {
@@ -45,6 +45,9 @@ impl Printer<'_> {
             Expr::Launch(Launch::Agents) => text("agents"),
             Expr::Launch(Launch::Steps) => text("steps"),
             Expr::Launch(Launch::Step) => text("step"),
+            Expr::Launch(Launch::Member) => text("member"),
+            Expr::Launch(Launch::Members) => text("members"),
+            Expr::Launch(Launch::World) => text("world"),
             Expr::Launch(Launch::Lane { .. }) => text("lane"),
             Expr::Rows(var) => text(&format!("rows({})", self.name(*var))),
             Expr::Read(var) => text(self.name(*var)),
@@ -100,7 +103,24 @@ impl Printer<'_> {
             Expr::Bitcast { to, value } => call(&format!("bits_{}", to.name()), &[*value]),
             Expr::Builtin(id, args) => call(id.row().name, args),
             Expr::Call(id, args) => call(&format!("{}#{}", self.program[*id].name, id.0), args),
-            Expr::RandomWord { number } => call("random_word", &[*number]),
+            Expr::RandomWord { owner, number } => match owner {
+                Owner::Agent => call("random_word", &[*number]),
+                Owner::World => call("world_word", &[*number]),
+            },
+            Expr::Other { var, index, member } => {
+                let mut pieces = vec![
+                    Piece::Text("world[".to_owned()),
+                    Piece::Tree(*member, 0),
+                    Piece::Text(format!("].{}", self.name(*var))),
+                ];
+                if let Some(index) = index {
+                    pieces.push(Piece::Text("[".to_owned()));
+                    pieces.push(Piece::Tree(*index, 0));
+                    pieces.push(Piece::Text("]".to_owned()));
+                }
+                pieces
+            }
+            Expr::AcrossWorld { op, value } => call(&format!("world_{}", op.name()), &[*value]),
             Expr::AcrossLanes { op, value, .. } => call(&format!("lanes_{}", op.name()), &[*value]),
         }
     }
@@ -151,7 +171,9 @@ fn binding(expr: &Expr) -> u8 {
         | Expr::Builtin(..)
         | Expr::Call(..)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => TIGHT,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => TIGHT,
     }
 }
 

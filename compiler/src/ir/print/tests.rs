@@ -1,7 +1,7 @@
 //! The text of small programs.
 
 use super::*;
-use crate::ir::{BinaryOp, Expr, ExprId, UnaryOp, Value};
+use crate::ir::{BinaryOp, Expr, ExprId, Phase, UnaryOp, Value};
 use crate::span::Span;
 
 fn add(program: &mut Program, expr: Expr) -> ExprId {
@@ -40,7 +40,7 @@ fn a_program_reads_like_a_model() {
     let index = add(&mut p, Expr::Literal(Value::I32(3)));
     let value = add(&mut p, Expr::Read(first));
     let condition = add(&mut p, Expr::Literal(Value::Bool(true)));
-    p.phases = vec![vec![
+    p.phases = vec![Phase::from(vec![
         Stmt::Let {
             var: first,
             value: negative,
@@ -59,7 +59,7 @@ fn a_program_reads_like_a_model() {
             accept: vec![Stmt::Stop],
             reject: vec![],
         },
-    ]];
+    ])];
     let expected = "\
 state price: f32 @ word 0
 
@@ -88,6 +88,6 @@ fn depth_is_no_danger() {
         let one = add(&mut p, Expr::Read(x));
         value = add(&mut p, Expr::Binary(BinaryOp::Subtract, one, value));
     }
-    p.phases = vec![vec![Stmt::Assign { var: x, value }]];
+    p.phases = vec![Phase::from(vec![Stmt::Assign { var: x, value }])];
     assert!(print(&p).len() > 1_000_000);
 }

@@ -17,6 +17,9 @@ pub(super) fn verify(program: &Program) -> Result<(), String> {
     list(program, &program.inputs, VarKind::Input)?;
     list(program, &program.states, VarKind::State)?;
     list(program, &program.outputs, VarKind::Output)?;
+    list(program, &program.world_inputs, VarKind::WorldInput)?;
+    list(program, &program.world_states, VarKind::WorldState)?;
+    list(program, &program.world_outputs, VarKind::WorldOutput)?;
     for (var, elements) in &program.constants {
         let var = &program[*var];
         let count = elements.len();
@@ -24,7 +27,13 @@ pub(super) fn verify(program: &Program) -> Result<(), String> {
             return Err(format!("the elements of `{}` do not fit it", var.name));
         }
     }
-    for vars in [&program.inputs, &program.states, &program.outputs] {
+    let world = [
+        &program.world_inputs,
+        &program.world_states,
+        &program.world_outputs,
+    ];
+    let agents = [&program.inputs, &program.states, &program.outputs];
+    for vars in agents.into_iter().chain(world) {
         rows(program, vars)?;
     }
     Ok(())
@@ -40,7 +49,14 @@ fn length(var: &Var) -> Result<(), String> {
         // A table of one value has no length, which the language has no way to say but lists may.
         (VarKind::Data, Len::One) => true,
         (
-            VarKind::Param | VarKind::Input | VarKind::State | VarKind::Output | VarKind::Local,
+            VarKind::Param
+            | VarKind::Input
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
+            | VarKind::Local,
             len,
         ) => match len {
             Len::One => true,

@@ -1,7 +1,7 @@
 //! One small valid program, and what `verify` says of every way to break it.
 
 use super::*;
-use crate::ir::{Expr, Function, Launch, Value, Var};
+use crate::ir::{Expr, Function, Launch, Phase, Value, Var};
 use crate::span::Span;
 
 fn var(program: &mut Program, name: &str, kind: VarKind, len: Len) -> VarId {
@@ -56,7 +56,7 @@ fn valid() -> Program {
     let named = read(&mut p, STATE);
     let (start, end) = (int(&mut p, 0), int(&mut p, 3));
     let (index, value) = (read(&mut p, INDEX), read(&mut p, NAME));
-    p.phases = vec![vec![
+    p.phases = vec![Phase::from(vec![
         Stmt::Let {
             var: NAME,
             value: named,
@@ -75,7 +75,7 @@ fn valid() -> Program {
                 value,
             }],
         },
-    ]];
+    ])];
     let value = read(&mut p, STATE);
     p.finish = vec![Stmt::Assign { var: OUTPUT, value }];
     p
@@ -186,7 +186,13 @@ fn sections_keep_to_what_they_may() {
     });
     broken("nothing may be drawn", |p| {
         let number = p.add(Expr::Literal(Value::U32(0)), Span::default());
-        let word = p.add(Expr::RandomWord { number }, Span::default());
+        let word = p.add(
+            Expr::RandomWord {
+                owner: Owner::Agent,
+                number,
+            },
+            Span::default(),
+        );
         let value = p.add(
             Expr::Bitcast {
                 to: Type::I32,

@@ -3,7 +3,7 @@
 use super::{Section, Verifier};
 use crate::builtin::{Builtin, BuiltinId, Meaning, Slot};
 use crate::ir::{
-    BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Len, Type, UnaryOp, VarId, VarKind,
+    BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Len, Owner, Type, UnaryOp, VarId, VarKind,
 };
 
 impl Verifier<'_> {
@@ -118,7 +118,13 @@ impl Verifier<'_> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
-            Expr::RandomWord { number } => self.random_word(*number),
+            Expr::RandomWord { owner, number } => self.random_word(*owner, *number),
+            Expr::Other { var, index, member } => self.other(*var, *index, *member),
+            Expr::AcrossWorld { op, value } => {
+                let fine = self.program.owner(self.section) == Owner::World;
+                self.require(fine, "agents combined outside a phase of the world")?;
+                self.combination(*op, self.ty(*value))
+            }
             Expr::AcrossLanes { op, lanes, value } => self.across_lanes(*op, *lanes, *value),
         }
     }
@@ -133,12 +139,7 @@ impl Verifier<'_> {
     }
 
     fn across_lanes(&self, op: LaneOp, lanes: u32, value: ExprId) -> Result<Type, String> {
-        let ty = self.ty(value);
-        let fine = match op {
-            LaneOp::Sum | LaneOp::Product | LaneOp::Least | LaneOp::Most => ty != Type::Bool,
-            LaneOp::Any | LaneOp::All => ty == Type::Bool,
-        };
-        self.require(fine, "lanes combined in a way that the type has not")?;
+        let ty = self.combination(op, self.ty(value))?;
         let alone = matches!(
             self.section,
             Section::Function(_) | Section::InputDefault(_)
@@ -148,12 +149,52 @@ impl Verifier<'_> {
         Ok(ty)
     }
 
-    fn random_word(&self, number: ExprId) -> Result<Type, String> {
+    fn combination(&self, op: LaneOp, ty: Type) -> Result<Type, String> {
+        let fine = match op {
+            LaneOp::Sum | LaneOp::Product | LaneOp::Least | LaneOp::Most => ty != Type::Bool,
+            LaneOp::Any | LaneOp::All => ty == Type::Bool,
+        };
+        self.require(fine, "values combined in a way that their type has not")?;
+        Ok(ty)
+    }
+
+    fn other(&self, var: VarId, index: Option<ExprId>, member: ExprId) -> Result<Type, String> {
+        self.exists(var)?;
+        let read = &self.program[var];
+        let fine = matches!(read.kind, VarKind::State | VarKind::Input);
+        self.require(fine, "what is read of an agent is neither state nor input")?;
+        let fine = match index {
+            Some(index) => read.len != Len::One && self.ty(index) == Type::I32,
+            None => read.len == Len::One,
+        };
+        self.require(fine, "an index that does not fit what is read of an agent")?;
+        self.require(
+            self.ty(member) == Type::I32,
+            "a place in the world that is no i32",
+        )?;
         let fine = match self.section {
-            Section::Init | Section::Phase(_) | Section::Finish | Section::InputDefault(_) => true,
+            Section::Phase(_) | Section::End(_) | Section::Finish => true,
+            Section::Function(_) | Section::InputDefault(_) | Section::Init | Section::Prologue => {
+                false
+            }
+        };
+        self.require(fine, "another agent is read where there are no phases")?;
+        Ok(read.ty)
+    }
+
+    fn random_word(&self, owner: Owner, number: ExprId) -> Result<Type, String> {
+        let fine = match self.section {
+            Section::Init
+            | Section::Phase(_)
+            | Section::End(_)
+            | Section::Finish
+            | Section::InputDefault(_) => true,
             Section::Prologue | Section::Function(_) => false,
         };
         self.require(fine, "a draw where nothing may be drawn")?;
+        let own = self.program.owner(self.section) == Owner::Agent;
+        let fine = own || owner == Owner::World;
+        self.require(fine, "an agent draws in a phase of the world")?;
         let fine = self.ty(number) == Type::U32;
         self.require(fine, "the number of a draw is no u32")?;
         Ok(Type::U32)
@@ -166,15 +207,41 @@ impl Verifier<'_> {
             VarKind::Constant | VarKind::Param => true,
             VarKind::Data => !matches!(self.section, Section::InputDefault(_)),
             VarKind::Input => match self.section {
-                Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => true,
+                Section::Init
+                | Section::Prologue
+                | Section::Phase(_)
+                | Section::End(_)
+                | Section::Finish => true,
                 Section::Function(_) => false,
                 Section::InputDefault(_) => self.own_input(var),
             },
             VarKind::State => match self.section {
-                Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => true,
+                Section::Init
+                | Section::Prologue
+                | Section::Phase(_)
+                | Section::End(_)
+                | Section::Finish => true,
                 Section::Function(_) | Section::InputDefault(_) => false,
             },
             VarKind::Output => self.section == Section::Finish,
+            VarKind::WorldInput => match self.section {
+                Section::Init
+                | Section::Prologue
+                | Section::Phase(_)
+                | Section::End(_)
+                | Section::Finish => true,
+                Section::Function(_) => false,
+                Section::InputDefault(_) => self.own_input(var),
+            },
+            VarKind::WorldState => match self.section {
+                Section::Init
+                | Section::Prologue
+                | Section::Phase(_)
+                | Section::End(_)
+                | Section::Finish => true,
+                Section::Function(_) | Section::InputDefault(_) => false,
+            },
+            VarKind::WorldOutput => matches!(self.section, Section::End(_)),
             VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
                 self.in_scope[var]
             }
@@ -260,6 +327,7 @@ impl Verifier<'_> {
             Section::Init
             | Section::Prologue
             | Section::Phase(_)
+            | Section::End(_)
             | Section::Finish
             | Section::InputDefault(_) => true,
         };

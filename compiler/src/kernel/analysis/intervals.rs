@@ -218,7 +218,9 @@ impl Intervals {
             | Expr::Convert { .. }
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => None,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => None,
             Expr::Bitcast { .. } => {
                 let (x, low) = bound::of(program, id)?;
                 // If an operand may be NaN, only the numbers are bounded.

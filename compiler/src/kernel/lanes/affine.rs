@@ -232,7 +232,9 @@ impl Known<'_> {
             | Expr::Select { .. }
             | Expr::Builtin(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => None,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => None,
         }
     }
 }

@@ -101,7 +101,7 @@ impl Survey {
             SELDOM
         };
         let before = [&program.init, &program.prologue].map(|block| (block, seldom));
-        let phases = program.phases.iter().map(|block| (block, 1.0));
+        let phases = program.phases.iter().map(|phase| (&phase.body, 1.0));
         for (block, runs) in before
             .into_iter()
             .chain(phases)
@@ -379,7 +379,12 @@ impl Walk<'_> {
     fn touch(&mut self, array: VarId, index: ExprId) {
         let var = &self.program[array];
         match var.kind {
-            VarKind::Local | VarKind::State | VarKind::Output => {}
+            VarKind::Local
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::WorldState
+            | VarKind::WorldOutput => {}
+            VarKind::WorldInput => return,
             VarKind::Data | VarKind::Input => {
                 let is_input = self.program[array].kind == VarKind::Input;
                 for at in self.dependence(index) {

@@ -133,7 +133,7 @@ fn is_exponential(node: &Expr) -> bool {
 fn named_exponents(program: &Program, functions: &FunctionMap<bool>) -> HashSet<VarId> {
     let mut named = HashSet::new();
     let mut pending: Vec<(ExprId, bool)> = Vec::new();
-    for stmt in program.phases.iter().flatten() {
+    for stmt in program.phases.iter().flat_map(|phase| &phase.body) {
         pending.extend(stmt.roots().iter().map(|&root| (root, false)));
     }
     while let Some((id, inside)) = pending.pop() {

@@ -54,7 +54,11 @@ pub(crate) fn run(program: &mut Program) -> u32 {
     program.each_section(|program, place, block| match place {
         Section::Function(_) | Section::Phase(_) => factors.block(program, block),
         // What runs once is not worth a rounding.
-        Section::InputDefault(_) | Section::Init | Section::Prologue | Section::Finish => {}
+        Section::InputDefault(_)
+        | Section::Init
+        | Section::Prologue
+        | Section::End(_)
+        | Section::Finish => {}
     });
     factors.changed
 }
@@ -418,7 +422,9 @@ impl Factors {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => 1,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => 1,
         };
         let operands = program[id].operands();
         own + (operands.iter())

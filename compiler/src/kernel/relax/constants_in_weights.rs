@@ -406,7 +406,9 @@ impl Weights {
             | Expr::Builtin(..)
             | Expr::Call(..)
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. }
+            | Expr::Other { .. } => false,
         }
     }
 

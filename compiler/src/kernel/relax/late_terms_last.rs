@@ -27,7 +27,7 @@ const LONGEST: usize = 128;
 /// Changes what it can; returns how many sums it changed.
 pub(crate) fn run(program: &mut Program) -> u32 {
     let joined = join::run(program);
-    let sums = FreeSums::new(program, program.phases.iter().map(Vec::as_slice));
+    let sums = FreeSums::new(program, program.phases.iter().map(|phase| phase.as_slice()));
     let mut times = Times::new(program);
     let mut ordered = 0;
     program.each_phase(|program, block| ordered += order(program, block, &sums, &mut times));

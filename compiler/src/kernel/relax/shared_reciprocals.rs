@@ -42,7 +42,11 @@ pub(crate) fn run(program: &mut Program) -> u32 {
     program.each_section(|program, place, block| match place {
         // Functions with more than one division are not rewritten themselves.
         Section::Function(_) | Section::InputDefault(_) => {}
-        Section::Init | Section::Prologue | Section::Phase(_) | Section::Finish => {
+        Section::Init
+        | Section::Prologue
+        | Section::Phase(_)
+        | Section::End(_)
+        | Section::Finish => {
             search.block(program, block);
         }
     });

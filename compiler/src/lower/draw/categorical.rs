@@ -77,7 +77,7 @@ impl Lowerer<'_> {
         self.each(name, start, end, run);
     }
 
-    fn convert(&mut self, to: ir::Type, value: ExprId) -> ExprId {
+    pub(in crate::lower) fn convert(&mut self, to: ir::Type, value: ExprId) -> ExprId {
         self.add(Expr::Convert { to, value })
     }
 

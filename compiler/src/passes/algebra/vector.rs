@@ -60,7 +60,9 @@ pub(super) fn swizzle(program: &Program, vector: ExprId, components: &[u8]) -> O
         | Expr::Builtin(..)
         | Expr::Call(..)
         | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. } => None,
+        | Expr::AcrossLanes { .. }
+        | Expr::AcrossWorld { .. }
+        | Expr::Other { .. } => None,
     }
 }
 

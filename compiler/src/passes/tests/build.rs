@@ -2,7 +2,10 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Expr, ExprId, Len, Program, Stmt, Type, UnaryOp, Value, Var, VarId, VarKind},
+    ir::{
+        BinaryOp, Expr, ExprId, Len, Phase, Program, Stmt, Type, UnaryOp, Value, Var, VarId,
+        VarKind,
+    },
     span::Span,
 };
 
@@ -25,7 +28,7 @@ impl Builder {
     )]
     pub(crate) fn step(&mut self) -> &mut Vec<Stmt> {
         if self.program.phases.is_empty() {
-            self.program.phases.push(Vec::new());
+            self.program.phases.push(Phase::default());
         }
         &mut self.program.phases[0]
     }

@@ -110,6 +110,7 @@ impl Sample {
                 generator: Generator::KeyedHash,
                 seed: self.seed.into(),
                 population: 10,
+                members: 1,
                 steps: self.steps,
                 uniform: &self.uniform,
                 data: &data,

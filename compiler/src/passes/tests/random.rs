@@ -9,8 +9,8 @@ use super::build::Builder;
 use crate::{
     builtin::BuiltinId,
     ir::{
-        BinaryOp, Block, Expr, ExprId, Function, FunctionId, Launch, Len, Stmt, Type, UnaryOp,
-        Value, VarId, VarKind,
+        BinaryOp, Block, Expr, ExprId, Function, FunctionId, Launch, Len, Owner, Stmt, Type,
+        UnaryOp, Value, VarId, VarKind,
     },
 };
 
@@ -98,7 +98,7 @@ impl Random {
         self.build.program.init = init;
         self.in_step = true;
         let phases = 1 + self.below(2);
-        self.build.program.phases = (0..phases).map(|_| self.block(7)).collect();
+        self.build.program.phases = (0..phases).map(|_| self.block(7).into()).collect();
         self.in_step = false;
         let mut finish = self.block(3);
         for (at, ty) in TYPES.into_iter().enumerate() {
@@ -520,7 +520,10 @@ impl Random {
             },
             Type::U32 if self.functions > 0 && self.draws => {
                 let number = self.expr(Type::U32, depth);
-                self.build.add(Expr::RandomWord { number })
+                self.build.add(Expr::RandomWord {
+                    owner: Owner::Agent,
+                    number,
+                })
             }
             Type::I32 | Type::U32 | Type::Bool => {
                 let value = self.expr(Type::F32, depth);

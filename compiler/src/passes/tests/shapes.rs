@@ -2,7 +2,10 @@
 
 use super::{build::Builder, check};
 use crate::{
-    ir::{BinaryOp, Block, Expr, ExprId, Len, Program, Stmt, Type, VarId, VarKind, print::print},
+    ir::{
+        BinaryOp, Block, Expr, ExprId, Len, Owner, Phase, Program, Stmt, Type, VarId, VarKind,
+        print::print,
+    },
     passes::{PIPELINE, optimise},
     span::Span,
 };
@@ -87,14 +90,14 @@ fn a_small_net_becomes_scalars() {
         let part = build.at(hidden, k);
         total = build.op(BinaryOp::Add, total, part);
     }
-    build.program.phases = vec![vec![
+    build.program.phases = vec![Phase::from(vec![
         Stmt::Var {
             var: hidden,
             value: None,
         },
         outer,
         assign(x, total),
-    ]];
+    ])];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -114,7 +117,10 @@ fn draws_have_literal_numbers() {
     let first = build.u(0);
     let draw = |build: &mut Builder| -> Block {
         let number = build.read(draws);
-        let word = build.add(Expr::RandomWord { number });
+        let word = build.add(Expr::RandomWord {
+            owner: Owner::Agent,
+            number,
+        });
         let word = build.add(Expr::Convert {
             to: Type::F32,
             value: word,
@@ -134,7 +140,7 @@ fn draws_have_literal_numbers() {
         iterations,
     ];
     step.extend(draw(&mut build));
-    build.program.phases = vec![step];
+    build.program.phases = vec![Phase::from(step)];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -157,7 +163,12 @@ fn a_name_does_not_melt_past_an_assignment() {
     let value = build.op(BinaryOp::Multiply, seen, two);
     let (soon, soon_let) = generated(&mut build, "soon", Type::F32, value);
     let (new_x, new_y) = (build.read(soon), build.read(late));
-    build.program.phases = vec![vec![late_let, soon_let, assign(x, new_x), assign(y, new_y)]];
+    build.program.phases = vec![Phase::from(vec![
+        late_let,
+        soon_let,
+        assign(x, new_x),
+        assign(y, new_y),
+    ])];
     let mut program = build.program;
     run(&mut program, &["inline_lets"]);
     let expected = ["let late: f32 = x * 2.0", "x = x * 3.0", "y = late"];
@@ -175,14 +186,14 @@ fn what_only_counts_itself_dies() {
     let next = build.op(BinaryOp::Add, seen, one);
     let iterations = build.repeat(k, 1_000_000, vec![assign(count, next)]);
     let value = build.read(p);
-    build.program.phases = vec![vec![
+    build.program.phases = vec![Phase::from(vec![
         Stmt::Var {
             var: count,
             value: None,
         },
         iterations,
         assign(x, value),
-    ]];
+    ])];
     let mut program = build.program;
     run(&mut program, &["dce"]);
     assert_eq!(section(&program, "step"), ["x = p"]);
@@ -199,7 +210,7 @@ fn invariants_leave_the_time_loop_once() {
     let seen = build.read(x);
     let sum = build.op(BinaryOp::Add, seen, a);
     let product = build.op(BinaryOp::Multiply, sum, b);
-    build.program.phases = vec![vec![assign(x, product)]];
+    build.program.phases = vec![Phase::from(vec![assign(x, product)])];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -213,11 +224,11 @@ fn a_choice_of_values_has_no_branch() {
     let (seen, limit) = (build.read(x), build.read(p));
     let condition = build.op(BinaryOp::Greater, seen, limit);
     let value = build.read(p);
-    build.program.phases = vec![vec![Stmt::If {
+    build.program.phases = vec![Phase::from(vec![Stmt::If {
         condition,
         accept: vec![assign(x, value)],
         reject: Vec::new(),
-    }]];
+    }])];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -240,7 +251,7 @@ fn an_index_in_range_needs_no_clamp() {
     );
     let index = build.call("clamp", vec![agent, low, high]);
     let value = build.at(table, index);
-    build.program.phases = vec![vec![iterations, assign(x, value)]];
+    build.program.phases = vec![Phase::from(vec![iterations, assign(x, value)])];
     let mut program = build.program;
     run(&mut program, &["range"]);
     let step = section(&program, "step").join("\n");
@@ -255,7 +266,7 @@ fn loops_beyond_the_budget_stay() {
     let (seen, more) = (build.read(x), build.read(p));
     let sum = build.op(BinaryOp::Add, seen, more);
     let iterations = build.repeat(k, 100_000, vec![assign(x, sum)]);
-    build.program.phases = vec![vec![iterations]];
+    build.program.phases = vec![Phase::from(vec![iterations])];
     let mut program = build.program;
     optimise(&mut program);
     check(&program);
@@ -279,7 +290,7 @@ fn unrolled(operations: usize, iterations: &[i32]) -> usize {
         let k = build.one("k", Type::I32, VarKind::Index);
         body = vec![build.repeat(k, count, body)];
     }
-    build.program.phases = vec![body];
+    build.program.phases = vec![Phase::from(body)];
     let mut program = build.program;
     run(&mut program, &["unroll"]);
     check(&program);
@@ -306,7 +317,7 @@ fn the_budget_of_unrolling_is_kept() {
 fn loops_share_the_budget_of_the_program() {
     let (mut build, x, p) = model();
     // 32 iterations of 14 nodes each.
-    build.program.phases = vec![
+    build.program.phases = vec![Phase::from(
         (0..150)
             .map(|_| {
                 let mut sum = build.read(x);
@@ -317,8 +328,8 @@ fn loops_share_the_budget_of_the_program() {
                 let k = build.one("k", Type::I32, VarKind::Index);
                 build.repeat(k, 32, vec![assign(x, sum)])
             })
-            .collect(),
-    ];
+            .collect::<Vec<_>>(),
+    )];
     let mut program = build.program;
     run(&mut program, &["unroll"]);
     check(&program);
@@ -336,7 +347,7 @@ fn chains_of_any_length_are_cut() {
         let more = build.read(p);
         sum = build.op(BinaryOp::Add, sum, more);
     }
-    build.program.phases = vec![vec![assign(x, sum)]];
+    build.program.phases = vec![Phase::from(vec![assign(x, sum)])];
     let mut program = build.program;
     run(&mut program, &["split_deep"]);
     optimise(&mut program);

@@ -10,7 +10,7 @@ use crate::{
     diagnostic::{Diagnostic, catalog::syntax as say},
     syntax::{
         MAX_NESTING,
-        ast::{Comprehension, Expr, ExprKind, Name, Range, Type},
+        ast::{Comprehension, Domain, Expr, ExprKind, Name, Range, Type},
         lex::number,
         token::{Token, TokenSet},
     },
@@ -272,22 +272,41 @@ impl<'a> Grammar<'a> {
             .then(self.after(Token::If, expr.clone()))
             .then_ignore(self.token(Token::Colon))
             .then(expr)
-            .map(|(((index, range), filter), value)| Comprehension {
+            .map(|(((index, domain), filter), value)| Comprehension {
                 index,
-                range,
+                domain,
                 filter,
                 value,
             })
     }
 
-    /// `i in a..b`
+    /// `i in a..b`, `other in world`
     pub(super) fn index(
         self,
         expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, (Name, Range), Extra> + Clone + 'a {
+    ) -> impl Parser<'a, Tokens<'a>, (Name, Domain), Extra> + Clone + 'a {
         self.name()
             .then_ignore(self.token(Token::In))
-            .then(self.range(expr))
+            .then(self.domain(expr))
+    }
+
+    /// `a..b`, which may begin with `world[k].x`, or `world`
+    fn domain(
+        self,
+        expr: Rule<'a, Expr>,
+    ) -> impl Parser<'a, Tokens<'a>, Domain, Extra> + Clone + 'a {
+        let range = self.range(expr).boxed();
+        custom(move |inp: &mut Reader<'a, '_>| {
+            let at = here(inp);
+            let part = TokenSet::of(&[Token::LeftBracket, Token::Dot]);
+            let next = self.script.tokens.get(at + 1);
+            let alone = next.is_none_or(|next| !part.has(*next));
+            if inp.peek() == Some(Token::World) && alone {
+                inp.skip();
+                return Ok(Domain::World(self.place(at)));
+            }
+            inp.parse(&range).map(Domain::Range)
+        })
     }
 
     /// `a..b`
@@ -392,13 +411,9 @@ fn deepest(exprs: &[Expr]) -> u32 {
 
 fn comprehension_depth(over: &Comprehension) -> u32 {
     let filter = over.filter.as_ref().map_or(0, |filter| filter.depth);
-    [
-        over.range.start.depth,
-        over.range.end.depth,
-        filter,
-        over.value.depth,
-    ]
-    .into_iter()
-    .max()
-    .unwrap_or(0)
+    let domain = match &over.domain {
+        Domain::Range(range) => range.start.depth.max(range.end.depth),
+        Domain::World(_) => 0,
+    };
+    domain.max(filter).max(over.value.depth)
 }

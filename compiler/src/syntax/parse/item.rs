@@ -1,8 +1,11 @@
 //! Declarations and the file as a whole.
 
-use super::{DECLARATIONS, Grammar, RESERVED, Reader, Rule, fault::Fault, here, recover::Row};
+use super::{
+    DECLARATIONS, Grammar, NAMES, OF_WORLD, RESERVED, Reader, Rule, fault::Fault, here,
+    recover::Row,
+};
 use crate::{
-    diagnostic::catalog::syntax as say,
+    diagnostic::catalog::{syntax as say, world},
     span::Span,
     syntax::{
         ast::{Block, Expr, Function, InputSource, Item, ItemKind, Type},
@@ -17,6 +20,7 @@ impl<'a> Grammar<'a> {
         let hole = |span| Item {
             doc: String::new(),
             span,
+            of_world: false,
             kind: ItemKind::Error,
         };
         let semicolons = self.token(Token::Semicolon).repeated();
@@ -42,8 +46,12 @@ impl<'a> Grammar<'a> {
         let phase = self.phase(block);
         custom(move |inp: &mut Reader<'a, '_>| {
             let from = here(inp);
+            let of_world = self.is_lifted(from)?;
+            if of_world {
+                inp.skip();
+            }
             let rule = match inp.peek() {
-                Some(Token::Agents | Token::Steps) => &count,
+                Some(Token::Agents | Token::Steps | Token::World) => &count,
                 Some(Token::Const | Token::State | Token::Output) => &valued,
                 Some(Token::Param) => &param,
                 Some(Token::Input) => &input,
@@ -58,10 +66,27 @@ impl<'a> Grammar<'a> {
             };
             let kind = inp.parse(rule)?;
             let span = self.span(from, here(inp));
-            let doc = self.doc(from);
-            Ok(Item { doc, span, kind })
+            Ok(Item {
+                doc: self.doc(from),
+                span,
+                of_world,
+                kind,
+            })
         })
         .boxed()
+    }
+
+    /// Does `world` stand at the index, before a declaration that it makes one of the world?
+    fn is_lifted(self, index: usize) -> Result<bool, Fault> {
+        let world = self.script.tokens.get(index) == Some(&Token::World);
+        match self.script.tokens.get(index + 1) {
+            Some(next) if world && OF_WORLD.has(*next) => Ok(true),
+            Some(next) if world && DECLARATIONS.without(NAMES).or(RESERVED).has(*next) => {
+                let diagnostic = world::not_of_world(self.text(index + 1), self.place(index + 1));
+                Err(Fault::said(index + 1, diagnostic))
+            }
+            _ => Ok(false),
+        }
     }
 
     /// The `///` lines between the token before `index` and that token.
@@ -73,12 +98,13 @@ impl<'a> Grammar<'a> {
         doc_text(self.script.source, docs.get(from..to).unwrap_or_default())
     }
 
-    /// `agents 10_000`, `steps 1_500`
+    /// `agents 10_000`, `steps 1_500`, `world 1_000`
     fn count(self, expr: Rule<'a, Expr>) -> Rule<'a, ItemKind> {
-        self.one(TokenSet::of(&[Token::Agents, Token::Steps]))
+        self.one(TokenSet::of(&[Token::Agents, Token::Steps, Token::World]))
             .then(expr)
             .map(|(word, value)| match word {
                 Token::Agents => ItemKind::Agents(value),
+                Token::World => ItemKind::World(value),
                 _ => ItemKind::Steps(value),
             })
             .boxed()

@@ -185,13 +185,17 @@ impl<'a> Grammar<'a> {
         .boxed()
     }
 
-    /// `for i in a..b { }`
+    /// `for i in a..b { }`, `for other in world { }`
     fn for_stmt(self, expr: Rule<'a, Expr>, block: Rule<'a, Block>) -> Rule<'a, StmtKind> {
         self.token(Token::For)
             .ignore_then(self.header(self.index(expr)))
             .then(block)
             .map(|(header, body)| match header {
-                Some((index, range)) => StmtKind::For { index, range, body },
+                Some((index, domain)) => StmtKind::For {
+                    index,
+                    domain,
+                    body,
+                },
                 None => StmtKind::Error,
             })
             .boxed()

@@ -57,7 +57,7 @@ fn nearest(text: &str) -> Option<&'static str> {
     }
     let words = [
         "agents", "steps", "const", "param", "data", "input", "state", "output", "fn", "struct",
-        "enum", "init", "step", "finish",
+        "enum", "init", "step", "finish", "world",
     ];
     let close = |word: &&str| word.len() > 2 && distance(text, word) <= word.len().min(6) / 3;
     words

@@ -6,7 +6,9 @@ use super::*;
 use build::*;
 use sim_compiler::builtin::BuiltinId;
 use sim_compiler::ir::interpret::LaunchValues;
-use sim_compiler::ir::{self, BinaryOp, Expr, InputDefault, Len, Stmt, Type, Value, VarKind};
+use sim_compiler::ir::{
+    self, BinaryOp, Expr, InputDefault, Len, Owner, Phase, Stmt, Type, Value, VarKind,
+};
 use sim_compiler::manifest::STOPPED;
 use sim_compiler::random::{FINISH_STEP, Generator, INIT_STEP, INPUT_STEP};
 
@@ -25,14 +27,14 @@ fn counter(limit: i32) -> Build {
     let value = b.binary(BinaryOp::Add, product, step);
     let (new, bound) = (b.read(n), b.int(limit));
     let condition = b.binary(BinaryOp::Greater, new, bound);
-    b.program.phases = vec![vec![
+    b.program.phases = vec![Phase::from(vec![
         Stmt::Assign { var: n, value },
         Stmt::If {
             condition,
             accept: vec![Stmt::Stop],
             reject: vec![],
         },
-    ]];
+    ])];
     let (x, y) = (b.read(n), b.read(n));
     let value = b.binary(BinaryOp::Add, x, y);
     b.program.finish = vec![Stmt::Assign {
@@ -129,7 +131,7 @@ fn loops_break_and_continue_over_arrays() {
         var: squares,
         value: None,
     };
-    b.program.phases = vec![vec![declare, fill, sum]];
+    b.program.phases = vec![Phase::from(vec![declare, fill, sum])];
     let agents = run_in_parts(&b, 3, &[1, 3]);
     assert!(agents.states.iter().all(|&n| n == 3 * (1 + 9 + 16 + 25)));
 }
@@ -154,7 +156,7 @@ fn draws_depend_on_seed_agent_step_and_number() {
     ];
     let (old, word) = (b.read(walked), b.random(5));
     let value = b.binary(BinaryOp::BitXor, old, word);
-    b.program.phases = vec![vec![Stmt::Assign { var: walked, value }]];
+    b.program.phases = vec![Phase::from(vec![Stmt::Assign { var: walked, value }])];
     let value = b.random(0);
     b.program.finish = vec![Stmt::Assign { var: ended, value }];
     let agents = run_in_parts(&b, 4, &[3, 4]);
@@ -235,6 +237,7 @@ fn tables_params_constants_and_defaults_are_read() {
     let word = b.random(0);
     let value = b.expr(Expr::Builtin(BuiltinId::UNIT, vec![word]));
     b.program.input_defaults = vec![InputDefault {
+        owner: Owner::Agent,
         input: "size".to_owned(),
         random_step: INPUT_STEP,
         body: vec![Stmt::Assign { var: size, value }],
@@ -303,7 +306,7 @@ fn depth_is_no_danger() {
             reject: vec![],
         }];
     }
-    b.program.phases = vec![inner];
+    b.program.phases = vec![Phase::from(inner)];
     assert_eq!(run_in_parts(&b, 0, &[0]).states[0], 100_000);
     assert_eq!(run_in_parts(&b, 1, &[1]).states[0], 7);
 }

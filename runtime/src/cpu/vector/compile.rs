@@ -36,8 +36,14 @@ const MOST_REGISTERS: u32 = 1 << 17;
 
 /// Why there is no vector program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the model is too large for the vector machine")]
-pub struct TooLarge;
+pub enum NotCompiled {
+    /// The code or the registers of a block are too large.
+    #[error("the model is too large for the vector machine")]
+    TooLarge,
+    /// Agents read one another, or worlds have values of their own.
+    #[error("the vector machine does not run models with worlds")]
+    Worlds,
+}
 
 /// A word of a value: a scalar or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +137,10 @@ pub fn compile(
     manifest: &Manifest,
     generator: Generator,
     isa: Isa,
-) -> Result<Program, TooLarge> {
+) -> Result<Program, NotCompiled> {
+    if program.has_worlds() || manifest.world.is_some() {
+        return Err(NotCompiled::Worlds);
+    }
     let mut compiler = Compiler::new(program, manifest, generator, isa);
     compiler.declare()?;
     let defaults = (program.input_defaults.iter())
@@ -139,7 +148,7 @@ pub fn compile(
         .collect();
     let init = compiler.part(&program.init);
     let stops = |block: &Block| ir::any_statement(block, &|stmt| matches!(stmt, ir::Stmt::Stop));
-    let stops = program.phases.iter().any(stops);
+    let stops = program.phases.iter().any(|phase| stops(&phase.body));
     compiler.alive = stops.then(|| compiler.pin());
     let prologue = compiler.part(&program.prologue);
     compiler.keep(&program.prologue);
@@ -237,16 +246,16 @@ impl<'p> Compiler<'p> {
         defaults: Vec<Default>,
         phases: Vec<Target>,
         [init, prologue, finish]: [Target; 3],
-    ) -> Result<Program, TooLarge> {
+    ) -> Result<Program, NotCompiled> {
         if self.too_large {
-            return Err(TooLarge);
+            return Err(NotCompiled::TooLarge);
         }
         self.resolve_labels();
         let hot = *phases.first().unwrap_or(&finish) as usize..finish as usize;
         let places =
             allocate::allocate(&mut self.code, &self.parts, &self.loops, &self.pinned, hot);
         if places.count > MOST_REGISTERS {
-            return Err(TooLarge);
+            return Err(NotCompiled::TooLarge);
         }
         let at = |register: Register| places.of[register as usize];
         let moved = |mut stored: Vec<Stored>| {

@@ -128,7 +128,7 @@ fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
         artifact.options.generator,
         Isa::best(),
     );
-    assert_eq!(outcome.err(), Some(vector::TooLarge));
+    assert_eq!(outcome.err(), Some(vector::NotCompiled::TooLarge));
 }
 
 /// How many lane instructions a step with `y = EXPRESSION` has: `x`, `i`, `u` and others are an agent's own,

@@ -61,7 +61,7 @@ impl BatchRun<'_> {
         let raw = RawResults {
             chunks: 0,
             decisions: self.resources.kernel.decisions.clone(),
-            ..RawResults::empty(self.resources.manifest, agents, keep)?
+            ..RawResults::empty(self.resources.manifest, &job.launch, keep)?
         };
         self.started.push_back(StartedRun {
             raw,

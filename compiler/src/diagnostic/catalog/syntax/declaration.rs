@@ -20,7 +20,6 @@ catalog! {
     E0108 reserved_word(word: &str, span: Span) {
         let help = match word {
             "observe" | "record" => "for a value after the last step write `output x = …`",
-            "world" => "agents of this version do not see each other; take the declaration out",
             _ => "choose another name",
         };
         Diagnostic::new(format!("`{word}` is not in this version of the language"))

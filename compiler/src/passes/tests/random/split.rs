@@ -6,7 +6,7 @@
 
 use super::{Random, TYPES};
 use crate::ir::{
-    BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId, VarKind,
+    BinaryOp, Block, Expr, ExprId, LaneOp, Len, Phase, Program, Stmt, Type, Value, VarId, VarKind,
 };
 
 /// What programs accumulate.
@@ -95,7 +95,7 @@ impl Random {
                 _ => self.loops_in(&mut step, rows, &elements, &arrays, &sums, loose),
             }
         }
-        self.build.program.phases = vec![step];
+        self.build.program.phases = vec![Phase::from(step)];
         self.in_step = false;
         self.scope.truncate(mark);
         let mut finish = self.block(2);
@@ -254,7 +254,7 @@ impl Random {
                 _ => self.statement(&mut step),
             }
         }
-        self.build.program.phases = vec![step];
+        self.build.program.phases = vec![Phase::from(step)];
         self.in_step = false;
         self.scope.truncate(self.fixed);
         self.scope.extend(sums.iter().map(|sum| sum.var));

@@ -7,7 +7,7 @@ use crate::cpu::{
 };
 use sim_compiler::{
     ir::{
-        self, BinaryOp, Expr, ExprId, Len, Program, Type, Value, Var, VarId, VarKind,
+        self, BinaryOp, Expr, ExprId, Len, Owner, Program, Type, Value, Var, VarId, VarKind,
         interpret::{Interpreter, LaunchValues, Progress},
     },
     manifest::Manifest,
@@ -36,6 +36,9 @@ impl Build {
             VarKind::Constant
             | VarKind::Param
             | VarKind::Data
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index
@@ -88,7 +91,10 @@ impl Build {
 
     pub(super) fn random(&mut self, number: u32) -> ExprId {
         let number = self.expr(Expr::Literal(Value::U32(number)));
-        self.expr(Expr::RandomWord { number })
+        self.expr(Expr::RandomWord {
+            owner: Owner::Agent,
+            number,
+        })
     }
 
     pub(super) fn manifest(&self) -> Manifest {
@@ -104,6 +110,7 @@ impl Build {
             inputs: Vec::new(),
             states: Vec::new(),
             outputs: Vec::new(),
+            world: None,
             requirements: Vec::new(),
             uniform_words: 12,
             input_words: self.words[0].next_multiple_of(4),
@@ -125,6 +132,7 @@ pub(super) const fn values(steps: u32) -> LaunchValues<'static> {
         generator: Generator::KeyedHash,
         seed: 7,
         population: 100,
+        members: 1,
         steps,
         uniform: &[0; 12],
         data: &[],

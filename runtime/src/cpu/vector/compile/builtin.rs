@@ -64,7 +64,7 @@ impl Compiler<'_> {
         }
         let mut numbers = Vec::new();
         for &arg in args {
-            let Expr::RandomWord { number } = self.program[arg] else {
+            let Expr::RandomWord { number, .. } = self.program[arg] else {
                 return None;
             };
             numbers.push(number);

@@ -31,6 +31,7 @@ impl Compiler<'_> {
                 Launch::Steps => Operand::Scalar(self.known(Known::Steps)),
                 Launch::Step => Operand::Scalar(self.known(Known::Step)),
                 Launch::Lane { .. } => lanes(),
+                Launch::Member | Launch::Members | Launch::World => worlds(),
             }),
             Expr::Rows(var) => Parts::one(self.rows(*var)),
             Expr::Read(var) => self.read(*var),
@@ -67,11 +68,12 @@ impl Compiler<'_> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
-            Expr::RandomWord { number } => {
+            Expr::RandomWord { number, .. } => {
                 let number = self.word(*number);
                 Parts::one(self.draw(number))
             }
             Expr::AcrossLanes { .. } => lanes(),
+            Expr::Other { .. } | Expr::AcrossWorld { .. } => worlds(),
         }
     }
 
@@ -424,4 +426,9 @@ fn plain(op: BinaryOp, ty: Type) -> Plain {
 /// Only GPU kernels split an agent over several invocations.
 fn lanes() -> ! {
     panic!("internal error: the processor got a program that is shared among lanes")
+}
+
+/// [`compile`](super::compile) refuses such programs.
+fn worlds() -> ! {
+    panic!("internal error: the vector machine got a program with worlds")
 }

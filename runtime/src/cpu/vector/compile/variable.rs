@@ -1,12 +1,12 @@
 //! Variables: the locations of those that exist from the start, and their words in storage.
 
-use super::{Compiler, MOST_REGISTERS, Operand, Parts, Place, TooLarge};
+use super::{Compiler, MOST_REGISTERS, NotCompiled, Operand, Parts, Place};
 use crate::cpu::vector::program::{Register, Stored, Table};
 use sim_compiler::ir::{self, Block, Len, Type, Value, VarId, VarKind};
 
 impl Compiler<'_> {
     /// Assigns a location to every variable that exists from the start.
-    pub(super) fn declare(&mut self) -> Result<(), TooLarge> {
+    pub(super) fn declare(&mut self) -> Result<(), NotCompiled> {
         let program = self.program;
         for (var, elements) in &program.constants {
             let words = elements.iter().flat_map(Value::words).collect();
@@ -30,7 +30,7 @@ impl Compiler<'_> {
         let own: Vec<VarId> = own.chain(&program.outputs).copied().collect();
         let words: u64 = own.iter().map(|&var| u64::from(self.words(var))).sum();
         if words > u64::from(MOST_REGISTERS) {
-            return Err(TooLarge);
+            return Err(NotCompiled::TooLarge);
         }
         for var in own {
             self.own(var, 0);

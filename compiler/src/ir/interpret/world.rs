@@ -1,0 +1,194 @@
+//! Runs the agents of a world together, phase by phase.
+
+use super::{
+    Fault, Interpreter, Progress,
+    lane::{Flow, Lane},
+    machine::Machine,
+};
+use crate::{
+    ir::{Owner, Phase},
+    random::{FINISH_STEP, INIT_STEP},
+};
+use std::{ops::Range, sync::Arc};
+
+/// The rows of words of a world and of its agents, those of one agent after those of another.
+#[derive(Debug)]
+pub struct WorldRows<'a> {
+    /// The inputs of the agents.
+    pub inputs: &'a [u32],
+    /// The states of the agents.
+    pub states: &'a mut [u32],
+    /// The outputs of the agents.
+    pub outputs: &'a mut [u32],
+    /// The progress of each agent.
+    pub progress: &'a mut [Progress],
+    /// The inputs of the world.
+    pub world_inputs: &'a [u32],
+    /// The states of the world.
+    pub world_states: &'a mut [u32],
+    /// The outputs of the world.
+    pub world_outputs: &'a mut [u32],
+}
+
+/// Runs worlds of one launch, one after another. It asks `F` whether the run is cancelled.
+pub struct WorldMachine<'a, F> {
+    interpreter: &'a Interpreter<'a>,
+    /// Each agent is a lane.
+    agents: Machine<'a, F>,
+    stopped: Vec<bool>,
+}
+
+impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
+    pub(super) fn new(interpreter: &'a Interpreter<'a>, agents: Vec<Lane<'a, F>>) -> Self {
+        WorldMachine {
+            interpreter,
+            stopped: vec![false; agents.len()],
+            agents: Machine::new(interpreter, agents),
+        }
+    }
+
+    /// Runs a world over a range of steps: from `init` if the range starts at 0, otherwise from its rows; up to
+    /// `finish` if the range ends with the run. Outputs are written at the end of the run only.
+    ///
+    /// # Errors
+    /// What ended the run early.
+    pub fn run(
+        &mut self,
+        world: u32,
+        steps: Range<u32>,
+        rows: &mut WorldRows<'_>,
+    ) -> Result<(), Fault> {
+        let program = self.interpreter.program;
+        self.begin(world, steps.start == 0, rows)?;
+        let busy = (program.phases.iter()).any(|phase| phase.owner == Owner::World);
+        for step in steps.clone() {
+            for (agent, progress) in self.agents.lanes.iter_mut().zip(&mut *rows.progress) {
+                agent.begin_step(step).ok_or(Fault::Cancelled)?;
+                progress.steps += u32::from(!progress.stopped);
+            }
+            if self.stopped.iter().all(|&stopped| stopped) && !busy {
+                break;
+            }
+            for phase in &program.phases {
+                self.phase(phase, step, true)?;
+            }
+            for (stopped, progress) in self.stopped.iter().zip(&mut *rows.progress) {
+                progress.stopped = *stopped;
+            }
+        }
+        if steps.end == self.interpreter.values.steps {
+            self.finish(rows)?;
+        }
+        self.store(rows);
+        Ok(())
+    }
+
+    fn begin(&mut self, world: u32, born: bool, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
+        let program = self.interpreter.program;
+        let members = self.stopped.len();
+        let first = world * self.interpreter.values.members;
+        let inputs = rows.inputs.len() / members;
+        let states = rows.states.len() / members;
+        for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
+            agent.begin_agent(first + member as u32);
+            agent.load(&program.inputs, &rows.inputs[member * inputs..][..inputs]);
+            agent.load(&program.world_inputs, rows.world_inputs);
+            if born {
+                rows.progress[member] = Progress::default();
+                agent.clear(&program.states);
+                agent.clear(&program.world_states);
+                agent.begin_draws(INIT_STEP);
+                completed(agent.block(&program.init))?;
+            } else {
+                agent.load(&program.states, &rows.states[member * states..][..states]);
+                agent.load(&program.world_states, rows.world_states);
+            }
+            completed(agent.block(&program.prologue))?;
+            self.stopped[member] = rows.progress[member].stopped;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
+        let program = self.interpreter.program;
+        for agent in &mut self.agents.lanes {
+            agent.clear(&program.outputs);
+            agent.clear(&program.world_outputs);
+        }
+        for phase in &program.ends {
+            self.phase(phase, FINISH_STEP, false)?;
+        }
+        self.publish();
+        let outputs = rows.outputs.len() / self.stopped.len();
+        for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
+            agent.begin_draws(FINISH_STEP);
+            completed(agent.block(&program.finish))?;
+            agent.store(
+                &program.outputs,
+                &mut rows.outputs[member * outputs..][..outputs],
+            );
+        }
+        self.agents.lanes[0].store(&program.world_outputs, rows.world_outputs);
+        Ok(())
+    }
+
+    fn store(&mut self, rows: &mut WorldRows<'_>) {
+        let program = self.interpreter.program;
+        let states = rows.states.len() / self.stopped.len();
+        for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
+            agent.store(
+                &program.states,
+                &mut rows.states[member * states..][..states],
+            );
+        }
+        self.agents.lanes[0].store(&program.world_states, rows.world_states);
+    }
+
+    /// Runs a phase; `stops` if agents that have stopped leave it out.
+    fn phase(&mut self, phase: &'a Phase, random_step: u32, stops: bool) -> Result<(), Fault> {
+        self.publish();
+        if phase.owner == Owner::World {
+            let stopped = self.agents.section(phase, random_step)?;
+            assert!(!stopped, "internal error: a world stops");
+            return Ok(());
+        }
+        for (agent, stopped) in self.agents.lanes.iter_mut().zip(&mut self.stopped) {
+            if *stopped && stops {
+                continue;
+            }
+            agent.begin_draws(random_step);
+            match agent.block(phase) {
+                Flow::Stop => *stopped = true,
+                other => completed(other)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the agents read one another as they are now.
+    fn publish(&mut self) {
+        let plan = &self.interpreter.plan;
+        if plan.published.is_empty() {
+            return;
+        }
+        let mut all = Vec::with_capacity(plan.published_values * self.stopped.len());
+        for agent in &mut self.agents.lanes {
+            agent.publish(&mut all);
+        }
+        let all = Arc::new(all);
+        for agent in &mut self.agents.lanes {
+            agent.others = Arc::clone(&all);
+        }
+    }
+}
+
+/// A block that nothing leaves before its end.
+fn completed(flow: Flow) -> Result<(), Fault> {
+    match flow {
+        Flow::Next => Ok(()),
+        Flow::Cancelled => Err(Fault::Cancelled),
+        Flow::Stop | Flow::Break | Flow::Continue | Flow::Return(_) => {
+            panic!("internal error: a jump leaves the program")
+        }
+    }
+}

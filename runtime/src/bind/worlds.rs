@@ -1,0 +1,102 @@
+//! Worlds of a launch: their size, and their inputs.
+
+use super::{Launch, Settings, in_range, missing, place_input};
+use crate::{
+    backend::reference::with_interpreter,
+    error::Error,
+    memory::{Need, zeroed},
+};
+use sim_compiler::{
+    artifact::Artifact,
+    ir::Owner,
+    manifest::{MOST_AGENTS, Manifest, Source},
+};
+use std::sync::Arc;
+
+/// The number of agents in a world; 1 where the model has no worlds.
+pub(super) fn members(manifest: &Manifest, settings: &Settings) -> Result<u32, Error> {
+    let Some(world) = &manifest.world else {
+        return match settings.world {
+            Some(_) => Err(Error::NoWorlds),
+            None => Ok(1),
+        };
+    };
+    let members = settings.world.or(world.members);
+    let members = members.ok_or(Error::MissingCount { what: "world" })?;
+    in_range("world", members.into(), 1, MOST_AGENTS.into())?;
+    Ok(members)
+}
+
+/// Rejects a launch that would cut a world.
+pub(super) fn check(launch: &Launch) -> Result<(), Error> {
+    let counts = [
+        ("agents", launch.agents),
+        ("the first agent", launch.first_agent),
+        ("population", launch.population),
+    ];
+    for (what, count) in counts {
+        if !count.is_multiple_of(launch.members) {
+            let below = count / launch.members * launch.members;
+            return Err(Error::WorldCut {
+                what,
+                count,
+                members: launch.members,
+                below,
+                above: u64::from(below) + u64::from(launch.members),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Lays out the inputs of the worlds: those that the caller gave, and the others as the model computes them.
+pub(super) fn fill_inputs(
+    artifact: &Artifact,
+    settings: &Settings,
+    launch: &mut Launch,
+) -> Result<(), Error> {
+    let rows = artifact.manifest.world_rows();
+    let stride = rows.input_words as usize;
+    if stride == 0 {
+        return Ok(());
+    }
+    let worlds = launch.worlds();
+    let mut need = Need::new(worlds);
+    need.each("rows of world inputs", stride as u64);
+    need.check()?;
+    let mut words = zeroed(worlds as usize * stride)?;
+    let given = |name: &str| settings.inputs.get(name);
+    let absent = rows
+        .inputs
+        .iter()
+        .filter(|input| given(&input.field.name).is_none());
+    let absent: Vec<&str> = absent.map(|input| input.field.name.as_str()).collect();
+    for input in &rows.inputs {
+        if input.source == Source::Required && absent.contains(&input.field.name.as_str()) {
+            let dims = super::input_dims(&input.field, worlds);
+            return Err(missing(crate::error::Role::Input, &input.field, &dims));
+        }
+    }
+    let computed = (artifact.program.input_defaults.iter().enumerate())
+        .filter(|(_, default)| default.owner == Owner::World)
+        .filter(|(_, default)| absent.iter().any(|name| default.is_of(name)));
+    let computed: Vec<usize> = computed.map(|(number, _)| number).collect();
+    if !computed.is_empty() {
+        with_interpreter(artifact, launch, |interpreter| {
+            let mut machine = interpreter.machine(1, || false);
+            for (world, row) in words.chunks_exact_mut(stride).enumerate() {
+                let agent = launch.first_agent + world as u32 * launch.members;
+                for &number in &computed {
+                    machine.input_default(number, agent, row);
+                }
+            }
+        })?;
+    }
+    for input in &rows.inputs {
+        if let Some(array) = given(&input.field.name) {
+            place_input(input, array, worlds, &mut words, stride)?;
+        }
+    }
+    launch.world_inputs = Arc::new(words);
+    Ok(())
+}
