@@ -81,10 +81,32 @@ fn a_difference_is_noticed() {
 #[test]
 fn programs_with_worlds_are_evaluated() {
     let forms = [
-        "for o", "in world {", "in world:", "in world if", "world[", "world.number", "len(world)", "member",
-        ".agent", "world input", "~ randint", "world state", "world output", "world step {", "world step t {",
-        "sum(for o", "mean(for o", "argmax(for o", "world 1\n", "world 2\n", "world 3\n", "world 5\n",
-        "world 8\n", "world 33\n", "let b", "let m",
+        "for o",
+        "in world {",
+        "in world:",
+        "in world if",
+        "world[",
+        "world.number",
+        "len(world)",
+        "member",
+        ".agent",
+        "world input",
+        "~ randint",
+        "world state",
+        "world output",
+        "world step {",
+        "world step t {",
+        "sum(for o",
+        "mean(for o",
+        "argmax(for o",
+        "world 1\n",
+        "world 2\n",
+        "world 3\n",
+        "world 5\n",
+        "world 8\n", "world 4\n", "spread",
+        "world 33\n",
+        "let b",
+        "let m",
     ];
     let (mut seen, mut all, mut too_long, mut open) = (vec![0; forms.len()], 0, 0, 0);
     for seed in (2..900).step_by(3) {

@@ -149,6 +149,7 @@ impl Maker {
 
     fn inputs(&mut self) {
         self.world_input(0);
+        self.spread();
         for k in 0..self.dice.below(4) {
             let ty = self.any_type(2);
             let (name, text) = (format!("w{k}"), self.written(&ty));
@@ -301,6 +302,9 @@ impl Maker {
             let ty = self.any_type(2);
             let value = self.expr(&ty, 3);
             self.line(&format!("output o{k}: {} = {value}", self.written(&ty)));
+        }
+        if self.world.is_some() {
+            self.sum("output o");
         }
         if self.profile == Profile::Integers {
             return;

@@ -6,7 +6,14 @@ use crate::dice::Dice;
 /// The blocks of models with worlds.
 pub(super) const PHASES: [&[&str]; 4] = [
     &["init", "step", "world step t", "step t", "finish"],
-    &["world step", "step t", "step", "world step t", "finish", "finish"],
+    &[
+        "world step",
+        "step t",
+        "step",
+        "world step t",
+        "finish",
+        "finish",
+    ],
     &["step t", "world step"],
     &["step"],
 ];
@@ -14,7 +21,8 @@ pub(super) const PHASES: [&[&str]; 4] = [
 /// The worlds of a seed's model.
 pub(super) fn size(seed: u64) -> World {
     let mut dice = Dice::new(seed ^ 0x77_6f72_6c64);
-    let size = *dice.pick(&[1, 2, 2, 3, 3, 5, 5, 8, 8, 33]);
+    // From four agents on a tree adds in another order than a loop.
+    let size = *dice.pick(&[1, 2, 3, 4, 5, 5, 7, 8, 8, 33]);
     let most = if size > 8 { 2 } else { 3 };
     let count = 1 + dice.below(most) as u32;
     World { size, count }
@@ -37,7 +45,14 @@ impl Maker {
     pub(super) fn launch_values(&self) -> &'static [&'static str] {
         match (self.world.is_some(), self.may_name_own()) {
             (false, _) => &["agent", "agents", "steps"],
-            (true, true) => &["agent", "agents", "steps", "member", "world.number", "len(world)"],
+            (true, true) => &[
+                "agent",
+                "agents",
+                "steps",
+                "member",
+                "world.number",
+                "len(world)",
+            ],
             (true, false) => &["world.number", "agents", "steps", "len(world)"],
         }
     }
@@ -68,6 +83,14 @@ impl Maker {
         words.into_iter().any(own)
     }
 
+    /// Numbers whose sums are not exact, so that their order shows.
+    pub(super) fn spread(&mut self) {
+        if self.world.is_some() && self.profile == Profile::Whole {
+            self.line("input spread: f32 ~ random()");
+            self.declare_own("spread", &T::F, false);
+        }
+    }
+
     pub(super) fn world_input(&mut self, k: usize) {
         let Some(world) = self.world else { return };
         let ty = self.any_type(1);
@@ -78,7 +101,9 @@ impl Maker {
                 T::I
             }
             1 => {
-                self.line(&format!("world input {name}: i32 ~ randint(-5, len(world))"));
+                self.line(&format!(
+                    "world input {name}: i32 ~ randint(-5, len(world))"
+                ));
                 T::I
             }
             2 if self.profile == Profile::Whole => {
@@ -107,7 +132,10 @@ impl Maker {
             };
             let ty = self.any_type(2);
             let value = self.expr(&ty, 2);
-            self.line(&format!("world state u{k}: {} = {value}", self.written(&ty)));
+            self.line(&format!(
+                "world state u{k}: {} = {value}",
+                self.written(&ty)
+            ));
             self.declare(&format!("u{k}"), &ty, false);
         }
         self.here = Here::default();
@@ -133,7 +161,22 @@ impl Maker {
         for k in 0..1 + self.dice.below(3) {
             let ty = self.any_type(2);
             let value = self.expr(&ty, 3);
-            self.line(&format!("world output z{k}: {} = {value}", self.written(&ty)));
+            self.line(&format!(
+                "world output z{k}: {} = {value}",
+                self.written(&ty)
+            ));
+        }
+        self.sum("world output z");
+    }
+
+    /// An output that is certainly a fold over the world.
+    pub(super) fn sum(&mut self, head: &str) {
+        let ty = match self.profile {
+            Profile::Whole => T::F,
+            Profile::Integers => T::I,
+        };
+        if let Some(value) = self.world_fold(&ty, 4) {
+            self.line(&format!("{head}: {} = {value}", self.written(&ty)));
         }
     }
 
@@ -260,7 +303,10 @@ impl Maker {
         let number = if any == T::B { T::I } else { any.clone() };
         let (names, element): (&[&str], T) = match (ty, self.dice.below(4)) {
             (T::F, 0) => (&["mean"], T::B),
-            (T::F, _) => (&["sum", "product", "min", "max", "mean", "sum", "mean"], T::F),
+            (T::F, _) => (
+                &["sum", "product", "min", "max", "mean", "sum", "mean"],
+                T::F,
+            ),
             (T::I, 0) => (&["sum", "count"], T::B),
             (T::I, 1) => (&["argmin", "argmax"], number),
             (T::I, 2) => (&["count"], any),
@@ -293,7 +339,10 @@ impl Maker {
 
     /// An element of a fold over the world: a field of the agent, a term with one, or anything.
     fn world_element(&mut self, index: &str, element: &T, depth: usize) -> String {
-        let choice = self.dice.below(4);
+        let choice = self.dice.below(6);
+        if *element == T::F && choice >= 4 && self.profile == Profile::Whole {
+            return self.spread_element(index, depth, choice == 4);
+        }
         let field = self.field(index, element, depth - 1);
         match (choice, field, element) {
             (0 | 1, Some(field), _) => field,
@@ -307,5 +356,28 @@ impl Maker {
             }
             _ => self.expr(element, depth - 1),
         }
+    }
+
+    /// A term that `spread` is in: of this agent, of one around, or a fold within.
+    fn spread_element(&mut self, index: &str, depth: usize, plain: bool) -> String {
+        let of = format!("{index}.spread");
+        if plain {
+            return of;
+        }
+        let around: Vec<String> = self
+            .visible()
+            .iter()
+            .filter(|variable| variable.ty == T::O)
+            .map(|variable| variable.name.clone())
+            .collect();
+        let factor = match self.dice.below(4) {
+            0 | 1 => format!("{}.spread", self.dice.pick(&around)),
+            2 => match self.world_fold(&T::F, depth.saturating_sub(1).max(1)) {
+                Some(inner) => inner,
+                None => self.simple(&T::F),
+            },
+            _ => self.simple(&T::F),
+        };
+        format!("({of} * {factor})")
     }
 }
