@@ -151,6 +151,9 @@ pub fn program(seed: u64, profile: Profile, worlds: bool) -> Program {
         names: 0,
         drew: false,
     };
+    if maker.large() {
+        maker.fuel /= 3;
+    }
     maker.launch.seed = maker.dice.word();
     maker.model();
     Program {

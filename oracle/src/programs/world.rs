@@ -88,6 +88,11 @@ impl Maker {
         if self.world.is_some() && self.profile == Profile::Whole {
             self.line("input spread: f32 ~ random()");
             self.declare_own("spread", &T::F, false);
+            self.line("fn spread_plain(x: f32) -> f32 { return x + 0.3 }");
+            self.line(
+                "fn spread_own(x: f32) -> f32 { return spread_plain(x) + 0.1 * f32(member % 2) }",
+            );
+            self.line("fn spread_drawn(x: f32) -> f32 { return x * random() }");
         }
     }
 
@@ -123,6 +128,12 @@ impl Maker {
     pub(super) fn world_states(&mut self) {
         if self.world.is_none() {
             return;
+        }
+        if self.profile == Profile::Whole {
+            self.line("world state u_kept: f32 = 0.0");
+            self.declare("u_kept", &T::F, false);
+            self.line("state kept: f32 = 0.0");
+            self.declare_own("kept", &T::F, true);
         }
         for k in 0..1 + self.dice.below(3) {
             self.here = Here {
@@ -208,15 +219,39 @@ impl Maker {
             _ => {
                 let outside = self.only_shared();
                 let ty = self.scalar();
-                let value = self.expr(&ty, 3);
+                let fold = match ty {
+                    T::F => self.world_fold(&ty, 3),
+                    _ => None,
+                };
+                let value = match fold {
+                    Some(fold) => fold,
+                    None => self.expr(&ty, 3),
+                };
                 self.here = outside;
                 let name = self.fresh("m");
                 self.line(&format!("let {name} = {value}"));
                 self.declare(&name, &ty, false);
                 self.mark_shared();
+                if ty == T::F && self.profile == Profile::Whole {
+                    self.keep(&name);
+                }
             }
         }
         true
+    }
+
+    /// A fold over the world with a name that is of the world, and one with a variable of its value.
+    fn keep(&mut self, name: &str) {
+        let place = match self.here.world {
+            true => "u_kept",
+            false => "kept",
+        };
+        let (index, variable) = (self.fresh("o"), self.fresh("v"));
+        self.line(&format!("var {variable} = {name}"));
+        let factor = self.dice.pick(&[name, &variable]).to_string();
+        self.line(&format!(
+            "{place} += sum(for {index} in world: {index}.spread * {factor})"
+        ));
     }
 
     /// From here on only what is of the world is named; gives what held before.
@@ -246,12 +281,7 @@ impl Maker {
                 Some("bernoulli(0.3)".into())
             }
             (0..=2, _) => {
-                let names: Vec<String> = self
-                    .visible()
-                    .iter()
-                    .filter(|variable| variable.ty == T::O)
-                    .map(|variable| variable.name.clone())
-                    .collect();
+                let names = self.named(|variable| variable.ty == T::O);
                 let agent = match !names.is_empty() && self.dice.chance(70) {
                     true => self.dice.pick(&names).clone(),
                     false => self.member(depth - 1),
@@ -294,7 +324,7 @@ impl Maker {
 
     /// A fold over the world that gives the type, half of the time of the world.
     fn world_fold(&mut self, ty: &T, depth: usize) -> Option<String> {
-        let large = self.world.is_some_and(|world| world.size > 8);
+        let large = self.large();
         let most = if large { 1 } else { 2 };
         if self.here.folds >= most || large && self.here.loops > 0 {
             return None;
@@ -340,8 +370,8 @@ impl Maker {
     /// An element of a fold over the world: a field of the agent, a term with one, or anything.
     fn world_element(&mut self, index: &str, element: &T, depth: usize) -> String {
         let choice = self.dice.below(6);
-        if *element == T::F && choice >= 4 && self.profile == Profile::Whole {
-            return self.spread_element(index, depth, choice == 4);
+        if *element == T::F && choice >= 2 && self.profile == Profile::Whole {
+            return self.spread_element(index);
         }
         let field = self.field(index, element, depth - 1);
         match (choice, field, element) {
@@ -359,25 +389,44 @@ impl Maker {
     }
 
     /// A term that `spread` is in: of this agent, of one around, or a fold within.
-    fn spread_element(&mut self, index: &str, depth: usize, plain: bool) -> String {
+    fn spread_element(&mut self, index: &str) -> String {
         let of = format!("{index}.spread");
-        if plain {
-            return of;
-        }
-        let around: Vec<String> = self
-            .visible()
-            .iter()
-            .filter(|variable| variable.ty == T::O)
-            .map(|variable| variable.name.clone())
-            .collect();
-        let factor = match self.dice.below(4) {
-            0 | 1 => format!("{}.spread", self.dice.pick(&around)),
-            2 => match self.world_fold(&T::F, depth.saturating_sub(1).max(1)) {
-                Some(inner) => inner,
-                None => self.simple(&T::F),
-            },
+        let around = self.named(|variable| variable.ty == T::O);
+        let shared = self.named(|variable| variable.shared && variable.ty == T::F);
+        let factor = match self.dice.below(9) {
+            0 => return of,
+            1 => format!("{}.spread", self.dice.pick(&around)),
+            2 if self.here.folds < 2 && (self.here.world || !self.large()) => {
+                let inner = self.fresh("o");
+                let factor = self.dice.pick(&around).clone();
+                format!("sum(for {inner} in world: {inner}.spread * ({factor}.spread + 0.1))")
+            }
+            3..=5 => self.spread_call(&of),
+            6 | 7 if !shared.is_empty() => self.dice.pick(&shared).clone(),
             _ => self.simple(&T::F),
         };
         format!("({of} * {factor})")
+    }
+
+    /// Too large for folds within folds, and within loops.
+    pub(super) fn large(&self) -> bool {
+        self.world.is_some_and(|world| world.size > 8)
+    }
+
+    /// Names that fit.
+    fn named(&self, fits: impl Fn(&Variable) -> bool) -> Vec<String> {
+        let all = self.visible().into_iter();
+        let fitting = all.filter(|variable| fits(variable));
+        fitting.map(|variable| variable.name.clone()).collect()
+    }
+
+    /// A function of that number that may be called here.
+    fn spread_call(&mut self, of: &str) -> String {
+        let name = match self.dice.below(5) {
+            0 | 1 if self.may_name_own() => "spread_own",
+            2 | 3 if self.here.draws => "spread_drawn",
+            _ => "spread_plain",
+        };
+        format!("{name}({of})")
     }
 }
