@@ -127,8 +127,8 @@ fn kind(error: &str) -> &str {
     error.split(" | ").next().unwrap_or_default()
 }
 
-/// Compares the programs of some seeds, with `worlds` every third one of worlds; `say` hears of new faults and of
-/// progress.
+/// Compares the programs of some seeds, with `worlds` every third one of worlds; `say` hears of new faults
+/// and of progress.
 pub fn programs(
     seeds: Range<u64>,
     profile: Profile,

@@ -1,8 +1,8 @@
 //! Random programs give on every backend what the evaluator gives.
 //!
 //! `SIM_PROGRAMS` says how many (default 500), `SIM_FIRST_PROGRAM` the first seed. With
-//! `SIM_PROGRAMS_GPU=1` those of integers run on the GPU, too; with `SIM_PROGRAMS_WORLDS=1` every third one has
-//! worlds.
+//! `SIM_PROGRAMS_GPU=1` those of integers run on the GPU, too; with `SIM_PROGRAMS_WORLDS=1` every third one
+//! has worlds.
 
 use sim_oracle::compare::{Outcome, compare, ways};
 use sim_oracle::programs::{Profile, program};

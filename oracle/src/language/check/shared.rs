@@ -4,8 +4,8 @@ use super::super::typed::{Body, Node, Over, Part, Rounds, Step, Typed};
 use super::Checker;
 
 impl Checker<'_> {
-    /// Does a fold over the world of these elements stand in world code, outside the elements of any other, or
-    /// does it name only what is of the world?
+    /// Does a fold over the world of these elements stand in world code, outside the elements of any other,
+    /// or does it name only what is of the world?
     pub(super) fn fold_is_shared(&self, rounds: &Rounds) -> bool {
         let Over::World { .. } = rounds.over else {
             return false;

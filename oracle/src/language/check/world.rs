@@ -1,5 +1,5 @@
-//! Worlds: docs/language.md, "Worlds". Declarations of the world beside those of agents, and agents of the world
-//! in expressions.
+//! Worlds: docs/language.md, "Worlds". Declarations of the world beside those of agents, and agents of the
+//! world in expressions.
 
 use super::super::tree::{self, Expr};
 use super::super::typed::{Field, Node, Over, Program, Typed};

@@ -1,5 +1,5 @@
-//! Folds: from the first element to the last, and those of the world; docs/language.md, "Folds" and "Folds over
-//! a world", and docs/builtins.md.
+//! Folds: from the first element to the last, and those of the world; docs/language.md, "Folds" and "Folds
+//! over a world", and docs/builtins.md.
 
 use super::super::arithmetic;
 use super::super::builtin::{larger, smaller};
