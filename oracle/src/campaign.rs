@@ -127,8 +127,15 @@ fn kind(error: &str) -> &str {
     error.split(" | ").next().unwrap_or_default()
 }
 
-/// Compares the programs of some seeds; `say` hears of new faults and of progress.
-pub fn programs(seeds: Range<u64>, profile: Profile, ways: &[Way], say: impl Fn(&str)) -> Found {
+/// Compares the programs of some seeds, with `worlds` every third one of worlds; `say` hears of new faults
+/// and of progress.
+pub fn programs(
+    seeds: Range<u64>,
+    profile: Profile,
+    worlds: bool,
+    ways: &[Way],
+    say: impl Fn(&str),
+) -> Found {
     attack::note_panics();
     let mut found = Found::default();
     let first = seeds.start;
@@ -136,7 +143,7 @@ pub fn programs(seeds: Range<u64>, profile: Profile, ways: &[Way], say: impl Fn(
         if seed > first && (seed - first).is_multiple_of(1_000) {
             say(&format!("{} programs", seed - first));
         }
-        let program = programs::program(seed, profile);
+        let program = programs::program(seed, profile, worlds);
         let error = match judged(&program, ways) {
             Ok(outcome) => {
                 *found.ends.entry(format!("{outcome:?}")).or_default() += 1;

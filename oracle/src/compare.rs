@@ -1,6 +1,6 @@
 //! Holds a program on the compiler's backends against the evaluator, bit by bit.
 
-use crate::language::{Column, Launch, Model, Results};
+use crate::language::{Column, Launch, Model};
 use crate::programs::Program;
 use sim_compiler::manifest::{Field, Manifest, Scalar};
 use sim_compiler::{Options, compile_with};
@@ -99,8 +99,16 @@ pub fn compare_with(
                 .map_err(|error| format!("run {} | {way:?}: {error}", error.code()))?;
             let exact = way.backend != Backend::Gpu;
             let said = |error: String| format!("differs {:?} | {way:?}: {error}", way.backend);
-            hold(&results.outputs, run.outputs(), &results, exact).map_err(said)?;
-            hold(&results.states, run.states(), &results, exact).map_err(said)?;
+            let agents = Whose {
+                name: "agent",
+                open: &results.open,
+            };
+            hold(&results.outputs, run.outputs(), agents, exact).map_err(said)?;
+            hold(&results.states, run.states(), agents, exact).map_err(said)?;
+            // Worlds are `Whose { name: "world", open: &results.open_worlds }`, once a run has their columns.
+            if !results.world_outputs.is_empty() {
+                return Err("world outputs are not compared".into());
+            }
         }
     }
     match results.open.iter().any(Option::is_some) {
@@ -149,10 +157,17 @@ fn array(field: &Field, words: &[u32]) -> Array {
     }
 }
 
+/// Whose columns are held: agents' or worlds', and whose results the pages leave open.
+#[derive(Clone, Copy)]
+struct Whose<'a> {
+    name: &'a str,
+    open: &'a [Option<&'static str>],
+}
+
 fn hold(
     expected: &[Column],
     got: &[sim_runtime::Column],
-    results: &Results,
+    whose: Whose<'_>,
     exact: bool,
 ) -> Result<(), String> {
     if expected.len() != got.len() {
@@ -164,10 +179,10 @@ fn hold(
         if *name != got.field.name || expected.words.len() != words.len() {
             return Err(format!("`{name}` has another name or size"));
         }
-        let row = (words.len() / results.open.len()).max(1);
+        let row = (words.len() / whose.open.len()).max(1);
         for (k, (wanted, word)) in expected.words.iter().zip(&words).enumerate() {
-            let agent = k / row;
-            if results.open[agent].is_some() || same(*wanted, *word, expected, exact) {
+            let one = k / row;
+            if whose.open[one].is_some() || same(*wanted, *word, expected, exact) {
                 continue;
             }
             let shown = |word: u32| match expected.float {
@@ -176,7 +191,8 @@ fn hold(
             };
             let (wanted, word) = (shown(*wanted), shown(*word));
             return Err(format!(
-                "`{name}` of agent {agent}, value {}, is {word}, by the pages {wanted}",
+                "`{name}` of {} {one}, value {}, is {word}, by the pages {wanted}",
+                whose.name,
                 k % row
             ));
         }

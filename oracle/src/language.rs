@@ -13,6 +13,8 @@ mod draw;
 mod lex;
 mod machine;
 mod parse;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod typed;
 mod value;
@@ -28,11 +30,13 @@ pub struct Launch {
     pub agents: Option<u32>,
     /// Steps likewise.
     pub steps: Option<u32>,
+    /// Agents of a world likewise.
+    pub world: Option<u32>,
     /// The seed.
     pub seed: u64,
     /// The number of the first agent.
     pub first_agent: u32,
-    /// Words of params, tables and inputs (one row an agent) by the names of columns, such as
+    /// Words of params, tables and inputs (one row an agent, or a world) by the names of columns, such as
     /// `order.price`.
     pub values: HashMap<String, Vec<u32>>,
 }
@@ -47,7 +51,7 @@ impl Launch {
     }
 }
 
-/// The values of all agents, one after the other.
+/// The values of all agents or of all worlds, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name.
@@ -65,8 +69,14 @@ pub struct Results {
     pub outputs: Vec<Column>,
     /// Final states in the model's order.
     pub states: Vec<Column>,
-    /// For each agent, why the pages leave its results open, if they do.
+    /// Outputs of worlds in the model's order.
+    pub world_outputs: Vec<Column>,
+    /// Final states of worlds in the model's order.
+    pub world_states: Vec<Column>,
+    /// For each agent, why the pages leave its results open, if they do: those of a world do together.
     pub open: Vec<Option<&'static str>>,
+    /// For each world the same; without worlds each agent is one.
+    pub open_worlds: Vec<Option<&'static str>>,
 }
 
 /// A model that can be run.

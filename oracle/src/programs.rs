@@ -9,6 +9,7 @@ mod declare;
 mod expr;
 mod number;
 mod stmt;
+mod world;
 
 use crate::dice::Dice;
 use crate::language::Launch;
@@ -42,6 +43,8 @@ enum T {
     A(Box<T>, usize),
     S(usize),
     E(usize),
+    /// An agent of the world.
+    O,
 }
 
 /// A name that can be read here.
@@ -50,6 +53,10 @@ struct Variable {
     name: String,
     ty: T,
     assignable: bool,
+    /// Has only an agent one?
+    own: bool,
+    /// Is it of the world, though it is a local?
+    shared: bool,
 }
 
 /// A function of the model.
@@ -59,6 +66,8 @@ struct Function {
     params: Vec<T>,
     result: T,
     draws: bool,
+    /// Does it read what only an agent has?
+    own: bool,
 }
 
 /// What may stand here.
@@ -68,6 +77,21 @@ struct Here {
     in_loop: bool,
     may_stop: bool,
     loops: usize,
+    /// Is this the code of a world?
+    world: bool,
+    /// May agents of the world be read?
+    others: bool,
+    /// Folds over the world around this.
+    folds: usize,
+    /// Only what is of the world is named, and the scopes from this one on.
+    only_shared: Option<usize>,
+}
+
+/// The worlds of a model.
+#[derive(Clone, Copy, Debug)]
+struct World {
+    size: u32,
+    count: u32,
 }
 
 struct Maker {
@@ -90,15 +114,22 @@ struct Maker {
     launch: Launch,
     agents: u32,
     steps: u32,
+    world: Option<World>,
+    /// States and inputs of agents: what is read of others.
+    fields: Vec<(String, T)>,
     names: usize,
     /// Did the function that is being written draw?
     drew: bool,
 }
 
-/// The program of a seed.
-pub fn program(seed: u64, profile: Profile) -> Program {
+/// The program of a seed; with `worlds`, every third one has worlds.
+pub fn program(seed: u64, profile: Profile, worlds: bool) -> Program {
     let mut dice = Dice::new(seed ^ 0x70_726f_6772_616d);
-    let (agents, steps) = (1 + dice.below(5) as u32, dice.below(5) as u32);
+    let (mut agents, steps) = (1 + dice.below(5) as u32, dice.below(5) as u32);
+    let world = (worlds && seed % 3 == 2).then(|| world::size(seed));
+    if let Some(world) = world {
+        agents = world.size * world.count;
+    }
     let mut maker = Maker {
         fuel: 150 + dice.below(700),
         dice,
@@ -115,9 +146,14 @@ pub fn program(seed: u64, profile: Profile) -> Program {
         launch: Launch::default(),
         agents,
         steps,
+        world,
+        fields: Vec::new(),
         names: 0,
         drew: false,
     };
+    if maker.large() {
+        maker.fuel /= 3;
+    }
     maker.launch.seed = maker.dice.word();
     maker.model();
     Program {
@@ -144,24 +180,25 @@ impl Maker {
                 name: name.to_owned(),
                 ty: ty.clone(),
                 assignable,
+                own: false,
+                shared: false,
             });
         }
     }
 
     /// All names that can be read, each with what it means here.
     fn visible(&self) -> Vec<&Variable> {
-        let mut found: Vec<&Variable> = Vec::new();
-        for variable in self
-            .scopes
-            .iter()
-            .rev()
-            .flat_map(|scope| scope.iter().rev())
+        let mut found: Vec<(usize, &Variable)> = Vec::new();
+        let scopes = self.scopes.iter().enumerate().rev();
+        for (level, variable) in
+            scopes.flat_map(|(level, scope)| scope.iter().rev().map(move |one| (level, one)))
         {
-            if !found.iter().any(|other| other.name == variable.name) {
-                found.push(variable);
+            if !found.iter().any(|(_, other)| other.name == variable.name) {
+                found.push((level, variable));
             }
         }
-        found
+        found.retain(|(level, variable)| self.may_name(*level, variable));
+        found.into_iter().map(|(_, variable)| variable).collect()
     }
 
     fn written(&self, ty: &T) -> String {
@@ -174,6 +211,7 @@ impl Maker {
             T::A(element, n) => format!("[{}; {n}]", self.written(element)),
             T::S(k) => format!("S{k}"),
             T::E(k) => format!("E{k}"),
+            T::O => "world".into(),
         }
     }
 

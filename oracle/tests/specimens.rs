@@ -169,3 +169,24 @@ fn specimens_give_their_answers() {
         complaints.join("\n")
     );
 }
+
+#[test]
+fn examples_of_the_page_run() {
+    let page = sim_oracle::repository().join("docs/language.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let mut count = 0;
+    for block in page.split("```sim\n").skip(1) {
+        let text = block.split("```").next().expect("a block");
+        let model = Model::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let launch = Launch {
+            agents: Some(12),
+            world: text.contains("world").then_some(4),
+            steps: Some(3),
+            ..Launch::default()
+        };
+        count += 1;
+        let run = model.run(&launch);
+        assert!(run.is_ok(), "{:?}\n{text}", run.err());
+    }
+    assert!(count > 5, "{count} examples");
+}

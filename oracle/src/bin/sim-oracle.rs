@@ -49,7 +49,8 @@ fn main() -> std::process::ExitCode {
         ["mutant", seed] => show(seed),
         ["mutants", first, count] => mutants(first, count, None),
         ["mutants", first, count, folder] => mutants(first, count, Some(Path::new(folder))),
-        ["program", seed] => program(seed),
+        ["program", seed] => program(seed, &[]),
+        ["program", seed, ref rest @ ..] => program(seed, rest),
         ["programs", first, count] => programs(first, count, &[]),
         ["programs", first, count, ref rest @ ..] => programs(first, count, rest),
         ["examine", file] => examine(file),
@@ -87,21 +88,27 @@ fn examine(file: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn program(seed: &str) -> Result<(), String> {
-    let program = sim_oracle::programs::program(number(seed)?, Profile::Whole);
+fn profile(rest: &[&str]) -> Profile {
+    match rest.contains(&"integers") {
+        true => Profile::Integers,
+        false => Profile::Whole,
+    }
+}
+
+/// Shows a program; `integers` and `worlds` may follow its seed.
+fn program(seed: &str, rest: &[&str]) -> Result<(), String> {
+    let worlds = rest.contains(&"worlds");
+    let program = sim_oracle::programs::program(number(seed)?, profile(rest), worlds);
     println!("{}{}", program.launch_text(), program.text);
     Ok(())
 }
 
-/// Compares programs; `integers` and `gpu` may follow the numbers.
+/// Compares programs; `integers`, `worlds` and `gpu` may follow the numbers.
 fn programs(first: &str, count: &str, rest: &[&str]) -> Result<(), String> {
-    let profile = match rest.contains(&"integers") {
-        true => Profile::Integers,
-        false => Profile::Whole,
-    };
+    let (profile, worlds) = (profile(rest), rest.contains(&"worlds"));
     let ways = compare::ways(rest.contains(&"gpu"));
     let seeds = number(first)?..number(first)? + number(count)?;
-    let found = campaign::programs(seeds, profile, &ways, |line| eprintln!("{line}"));
+    let found = campaign::programs(seeds, profile, worlds, &ways, |line| eprintln!("{line}"));
     println!("{}", found.summary());
     for fault in &found.faults {
         println!("\n{fault}");

@@ -4,13 +4,15 @@
 mod call;
 mod coerce;
 mod expr;
+mod shared;
 mod stmt;
+mod world;
 
 use super::machine;
 use super::tree::{self, Expr, Model, Type};
-use super::typed::{Body, Declared, Node, Program, Typed};
+use super::typed::{Body, Declared, Node, Phase, Program, Typed};
 use super::value::{Structs, Ty, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub(super) type Outcome<T> = Result<T, String>;
 
@@ -28,6 +30,8 @@ enum Global {
     Data(usize, Ty),
     Input(usize, Ty),
     State(usize, Ty),
+    WorldInput(usize, Ty),
+    WorldState(usize, Ty),
 }
 
 struct Checker<'a> {
@@ -43,6 +47,16 @@ struct Checker<'a> {
     slots: usize,
     /// The result of the function that is being checked.
     result: Option<Ty>,
+    /// Does the model name what only worlds have?
+    has_worlds: bool,
+    /// Is this the code of a world?
+    in_world: bool,
+    /// Within how many folds over the world is this?
+    folds: usize,
+    /// Slots of this body whose values are of the world.
+    shared: HashSet<usize>,
+    /// Per function: has it what only an agent has?
+    own: Vec<bool>,
 }
 
 /// The program of a tree.
@@ -60,6 +74,11 @@ pub fn check(tree: &Model) -> Outcome<Program> {
         scopes: Vec::new(),
         slots: 0,
         result: None,
+        has_worlds: tree.world.is_some(),
+        in_world: false,
+        folds: 0,
+        shared: HashSet::new(),
+        own: Vec::new(),
     };
     checker.model()
 }
@@ -79,6 +98,7 @@ impl Checker<'_> {
         let mut program = Program {
             agents: self.count(tree.agents.as_ref())?,
             steps: self.count(tree.steps.as_ref())?,
+            world: self.count(tree.world.as_ref())?,
             ..Program::default()
         };
         for (k, value) in tree.params.iter().enumerate() {
@@ -94,27 +114,17 @@ impl Checker<'_> {
             self.globals.insert(value.name.clone(), Global::Data(k, ty));
             program.data.push(declared);
         }
-        for (k, value) in tree.inputs.iter().enumerate() {
-            let declared = self.input(value)?;
-            let ty = declared.ty.clone();
-            self.globals
-                .insert(value.name.clone(), Global::Input(k, ty));
-            program.inputs.push(declared);
-        }
+        self.inputs(&mut program)?;
         for function in &tree.functions {
             let params = self.fields(&function.params)?;
             let result = self.ty(&function.result)?;
             let params = params.into_iter().map(|(_, ty)| ty).collect();
             self.functions.push((params, result));
         }
-        for (k, value) in tree.states.iter().enumerate() {
-            let declared = self.declared(value)?;
-            let ty = declared.ty.clone();
-            self.globals
-                .insert(value.name.clone(), Global::State(k, ty));
-            program.states.push(declared);
-        }
+        self.states(&mut program)?;
         self.bodies(&mut program)?;
+        self.outputs(&mut program)?;
+        program.has_worlds = self.has_worlds;
         program.structs = std::mem::take(&mut self.structs);
         Ok(program)
     }
@@ -129,23 +139,20 @@ impl Checker<'_> {
             program.functions.push(self.body(params, &function.body)?);
             self.result = None;
         }
+        self.own = shared::functions(&program.functions);
         for block in &tree.init {
             program.init.push(self.body(Vec::new(), block)?);
         }
-        for (index, block) in &tree.step {
-            let name = index.clone().unwrap_or_default();
-            program.step.push(self.body(vec![(name, Ty::I32)], block)?);
+        for phase in &tree.step {
+            let name = phase.index.clone().unwrap_or_default();
+            self.enter(phase.world);
+            let body = self.body(vec![(name, Ty::I32)], &phase.body)?;
+            self.enter(false);
+            let world = phase.world;
+            program.step.push(Phase { body, world });
         }
         for block in &tree.finish {
             program.finish.push(self.body(Vec::new(), block)?);
-        }
-        for value in &tree.outputs {
-            let short = tree::Value {
-                value: Some(Expr::Name(value.name.clone())),
-                ..value.clone()
-            };
-            let full = if value.value.is_some() { value } else { &short };
-            program.outputs.push(self.declared(full)?);
         }
         Ok(())
     }
@@ -153,8 +160,11 @@ impl Checker<'_> {
     fn body(&mut self, params: Vec<(String, Ty)>, block: &[tree::Stmt]) -> Outcome<Body> {
         self.slots = 0;
         self.scopes = vec![HashMap::new()];
+        self.shared.clear();
         for (name, ty) in params {
-            self.declare(name, ty);
+            // The number of the step; in functions no fold asks.
+            let slot = self.declare(name, ty);
+            self.shared.insert(slot);
         }
         let steps = self.block(block)?;
         self.scopes.clear();
@@ -285,6 +295,7 @@ impl Checker<'_> {
     fn declared_as(&mut self, value: &tree::Value, ty: Option<Ty>) -> Outcome<Declared> {
         self.slots = 0;
         self.scopes = vec![HashMap::new()];
+        self.shared.clear();
         let mut typed = value
             .value
             .as_ref()
@@ -304,6 +315,7 @@ impl Checker<'_> {
             value: typed,
             slots: self.slots,
             drawn: value.drawn,
+            number: 0,
         })
     }
 

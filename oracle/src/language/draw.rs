@@ -106,32 +106,49 @@ fn normal(words: &mut Words) -> f32 {
     normal_from(radius, angle)
 }
 
+/// `(w0, w1)`
+fn pair(words: &mut Words) -> u64 {
+    let high = u64::from(words.take());
+    high << 32 | u64::from(words.take())
+}
+
 fn uniform(a: f32, b: f32, words: &mut Words) -> f32 {
-    a + (b - a) * unit(words.take())
+    let x = a + (b - a) * unit(words.take());
+    match (b > a, x >= b) {
+        (false, _) if a.is_nan() || b.is_nan() => f32::NAN,
+        (false, _) => a,
+        (true, true) => b.next_down(),
+        (true, false) => x,
+    }
 }
 
 fn exponential(rate: f32, words: &mut Words) -> f32 {
-    let u = 1.0 - f64::from(unit(words.take()));
-    (-u.ln() / f64::from(rate)) as f32
+    let u = (f64::from(words.take()) + 0.5) / 4_294_967_296.0;
+    match rate > 0.0 || rate.is_nan() {
+        true => (-u.ln() / f64::from(rate)) as f32,
+        false => f32::INFINITY,
+    }
 }
 
 fn bernoulli(p: f32, words: &mut Words) -> bool {
-    unit(words.take()) < p
+    let bound = f64::from(p) * 18_446_744_073_709_551_616.0;
+    u128::from(pair(words)) < bound as u128
 }
 
 fn randint(a: i32, b: i32, words: &mut Words) -> i32 {
-    let width = b.wrapping_sub(a) as u32;
-    let high = (u64::from(words.take()) * u64::from(width)) >> 32;
-    a.wrapping_add(high as u32 as i32)
+    let width = (i64::from(b) - i64::from(a)).max(0) as u128;
+    let whole = (width * u128::from(pair(words))) >> 64;
+    a.wrapping_add(whole as u32 as i32)
 }
 
+/// Near the bits of the page: its weights are integers, these are doubles.
 fn categorical(weights: &[Value], words: &mut Words) -> i32 {
     let weight = |value: &Value| match value {
-        Value::F(x) => *x,
+        Value::F(x) if *x >= f32::MIN_POSITIVE => f64::from(*x),
         _ => 0.0,
     };
-    let total: f32 = weights.iter().map(weight).fold(0.0, |sum, x| sum + x);
-    let bound = unit(words.take()) * total;
+    let total: f64 = weights.iter().map(weight).sum();
+    let bound = pair(words) as f64 / 18_446_744_073_709_551_616.0 * total;
     let mut cumulated = 0.0;
     let mut passed = 0;
     for value in &weights[..weights.len().saturating_sub(1)] {

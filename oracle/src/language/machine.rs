@@ -1,4 +1,4 @@
-//! Walks the typed tree: one agent at a time, one value at a time.
+//! Walks the typed tree: one world at a time, one agent of it at a time, one value at a time.
 
 mod fold;
 mod run;
@@ -8,7 +8,7 @@ pub use run::run;
 use super::arithmetic;
 use super::builtin;
 use super::draw::{self, Words};
-use super::typed::{Body, Node, Part, Place, Program, Rounds, Step, Typed};
+use super::typed::{Body, Field, Node, Over, Part, Place, Program, Root, Rounds, Step, Typed};
 use super::value::{Structs, Ty, Value};
 use std::collections::BTreeMap;
 
@@ -27,21 +27,50 @@ enum Flow {
     Stop,
 }
 
-/// What is the same for all agents, and an agent.
+/// What an agent or a world has.
+#[derive(Clone, Debug)]
+struct One {
+    inputs: Vec<Value>,
+    states: Vec<Value>,
+    /// Per state that has been integrated: what it is, not rounded.
+    sums: BTreeMap<usize, Vec<f64>>,
+    words: Words,
+    stopped: bool,
+}
+
+impl Default for One {
+    fn default() -> One {
+        One {
+            inputs: Vec::new(),
+            states: Vec::new(),
+            sums: BTreeMap::new(),
+            words: Words::new(0, 0, 0),
+            stopped: false,
+        }
+    }
+}
+
+/// What is the same for all agents, a world, and the agent of it that runs.
 struct Machine<'a> {
     functions: &'a [Body],
     structs: &'a Structs,
     params: Vec<Value>,
     data: Vec<Value>,
-    inputs: Vec<Value>,
-    states: Vec<Value>,
-    /// Per state that has been integrated: what it is, not rounded.
-    sums: BTreeMap<usize, Vec<f64>>,
+    world: One,
+    me: One,
+    /// The inputs of the world's agents.
+    inputs_of: Vec<Vec<Value>>,
+    /// Their states when the phase began; none where no agent may be read.
+    states_of: Vec<Vec<Value>>,
     locals: Vec<Value>,
-    agent: i32,
+    /// The place of the agent in its world; none while the world itself runs.
+    member: Option<u32>,
+    /// The number of the world.
+    number: u32,
+    /// Agents of a world.
+    size: u32,
     agents: i32,
     steps: i32,
-    words: Words,
     /// Why the pages do not say what comes out.
     open: Option<&'static str>,
     spent: u64,
@@ -64,14 +93,16 @@ impl<'a> Machine<'a> {
             structs,
             params: Vec::new(),
             data: Vec::new(),
-            inputs: Vec::new(),
-            states: Vec::new(),
-            sums: BTreeMap::new(),
+            world: One::default(),
+            me: One::default(),
+            inputs_of: Vec::new(),
+            states_of: Vec::new(),
             locals: Vec::new(),
-            agent: 0,
+            member: None,
+            number: 0,
+            size: 1,
             agents: 0,
             steps: 0,
-            words: Words::new(0, 0, 0),
             open: None,
             spent: 0,
         }
@@ -85,19 +116,60 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The one that runs.
+    fn runner(&mut self) -> &mut One {
+        match self.member {
+            Some(_) => &mut self.me,
+            None => &mut self.world,
+        }
+    }
+
+    /// The number of an agent of the world in the population.
+    fn agent(&self, member: u32) -> i32 {
+        (self.number * self.size + member) as i32
+    }
+
+    /// What a name stands for.
+    fn named(&self, node: &Node) -> Outcome<Value> {
+        let of = |list: &[Value], k: usize| list.get(k).cloned().ok_or("not constant".to_owned());
+        match node {
+            Node::Known(value) => Ok(value.clone()),
+            Node::Local(slot) => of(&self.locals, *slot),
+            Node::State(k) => of(&self.me.states, *k),
+            Node::WorldState(k) => of(&self.world.states, *k),
+            Node::Param(k) => of(&self.params, *k),
+            Node::Input(k) => of(&self.me.inputs, *k),
+            Node::WorldInput(k) => of(&self.world.inputs, *k),
+            Node::Data(k) => of(&self.data, *k),
+            Node::Agent => Ok(Value::I(self.agent(self.member.ok_or("no agent runs")?))),
+            Node::Member => Ok(Value::I(self.member.ok_or("no agent runs")? as i32)),
+            Node::WorldNumber => Ok(Value::I(self.number as i32)),
+            Node::WorldSize => Ok(Value::I(self.size as i32)),
+            Node::Agents => Ok(Value::I(self.agents)),
+            Node::Steps => Ok(Value::I(self.steps)),
+            other => Err(format!("{other:?} is no name")),
+        }
+    }
+
     fn value(&mut self, typed: &Typed) -> Outcome<Value> {
         self.spend()?;
-        let of = |list: &[Value], k: usize| list.get(k).cloned().ok_or("not constant".to_owned());
         Ok(match &typed.node {
-            Node::Known(value) => value.clone(),
-            Node::Local(slot) => of(&self.locals, *slot)?,
-            Node::State(k) => of(&self.states, *k)?,
-            Node::Param(k) => of(&self.params, *k)?,
-            Node::Input(k) => of(&self.inputs, *k)?,
-            Node::Data(k) => of(&self.data, *k)?,
-            Node::Agent => Value::I(self.agent),
-            Node::Agents => Value::I(self.agents),
-            Node::Steps => Value::I(self.steps),
+            Node::Known(_)
+            | Node::Local(_)
+            | Node::State(_)
+            | Node::WorldState(_)
+            | Node::Param(_)
+            | Node::Input(_)
+            | Node::WorldInput(_)
+            | Node::Data(_)
+            | Node::Agent
+            | Node::Member
+            | Node::WorldNumber
+            | Node::WorldSize
+            | Node::Agents
+            | Node::Steps => self.named(&typed.node)?,
+            Node::At(index) => Value::I(self.place_of(index, self.size as usize)? as i32),
+            Node::Of(agent, field) => self.of_agent(agent, *field)?,
             Node::Unary(operator, x) => arithmetic::unary(operator, self.value(x)?)?,
             Node::Binary(operator @ ("&&" | "||"), sides) => {
                 let left = self.truth(&sides[0])?;
@@ -129,16 +201,12 @@ impl<'a> Machine<'a> {
             }
             Node::Draw(name, arguments) => {
                 let arguments = self.values(arguments)?;
-                draw::draw(name, &arguments, &mut self.words)?
+                draw::draw(name, &arguments, &mut self.runner().words)?
             }
             Node::Call(k, arguments) => self.call(*k, arguments)?,
             Node::List(elements) => Value::A(self.values(elements)?),
             Node::Repeat(x, count) => Value::A(vec![self.value(x)?; *count]),
-            Node::Rounds(rounds) => {
-                let mut elements = Vec::new();
-                self.rounds(rounds, |_, _, value| elements.push(value))?;
-                Value::A(elements)
-            }
+            Node::Rounds(rounds) => Value::A(self.elements(rounds)?),
             Node::FoldRounds(name, rounds) => self.fold_rounds(name, rounds, &typed.ty)?,
             Node::FoldArray(name, array) => self.fold_array(name, array, &typed.ty)?,
             Node::Rows(array) => match self.value(array)? {
@@ -149,6 +217,29 @@ impl<'a> Machine<'a> {
                 true => self.value(&branches[1])?,
                 false => self.value(&branches[2])?,
             },
+        })
+    }
+
+    /// What is read of an agent of the world.
+    fn of_agent(&mut self, agent: &Typed, field: Field) -> Outcome<Value> {
+        let member = self.whole(agent)? as usize;
+        let of = |lists: &[Vec<Value>], k: usize| {
+            let list = lists.get(member).ok_or("agents are not read here")?;
+            list.get(k).cloned().ok_or("no such field".to_owned())
+        };
+        match field {
+            Field::State(k) => of(&self.states_of, k),
+            Field::Input(k) => of(&self.inputs_of, k),
+            Field::Member => Ok(Value::I(member as i32)),
+            Field::Agent => Ok(Value::I(self.agent(member as u32))),
+        }
+    }
+
+    /// The ends of a loop; agents of the world by their places.
+    fn range(&mut self, over: &Over) -> Outcome<std::ops::Range<i32>> {
+        Ok(match over {
+            Over::Range(ends) => self.whole(&ends[0])?..self.whole(&ends[1])?,
+            Over::World { .. } => 0..self.size as i32,
         })
     }
 
@@ -175,7 +266,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn number(&mut self, typed: &Typed) -> Outcome<i32> {
+    fn whole(&mut self, typed: &Typed) -> Outcome<i32> {
         match self.value(typed)? {
             Value::I(number) => Ok(number),
             Value::Whole(number) => i32::try_from(number).map_err(|error| error.to_string()),
@@ -209,9 +300,7 @@ impl<'a> Machine<'a> {
         rounds: &Rounds,
         mut each: impl FnMut(&mut Self, i32, Value),
     ) -> Outcome<()> {
-        let from = self.number(&rounds.from)?;
-        let to = self.number(&rounds.to)?;
-        for k in from..to {
+        for k in self.range(&rounds.over)? {
             self.spend()?;
             if self.locals.len() <= rounds.slot {
                 self.locals.resize(rounds.slot + 1, Value::B(false));
@@ -227,6 +316,12 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(())
+    }
+
+    fn elements(&mut self, rounds: &Rounds) -> Outcome<Vec<Value>> {
+        let mut elements = Vec::new();
+        self.rounds(rounds, |_, _, value| elements.push(value))?;
+        Ok(elements)
     }
 
     fn call(&mut self, number: usize, arguments: &[Typed]) -> Outcome<Value> {
@@ -262,10 +357,8 @@ impl<'a> Machine<'a> {
                 let chosen = if self.truth(condition)? { yes } else { no };
                 return self.steps(chosen);
             }
-            Step::For(slot, from, to, body) => {
-                let from = self.number(from)?;
-                let to = self.number(to)?;
-                for k in from..to {
+            Step::For(slot, over, body) => {
+                for k in self.range(over)? {
                     self.locals[*slot] = Value::I(k);
                     match self.round(body)? {
                         Flow::Break => break,
@@ -275,7 +368,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Step::While(condition, limit, body) => {
-                for _ in 0..self.number(limit)? {
+                for _ in 0..self.whole(limit)? {
                     if !self.truth(condition)? {
                         break;
                     }
@@ -367,19 +460,19 @@ impl<'a> Machine<'a> {
     }
 
     fn root(&mut self, place: &Place) -> Outcome<&mut Value> {
-        let list = if place.state {
-            &mut self.states
-        } else {
-            &mut self.locals
+        let found = match place.root {
+            Root::Local(slot) => self.locals.get_mut(slot),
+            Root::State(k) => self.me.states.get_mut(k),
+            Root::WorldState(k) => self.world.states.get_mut(k),
         };
-        list.get_mut(place.number).ok_or("no such variable".into())
+        found.ok_or("no such variable".into())
     }
 
     fn integrate(&mut self, method: &str, size: &Typed, body: &[Step]) -> Outcome<()> {
         let Value::F(h) = self.value(size)? else {
             return Err("a step that is no f32".into());
         };
-        let old = self.states.clone();
+        let old = self.me.states.clone();
         let stages: &[(f32, f32)] = match method {
             "euler" => &[(0.0, 1.0)],
             "midpoint" => &[(0.0, 0.0), (0.5, 1.0)],
@@ -395,9 +488,9 @@ impl<'a> Machine<'a> {
         let mut slopes: Vec<(usize, Value)> = Vec::new();
         let mut increments: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for (ahead, weight) in stages {
-            self.states = old.clone();
+            self.me.states = old.clone();
             for (k, slope) in &slopes {
-                self.states[*k] = advanced(&old[*k], h * ahead, slope)?;
+                self.me.states[*k] = advanced(&old[*k], h * ahead, slope)?;
             }
             slopes.clear();
             for step in body {
@@ -416,7 +509,7 @@ impl<'a> Machine<'a> {
                 add_scaled(more, f64::from(h) * f64::from(*weight), slope)?;
             }
         }
-        self.states = old;
+        self.me.states = old;
         for (k, more) in increments {
             self.add_increment(k, &more)?;
         }
@@ -426,8 +519,8 @@ impl<'a> Machine<'a> {
     /// A state that is integrated loses nothing that is added: here its sum is in double precision. It begins
     /// anew where the state has been assigned.
     fn add_increment(&mut self, state: usize, more: &[f64]) -> Outcome<()> {
-        let now = components(&self.states[state])?;
-        let sum = self.sums.entry(state).or_default();
+        let now = components(&self.me.states[state])?;
+        let sum = self.me.sums.entry(state).or_default();
         let rounded = sum.iter().map(|x| *x as f32);
         if !rounded.eq(now.iter().copied()) {
             *sum = now.iter().map(|x| f64::from(*x)).collect();
@@ -436,7 +529,7 @@ impl<'a> Machine<'a> {
             *x += more;
         }
         let new: Vec<f32> = sum.iter().map(|x| *x as f32).collect();
-        self.states[state] = match new[..] {
+        self.me.states[state] = match new[..] {
             [x] => Value::F(x),
             _ => Value::V(new),
         };

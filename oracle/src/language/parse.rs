@@ -4,7 +4,7 @@ mod expr;
 mod stmt;
 
 use super::lex::{Token, lex};
-use super::tree::{Expr, Function, Model, Type, Value};
+use super::tree::{Expr, Function, Model, Over, Phase, Type, Value};
 
 /// The tree of a text.
 ///
@@ -98,8 +98,14 @@ impl Parser {
     }
 
     fn item(&mut self, model: &mut Model) -> Outcome<()> {
-        let word = self.name()?;
+        let mut word = self.name()?;
+        let lifted = ["input", "state", "output", "step"].iter();
+        let world = word == "world" && lifted.into_iter().any(|next| self.sees(next));
+        if world {
+            word = self.name()?;
+        }
         match word.as_str() {
+            "world" => model.world = Some(self.expr()?),
             "agents" => model.agents = Some(self.expr()?),
             "steps" => model.steps = Some(self.expr()?),
             "const" => model.consts.push(self.value()?),
@@ -110,9 +116,9 @@ impl Parser {
                 }
             }
             "data" => model.data.push(self.value()?),
-            "input" => model.inputs.push(self.value()?),
-            "state" => model.states.push(self.value()?),
-            "output" => model.outputs.push(self.value()?),
+            "input" => model.inputs.push(self.lifted(world)?),
+            "state" => model.states.push(self.lifted(world)?),
+            "output" => model.outputs.push(self.lifted(world)?),
             "fn" => {
                 let function = self.function()?;
                 model.functions.push(function);
@@ -130,12 +136,12 @@ impl Parser {
             "init" => model.init.push(self.block()?),
             "finish" => model.finish.push(self.block()?),
             "step" => {
-                let index = if self.sees("{") {
-                    None
-                } else {
-                    Some(self.name()?)
+                let index = match self.sees("{") {
+                    true => None,
+                    false => Some(self.name()?),
                 };
-                model.step.push((index, self.block()?));
+                let body = self.block()?;
+                model.step.push(Phase { index, body, world });
             }
             _ => {
                 self.place -= 1;
@@ -143,6 +149,12 @@ impl Parser {
             }
         }
         Ok(())
+    }
+
+    /// A declaration that `world` may stand before.
+    fn lifted(&mut self, world: bool) -> Outcome<Value> {
+        let value = self.value()?;
+        Ok(Value { world, ..value })
     }
 
     fn value(&mut self) -> Outcome<Value> {
@@ -158,6 +170,7 @@ impl Parser {
             ty,
             value,
             drawn,
+            world: false,
         })
     }
 
@@ -198,6 +211,17 @@ impl Parser {
         };
         self.expect("]")?;
         Ok(Type::Array(element, length))
+    }
+
+    /// `world` alone, or a range, which may begin with `world[k]` or `world.number`.
+    fn over(&mut self) -> Outcome<Over> {
+        let next = self.tokens.get(self.place + 1).map(|(token, _)| token);
+        let begins_value = matches!(next, Some(Token::Mark("[" | ".")));
+        if !begins_value && self.take("world") {
+            return Ok(Over::World);
+        }
+        let (from, to) = self.range()?;
+        Ok(Over::Range(from, to))
     }
 
     fn range(&mut self) -> Outcome<(Expr, Expr)> {

@@ -13,6 +13,8 @@ pub enum Expr {
     Truth(bool),
     /// A name.
     Name(String),
+    /// `world`, before an index, a field or within `len`.
+    World,
     /// `-x !x ~x`
     Unary(&'static str, Box<Expr>),
     /// `a + b`
@@ -37,15 +39,22 @@ pub enum Expr {
     If(Box<[Expr; 3]>),
 }
 
+/// What a loop or a comprehension runs over.
+#[derive(Clone, Debug)]
+pub enum Over {
+    /// `a..b`
+    Range(Expr, Expr),
+    /// The agents of the world.
+    World,
+}
+
 /// `for i in a..b if c: e`
 #[derive(Clone, Debug)]
 pub struct Comprehension {
     /// The index.
     pub name: String,
-    /// The first.
-    pub from: Expr,
-    /// Behind the last.
-    pub to: Expr,
+    /// What it runs over.
+    pub over: Over,
     /// What passes.
     pub filter: Option<Expr>,
     /// The elements.
@@ -64,8 +73,10 @@ pub enum Type {
 /// A statement.
 #[derive(Clone, Debug)]
 pub enum Stmt {
-    /// `let`, `var`
+    /// `let`
     Let(String, Option<Type>, Expr),
+    /// `var`
+    Var(String, Option<Type>, Expr),
     /// `place = e`, `place += e` with the operator.
     Assign(Expr, Option<&'static str>, Expr),
     /// `x' = e`
@@ -73,7 +84,7 @@ pub enum Stmt {
     /// `if`
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     /// `for`
-    For(String, Expr, Expr, Vec<Stmt>),
+    For(String, Over, Vec<Stmt>),
     /// `while c limit n`
     While(Expr, Expr, Vec<Stmt>),
     /// `match`; no patterns are `_`.
@@ -103,6 +114,19 @@ pub struct Value {
     pub value: Option<Expr>,
     /// Is the value a distribution?
     pub drawn: bool,
+    /// Is there one of the world, in place of one per agent?
+    pub world: bool,
+}
+
+/// A `step` block.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// The name of the step's number.
+    pub index: Option<String>,
+    /// Its statements.
+    pub body: Vec<Stmt>,
+    /// Does it run for each world, in place of each agent?
+    pub world: bool,
 }
 
 /// A function.
@@ -125,6 +149,8 @@ pub struct Model {
     pub agents: Option<Expr>,
     /// `steps`
     pub steps: Option<Expr>,
+    /// `world`
+    pub world: Option<Expr>,
     /// Constants.
     pub consts: Vec<Value>,
     /// Params.
@@ -145,8 +171,8 @@ pub struct Model {
     pub enums: Vec<(String, Vec<String>)>,
     /// `init` blocks.
     pub init: Vec<Vec<Stmt>>,
-    /// `step` blocks, with the name of the index.
-    pub step: Vec<(Option<String>, Vec<Stmt>)>,
+    /// `step` blocks.
+    pub step: Vec<Phase>,
     /// `finish` blocks.
     pub finish: Vec<Vec<Stmt>>,
 }

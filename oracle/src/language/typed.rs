@@ -21,13 +21,27 @@ pub enum Node {
     /// By its number.
     State(usize),
     /// By its number.
+    WorldState(usize),
+    /// By its number.
     Param(usize),
     /// By its number.
     Input(usize),
     /// By its number.
+    WorldInput(usize),
+    /// By its number.
     Data(usize),
     /// `agent`
     Agent,
+    /// `member`
+    Member,
+    /// `world.number`
+    WorldNumber,
+    /// `len(world)`
+    WorldSize,
+    /// `world[k]`: an agent, which is its place in the world.
+    At(Box<Typed>),
+    /// What is read of an agent of the world.
+    Of(Box<Typed>, Field),
     /// `agents`
     Agents,
     /// `steps`
@@ -74,28 +88,60 @@ pub enum Node {
     If(Box<[Typed; 3]>),
 }
 
+/// What is read of an agent of the world.
+#[derive(Clone, Copy, Debug)]
+pub enum Field {
+    /// A state, when the phase began.
+    State(usize),
+    /// An input.
+    Input(usize),
+    /// Its place in the world.
+    Member,
+    /// Its place in the population.
+    Agent,
+}
+
+/// What a loop or a comprehension runs over.
+#[derive(Clone, Debug)]
+pub enum Over {
+    /// From the first to what is behind the last.
+    Range(Box<[Typed; 2]>),
+    /// The agents of the world.
+    World {
+        /// Is a fold of it of the world?
+        shared: bool,
+    },
+}
+
 /// A comprehension.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     /// Where the index lies.
     pub slot: usize,
-    /// The first.
-    pub from: Typed,
-    /// Behind the last.
-    pub to: Typed,
+    /// What it runs over.
+    pub over: Over,
     /// What passes.
     pub filter: Option<Typed>,
     /// The elements.
     pub body: Typed,
 }
 
+/// What is assigned, or a part of it.
+#[derive(Clone, Copy, Debug)]
+pub enum Root {
+    /// A variable by its slot.
+    Local(usize),
+    /// By its number.
+    State(usize),
+    /// By its number.
+    WorldState(usize),
+}
+
 /// Where an assignment goes.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// A state, or a local.
-    pub state: bool,
-    /// Its number or slot.
-    pub number: usize,
+    /// Where it begins.
+    pub root: Root,
     /// From there on.
     pub path: Vec<Part>,
     /// What lies there.
@@ -125,7 +171,7 @@ pub enum Step {
     /// `if`
     If(Typed, Vec<Step>, Vec<Step>),
     /// `for`
-    For(usize, Typed, Typed, Vec<Step>),
+    For(usize, Over, Vec<Step>),
     /// `while c limit n`
     While(Typed, Typed, Vec<Step>),
     /// `match`; no patterns are `_`.
@@ -166,6 +212,17 @@ pub struct Declared {
     pub slots: usize,
     /// Is the value a distribution?
     pub drawn: bool,
+    /// Its place among all declarations of its kind, of agents and of the world.
+    pub number: u32,
+}
+
+/// A `step` block.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// Its statements; the number of the step has slot 0.
+    pub body: Body,
+    /// Does it run for each world, in place of each agent?
+    pub world: bool,
 }
 
 /// A model that can be run.
@@ -175,24 +232,34 @@ pub struct Program {
     pub agents: Option<u32>,
     /// `steps`
     pub steps: Option<u32>,
+    /// `world`
+    pub world: Option<u32>,
+    /// Does it need to know how many agents a world has?
+    pub has_worlds: bool,
     /// Structs.
     pub structs: Structs,
     /// Params.
     pub params: Vec<Declared>,
     /// Tables.
     pub data: Vec<Declared>,
-    /// Inputs.
+    /// Inputs of agents.
     pub inputs: Vec<Declared>,
-    /// States.
+    /// States of agents.
     pub states: Vec<Declared>,
-    /// Outputs.
+    /// Outputs of agents.
     pub outputs: Vec<Declared>,
+    /// Inputs of the world.
+    pub world_inputs: Vec<Declared>,
+    /// States of the world.
+    pub world_states: Vec<Declared>,
+    /// Outputs of the world.
+    pub world_outputs: Vec<Declared>,
     /// Functions: the body; its parameters have the first slots.
     pub functions: Vec<Body>,
     /// `init` blocks.
     pub init: Vec<Body>,
-    /// `step` blocks; the index has slot 0.
-    pub step: Vec<Body>,
+    /// `step` blocks.
+    pub step: Vec<Phase>,
     /// `finish` blocks.
     pub finish: Vec<Body>,
 }

@@ -22,6 +22,8 @@ pub enum Ty {
     Struct(usize),
     /// By its number.
     Enum(usize),
+    /// An agent of the world; its value is its place there.
+    Agent,
     /// An integer without a machine type.
     Whole,
     /// A float without a machine type.
@@ -167,7 +169,7 @@ pub fn set_words(value: &mut Value, path: &[usize], from: &mut impl Iterator<Ite
 pub fn zero(ty: &Ty, structs: &Structs) -> Value {
     match ty {
         Ty::F32 => Value::F(0.0),
-        Ty::I32 => Value::I(0),
+        Ty::I32 | Ty::Agent => Value::I(0),
         Ty::U32 => Value::U(0),
         Ty::Bool => Value::B(false),
         Ty::Vector(count) => Value::V(vec![0.0; *count]),

@@ -1,12 +1,15 @@
 //! Declarations and launch values.
 
-use super::{Function, Here, Maker, Profile, Program, T};
+use super::{Function, Here, Maker, Profile, Program, T, world};
 
 impl Maker {
     pub(super) fn model(&mut self) {
         let (agents, steps) = (self.agents, self.steps);
         self.line(&format!("agents {agents}"));
         self.line(&format!("steps {steps}"));
+        if let Some(world) = self.world {
+            self.line(&format!("world {}", world.size));
+        }
         for k in 0..self.dice.below(3) {
             let count = 2 + self.dice.below(4);
             self.enums.push(count);
@@ -32,12 +35,13 @@ impl Maker {
             self.function(k);
         }
         self.near_functions();
+        self.world_states();
         for k in 0..2 + self.dice.below(5) {
             self.here.draws = true;
             let ty = self.any_type(2);
             let value = self.expr(&ty, 2);
             self.line(&format!("state s{k}: {} = {value}", self.written(&ty)));
-            self.declare(&format!("s{k}"), &ty, true);
+            self.declare_own(&format!("s{k}"), &ty, true);
         }
         self.near_states();
         self.blocks();
@@ -105,7 +109,7 @@ impl Maker {
     }
 
     /// Launch values for so many rows of a type without structs.
-    fn give(&mut self, name: &str, ty: &T, rows: usize, any: bool) {
+    pub(super) fn give(&mut self, name: &str, ty: &T, rows: usize, any: bool) {
         let (mut scalar, mut count) = (ty, 1);
         while let T::A(element, n) = scalar {
             scalar = element;
@@ -144,6 +148,8 @@ impl Maker {
     }
 
     fn inputs(&mut self) {
+        self.world_input(0);
+        self.spread();
         for k in 0..self.dice.below(4) {
             let ty = self.any_type(2);
             let (name, text) = (format!("w{k}"), self.written(&ty));
@@ -157,7 +163,7 @@ impl Maker {
                 2 if whole => {
                     let n = 1 + self.dice.below(3);
                     self.line(&format!("input {name}: [f32; {n}] ~ random()"));
-                    self.declare(&name, &T::A(Box::new(T::F), n), false);
+                    self.declare_own(&name, &T::A(Box::new(T::F), n), false);
                     continue;
                 }
                 _ => {
@@ -165,8 +171,9 @@ impl Maker {
                     self.give(&name, &ty, self.agents as usize, true);
                 }
             }
-            self.declare(&name, &ty, false);
+            self.declare_own(&name, &ty, false);
         }
+        self.world_input(1);
     }
 
     fn function(&mut self, k: usize) {
@@ -178,6 +185,7 @@ impl Maker {
             .map(|(p, ty)| format!("a{p}: {}", self.written(ty)))
             .collect();
         let name = format!("g{k}");
+        let begin = self.text.len();
         self.line(&format!(
             "fn {name}({}) -> {} {{",
             text.join(", "),
@@ -210,6 +218,7 @@ impl Maker {
             params,
             result,
             draws: self.drew,
+            own: self.has_own(begin),
         });
     }
 
@@ -247,6 +256,7 @@ impl Maker {
 
     fn blocks(&mut self) {
         let kinds: &[&str] = match self.dice.below(4) {
+            choice if self.world.is_some() => world::PHASES[choice],
             0 => &["init", "step", "finish"],
             1 => &["step", "step t", "finish"],
             2 => &["init", "init", "step t", "step t"],
@@ -257,18 +267,24 @@ impl Maker {
             self.scopes.push(Vec::new());
             if kind.ends_with(" t") {
                 self.declare("t", &T::I, false);
+                self.mark_shared();
             }
             self.here = Here {
                 draws: true,
                 may_stop: kind.starts_with("step"),
+                world: kind.starts_with("world"),
+                others: self.world.is_some() && *kind != "init",
                 ..Here::default()
             };
+            self.assign_worlds(self.here.world);
             self.indent += 1;
             self.scopes.push(Vec::new());
             for _ in 0..2 + self.dice.below(6) {
                 self.stmt(4);
             }
-            self.near_steps();
+            if !self.here.world {
+                self.near_steps();
+            }
             self.scopes.pop();
             self.scopes.pop();
             self.indent -= 1;
@@ -277,11 +293,18 @@ impl Maker {
     }
 
     fn outputs(&mut self) {
-        self.here = Here::default();
+        self.world_outputs();
+        self.here = Here {
+            others: self.world.is_some(),
+            ..Here::default()
+        };
         for k in 0..1 + self.dice.below(4) {
             let ty = self.any_type(2);
             let value = self.expr(&ty, 3);
             self.line(&format!("output o{k}: {} = {value}", self.written(&ty)));
+        }
+        if self.world.is_some() {
+            self.sum("output o");
         }
         if self.profile == Profile::Integers {
             return;

@@ -9,6 +9,9 @@ impl Maker {
             return self.simple(ty);
         }
         self.fuel -= 1;
+        if let Some(text) = self.of_world(ty, depth) {
+            return text;
+        }
         match self.dice.below(20) {
             0..=3 => return self.simple(ty),
             4 => {
@@ -42,7 +45,7 @@ impl Maker {
             T::B => self.truth(depth),
             T::V(n) => self.vector(*n, depth),
             T::A(element, n) => self.array(element, *n, depth),
-            T::S(_) | T::E(_) => self.simple(ty),
+            T::S(_) | T::E(_) | T::O => self.simple(ty),
         }
     }
 
@@ -58,9 +61,7 @@ impl Maker {
             return self.dice.pick(&here).clone();
         }
         match ty {
-            T::I if self.dice.chance(30) => {
-                (*self.dice.pick(&["agent", "agents", "steps"])).to_owned()
-            }
+            T::I if self.dice.chance(30) => (*self.dice.pick(self.launch_values())).to_owned(),
             T::F if self.here.draws && self.dice.chance(12) => {
                 self.drew = true;
                 "random()".into()
@@ -86,6 +87,7 @@ impl Maker {
                     false => format!("E{k}.V{k}{v}"),
                 }
             }
+            T::O => "world[0]".into(),
         }
     }
 
@@ -103,8 +105,10 @@ impl Maker {
     }
 
     fn call(&mut self, ty: &T, depth: usize) -> Option<String> {
-        let draws = self.here.draws;
-        let fits = |function: &&Function| function.result == *ty && (draws || !function.draws);
+        let (draws, own) = (self.here.draws, self.may_name_own());
+        let fits = |function: &&Function| {
+            function.result == *ty && (draws || !function.draws) && (own || !function.own)
+        };
         let fitting: Vec<Function> = self.functions.iter().filter(fits).cloned().collect();
         if fitting.is_empty() {
             return None;
@@ -164,7 +168,7 @@ impl Maker {
             .iter()
             .filter(|variable| variable.ty == T::I && !variable.name.starts_with('C'))
             .map(|variable| variable.name.clone())
-            .chain(["agent".to_owned()])
+            .chain([self.launch_values()[0].to_owned()])
             .collect();
         let name = self.dice.pick(&names).clone();
         match self.dice.below(8) {

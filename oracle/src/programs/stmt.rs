@@ -10,6 +10,9 @@ const NAMES: [&str; 10] = [
 impl Maker {
     pub(super) fn stmt(&mut self, depth: usize) {
         let simple = depth == 0 || self.fuel == 0;
+        if !simple && self.world_stmt(depth) {
+            return;
+        }
         match self.dice.below(20) {
             0..=3 => self.variable(depth),
             4..=9 => self.assignment(),
@@ -33,7 +36,7 @@ impl Maker {
     }
 
     /// Some statements in a scope of their own.
-    fn inner(&mut self, depth: usize, most: usize) {
+    pub(super) fn inner(&mut self, depth: usize, most: usize) {
         self.indent += 1;
         self.scopes.push(Vec::new());
         for _ in 0..self.dice.below(most + 1) {

@@ -1,7 +1,7 @@
 //! Calls: conversions, vectors, structs, builtin functions, folds, draws and functions of the model.
 
 use super::super::tree::Expr;
-use super::super::typed::{Node, Rounds, Typed};
+use super::super::typed::{Node, Over, Rounds, Typed};
 use super::super::value::{Ty, Value};
 use super::expr::typed;
 use super::{Checker, Outcome};
@@ -120,6 +120,9 @@ impl Checker<'_> {
         let [array] = arguments else {
             return Err("`len` has one argument".into());
         };
+        if let Expr::World = array {
+            return Ok(self.world_size());
+        }
         let array = self.expr(array)?;
         match array.ty {
             Ty::Array(_, length) => Ok(typed(Ty::Whole, Node::Known(Value::Whole(length as i64)))),
@@ -153,7 +156,8 @@ impl Checker<'_> {
         match name {
             "any" | "all" => Ty::Bool,
             "count" | "argmin" | "argmax" => Ty::I32,
-            "mean" if element.is_abstract() => Ty::F32,
+            "mean" if element.is_abstract() || *element == Ty::Bool => Ty::F32,
+            "sum" if *element == Ty::Bool => Ty::I32,
             _ => element.clone(),
         }
     }
@@ -165,7 +169,11 @@ impl Checker<'_> {
             "mean" if rounds.body.ty.is_abstract() => self.coerce(rounds.body.clone(), &Ty::F32)?,
             _ => rounds.body.clone(),
         };
-        let rounds = Rounds { body, ..rounds };
+        let mut rounds = Rounds { body, ..rounds };
+        if let Over::World { .. } = rounds.over {
+            let shared = self.fold_is_shared(&rounds);
+            rounds.over = Over::World { shared };
+        }
         Ok(typed(ty, Node::FoldRounds(name.into(), Box::new(rounds))))
     }
 

@@ -1,7 +1,7 @@
 //! Expressions but for calls.
 
 use super::super::machine;
-use super::super::tree::{Comprehension, Expr};
+use super::super::tree::{Comprehension, Expr, Over};
 use super::super::typed::{Node, Rounds, Typed};
 use super::super::value::{Ty, Value};
 use super::coerce::join;
@@ -33,6 +33,7 @@ impl Checker<'_> {
             Expr::Real(x) => known(Ty::Real, Value::Real(*x)),
             Expr::Truth(x) => known(Ty::Bool, Value::B(*x)),
             Expr::Name(name) => self.name(name),
+            Expr::World => Err("`world` is no value".into()),
             Expr::Unary(operator, x) => {
                 let x = self.expr(x)?;
                 let ty = x.ty.clone();
@@ -118,10 +119,12 @@ impl Checker<'_> {
             }
         }
         match name {
-            "agent" => return Ok(typed(Ty::I32, Node::Agent)),
             "agents" => return Ok(typed(Ty::I32, Node::Agents)),
             "steps" => return Ok(typed(Ty::I32, Node::Steps)),
             _ => {}
+        }
+        if let Some(number) = self.own_number(name)? {
+            return Ok(number);
         }
         if let Some(known) = self.known(name)? {
             return Ok(known);
@@ -132,6 +135,8 @@ impl Checker<'_> {
                 Global::Data(k, ty) => typed(ty, Node::Data(k)),
                 Global::Input(k, ty) => typed(ty, Node::Input(k)),
                 Global::State(k, ty) => typed(ty, Node::State(k)),
+                Global::WorldInput(k, ty) => typed(ty, Node::WorldInput(k)),
+                Global::WorldState(k, ty) => typed(ty, Node::WorldState(k)),
             });
         }
         for k in 0..self.tree.enums.len() {
@@ -235,6 +240,9 @@ impl Checker<'_> {
     }
 
     fn index(&mut self, base: &Expr, index: &Expr) -> Outcome<Typed> {
+        if let Expr::World = base {
+            return self.at(index);
+        }
         let base = self.expr(base)?;
         let index = self.expr_concrete(index)?;
         let ty = match &base.ty {
@@ -258,8 +266,12 @@ impl Checker<'_> {
         {
             return self.variant(k, name).ok_or(format!("no variant `{name}`"));
         }
+        if let Expr::World = base {
+            return self.of_world(name);
+        }
         let base = self.expr(base)?;
         match &base.ty {
+            Ty::Agent => self.of_agent(base, name),
             Ty::Struct(number) => {
                 let (k, ty) = self.struct_field(*number, name)?;
                 Ok(typed(ty, Node::Field(Box::new(base), k)))
@@ -286,25 +298,27 @@ impl Checker<'_> {
     }
 
     fn rounds(&mut self, comprehension: &Comprehension) -> Outcome<Rounds> {
-        let from = self.expr_as(&comprehension.from, &Ty::I32)?;
-        let to = self.expr_as(&comprehension.to, &Ty::I32)?;
+        let (over, ty) = self.over(&comprehension.over)?;
+        let inside = usize::from(ty == Ty::Agent);
         self.scoped(|checker| {
-            let slot = checker.declare(comprehension.name.clone(), Ty::I32);
-            let filter = comprehension
-                .filter
-                .as_ref()
-                .map(|filter| checker.expr(filter));
-            Ok(Rounds {
+            checker.folds += inside;
+            let slot = checker.declare(comprehension.name.clone(), ty);
+            let filter = comprehension.filter.as_ref();
+            let rounds = Rounds {
                 slot,
-                from,
-                to,
-                filter: filter.transpose()?,
+                over,
+                filter: filter.map(|filter| checker.expr(filter)).transpose()?,
                 body: checker.expr(&comprehension.body)?,
-            })
+            };
+            checker.folds -= inside;
+            Ok(rounds)
         })
     }
 
     fn rounds_count(&mut self, comprehension: &Comprehension) -> Outcome<usize> {
+        let Over::Range(from, to) = &comprehension.over else {
+            return Err("an array of the agents of the world".into());
+        };
         let mut end = |expr: &Expr| -> Outcome<i64> {
             match self.constant(expr)?.node {
                 Node::Known(Value::Whole(x)) => Ok(x),
@@ -312,7 +326,7 @@ impl Checker<'_> {
                 other => Err(format!("{other:?} ends no range")),
             }
         };
-        let count = -end(&comprehension.from)? + end(&comprehension.to)?;
+        let count = -end(from)? + end(to)?;
         usize::try_from(count).map_err(|_| "an empty range".into())
     }
 }

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::super::tree::{Expr, Stmt};
-use super::super::typed::{Node, Part, Place, Step, Typed};
+use super::super::typed::{Node, Part, Place, Root, Step, Typed};
 use super::super::value::Ty;
 use super::expr::components;
 use super::{Checker, Global, Outcome};
@@ -14,7 +14,7 @@ impl Checker<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> Outcome<Step> {
         Ok(match stmt {
-            Stmt::Let(name, ty, value) => {
+            Stmt::Let(name, ty, value) | Stmt::Var(name, ty, value) => {
                 let value = match ty {
                     Some(ty) => {
                         let ty = self.ty(ty)?;
@@ -22,7 +22,11 @@ impl Checker<'_> {
                     }
                     None => self.expr_concrete(value)?,
                 };
+                let shared = matches!(stmt, Stmt::Let(..)) && self.is_shared(&value);
                 let slot = self.declare(name.clone(), value.ty.clone());
+                if shared {
+                    self.shared.insert(slot);
+                }
                 Step::Let(slot, value)
             }
             Stmt::Assign(place, operator, value) => self.assign(place, *operator, value)?,
@@ -36,12 +40,11 @@ impl Checker<'_> {
                 let condition = self.expr(condition)?;
                 Step::If(condition, self.block(yes)?, self.block(no)?)
             }
-            Stmt::For(name, from, to, body) => {
-                let from = self.expr_as(from, &Ty::I32)?;
-                let to = self.expr_as(to, &Ty::I32)?;
+            Stmt::For(name, over, body) => {
+                let (over, ty) = self.over(over)?;
                 self.scoped(|checker| {
-                    let slot = checker.declare(name.clone(), Ty::I32);
-                    Ok(Step::For(slot, from, to, checker.block(body)?))
+                    let slot = checker.declare(name.clone(), ty);
+                    Ok(Step::For(slot, over, checker.block(body)?))
                 })?
             }
             Stmt::While(condition, limit, body) => {
@@ -115,11 +118,14 @@ impl Checker<'_> {
             Expr::Name(name) => {
                 for scope in self.scopes.iter().rev() {
                     if let Some(local) = scope.get(name) {
-                        return Ok(root(false, local.slot, local.ty.clone()));
+                        return Ok(root(Root::Local(local.slot), local.ty.clone()));
                     }
                 }
                 match self.globals.get(name).cloned() {
-                    Some(Global::State(k, ty)) => Ok(root(true, k, ty)),
+                    Some(Global::State(k, ty)) => Ok(root(Root::State(k), ty)),
+                    Some(Global::WorldState(k, ty)) if self.in_world => {
+                        Ok(root(Root::WorldState(k), ty))
+                    }
                     _ => Err(format!("`{name}` cannot be assigned")),
                 }
             }
@@ -158,10 +164,9 @@ impl Checker<'_> {
     }
 }
 
-fn root(state: bool, number: usize, ty: Ty) -> Place {
+fn root(root: Root, ty: Ty) -> Place {
     Place {
-        state,
-        number,
+        root,
         path: Vec::new(),
         ty,
     }

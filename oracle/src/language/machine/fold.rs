@@ -1,8 +1,9 @@
-//! Folds: from the first element to the last; docs/language.md, "Folds", and docs/builtins.md.
+//! Folds: from the first element to the last, and those of the world; docs/language.md, "Folds" and "Folds
+//! over a world", and docs/builtins.md.
 
 use super::super::arithmetic;
 use super::super::builtin::{larger, smaller};
-use super::super::typed::{Rounds, Typed};
+use super::super::typed::{Over, Rounds, Typed};
 use super::super::value::{Ty, Value};
 use super::{Machine, Outcome};
 
@@ -10,9 +11,53 @@ impl Machine<'_> {
     pub(super) fn fold_rounds(&mut self, name: &str, rounds: &Rounds, ty: &Ty) -> Outcome<Value> {
         let mut elements = Vec::new();
         self.rounds(rounds, |_, k, value| elements.push((k, value)))?;
-        let value = self.fold(name, &elements, ty)?;
-        self.open_zeros(name, &elements);
-        Ok(value)
+        match rounds.over {
+            Over::Range(_) => {
+                self.open_zeros(name, &elements);
+                self.fold(name, &elements, ty)
+            }
+            Over::World { shared } => {
+                let sum = match (name, shared) {
+                    ("mean", true) => self.tree("sum", &elements, ty)?,
+                    ("sum" | "product", true) => self.tree(name, &elements, ty)?,
+                    ("mean", false) => self.fold("sum", &elements, ty)?,
+                    _ => self.fold(name, &elements, ty)?,
+                };
+                let summed = matches!(name, "sum" | "mean") && rounds.filter.is_some();
+                let sum = match (summed, &sum) {
+                    (true, Value::F(_) | Value::V(_)) => {
+                        arithmetic::binary("+", sum, Value::F(0.0))?
+                    }
+                    _ => sum,
+                };
+                match name {
+                    "mean" => arithmetic::binary("/", sum, Value::F(elements.len() as f32)),
+                    _ => Ok(sum),
+                }
+            }
+        }
+    }
+
+    /// The sum or product of the world's agents as a tree. Places that have no element count as nothing.
+    fn tree(&self, name: &str, elements: &[(i32, Value)], ty: &Ty) -> Outcome<Value> {
+        let (operator, nothing) = match (name, ty) {
+            ("sum", Ty::F32) => ("+", Value::F(-0.0)),
+            ("sum", Ty::Vector(count)) => ("+", Value::V(vec![-0.0; *count])),
+            ("sum", _) => ("+", self.of_nothing(name, ty)?),
+            _ => ("*", self.of_nothing(name, ty)?),
+        };
+        let mut level = vec![nothing; self.size as usize];
+        for (member, value) in elements {
+            level[*member as usize] = counted(value, ty);
+        }
+        while level.len() > 1 {
+            let pairs = level.chunks(2).map(|pair| match pair {
+                [left, right] => arithmetic::binary(operator, left.clone(), right.clone()),
+                _ => Ok(pair[0].clone()),
+            });
+            level = pairs.collect::<Outcome<_>>()?;
+        }
+        Ok(level.swap_remove(0))
     }
 
     pub(super) fn fold_array(&mut self, name: &str, array: &Typed, ty: &Ty) -> Outcome<Value> {
@@ -69,10 +114,10 @@ impl Machine<'_> {
                 let Some(((_, first), rest)) = elements.split_first() else {
                     return self.of_nothing(name, ty);
                 };
-                let mut sum = first.clone();
+                let mut sum = counted(first, ty);
                 for (_, value) in rest {
                     sum = match name {
-                        "sum" => arithmetic::binary("+", sum, value.clone())?,
+                        "sum" => arithmetic::binary("+", sum, counted(value, ty))?,
                         "product" => arithmetic::binary("*", sum, value.clone())?,
                         _ => self.extreme(name, sum, value.clone())?,
                     };
@@ -131,5 +176,14 @@ impl Machine<'_> {
             "max" => number(f32::NEG_INFINITY, i32::MIN, 0),
             _ => Err(format!("`{name}` is no fold")),
         }
+    }
+}
+
+/// In sums a truth counts as 0 or 1.
+fn counted(value: &Value, ty: &Ty) -> Value {
+    match (value, ty) {
+        (Value::B(truth), Ty::F32) => Value::F(f32::from(u8::from(*truth))),
+        (Value::B(truth), _) => Value::I(i32::from(*truth)),
+        (other, _) => other.clone(),
     }
 }

@@ -1,24 +1,38 @@
-//! A run: states from top to bottom, `init`, the steps, `finish`, outputs; docs/language.md, "A model".
+//! A run: states from top to bottom, `init`, the phases of the steps, `finish`, outputs; docs/language.md, "A
+//! model" and "Worlds". In a model without worlds each agent is one of its own.
 
 use super::super::draw::{self, Words};
 use super::super::typed::Declared;
 use super::super::value::{leaves, set_words, words, zero};
 use super::super::{Column, Launch, Outcome as Result_, Results};
-use super::{Body, Flow, Machine, Outcome, Program, Ty, Typed, Value};
+use super::{Body, Flow, Machine, One, Outcome, Program, Ty, Typed, Value};
+
+/// Worlds draw as agents from this number on.
+const WORLDS: u32 = 1 << 31;
 
 /// Runs a program.
 ///
 /// # Errors
-/// A launch value that is missing, or a program that takes too long.
+/// A launch value that is missing, a population that worlds do not divide, or a program that takes too long.
 pub fn run(program: &Program, launch: &Launch) -> Result_<Results> {
     let agents = launch
         .agents
         .or(program.agents)
         .ok_or("no number of agents")?;
     let steps = launch.steps.or(program.steps).unwrap_or(0);
+    let size = match launch.world.or(program.world) {
+        Some(size) => size,
+        None if program.has_worlds => return Err("no number of agents of a world".into()),
+        None => 1,
+    };
+    let whole = |agents: u32| agents.checked_rem(size) == Some(0);
+    if !whole(agents) || !whole(launch.first_agent) {
+        return Err(format!("worlds of {size} do not divide the population"));
+    }
     let mut machine = Machine::new(&program.functions, &program.structs);
     machine.agents = (launch.first_agent + agents) as i32;
     machine.steps = steps as i32;
+    machine.size = size;
     for param in &program.params {
         let value = machine.launched(param, launch, 0)?;
         machine.params.push(value);
@@ -30,16 +44,14 @@ pub fn run(program: &Program, launch: &Launch) -> Result_<Results> {
     let mut results = Results {
         outputs: columns(&program.outputs, program),
         states: columns(&program.states, program),
+        world_outputs: columns(&program.world_outputs, program),
+        world_states: columns(&program.world_states, program),
         open: Vec::new(),
+        open_worlds: Vec::new(),
     };
-    for row in 0..agents {
-        machine.agent = (launch.first_agent + row) as i32;
-        machine.open = None;
-        let outputs = machine.live(program, launch, steps, row as usize)?;
-        let states = std::mem::take(&mut machine.states);
-        collect(&mut results.outputs, &program.outputs, program, &outputs);
-        collect(&mut results.states, &program.states, program, &states);
-        results.open.push(machine.open);
+    for row in 0..agents / size {
+        machine.number = launch.first_agent / size + row;
+        machine.live(program, launch, steps, row as usize, &mut results)?;
     }
     Ok(results)
 }
@@ -70,69 +82,165 @@ fn collect(columns: &mut [Column], declared: &[Declared], program: &Program, val
 }
 
 impl Machine<'_> {
-    /// An agent from its first value to its outputs.
+    /// A world from its first value to its outputs.
     fn live(
         &mut self,
         program: &Program,
         launch: &Launch,
         steps: u32,
         row: usize,
-    ) -> Outcome<Vec<Value>> {
-        let agent = self.agent as u32;
-        self.inputs.clear();
-        for (number, input) in (0..).zip(&program.inputs) {
-            let given = launch.has(input, self.structs);
-            let value = if input.drawn && !given {
-                self.words = Words::new(launch.seed, agent, draw::INPUT - number);
-                self.drawn(input)?
-            } else if input.drawn {
-                let plain = Declared {
-                    value: None,
-                    ..input.clone()
-                };
-                self.launched(&plain, launch, row)?
-            } else {
-                self.launched(input, launch, row)?
-            };
-            self.inputs.push(value);
-        }
-        self.states.clear();
-        self.sums.clear();
-        self.words = Words::new(launch.seed, agent, draw::INIT);
-        for state in &program.states {
-            let value = state.value.as_ref().ok_or("a state without value")?;
-            let value = self.alone(value, state.slots)?;
-            self.states.push(value);
-        }
-        self.blocks(&program.init, 0)?;
+        results: &mut Results,
+    ) -> Outcome<()> {
+        self.open = None;
+        let mut agents = self.begin(program, launch, row)?;
         for step in 0..steps {
-            self.words = Words::new(launch.seed, agent, step);
-            if self.blocks(&program.step, step as i32)? {
-                break;
+            self.draw_from(launch.seed, step, &mut agents);
+            for phase in &program.step {
+                self.look(&agents);
+                if phase.world {
+                    self.block(&phase.body, step as i32)?;
+                } else {
+                    self.phase(&phase.body, step as i32, &mut agents)?;
+                }
             }
         }
-        self.words = Words::new(launch.seed, agent, draw::FINISH);
-        self.blocks(&program.finish, 0)?;
-        let mut outputs = Vec::new();
-        for output in &program.outputs {
-            let value = output.value.as_ref().ok_or("an output without value")?;
-            outputs.push(self.alone(value, output.slots)?);
+        self.draw_from(launch.seed, draw::FINISH, &mut agents);
+        agents.iter_mut().for_each(|agent| agent.stopped = false);
+        for block in &program.finish {
+            self.look(&agents);
+            self.phase(block, 0, &mut agents)?;
         }
-        Ok(outputs)
+        self.look(&agents);
+        for (member, agent) in (0..).zip(agents) {
+            (self.me, self.member) = (agent, Some(member));
+            let outputs = self.all(&program.outputs)?;
+            collect(&mut results.outputs, &program.outputs, program, &outputs);
+            collect(
+                &mut results.states,
+                &program.states,
+                program,
+                &self.me.states,
+            );
+        }
+        (self.me, self.member) = (One::default(), None);
+        let outputs = self.all(&program.world_outputs)?;
+        let list = &program.world_outputs;
+        collect(&mut results.world_outputs, list, program, &outputs);
+        let list = &program.world_states;
+        collect(&mut results.world_states, list, program, &self.world.states);
+        // Agents of a world read one another.
+        results.open_worlds.push(self.open);
+        let all = results.open.len() + self.size as usize;
+        results.open.resize(all, self.open);
+        Ok(())
     }
 
-    /// True if the agent stops.
-    fn blocks(&mut self, blocks: &[Body], index: i32) -> Outcome<bool> {
-        for block in blocks {
-            self.locals = vec![Value::B(false); block.slots];
-            if let Some(first) = self.locals.first_mut() {
-                *first = Value::I(index);
+    /// Inputs and initial values of a world and of its agents, and their `init` blocks.
+    fn begin(&mut self, program: &Program, launch: &Launch, row: usize) -> Outcome<Vec<One>> {
+        self.inputs_of.clear();
+        self.states_of.clear();
+        (self.world, self.member) = (One::default(), None);
+        for input in &program.world_inputs {
+            let value = self.input(input, launch, row)?;
+            self.world.inputs.push(value);
+        }
+        self.world.words = Words::new(launch.seed, self.stream(), draw::INIT);
+        for state in &program.world_states {
+            let value = state.value.as_ref().ok_or("a state without value")?;
+            let value = self.alone(value, state.slots)?;
+            self.world.states.push(value);
+        }
+        let mut agents = Vec::new();
+        for member in 0..self.size {
+            (self.me, self.member) = (One::default(), Some(member));
+            let row = row * self.size as usize + member as usize;
+            for input in &program.inputs {
+                let value = self.input(input, launch, row)?;
+                self.me.inputs.push(value);
             }
-            if self.steps(&block.steps)? == Flow::Stop {
-                return Ok(true);
+            self.me.words = Words::new(launch.seed, self.stream(), draw::INIT);
+            for state in &program.states {
+                let value = state.value.as_ref().ok_or("a state without value")?;
+                let value = self.alone(value, state.slots)?;
+                self.me.states.push(value);
+            }
+            for block in &program.init {
+                self.block(block, 0)?;
+            }
+            agents.push(std::mem::take(&mut self.me));
+        }
+        self.inputs_of = agents.iter().map(|agent| agent.inputs.clone()).collect();
+        Ok(agents)
+    }
+
+    /// The number that the one who runs draws by.
+    fn stream(&self) -> u32 {
+        match self.member {
+            Some(member) => self.agent(member) as u32,
+            None => WORLDS + self.number,
+        }
+    }
+
+    /// All draw from their first words of a step, the world as well.
+    fn draw_from(&mut self, seed: u64, step: u32, agents: &mut [One]) {
+        for (member, agent) in (0..).zip(agents) {
+            self.member = Some(member);
+            agent.words = Words::new(seed, self.stream(), step);
+        }
+        self.member = None;
+        self.world.words = Words::new(seed, self.stream(), step);
+    }
+
+    /// A phase begins: this is what is read of agents until the next one; the world runs.
+    fn look(&mut self, agents: &[One]) {
+        self.states_of = agents.iter().map(|agent| agent.states.clone()).collect();
+        self.member = None;
+    }
+
+    /// A block of each agent that has not stopped.
+    fn phase(&mut self, block: &Body, index: i32, agents: &mut [One]) -> Outcome<()> {
+        for (member, agent) in (0..).zip(agents) {
+            if !agent.stopped {
+                (self.me, self.member) = (std::mem::take(agent), Some(member));
+                self.me.stopped = self.block(block, index)? == Flow::Stop;
+                *agent = std::mem::take(&mut self.me);
             }
         }
-        Ok(false)
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Body, index: i32) -> Outcome<Flow> {
+        self.locals = vec![Value::B(false); block.slots];
+        if let Some(first) = self.locals.first_mut() {
+            *first = Value::I(index);
+        }
+        self.steps(&block.steps)
+    }
+
+    fn all(&mut self, list: &[Declared]) -> Outcome<Vec<Value>> {
+        let value = |declared: &Declared| {
+            let value = declared.value.as_ref().ok_or("an output without value")?;
+            self.alone(value, declared.slots)
+        };
+        list.iter().map(value).collect()
+    }
+
+    /// What the launch gives for a row, or what is drawn, or the default.
+    fn input(&mut self, input: &Declared, launch: &Launch, row: usize) -> Outcome<Value> {
+        if !input.drawn {
+            return self.launched(input, launch, row);
+        }
+        if launch.has(input, self.structs) {
+            let value = None;
+            let plain = Declared {
+                value,
+                ..input.clone()
+            };
+            return self.launched(&plain, launch, row);
+        }
+        let step = draw::INPUT - input.number;
+        self.runner().words = Words::new(launch.seed, self.stream(), step);
+        self.drawn(input)
     }
 
     fn alone(&mut self, value: &Typed, slots: usize) -> Outcome<Value> {

@@ -118,6 +118,7 @@ impl Parser {
         match word.as_str() {
             "true" => return Ok(Expr::Truth(true)),
             "false" => return Ok(Expr::Truth(false)),
+            "world" => return Ok(Expr::World),
             "if" => return self.choice(),
             "bitcast" => {
                 self.expect("<")?;
@@ -185,7 +186,7 @@ impl Parser {
         self.expect("for")?;
         let name = self.name()?;
         self.expect("in")?;
-        let (from, to) = self.range()?;
+        let over = self.over()?;
         let filter = match self.take("if") {
             true => Some(self.expr()?),
             false => None,
@@ -193,8 +194,7 @@ impl Parser {
         self.expect(":")?;
         Ok(Comprehension {
             name,
-            from,
-            to,
+            over,
             filter,
             body: self.expr()?,
         })

@@ -26,14 +26,18 @@ impl Parser {
                 let name = self.name()?;
                 let ty = self.annotation()?;
                 self.expect("=")?;
-                Stmt::Let(name, ty, self.expr()?)
+                let value = self.expr()?;
+                match word == "let" {
+                    true => Stmt::Let(name, ty, value),
+                    false => Stmt::Var(name, ty, value),
+                }
             }
             "if" => self.branches()?,
             "for" => {
                 let name = self.name()?;
                 self.expect("in")?;
-                let (from, to) = self.range()?;
-                Stmt::For(name, from, to, self.block()?)
+                let over = self.over()?;
+                Stmt::For(name, over, self.block()?)
             }
             "while" => {
                 let condition = self.expr()?;
