@@ -85,12 +85,6 @@ pub(crate) fn seconds() -> (f64, f64) {
     (found.instance_seconds, found.adapter_seconds)
 }
 
-/// Whether the driver may silently end loops after 65,535 iterations. Mesa's llvmpipe does; adapters of
-/// unknown kind are assumed to.
-pub(crate) fn cuts_long_loops(kind: AdapterKind) -> bool {
-    !kind.is_gpu()
-}
-
 /// The public description of an adapter.
 pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     let info = adapter.get_info();

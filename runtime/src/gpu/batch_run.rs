@@ -9,17 +9,17 @@
 //! [`BatchRun::run`] is the driver that blocks its thread; one for an async executor would await the callback
 //! of the submission instead.
 
-mod jobs;
 mod submit;
 
 use super::{
     buffer_pool::BufferPool,
     buffer_set::BufferSet,
-    commands::{RUNNING, Submitted},
     device::OpenDevice,
+    jobs::{Job, Jobs},
     kernel::Kernel,
     reduce::Reduction,
     results::Fault,
+    submission::{RUNNING, Submitted},
 };
 use crate::{
     batch::{Batch, Deliver},
@@ -29,8 +29,7 @@ use crate::{
     results::RawResults,
     telemetry::Telemetry,
 };
-use jobs::{Job, Jobs};
-use sim_compiler::manifest::Manifest;
+use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
 /// Most submissions on the device at a time.
@@ -154,7 +153,7 @@ impl<'a> BatchRun<'a> {
         self.batch.control.check()?;
         self.resources.open.poll(RUNNING)?;
         let oldest = self.in_flight.front();
-        Ok(oldest.is_some_and(|it| it.submitted.mapping.is_done()))
+        Ok(oldest.is_some_and(|it| it.submitted.is_done()))
     }
 
     /// Blocks until the oldest submission has completed.
@@ -175,9 +174,10 @@ impl<'a> BatchRun<'a> {
             true => since + expected,
             false => since + expected / 2,
         };
-        let Submitted { index, mapping } = &oldest.submitted;
-        let open = self.resources.open;
-        open.wait(RUNNING, index.clone(), due, || mapping.is_done())
+        let (open, submitted) = (self.resources.open, &oldest.submitted);
+        open.wait(RUNNING, submitted.index.clone(), due, || {
+            submitted.is_done()
+        })
     }
 
     /// Takes the results of the oldest submission, which has completed, and delivers the runs that are
@@ -192,8 +192,7 @@ impl<'a> BatchRun<'a> {
         self.last_completion = now;
         let open = self.resources.open;
         let staging = &submission.buffers.staging;
-        let mapping = &submission.submitted.mapping;
-        let (taken, device) = staging.read(open, mapping, |words, seconds| {
+        let (taken, device) = staging.read(open, &submission.submitted, |words, seconds| {
             let seconds = seconds.map(|seconds| seconds / f64::from(submission.repeats));
             self.count(&submission, seconds);
             (self.take_results(&submission, words), seconds)
@@ -264,13 +263,14 @@ impl<'a> BatchRun<'a> {
         if !submission.is_last {
             return Ok(());
         }
-        let mut words = words;
-        for (run, job) in buffers.runs.iter().zip(jobs) {
-            let layout = &run.results.layout;
-            let own = words.split_off(..layout.words_back(buffers.shape.keep));
-            let (Some(own), true) = (own, buffers.shape.keep.outputs) else {
-                continue;
-            };
+        let (layout, keep) = (&buffers.layout, buffers.shape.keep);
+        let words_back = (layout.bytes_back(keep) / WORD_BYTES) as usize;
+        let (results, mut words) = words.split_at(words_back * jobs.len());
+        for (own, job) in results
+            .chunks_exact(words_back)
+            .zip(jobs)
+            .filter(|_| keep.outputs)
+        {
             let (manifest, steps) = (self.resources.manifest, job.launch.steps);
             let copied = layout.copy_results(manifest, own, job.chunk, steps, self.raw(job));
             copied.map_err(|fault| self.error(fault, job))?;

@@ -59,8 +59,7 @@ impl Cache {
         wgsl: &str,
         checks: bool,
     ) -> Option<Cache> {
-        let features = open.device.features();
-        if !features.contains(wgpu::Features::PIPELINE_CACHE) {
+        if !open.has(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
         let started = Stopwatch::start();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    gpu::adapter,
+    gpu::{adapter, entry_point::record},
     statistics::MOST_ROWS,
     values::{Column as Values, Values::F32},
 };
@@ -44,23 +44,26 @@ fn upload(open: &OpenDevice, words: &[u32]) -> wgpu::Buffer {
 
 const GAP: u64 = 256;
 
-fn binding(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
-    wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+fn bound(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
+    let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer,
         offset: GAP,
         size: None,
-    })
+    });
+    wgpu::BindGroupEntry { binding, resource }
 }
 
 /// Runs a reduction and reads the report back.
 fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Reduced {
-    let reduction = Reduction::create(open, reducer, source).expect("it fits");
-    let (report, bytes) = reduction.report();
+    let reduction = Reduction::create(open, Arc::clone(reducer), source).expect("it fits");
+    let bytes = reduction.report.size();
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
     let back = open.buffer("testing", bytes, usage).expect("it fits");
     let mut encoder = open.device.create_command_encoder(&Default::default());
-    Reduction::record_all(&mut encoder, std::slice::from_ref(&reduction));
-    encoder.copy_buffer_to_buffer(report, 0, &back, 0, bytes);
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    record(&mut pass, &reduction.dispatches());
+    drop(pass);
+    encoder.copy_buffer_to_buffer(&reduction.report, 0, &back, 0, bytes);
     encoder.map_buffer_on_submit(&back, wgpu::MapMode::Read, .., |mapped| {
         mapped.expect("it is mapped");
     });
@@ -81,8 +84,10 @@ fn reduce(fields: &[Field], words: &[u32], progress: &[u32], steps: u32) -> Opti
     assert!(is_possible(&open.limits, fields, agents));
     let (outputs, progress) = (upload(&open, words), upload(&open, progress));
     let source = Source {
-        outputs: binding(&outputs),
-        progress: binding(&progress),
+        results: vec![
+            bound(binding::OUTPUTS, &outputs),
+            bound(binding::PROGRESS, &progress),
+        ],
         fields,
         agents,
         steps,
