@@ -1,9 +1,8 @@
 //! Chooses and opens the backend of a batch.
 
 use crate::{
-    backend::{
-        Backend, Executor, gpu::SessionOptions, reference::ReferenceBackend, vector::VectorBackend,
-    },
+    backend::{Backend, gpu::SessionOptions, reference::ReferenceBackend, vector::VectorBackend},
+    batch::Executor,
     cpu::vector::{Program, TooLarge},
     error::Error,
     gpu,
@@ -37,9 +36,9 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
-    fn new(backend: impl Executor + 'static, reason: impl Into<String>) -> Selected {
+    fn new(backend: Box<dyn Executor>, reason: impl Into<String>) -> Selected {
         Selected {
-            backend: Box::new(backend),
+            backend,
             reason: reason.into(),
             for_short_run: false,
         }
@@ -57,7 +56,7 @@ impl BackendOptions {
         match self.backend {
             Backend::Reference => {
                 let artifact = Arc::clone(artifact);
-                let backend = ReferenceBackend { artifact };
+                let backend = Box::new(ReferenceBackend { artifact });
                 Ok(Selected::new(
                     backend,
                     "the reference interpreter was asked for",
@@ -101,7 +100,11 @@ impl BackendOptions {
         }
     }
 
-    fn open(&self, adapter: &gpu::Adapter, launches: &Launches<'_>) -> Result<gpu::Session, Error> {
+    fn open(
+        &self,
+        adapter: &gpu::Adapter,
+        launches: &Launches<'_>,
+    ) -> Result<Box<dyn Executor>, Error> {
         let (model, base) = (launches.model, launches.base);
         let options = SessionOptions {
             artifact: model.artifact,
@@ -125,18 +128,19 @@ impl BackendOptions {
     ) -> Selected {
         let artifact = Arc::clone(launches.model.artifact);
         match program {
-            Ok(program) => Selected::new(
-                VectorBackend {
+            Ok(program) => {
+                let reduce = self.tuning.reduce;
+                let backend = VectorBackend {
                     program,
                     artifact,
-                    reduce: self.tuning.reduce,
-                },
-                reason,
-            ),
-            Err(too_large) => Selected::new(
-                ReferenceBackend { artifact },
-                format!("{reason}; {too_large}"),
-            ),
+                    reduce,
+                };
+                Selected::new(Box::new(backend), reason)
+            }
+            Err(too_large) => {
+                let backend = Box::new(ReferenceBackend { artifact });
+                Selected::new(backend, format!("{reason}; {too_large}"))
+            }
         }
     }
 }

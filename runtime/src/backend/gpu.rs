@@ -1,14 +1,10 @@
 //! The GPU as a backend: a session is opened while another thread computes the inputs of the first run.
 
-use super::Executor;
 use crate::{
-    batch::{Batch, Deliver},
+    batch::Executor,
     bind::Launch,
-    control::Keep,
     error::Error,
-    gpu::{Adapter, Session},
-    memory::Need,
-    run::Device,
+    gpu::{self, Adapter},
 };
 use sim_compiler::{artifact::Artifact, kernel::schedule::Tuning};
 use std::{path::Path, sync::Arc, thread};
@@ -32,10 +28,10 @@ impl SessionOptions<'_> {
         adapter: &Adapter,
         launch: &Launch,
         inputs: Option<impl FnOnce() -> Result<Launch, Error> + Send>,
-    ) -> Result<(Session, Option<Launch>), Error> {
+    ) -> Result<(Box<dyn Executor>, Option<Launch>), Error> {
         let open = || {
             let artifact = Arc::clone(self.artifact);
-            Session::open(adapter, artifact, self.tuning, self.pipeline_cache, launch)
+            gpu::open(adapter, artifact, self.tuning, self.pipeline_cache, launch)
         };
         // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
         // inputs later in that case, on this thread.
@@ -51,21 +47,5 @@ impl SessionOptions<'_> {
             Ok(launch) => Ok((session?, Some(launch?))),
             Err(panic) => std::panic::resume_unwind(panic),
         }
-    }
-}
-
-impl Executor for Session {
-    fn device(&self) -> Device {
-        Device::Gpu(self.adapter().clone())
-    }
-
-    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need {
-        let mut need = Need::new(launch.agents);
-        self.add_need(launch, keep, held, &mut need);
-        need
-    }
-
-    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
-        self.run_batch(batch, deliver)
     }
 }

@@ -13,13 +13,13 @@ use super::{
     results::Layout,
 };
 use crate::{
-    adapter::AdapterSummary,
-    batch::{Batch, Deliver},
+    batch::{Batch, Deliver, Executor},
     bind::Launch,
     clock::Stopwatch,
     control::Keep,
     error::Error,
     memory::Need,
+    run::Device,
 };
 use sim_compiler::{
     artifact::Artifact,
@@ -56,12 +56,24 @@ struct LaunchSize {
     steps: u32,
 }
 
+/// Opens the adapter and builds the kernel for a launch. `cache` is the directory of the pipeline cache.
+///
+/// # Errors
+/// [`Error::DeviceRefused`], [`Error::AdapterLimit`], and those of the device.
+pub(crate) fn open(
+    adapter: &wgpu::Adapter,
+    artifact: Arc<Artifact>,
+    tuning: Tuning,
+    cache: Option<&Path>,
+    launch: &Launch,
+) -> Result<Box<dyn Executor>, Error> {
+    Ok(Box::new(Session::open(
+        adapter, artifact, tuning, cache, launch,
+    )?))
+}
+
 impl Session {
-    /// Opens the adapter and builds the kernel for a launch. `cache` is the directory of the pipeline cache.
-    ///
-    /// # Errors
-    /// [`Error::DeviceRefused`], [`Error::AdapterLimit`], and those of the device.
-    pub(crate) fn open(
+    fn open(
         adapter: &wgpu::Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
@@ -125,11 +137,6 @@ impl Session {
         Ok(())
     }
 
-    /// The adapter of the device.
-    pub(crate) fn adapter(&self) -> &AdapterSummary {
-        &self.open.adapter
-    }
-
     /// Whether outputs that the caller does not keep are reduced on the device, if it holds all of them at
     /// once.
     fn reduces(&self, launch: &Launch, keep: Keep) -> bool {
@@ -148,56 +155,6 @@ impl Session {
             && reduce::is_possible(&self.open.limits, fields, agents)
     }
 
-    /// Adds the host memory of runs: results, computed inputs and staging buffers; on a software adapter also
-    /// the device's buffers. The caller holds the results of `held` runs at a time.
-    pub(crate) fn add_need(&self, launch: &Launch, keep: Keep, held: usize, need: &mut Need) {
-        let manifest = &self.artifact.manifest;
-        if !launch.absent.is_empty() {
-            need.each("rows of inputs", manifest.input_words.into());
-        }
-        if self.reduces(launch, keep) {
-            return;
-        }
-        need.results(manifest, keep, held);
-        let most = self.pool.most_agents;
-        let agents = chunk::chunk_agents(launch.agents, most, manifest.workgroup_size);
-        let kept = Keep {
-            outputs: true,
-            ..keep
-        };
-        let mut staged = Layout::new(manifest, agents).bytes_back(kept);
-        if !self.open.adapter.kind.is_gpu() {
-            staged += Layout::new(manifest, agents).bytes();
-            staged += u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
-            let tables: usize = launch.data.iter().map(|words| words.len()).sum();
-            need.fixed("tables", tables as u64 * WORD_BYTES);
-        }
-        let chunks = launch.agents.div_ceil(agents.max(1)) as usize * held;
-        need.fixed("buffers", staged * chunks.min(IN_FLIGHT) as u64);
-    }
-
-    /// Runs a batch and delivers its runs.
-    ///
-    /// # Errors
-    /// See [`Executor::run`](crate::backend::Executor::run).
-    pub(crate) fn run_batch(
-        &mut self,
-        batch: &Batch<'_>,
-        deliver: Deliver<'_>,
-    ) -> Result<(), Error> {
-        let result = self.start(batch).and_then(|run| run.run(deliver));
-        match &result {
-            Ok(()) => {
-                if let Some(cache) = self.kernels[0].unsaved.take() {
-                    cache.save(&self.open);
-                }
-            }
-            // No later run must count what this one did.
-            Err(_) => drop(self.open.take_telemetry()),
-        }
-        result
-    }
-
     /// Starts a batch, which the caller drives.
     fn start<'a>(&'a mut self, batch: &'a Batch<'a>) -> Result<BatchRun<'a>, Error> {
         let launch = (batch.complete_launch)(0)?;
@@ -211,6 +168,52 @@ impl Session {
             reduces,
         };
         BatchRun::new(resources, batch, launch)
+    }
+}
+
+impl Executor for Session {
+    fn device(&self) -> Device {
+        Device::Gpu(self.open.adapter.clone())
+    }
+
+    /// Results, computed inputs and staging buffers; on a software adapter also the device's buffers.
+    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need {
+        let manifest = &self.artifact.manifest;
+        let mut need = Need::new(launch.agents);
+        if !launch.absent.is_empty() {
+            need.each("rows of inputs", manifest.input_words.into());
+        }
+        if self.reduces(launch, keep) {
+            return need;
+        }
+        need.results(manifest, keep, held);
+        let most = self.pool.most_agents;
+        let agents = chunk::chunk_agents(launch.agents, most, manifest.workgroup_size);
+        let layout = Layout::new(manifest, agents);
+        let mut staged = layout.bytes_back(keep.with_outputs());
+        if !self.open.adapter.kind.is_gpu() {
+            staged += layout.bytes();
+            staged += u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
+            let tables: usize = launch.data.iter().map(|words| words.len()).sum();
+            need.fixed("tables", tables as u64 * WORD_BYTES);
+        }
+        let chunks = launch.agents.div_ceil(agents.max(1)) as usize * held;
+        need.fixed("buffers", staged * chunks.min(IN_FLIGHT) as u64);
+        need
+    }
+
+    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        let result = self.start(batch).and_then(|run| run.run(deliver));
+        match &result {
+            Ok(()) => {
+                if let Some(cache) = self.kernels[0].unsaved.take() {
+                    cache.save(&self.open);
+                }
+            }
+            // No later run must count what this one did.
+            Err(_) => drop(self.open.take_telemetry()),
+        }
+        result
     }
 }
 

@@ -120,12 +120,8 @@ impl BatchRun<'_> {
             return 1;
         }
         let by_time = SHARED_TIME.as_secs_f64() / alone.as_secs_f64();
-        let outputs = Keep {
-            outputs: true,
-            ..self.batch.keep
-        };
         let (open, manifest) = (self.resources.open, self.resources.manifest);
-        let bytes = Layout::new(manifest, agents).bytes_back(outputs)
+        let bytes = Layout::new(manifest, agents).bytes_back(self.batch.keep.with_outputs())
             + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
         let by_memory = SHARED_BYTES / bytes.max(1);
         let by_uniforms = UniformBlocks::new(open, manifest).count;
