@@ -1,6 +1,5 @@
-//! The backends, each an [`Executor`](crate::batch::Executor).
+//! Where a model may run, and the backends for the CPU; that for GPUs is `gpu`.
 
-pub(crate) mod gpu;
 pub(crate) mod reference;
 pub(crate) mod vector;
 

@@ -1,7 +1,7 @@
 //! Chooses and opens the backend of a batch.
 
 use crate::{
-    backend::{Backend, gpu::SessionOptions, reference::ReferenceBackend, vector::VectorBackend},
+    backend::{Backend, reference::ReferenceBackend, vector::VectorBackend},
     batch::Executor,
     cpu::vector::{Program, TooLarge},
     error::Error,
@@ -9,7 +9,7 @@ use crate::{
     launches::Launches,
 };
 use sim_compiler::kernel::schedule::Tuning;
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, thread};
 
 /// Estimate of the seconds for opening a GPU: the instance, the device and the kernel's pipeline.
 const GPU_SECONDS: f64 = 0.05;
@@ -100,22 +100,36 @@ impl BackendOptions {
         }
     }
 
+    /// Opens a GPU, while another thread computes the inputs of the first run that the caller left out.
     fn open(
         &self,
         adapter: &gpu::Adapter,
         launches: &Launches<'_>,
     ) -> Result<Box<dyn Executor>, Error> {
         let (model, base) = (launches.model, launches.base);
-        let options = SessionOptions {
-            artifact: model.artifact,
-            tuning: self.tuning,
-            pipeline_cache: self.pipeline_cache.as_deref(),
+        let open = || {
+            let cache = self.pipeline_cache.as_deref();
+            gpu::open(
+                adapter,
+                Arc::clone(model.artifact),
+                self.tuning,
+                cache,
+                base,
+            )
         };
-        let inputs = (launches.needs_inputs()).then_some(|| model.with_all_inputs(base));
-        let (session, complete) = options.open(adapter, base, inputs)?;
-        if let Some(complete) = complete {
-            launches.set_complete(complete);
+        // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
+        // inputs later in that case, on this thread.
+        let in_pool = rayon::current_thread_index().is_some();
+        if in_pool || cfg!(target_family = "wasm") || !launches.needs_inputs() {
+            return open();
         }
+        let (session, inputs) = thread::scope(|scope| {
+            let inputs = scope.spawn(|| model.with_all_inputs(base));
+            (open(), inputs.join())
+        });
+        let inputs = inputs.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let session = session?;
+        launches.set_complete(inputs?);
         Ok(session)
     }
 

@@ -276,11 +276,10 @@ impl<'a> BatchRun<'a> {
             copied.map_err(|fault| self.error(fault, job))?;
         }
         for (reduction, job) in submission.reductions.iter().zip(jobs) {
-            let reduced = reduction.read(&mut words);
-            if let Some(fault) = reduced.wrong {
-                return Err(self.error(fault, job));
-            }
-            self.raw(job).sums = Some(reduced.sums);
+            let sums = reduction
+                .read(&mut words)
+                .map_err(|fault| self.error(fault, job))?;
+            self.raw(job).sums = Some(sums);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::{
     clock::{self, Stopwatch},
     error::Error,
     gpu::{
-        adapter::{seconds, summary},
+        adapter::{summary, take_seconds},
         processors,
     },
     telemetry::Telemetry,
@@ -115,7 +115,7 @@ impl OpenDevice {
         device.on_uncaptured_error(Arc::new(move |error| {
             lock(&at_error).stray.get_or_insert(error);
         }));
-        let (instance_seconds, adapter_seconds) = seconds();
+        let (instance_seconds, adapter_seconds) = take_seconds();
         let subgroup = subgroup(adapter, &device);
         let processors = processors::count(adapter);
         Ok(OpenDevice {

@@ -25,6 +25,7 @@ pub(crate) mod binding {
 /// A kernel that is ready to run, and the pace that was measured for it.
 pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
+    /// Why it is as it is, for the run that it was chosen for last.
     pub(crate) decisions: Vec<Decision>,
     /// Agents of a workgroup.
     pub(crate) workgroup_agents: u32,
@@ -77,7 +78,7 @@ impl Kernel {
         let cuts_loops = open.adapter.kind.cuts_long_loops();
         Ok(Kernel {
             schedule,
-            decisions: text.decisions,
+            decisions: Vec::new(),
             workgroup_agents: text.workgroup_size / text.lanes,
             pace: Pace::new(cuts_loops, manifest.inner_rounds, tuning.steps_per_dispatch),
             unsaved: cache,

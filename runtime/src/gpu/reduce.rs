@@ -79,15 +79,6 @@ pub(crate) struct Source<'a> {
     pub(crate) steps: u32,
 }
 
-/// What the host reads back.
-#[derive(Debug)]
-pub(crate) struct Reduced {
-    /// Equal to what the host would compute.
-    pub(crate) sums: Sums,
-    /// The first agent with a wrong step count.
-    pub(crate) wrong: Option<Fault>,
-}
-
 /// A reduction of one run's results, as part of a submission.
 pub(crate) struct Reduction {
     reducer: Arc<Reducer>,
@@ -220,28 +211,29 @@ impl Reduction {
         all.into_iter().map(dispatch).collect()
     }
 
-    /// Reads the report at the front of `words`, and removes it from them.
-    pub(crate) fn read(&self, words: &mut &[u32]) -> Reduced {
+    /// Reads the report at the front of `words`, and removes it from them: what the host would compute.
+    ///
+    /// # Errors
+    /// The first agent with a wrong step count.
+    pub(crate) fn read(&self, words: &mut &[u32]) -> Result<Sums, Fault> {
         let (own, others) = words.split_at(REPORT_HEAD + REPORT_WORDS * self.columns.len());
         *words = others;
         let (head, rest) = own.split_at(REPORT_HEAD);
+        if head[5] != 0 {
+            return Err(Fault {
+                agent: !head[5],
+                word: head[6],
+            });
+        }
         let mut statistics = (self.columns.iter().zip(rest.chunks_exact(REPORT_WORDS)))
             .map(|(column, words)| statistics(column, words));
-        let sums = Sums {
+        Ok(Sums {
             outputs: (self.rows.iter())
                 .map(|&rows| statistics.by_ref().take(rows as usize).collect())
                 .collect(),
             agent_steps: long(&head[0..2]) + (long(&head[2..4]) << 16),
             stopped: head[4].into(),
-        };
-        let wrong = Fault {
-            agent: !head[5],
-            word: head[6],
-        };
-        Reduced {
-            sums,
-            wrong: (head[5] != 0).then_some(wrong),
-        }
+        })
     }
 }
 

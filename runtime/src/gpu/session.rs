@@ -40,20 +40,13 @@ pub(crate) struct Session {
     cache: Option<CacheLocation>,
     /// The kernels that were built; the first one is in use.
     kernels: Vec<Kernel>,
-    /// The size of the launches that the first kernel was chosen for.
-    chosen_for: Option<LaunchSize>,
+    /// The population and the steps of the launches that the first kernel was chosen for.
+    chosen_for: Option<(u32, u32)>,
     pool: BufferPool,
     /// Constant: another tuning needs another session.
     tuning: Tuning,
     /// Declared last, so that the device is closed after its memory is freed.
     open: OpenDevice,
-}
-
-/// What the choice of a kernel depends on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct LaunchSize {
-    population: u32,
-    steps: u32,
 }
 
 /// Opens the adapter and builds the kernel for a launch. `cache` is the directory of the pipeline cache.
@@ -103,10 +96,7 @@ impl Session {
 
     /// Makes the kernel for a launch the first one; builds it if it does not exist.
     fn choose(&mut self, launch: &Launch) -> Result<(), Error> {
-        let size = LaunchSize {
-            population: launch.population,
-            steps: launch.steps,
-        };
+        let size = (launch.population, launch.steps);
         if self.chosen_for == Some(size) {
             return Ok(());
         }
@@ -119,20 +109,22 @@ impl Session {
         } = emit::choose(artifact, &target, &self.tuning);
         kernel.decisions.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
-        match self.kernels.iter().position(|it| it.schedule == schedule) {
-            Some(0) => self.kernels[0].decisions = kernel.decisions,
-            Some(at) => {
-                self.kernels.swap(0, at);
-                self.kernels[0].decisions = kernel.decisions;
-                self.pool.clear();
-            }
+        let decisions = std::mem::take(&mut kernel.decisions);
+        let known = self.kernels.iter().position(|it| it.schedule == schedule);
+        if known != Some(0) {
+            self.pool.clear();
+        }
+        let at = match known {
+            Some(at) => at,
             None => {
                 let (manifest, cache) = (&artifact.manifest, self.cache.as_ref());
                 let built = Kernel::build(open, manifest, schedule, kernel, &self.tuning, cache)?;
-                self.kernels.insert(0, built);
-                self.pool.clear();
+                self.kernels.push(built);
+                self.kernels.len() - 1
             }
-        }
+        };
+        self.kernels.swap(0, at);
+        self.kernels[0].decisions = decisions;
         self.chosen_for = Some(size);
         Ok(())
     }
