@@ -44,9 +44,6 @@ const SQUARES: usize = 2 * 2 * EXPONENTS;
 const NANS: [usize; 2] = [2 * (EXPONENTS - 1), 2 * (2 * EXPONENTS - 1)];
 /// Words of a column's search: the digit, three per target, and the histogram.
 const SEARCH_WORDS: usize = 1 + 3 * TARGETS + 2048;
-/// Words of the task's header, and of a column in the task.
-const TASK_HEAD: usize = 3;
-const TASK_WORDS: usize = 4;
 /// Bindings of all kernels. Outputs and step counts have the numbers that they have in a model's kernel.
 const BINDINGS: [Binding; 5] = [
     (binding::OUTPUTS, READ),
@@ -82,9 +79,8 @@ pub(crate) struct Source<'a> {
 /// A reduction of one run's results, as part of a submission.
 pub(crate) struct Reduction {
     reducer: Arc<Reducer>,
-    columns: Vec<Column>,
-    /// The number of columns of each output.
-    rows: Vec<u32>,
+    /// The columns of each output.
+    outputs: Vec<Vec<Column>>,
     agents: u32,
     buffers: wgpu::BindGroup,
     /// What is read back.
@@ -159,8 +155,12 @@ impl Reduction {
         reducer: Arc<Reducer>,
         source: &Source<'_>,
     ) -> Result<Reduction, Error> {
-        let columns = columns(source.fields, source.agents);
-        let words = task(source, &columns);
+        let fields = source.fields.iter();
+        let outputs: Vec<_> = fields.map(|field| columns(field, source.agents)).collect();
+        let columns = outputs.iter().flatten();
+        let count = columns.clone().count();
+        let mut words = vec![source.agents, source.steps, share(source.agents)];
+        words.extend(columns.flat_map(Column::task));
         let during = "allocating the summary";
         let create = |words: usize, usage| {
             let usage = usage | wgpu::BufferUsages::STORAGE;
@@ -168,9 +168,9 @@ impl Reduction {
         };
         let task = create(words.len(), wgpu::BufferUsages::COPY_DST)?;
         open.write(during, &task, 0, &words)?;
-        let report_words = REPORT_HEAD + REPORT_WORDS * columns.len();
+        let report_words = REPORT_HEAD + REPORT_WORDS * count;
         let report = create(report_words, wgpu::BufferUsages::COPY_SRC)?;
-        let searches = create(SEARCH_WORDS * columns.len(), wgpu::BufferUsages::empty())?;
+        let searches = create(SEARCH_WORDS * count, wgpu::BufferUsages::empty())?;
         let mut buffers = source.results.clone();
         buffers.extend([
             entry(TASK, &task),
@@ -178,8 +178,7 @@ impl Reduction {
             entry(SEARCHES, &searches),
         ]);
         Ok(Reduction {
-            columns,
-            rows: source.fields.iter().map(rows).collect(),
+            outputs,
             agents: source.agents,
             // The kernels have the same bindings.
             buffers: reducer.ran.bind(open, &buffers)?,
@@ -191,9 +190,12 @@ impl Reduction {
     /// The dispatches, in their order.
     pub(crate) fn dispatches(&self) -> Vec<Dispatch<'_>> {
         let groups = |count: u32| count.div_ceil(share(count));
-        let counts = self.columns.iter().map(|column| column.count);
-        let x = counts.map(groups).max().unwrap_or(0);
-        let y = self.columns.len() as u32;
+        let columns = self.outputs.iter().flatten();
+        let y = columns.clone().count() as u32;
+        let x = columns
+            .map(|column| groups(column.count))
+            .max()
+            .unwrap_or(0);
         let Reducer {
             ran,
             moments,
@@ -216,21 +218,25 @@ impl Reduction {
     /// # Errors
     /// The first agent with a wrong step count.
     pub(crate) fn read(&self, words: &mut &[u32]) -> Result<Sums, Fault> {
-        let (own, others) = words.split_at(REPORT_HEAD + REPORT_WORDS * self.columns.len());
+        let columns: usize = self.outputs.iter().map(Vec::len).sum();
+        let (head, others) = words.split_at(REPORT_HEAD);
+        let (reports, others) = others.split_at(REPORT_WORDS * columns);
         *words = others;
-        let (head, rest) = own.split_at(REPORT_HEAD);
         if head[5] != 0 {
             return Err(Fault {
                 agent: !head[5],
                 word: head[6],
             });
         }
-        let mut statistics = (self.columns.iter().zip(rest.chunks_exact(REPORT_WORDS)))
-            .map(|(column, words)| statistics(column, words));
+        let mut reports = reports.chunks_exact(REPORT_WORDS);
+        let output = |columns: &Vec<Column>| {
+            let columns = columns.iter().zip(&mut reports);
+            columns
+                .map(|(column, words)| statistics(column, words))
+                .collect()
+        };
         Ok(Sums {
-            outputs: (self.rows.iter())
-                .map(|&rows| statistics.by_ref().take(rows as usize).collect())
-                .collect(),
+            outputs: self.outputs.iter().map(output).collect(),
             agent_steps: long(&head[0..2]) + (long(&head[2..4]) << 16),
             stopped: head[4].into(),
         })
@@ -264,18 +270,27 @@ fn kind(scalar: Scalar) -> u32 {
     }
 }
 
-fn columns(fields: &[Field], agents: u32) -> Vec<Column> {
-    let mut columns = Vec::new();
-    for field in fields {
-        let rows = rows(field);
-        let words = field.words() / rows.max(1);
-        columns.extend((0..rows).map(|row| Column {
-            scalar: field.scalar,
-            first: (field.word + row) * agents,
-            count: words * agents,
-        }));
+/// The columns of an output.
+fn columns(field: &Field, agents: u32) -> Vec<Column> {
+    let rows = rows(field);
+    let column = |row| Column {
+        scalar: field.scalar,
+        first: (field.word + row) * agents,
+        count: field.words() / rows * agents,
+    };
+    (0..rows).map(column).collect()
+}
+
+impl Column {
+    /// Its words in the kernels' parameters.
+    fn task(&self) -> [u32; 4] {
+        let Column {
+            scalar,
+            first,
+            count,
+        } = *self;
+        [first, count, kind(scalar), share(count)]
     }
-    columns
 }
 
 /// The values of a column that one workgroup reduces.
@@ -283,17 +298,6 @@ fn share(count: u32) -> u32 {
     (count / GROUPS)
         .next_multiple_of(LANES)
         .clamp(LEAST_SHARE, MOST_SHARE)
-}
-
-/// The parameters of the kernels.
-fn task(source: &Source<'_>, columns: &[Column]) -> Vec<u32> {
-    let mut words = Vec::with_capacity(TASK_HEAD + TASK_WORDS * columns.len());
-    words.extend([source.agents, source.steps, share(source.agents)]);
-    for column in columns {
-        let count = column.count;
-        words.extend([column.first, count, kind(column.scalar), share(count)]);
-    }
-    words
 }
 
 /// The statistics of a column, from its part of the report.
