@@ -161,7 +161,8 @@ impl BackendOptions {
 
 /// Whether the CPU is estimated to be done before a GPU is open.
 fn is_short(program: &Result<Program, TooLarge>, launches: &Launches<'_>) -> bool {
-    let (Ok(program), Some(iterations)) = (program, launches.model.artifact.manifest.inner_rounds)
+    let (Ok(program), Some(iterations)) =
+        (program, launches.model.artifact.manifest.inner_iterations)
     else {
         return false;
     };

@@ -80,7 +80,11 @@ impl Kernel {
             schedule,
             decisions: Vec::new(),
             workgroup_agents: text.workgroup_size / text.lanes,
-            pace: Pace::new(cuts_loops, manifest.inner_rounds, tuning.steps_per_dispatch),
+            pace: Pace::new(
+                cuts_loops,
+                manifest.inner_iterations,
+                tuning.steps_per_dispatch,
+            ),
             unsaved: cache,
             main,
             prepare,
