@@ -1,6 +1,6 @@
 //! Submitting: which jobs share a submission, in which buffers, and how many of their steps it computes.
 
-use super::{BatchRun, IN_FLIGHT, StartedRun, Submission, agents};
+use super::{BatchRun, IN_FLIGHT, Submission, agents, whole};
 use crate::{
     clock,
     control::Keep,
@@ -30,7 +30,7 @@ impl BatchRun<'_> {
     /// # Errors
     /// [`Error::Cancelled`], and those of the device.
     pub(in crate::gpu) fn submit_next(&mut self) -> Result<bool, Error> {
-        let has_steps_left = self.in_flight.back().is_some_and(|last| !last.is_last);
+        let has_steps_left = self.in_flight.back().is_some_and(|last| !last.is_last());
         let is_full = self.in_flight.len() >= IN_FLIGHT;
         if is_full || has_steps_left || self.jobs.runs_left() == 0 {
             return Ok(false);
@@ -57,16 +57,12 @@ impl BatchRun<'_> {
         if job.run < self.delivered + self.started.len() {
             return Ok(());
         }
-        let agents = job.launch.agents;
         let raw = RawResults {
             chunks: 0,
             decisions: self.resources.kernel.decisions.clone(),
-            ..RawResults::empty(self.resources.manifest, agents, keep)?
+            ..RawResults::empty(self.resources.manifest, job.launch.agents, keep)?
         };
-        self.started.push_back(StartedRun {
-            raw,
-            agents_left: agents,
-        });
+        self.started.push_back(raw);
         Ok(())
     }
 
@@ -145,9 +141,9 @@ impl BatchRun<'_> {
         let (agents, all_steps) = (agents(&jobs), self.jobs.launch().steps);
         let most = buffers.blocks.count as usize / jobs.len();
         let ranges = (kernel.pace).ranges(agents, first_step..all_steps, most.max(1));
-        let steps = first_step..ranges.last().map_or(all_steps, |range| range.end);
+        let steps = whole(&ranges);
         let (is_first, is_last) = (first_step == 0, steps.end == all_steps);
-        let count = steps.end - steps.start;
+        let count = steps.len() as u32;
         let is_single = is_first && is_last && ranges.len() * jobs.len() == 1;
         let repeats = match is_single && buffers.staging.has_clock() {
             true => self.repeats(agents, count),
@@ -180,15 +176,11 @@ impl BatchRun<'_> {
             timed,
         };
         let submitted = buffers.staging.submit(open, &commands)?;
-        let lengths = ranges.iter().map(|range| range.end - range.start);
         self.in_flight.push_back(Submission {
             buffers,
             jobs,
-            steps,
-            is_last,
-            dispatches: ranges.len(),
+            ranges,
             repeats,
-            longest: lengths.max().unwrap_or(0),
             reductions,
             submitted,
             since: clock::now(),
