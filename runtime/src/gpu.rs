@@ -34,5 +34,5 @@ mod submission;
 
 pub use adapter::{Preload, adapters, preload};
 pub(crate) use adapter::{best, best_gpu};
-pub(crate) use session::open;
+pub(crate) use session::Session;
 pub(crate) use wgpu::Adapter;

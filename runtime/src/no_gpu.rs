@@ -32,13 +32,18 @@ pub(crate) fn best(_wanted: Option<&str>) -> Result<Adapter, Error> {
     Err(Error::NoGpuSupport)
 }
 
-/// Cannot be called: there are no adapters.
-pub(crate) fn open(
-    adapter: &Adapter,
-    _artifact: Arc<Artifact>,
-    _tuning: Tuning,
-    _cache: Option<&Path>,
-    _launch: &Launch,
-) -> Result<Box<dyn Executor>, Error> {
-    match *adapter {}
+/// Cannot be opened.
+pub(crate) enum Session {}
+
+impl Session {
+    /// Cannot be called: there are no adapters.
+    pub(crate) fn open(
+        adapter: &Adapter,
+        _artifact: Arc<Artifact>,
+        _tuning: Tuning,
+        _cache: Option<&Path>,
+        _launch: &Launch,
+    ) -> Result<Box<dyn Executor>, Error> {
+        match *adapter {}
+    }
 }

@@ -108,20 +108,15 @@ impl BackendOptions {
     ) -> Result<Box<dyn Executor>, Error> {
         let (model, base) = (launches.model, launches.base);
         let open = || {
-            let cache = self.pipeline_cache.as_deref();
-            gpu::open(
-                adapter,
-                Arc::clone(model.artifact),
-                self.tuning,
-                cache,
-                base,
-            )
+            let (artifact, cache) = (Arc::clone(model.artifact), self.pipeline_cache.as_deref());
+            gpu::Session::open(adapter, artifact, self.tuning, cache, base)
         };
         // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
         // inputs later in that case, on this thread.
         let in_pool = rayon::current_thread_index().is_some();
         if in_pool || cfg!(target_family = "wasm") || !launches.needs_inputs() {
-            return open();
+            let session = open()?;
+            return Ok(session);
         }
         let (session, inputs) = thread::scope(|scope| {
             let inputs = scope.spawn(|| model.with_all_inputs(base));

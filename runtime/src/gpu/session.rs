@@ -49,30 +49,18 @@ pub(crate) struct Session {
     open: OpenDevice,
 }
 
-/// Opens the adapter and builds the kernel for a launch. `cache` is the directory of the pipeline cache.
-///
-/// # Errors
-/// [`Error::DeviceRefused`], [`Error::AdapterLimit`], and those of the device.
-pub(crate) fn open(
-    adapter: &wgpu::Adapter,
-    artifact: Arc<Artifact>,
-    tuning: Tuning,
-    cache: Option<&Path>,
-    launch: &Launch,
-) -> Result<Box<dyn Executor>, Error> {
-    Ok(Box::new(Session::open(
-        adapter, artifact, tuning, cache, launch,
-    )?))
-}
-
 impl Session {
-    fn open(
+    /// Opens the adapter and builds the kernel for a launch. `cache` is the directory of the pipeline cache.
+    ///
+    /// # Errors
+    /// [`Error::DeviceRefused`], [`Error::AdapterLimit`], and those of the device.
+    pub(crate) fn open(
         adapter: &wgpu::Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
         cache: Option<&Path>,
         launch: &Launch,
-    ) -> Result<Session, Error> {
+    ) -> Result<Box<Session>, Error> {
         let open = OpenDevice::open(adapter)?;
         let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
         let cache = cache.zip(key).map(|(directory, key)| CacheLocation {
@@ -81,7 +69,7 @@ impl Session {
         });
         let most_agents = buffer_set::most_agents(&open, &artifact.manifest)?;
         let asked = tuning.max_agents_per_chunk.unwrap_or(u32::MAX).max(1);
-        let mut session = Session {
+        let mut session = Box::new(Session {
             artifact,
             cache,
             kernels: Vec::new(),
@@ -89,7 +77,7 @@ impl Session {
             pool: BufferPool::new(most_agents.min(asked)),
             tuning,
             open,
-        };
+        });
         session.choose(launch)?;
         Ok(session)
     }
