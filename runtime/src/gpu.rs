@@ -5,8 +5,8 @@
 //! * `adapter`, `device`: the adapters of the machine, an open device. `processors`: what wgpu does not say.
 //! * `chunk`, `pace`: how a run is split into chunks of agents and ranges of steps; pure arithmetic. `jobs`:
 //!   the chunks of a batch.
-//! * `entry_point`: a compiled entry point, the buffers bound to it, and its dispatches. `cache`: pipelines on
-//!   disk. `kernel`: the entry points of a model.
+//! * `entry_point`: a compiled entry point, the buffers bound to it, and its dispatches. `cache`: pipelines
+//!   on disk. `kernel`: the entry points of a model.
 //! * `results`, `readback`, `reduce`: results on the device and their conversion for the caller.
 //! * `submission`: one command buffer, and the staging buffer for what is read back. `buffer_set`: the other
 //!   buffers of a submission. `buffer_pool`: what is kept of these.
