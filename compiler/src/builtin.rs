@@ -20,8 +20,6 @@ use crate::value::{Type, Value};
 pub struct Builtin {
     /// As a `.sim` file calls it.
     pub name: &'static str,
-    /// The heading in the reference manual.
-    pub area: Area,
     /// Names of the parameters, for messages and the manual.
     pub params: &'static [&'static str],
     /// What it does.
@@ -149,6 +147,16 @@ pub enum Wgsl {
     Expression(&'static str),
 }
 
+impl Wgsl {
+    const fn helper(
+        name: &'static str,
+        text: &'static str,
+        needs: &'static [&'static str],
+    ) -> Wgsl {
+        Wgsl::Helper { name, text, needs }
+    }
+}
+
 /// How far a backend's result may be from the reference. A backend may also flush denormal arguments and
 /// results to zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,8 +185,34 @@ impl Tolerance {
     /// The size of arguments that a tolerance is good for where nothing smaller is said: 1e30.
     pub const WIDE: f32 = 1e30;
 
+    /// So many units in the last place.
+    const fn ulp(ulp: f32) -> Tolerance {
+        Tolerance::Ulp {
+            ulp,
+            up_to: Tolerance::WIDE,
+        }
+    }
+
+    /// This absolute error, or this relative one where that is larger.
+    const fn within(absolute: f32, relative: f32) -> Tolerance {
+        Tolerance::Mixed {
+            absolute,
+            relative,
+            up_to: Tolerance::WIDE,
+        }
+    }
+
+    /// The same for float arguments of at most this size only.
+    const fn up_to(mut self, size: f32) -> Tolerance {
+        match &mut self {
+            Tolerance::Exact => {}
+            Tolerance::Ulp { up_to, .. } | Tolerance::Mixed { up_to, .. } => *up_to = size,
+        }
+        self
+    }
+
     /// The largest float arguments for which it holds.
-    pub fn up_to(&self) -> f32 {
+    pub fn largest_argument(&self) -> f32 {
         match self {
             Tolerance::Exact => Tolerance::WIDE,
             Tolerance::Ulp { up_to, .. } | Tolerance::Mixed { up_to, .. } => *up_to,
@@ -296,6 +330,11 @@ impl BuiltinId {
 }
 
 impl Builtin {
+    /// The heading in the reference manual.
+    pub fn area(&self) -> Area {
+        table::area(self.name)
+    }
+
     /// Its pure meaning.
     ///
     /// # Panics

@@ -93,7 +93,7 @@ fn optimised(
     size::check_program(&program)?;
     let manifest = &mut lowered.manifest;
     manifest.generator = options.generator.name().to_string();
-    manifest.inner_rounds = ir::cost::iterations::inner_iterations(&program);
+    manifest.inner_iterations = ir::cost::iterations::inner_iterations(&program);
     Ok((lowered, program))
 }
 

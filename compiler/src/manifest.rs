@@ -116,7 +116,7 @@ pub struct Manifest {
     pub workgroup_size: u32,
     /// Iterations of inner loops in one step at most, also in `init` and `finish`; none if it depends on
     /// values of the run. The time loop is not counted.
-    pub inner_rounds: Option<u64>,
+    pub inner_iterations: Option<u64>,
     /// The step table, if the kernel has one.
     #[serde(default)]
     pub step_table: Option<StepTable>,

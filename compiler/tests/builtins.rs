@@ -62,7 +62,7 @@ fn floats_have_a_derivative_per_parameter() {
         let has_floats = instances(pure)
             .iter()
             .any(|&t| pure.result.resolve(t).is_float());
-        let of_vectors = row.area == Area::Vector && pure.result != Slot::Component;
+        let of_vectors = row.area() == Area::Vector && pure.result != Slot::Component;
         let expected = if has_floats && !of_vectors {
             row.params.len()
         } else {

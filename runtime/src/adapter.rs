@@ -56,4 +56,11 @@ impl AdapterKind {
             AdapterKind::Other | AdapterKind::Software => false,
         }
     }
+
+    /// Whether the driver may silently end loops after 65,535 iterations. Mesa's llvmpipe does; adapters of
+    /// unknown kind are assumed to.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn cuts_long_loops(self) -> bool {
+        !self.is_gpu()
+    }
 }

@@ -56,15 +56,10 @@ impl Array {
 
     /// The words converted to the field's type.
     pub(crate) fn words_for(&self, role: Role, field: &Field) -> Result<Arc<[u32]>, Error> {
-        if let Some(value) = self.overflow {
-            return Err(Error::NotRepresentable {
-                role,
-                name: field.name.clone(),
-                expected: field.scalar,
-                value,
-            });
-        }
-        let words = self.converted(role, field)?;
+        let words = match self.overflow {
+            Some(value) => Err(not_representable(role, field, value)),
+            None => self.converted(role, field),
+        }?;
         if !field.variants.is_empty()
             && let Some(&value) = words
                 .iter()
@@ -86,12 +81,7 @@ impl Array {
                 .iter()
                 .map(|&word| convert(word))
                 .collect::<Result<Arc<[u32]>, f64>>()
-                .map_err(|value| Error::NotRepresentable {
-                    role,
-                    name: field.name.clone(),
-                    expected: field.scalar,
-                    value,
-                })
+                .map_err(|value| not_representable(role, field, value))
         };
         match (field.scalar, self.scalar) {
             (Scalar::Bool, Scalar::Bool) => each(|word| Ok((word != 0).into())),
@@ -165,6 +155,15 @@ impl Array {
     }
 }
 
+fn not_representable(role: Role, field: &Field, value: f64) -> Error {
+    Error::NotRepresentable {
+        role,
+        name: field.name.clone(),
+        expected: field.scalar,
+        value,
+    }
+}
+
 fn exact_float(value: f64) -> Result<u32, f64> {
     let float = value as f32;
     if f64::from(float) == value {
@@ -186,13 +185,6 @@ pub trait Number: Copy {
     }
 }
 
-impl Number for f32 {
-    const SCALAR: Scalar = Scalar::F32;
-    fn word(self) -> u32 {
-        self.to_bits()
-    }
-}
-
 impl Number for f64 {
     const SCALAR: Scalar = Scalar::F32;
     fn word(self) -> u32 {
@@ -203,26 +195,21 @@ impl Number for f64 {
     }
 }
 
-impl Number for i32 {
-    const SCALAR: Scalar = Scalar::I32;
-    fn word(self) -> u32 {
-        self as u32
-    }
+macro_rules! number {
+    ($ty:ty, $scalar:ident, $word:expr) => {
+        impl Number for $ty {
+            const SCALAR: Scalar = Scalar::$scalar;
+            fn word(self) -> u32 {
+                $word(self)
+            }
+        }
+    };
 }
 
-impl Number for u32 {
-    const SCALAR: Scalar = Scalar::U32;
-    fn word(self) -> u32 {
-        self
-    }
-}
-
-impl Number for bool {
-    const SCALAR: Scalar = Scalar::Bool;
-    fn word(self) -> u32 {
-        self.into()
-    }
-}
+number!(f32, F32, f32::to_bits);
+number!(i32, I32, i32::cast_unsigned);
+number!(u32, U32, u32::from);
+number!(bool, Bool, u32::from);
 
 impl<T: Number> From<T> for Array {
     fn from(value: T) -> Array {
@@ -244,26 +231,19 @@ impl<T: Number> From<&[T]> for Array {
     }
 }
 
-impl<T: Number> From<&Vec<T>> for Array {
-    fn from(values: &Vec<T>) -> Array {
-        values.as_slice().into()
-    }
+macro_rules! from_slice {
+    ($([$($parameters:tt)+] $ty:ty;)+) => {$(
+        impl<$($parameters)+> From<$ty> for Array {
+            fn from(values: $ty) -> Array {
+                values.as_slice().into()
+            }
+        }
+    )+};
 }
 
-impl<T: Number> From<Vec<T>> for Array {
-    fn from(values: Vec<T>) -> Array {
-        values.as_slice().into()
-    }
-}
-
-impl<T: Number, const N: usize> From<[T; N]> for Array {
-    fn from(values: [T; N]) -> Array {
-        values.as_slice().into()
-    }
-}
-
-impl<T: Number, const N: usize> From<&[T; N]> for Array {
-    fn from(values: &[T; N]) -> Array {
-        values.as_slice().into()
-    }
+from_slice! {
+    [T: Number] &Vec<T>;
+    [T: Number] Vec<T>;
+    [T: Number, const N: usize] [T; N];
+    [T: Number, const N: usize] &[T; N];
 }

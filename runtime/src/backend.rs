@@ -1,6 +1,5 @@
-//! The backends behind one interface.
+//! Where a model may run, and the backends for the CPU; that for GPUs is `gpu`.
 
-pub(crate) mod gpu;
 pub(crate) mod reference;
 pub(crate) mod vector;
 
@@ -8,11 +7,8 @@ use crate::{
     batch::{Batch, Deliver},
     bind::Launch,
     control::Control,
-    control::Keep,
     error::Error,
-    memory::Need,
     results::RawResults,
-    run::Device,
 };
 
 /// Where a model runs.
@@ -29,22 +25,6 @@ pub enum Backend {
     /// The reference interpreter, which defines the meaning of the language. Slow; gives the same bits as
     /// `Cpu`.
     Reference,
-}
-
-/// A backend that is ready to run one model.
-pub(crate) trait Executor: Send {
-    /// What it runs on.
-    fn device(&self) -> Device;
-
-    /// The host memory that runs like `launch` allocate, beside the inputs in the launch. The caller holds
-    /// the results of `held` runs at a time.
-    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need;
-
-    /// Runs a batch and delivers the results of its runs in the order of their numbers.
-    ///
-    /// # Errors
-    /// Runs that were delivered before the error are valid.
-    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error>;
 }
 
 /// Runs a batch one run after the other.

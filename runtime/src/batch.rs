@@ -1,10 +1,13 @@
-//! What a backend gets: runs of one model that differ only by their launches.
+//! The interface of all backends: what one gets, runs of one model that differ only by their launches, and
+//! what it does with them.
 
 use crate::{
     bind::Launch,
     control::{Control, Keep},
     error::Error,
+    memory::Need,
     results::RawResults,
+    run::Device,
 };
 use std::sync::Arc;
 
@@ -34,4 +37,20 @@ pub(crate) struct Batch<'a> {
     pub(crate) same_inputs: bool,
     pub(crate) keep: Keep,
     pub(crate) control: Control<'a>,
+}
+
+/// A backend that is ready to run one model.
+pub(crate) trait Executor: Send {
+    /// What it runs on.
+    fn device(&self) -> Device;
+
+    /// The host memory that runs like `launch` allocate, beside the inputs in the launch. The caller holds
+    /// the results of `held` runs at a time.
+    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need;
+
+    /// Runs a batch and delivers the results of its runs in the order of their numbers.
+    ///
+    /// # Errors
+    /// Runs that were delivered before the error are valid.
+    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error>;
 }

@@ -88,6 +88,14 @@ pub(crate) struct Keep {
 }
 
 impl Keep {
+    /// The same with outputs.
+    pub(crate) fn with_outputs(self) -> Keep {
+        Keep {
+            outputs: true,
+            ..self
+        }
+    }
+
     /// Outputs, step counts and states.
     pub(crate) const ALL: Keep = Keep {
         outputs: true,

@@ -3,11 +3,13 @@
 //! In the order of their dependencies; a file uses only files above it.
 //!
 //! * `adapter`, `device`: the adapters of the machine, an open device. `processors`: what wgpu does not say.
-//! * `chunk`, `pace`: how a run is split into chunks of agents and ranges of steps; pure arithmetic.
-//! * `cache`: pipelines on disk. `kernel`: shader module and pipelines.
-//! * `results`, `readback`, `staging`, `reduce`: results on the device and their way to the host.
-//! * `inputs`, `uniforms`, `step_table`, `buffer_set`: the buffers of a submission. `commands`: what it does.
-//!   `buffer_pool`: what is kept of these.
+//! * `chunk`, `pace`: how a run is split into chunks of agents and ranges of steps; pure arithmetic. `jobs`:
+//!   the chunks of a batch.
+//! * `entry_point`: a compiled entry point, the buffers bound to it, and its dispatches. `cache`: pipelines
+//!   on disk. `kernel`: the entry points of a model.
+//! * `results`, `readback`, `reduce`: results on the device and their conversion for the caller.
+//! * `submission`: one command buffer, and the staging buffer for what is read back. `buffer_set`: the other
+//!   buffers of a submission. `buffer_pool`: what is kept of these.
 //! * `batch_run`: the state machine that runs a batch. `choose`: the facts that the choice of a kernel needs.
 //!   `session`: a device with its kernels, which runs batches.
 
@@ -18,9 +20,9 @@ mod buffer_set;
 mod cache;
 mod choose;
 mod chunk;
-mod commands;
 mod device;
-mod inputs;
+mod entry_point;
+mod jobs;
 mod kernel;
 mod pace;
 mod processors;
@@ -28,9 +30,7 @@ mod readback;
 mod reduce;
 mod results;
 mod session;
-mod staging;
-mod step_table;
-mod uniforms;
+mod submission;
 
 pub use adapter::{Preload, adapters, preload};
 pub(crate) use adapter::{best, best_gpu};

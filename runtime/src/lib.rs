@@ -24,9 +24,9 @@
 //! * `cpu`: the two machines for the IR, which use nothing of the above.
 //! * `values`, `statistics`, `results`, `run`: what a run gives, from raw words to typed columns. `compare`:
 //!   whether two runs gave the same.
-//! * `bind`: checks what the caller gave and lays it out in words. `batch`: the runs that a backend gets.
+//! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
-//! * `backend`: one interface, implemented by `backend::reference`, `backend::vector` and `backend::gpu`.
+//! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
 //! * `launches`: the launches of a batch. `select`: chooses a backend. `exclusive`: serialises runs.
 //! * `simulation`: the public entry point.
 //!

@@ -1,21 +1,11 @@
 //! Replaces `gpu` in builds without the feature `gpu`: there are no adapters, so no session can be created.
 
-use crate::{
-    adapter::AdapterSummary,
-    batch::{Batch, Deliver},
-    bind::Launch,
-    control::Keep,
-    error::Error,
-    memory::Need,
-};
+use crate::{adapter::AdapterSummary, batch::Executor, bind::Launch, error::Error};
 use sim_compiler::{artifact::Artifact, kernel::schedule::Tuning};
 use std::{path::Path, sync::Arc};
 
 /// An adapter; uninhabited.
 pub(crate) enum Adapter {}
-
-/// A session; uninhabited.
-pub(crate) enum Session {}
 
 /// Lists the adapters of this machine: none in this build, which has no GPU support.
 pub fn adapters() -> Vec<AdapterSummary> {
@@ -42,6 +32,9 @@ pub(crate) fn best(_wanted: Option<&str>) -> Result<Adapter, Error> {
     Err(Error::NoGpuSupport)
 }
 
+/// Cannot be opened.
+pub(crate) enum Session {}
+
 impl Session {
     /// Cannot be called: there are no adapters.
     pub(crate) fn open(
@@ -50,26 +43,7 @@ impl Session {
         _tuning: Tuning,
         _cache: Option<&Path>,
         _launch: &Launch,
-    ) -> Result<Session, Error> {
+    ) -> Result<Box<dyn Executor>, Error> {
         match *adapter {}
-    }
-
-    /// Cannot be called: there are no sessions.
-    pub(crate) fn adapter(&self) -> &AdapterSummary {
-        match *self {}
-    }
-
-    /// Cannot be called: there are no sessions.
-    pub(crate) fn add_need(&self, _launch: &Launch, _keep: Keep, _held: usize, _need: &mut Need) {
-        match *self {}
-    }
-
-    /// Cannot be called: there are no sessions.
-    pub(crate) fn run_batch(
-        &mut self,
-        _batch: &Batch<'_>,
-        _deliver: Deliver<'_>,
-    ) -> Result<(), Error> {
-        match *self {}
     }
 }

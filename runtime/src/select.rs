@@ -1,16 +1,15 @@
 //! Chooses and opens the backend of a batch.
 
 use crate::{
-    backend::{
-        Backend, Executor, gpu::SessionOptions, reference::ReferenceBackend, vector::VectorBackend,
-    },
-    cpu::vector::{NotCompiled, Program},
+    backend::{Backend, reference::ReferenceBackend, vector::VectorBackend},
+    batch::Executor,
+    cpu::vector::{Program, NotCompiled},
     error::Error,
     gpu,
     launches::Launches,
 };
 use sim_compiler::kernel::schedule::Tuning;
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, thread};
 
 /// Estimate of the seconds for opening a GPU: the instance, the device and the kernel's pipeline.
 const GPU_SECONDS: f64 = 0.05;
@@ -37,9 +36,9 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
-    fn new(backend: impl Executor + 'static, reason: impl Into<String>) -> Selected {
+    fn new(backend: Box<dyn Executor>, reason: impl Into<String>) -> Selected {
         Selected {
-            backend: Box::new(backend),
+            backend,
             reason: reason.into(),
             for_short_run: false,
         }
@@ -57,7 +56,7 @@ impl BackendOptions {
         match self.backend {
             Backend::Reference => {
                 let artifact = Arc::clone(artifact);
-                let backend = ReferenceBackend { artifact };
+                let backend = Box::new(ReferenceBackend { artifact });
                 Ok(Selected::new(
                     backend,
                     "the reference interpreter was asked for",
@@ -103,21 +102,34 @@ impl BackendOptions {
         }
     }
 
-    fn open(&self, adapter: &gpu::Adapter, launches: &Launches<'_>) -> Result<gpu::Session, Error> {
+    /// Opens a GPU, while another thread computes the inputs of the first run that the caller left out.
+    fn open(
+        &self,
+        adapter: &gpu::Adapter,
+        launches: &Launches<'_>,
+    ) -> Result<Box<dyn Executor>, Error> {
         let (model, base) = (launches.model, launches.base);
         if model.artifact.program.has_worlds() {
             return Err(Error::WorldsOnGpu);
         }
-        let options = SessionOptions {
-            artifact: model.artifact,
-            tuning: self.tuning,
-            pipeline_cache: self.pipeline_cache.as_deref(),
+        let open = || {
+            let (artifact, cache) = (Arc::clone(model.artifact), self.pipeline_cache.as_deref());
+            gpu::Session::open(adapter, artifact, self.tuning, cache, base)
         };
-        let inputs = (launches.needs_inputs()).then_some(|| model.with_all_inputs(base));
-        let (session, complete) = options.open(adapter, base, inputs)?;
-        if let Some(complete) = complete {
-            launches.set_complete(complete);
+        // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
+        // inputs later in that case, on this thread.
+        let in_pool = rayon::current_thread_index().is_some();
+        if in_pool || cfg!(target_family = "wasm") || !launches.needs_inputs() {
+            let session = open()?;
+            return Ok(session);
         }
+        let (session, inputs) = thread::scope(|scope| {
+            let inputs = scope.spawn(|| model.with_all_inputs(base));
+            (open(), inputs.join())
+        });
+        let inputs = inputs.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let session = session?;
+        launches.set_complete(inputs?);
         Ok(session)
     }
 
@@ -130,22 +142,27 @@ impl BackendOptions {
     ) -> Selected {
         let artifact = Arc::clone(launches.model.artifact);
         match program {
-            Ok(program) => Selected::new(
-                VectorBackend {
+            Ok(program) => {
+                let reduce = self.tuning.reduce;
+                let backend = VectorBackend {
                     program,
                     artifact,
-                    reduce: self.tuning.reduce,
-                },
-                reason,
-            ),
-            Err(why) => Selected::new(ReferenceBackend { artifact }, format!("{reason}; {why}")),
+                    reduce,
+                };
+                Selected::new(Box::new(backend), reason)
+            }
+            Err(why) => {
+                let backend = Box::new(ReferenceBackend { artifact });
+                Selected::new(backend, format!("{reason}; {why}"))
+            }
         }
     }
 }
 
 /// Whether the CPU is estimated to be done before a GPU is open.
 fn is_short(program: &Result<Program, NotCompiled>, launches: &Launches<'_>) -> bool {
-    let (Ok(program), Some(iterations)) = (program, launches.model.artifact.manifest.inner_rounds)
+    let (Ok(program), Some(iterations)) =
+        (program, launches.model.artifact.manifest.inner_iterations)
     else {
         return false;
     };

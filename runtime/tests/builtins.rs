@@ -54,7 +54,7 @@ fn derivatives_are_slopes() {
     for (row, pure) in pure_rows() {
         let of_floats = (pure.params.iter())
             .all(|slot| matches!(slot.resolve(Type::F32), Type::F32 | Type::Bool));
-        let scalar = pure.class.contains(Type::F32) && row.area != Area::Vector;
+        let scalar = pure.class.contains(Type::F32) && row.area() != Area::Vector;
         if !(of_floats && scalar) || pure.params.contains(&Slot::Bool) {
             continue;
         }
@@ -159,7 +159,7 @@ impl Words {
 fn sizes() -> Vec<f32> {
     let mut sizes: Vec<f32> = Vec::new();
     for (_, pure) in pure_rows() {
-        let size = pure.tolerance.up_to();
+        let size = pure.tolerance.largest_argument();
         if !sizes.contains(&size) {
             sizes.push(size);
         }
@@ -172,7 +172,7 @@ fn input(row: &Builtin, pure: &Pure, slot: Slot, t: Type, k: usize) -> String {
     let ty = slot.resolve(t);
     let size = sizes()
         .iter()
-        .position(|&size| size == pure.tolerance.up_to());
+        .position(|&size| size == pure.tolerance.largest_argument());
     let size = size.expect("its size is among them");
     match ty {
         Type::I32 if row.name == "ldexp" => "exponent".to_owned(),

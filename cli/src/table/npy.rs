@@ -20,19 +20,19 @@ use std::{
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Types of elements that are read.
+/// A type of elements that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Element {
-    F4,
-    F8,
-    I1,
-    I2,
-    I4,
-    I8,
-    U1,
-    U2,
-    U4,
-    U8,
+struct Element {
+    kind: ElementKind,
+    /// Bytes of one.
+    size: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ElementKind {
+    Float,
+    Signed,
+    Unsigned,
     Bool,
 }
 
@@ -44,32 +44,24 @@ enum Number {
 }
 
 impl Element {
-    /// By NumPy's type string.
+    /// By NumPy's type string: the order of bytes, a letter, and their number.
     fn of(descr: &str) -> Option<Element> {
-        Some(match descr {
-            "<f4" => Element::F4,
-            "<f8" => Element::F8,
-            "|i1" | "<i1" => Element::I1,
-            "<i2" => Element::I2,
-            "<i4" => Element::I4,
-            "<i8" => Element::I8,
-            "|u1" | "<u1" => Element::U1,
-            "<u2" => Element::U2,
-            "<u4" => Element::U4,
-            "<u8" => Element::U8,
-            "|b1" | "<b1" => Element::Bool,
+        let one_byte = descr.strip_prefix('|').filter(|rest| rest.ends_with('1'));
+        let (kind, size) = match one_byte.or_else(|| descr.strip_prefix('<'))? {
+            "f4" => (ElementKind::Float, 4),
+            "f8" => (ElementKind::Float, 8),
+            "i1" => (ElementKind::Signed, 1),
+            "i2" => (ElementKind::Signed, 2),
+            "i4" => (ElementKind::Signed, 4),
+            "i8" => (ElementKind::Signed, 8),
+            "u1" => (ElementKind::Unsigned, 1),
+            "u2" => (ElementKind::Unsigned, 2),
+            "u4" => (ElementKind::Unsigned, 4),
+            "u8" => (ElementKind::Unsigned, 8),
+            "b1" => (ElementKind::Bool, 1),
             _ => return None,
-        })
-    }
-
-    /// Bytes of one.
-    fn size(self) -> usize {
-        match self {
-            Element::I1 | Element::U1 | Element::Bool => 1,
-            Element::I2 | Element::U2 => 2,
-            Element::F4 | Element::I4 | Element::U4 => 4,
-            Element::F8 | Element::I8 | Element::U8 => 8,
-        }
+        };
+        Some(Element { kind, size })
     }
 
     /// The number in `size` bytes.
@@ -77,41 +69,36 @@ impl Element {
         let mut wide = [0; 8];
         wide[..bytes.len()].copy_from_slice(bytes);
         let bits = u64::from_le_bytes(wide);
-        match self {
-            Element::F4 => Number::Float(f32::from_bits(bits as u32).into()),
-            Element::F8 => Number::Float(f64::from_bits(bits)),
-            Element::I1 => Number::Whole((bits as i8).into()),
-            Element::I2 => Number::Whole((bits as i16).into()),
-            Element::I4 => Number::Whole((bits as i32).into()),
-            Element::I8 => Number::Whole((bits as i64).into()),
-            Element::U1 | Element::U2 | Element::U4 | Element::U8 => Number::Whole(bits.into()),
-            Element::Bool => Number::Whole((bits != 0).into()),
+        let unused = 64 - 8 * self.size;
+        match self.kind {
+            ElementKind::Float if self.size == 4 => {
+                Number::Float(f32::from_bits(bits as u32).into())
+            }
+            ElementKind::Float => Number::Float(f64::from_bits(bits)),
+            ElementKind::Signed => Number::Whole((((bits << unused) as i64) >> unused).into()),
+            ElementKind::Unsigned => Number::Whole(bits.into()),
+            ElementKind::Bool => Number::Whole((bits != 0).into()),
         }
     }
 
     /// The bytes are the field's words already.
     fn is_word_of(self, scalar: Scalar) -> bool {
-        match scalar {
-            Scalar::F32 => self == Element::F4,
-            Scalar::I32 => self == Element::I4,
-            Scalar::U32 => self == Element::U4,
-            Scalar::Bool => false,
-        }
+        let kind = match scalar {
+            Scalar::F32 => ElementKind::Float,
+            Scalar::I32 => ElementKind::Signed,
+            Scalar::U32 => ElementKind::Unsigned,
+            Scalar::Bool => return false,
+        };
+        (self.kind, self.size) == (kind, 4)
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Element::F4 => "float32",
-            Element::F8 => "float64",
-            Element::I1 => "int8",
-            Element::I2 => "int16",
-            Element::I4 => "int32",
-            Element::I8 => "int64",
-            Element::U1 => "uint8",
-            Element::U2 => "uint16",
-            Element::U4 => "uint32",
-            Element::U8 => "uint64",
-            Element::Bool => "bool",
+    fn name(self) -> String {
+        let bits = 8 * self.size;
+        match self.kind {
+            ElementKind::Float => format!("float{bits}"),
+            ElementKind::Signed => format!("int{bits}"),
+            ElementKind::Unsigned => format!("uint{bits}"),
+            ElementKind::Bool => "bool".to_owned(),
         }
     }
 }
@@ -156,7 +143,7 @@ pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Pro
         .shape
         .iter()
         .try_fold(1_u64, |all, &n| all.checked_mul(n));
-    let bytes = count.and_then(|count| count.checked_mul(header.element.size() as u64));
+    let bytes = count.and_then(|count| count.checked_mul(header.element.size as u64));
     let (Some(count), Some(bytes)) = (count, bytes) else {
         return Err(problem::npy_malformed(
             path,
@@ -187,7 +174,7 @@ fn read_words(
     field: &Field,
 ) -> Result<Vec<u32>, Problem> {
     let kind = Kind::of(field);
-    let size = header.element.size();
+    let size = header.element.size;
     let plain = header.element.is_word_of(field.scalar) && field.variants.is_empty();
     let word_bytes = u64::from(field.scalar.words()) * WORD_BYTES;
     MemoryCheck::default().hold(path, count.saturating_mul(word_bytes))?;

@@ -23,9 +23,9 @@ pub fn reference() -> String {
     let mut text = HEAD.to_owned();
     let mut area = None;
     for row in table::rows() {
-        if area != Some(row.area) {
-            area = Some(row.area);
-            let (title, lead) = heading(row.area);
+        if area != Some(row.area()) {
+            area = Some(row.area());
+            let (title, lead) = heading(row.area());
             write!(text, "\n## {title}\n\n{lead}\n").expect("a String takes all");
         }
         entry(&mut text, row).expect("a String takes all");
@@ -84,7 +84,7 @@ fn facts(text: &mut String, row: &Builtin, pure: &Pure) -> std::fmt::Result {
             absolute, relative, ..
         } => format!("{absolute:e} absolute or {relative:e} relative"),
     };
-    let range = match pure.tolerance.up_to() {
+    let range = match pure.tolerance.largest_argument() {
         Tolerance::WIDE => String::new(),
         size => format!(", for arguments up to {size:?} in size"),
     };

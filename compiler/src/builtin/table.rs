@@ -24,37 +24,37 @@ mod trigonometry_text;
 mod vector;
 
 use super::eval::ill_typed;
-use super::{Bounds, Builtin, BuiltinId, Class, Cost, Precise, Pure, Slot, Tolerance, Wgsl};
+use super::{Area, Bounds, Builtin, BuiltinId, Class, Cost, Precise, Pure, Slot, Tolerance, Wgsl};
 use crate::value::Value;
 
-const AREAS: [&[Builtin]; 8] = [
-    arithmetic::ROWS,
-    exponential::ROWS,
-    trigonometry::ROWS,
-    activation::ROWS,
-    vector::ROWS,
-    bits::ROWS,
-    fold::ROWS,
-    random::ROWS,
+const AREAS: [(Area, &[Builtin]); 8] = [
+    (Area::Arithmetic, arithmetic::ROWS),
+    (Area::Exponential, exponential::ROWS),
+    (Area::Trigonometry, trigonometry::ROWS),
+    (Area::Activation, activation::ROWS),
+    (Area::Vector, vector::ROWS),
+    (Area::Bits, bits::ROWS),
+    (Area::Fold, fold::ROWS),
+    (Area::Random, random::ROWS),
 ];
 
 /// How many builtins there are.
 pub const COUNT: usize = {
     let (mut count, mut area) = (0, 0);
     while area < AREAS.len() {
-        count += AREAS[area].len();
+        count += AREAS[area].1.len();
         area += 1;
     }
     count
 };
 
 static ROWS: [Builtin; COUNT] = {
-    let mut rows = [AREAS[0][0]; COUNT];
+    let mut rows = [AREAS[0].1[0]; COUNT];
     let (mut next, mut area) = (0, 0);
     while area < AREAS.len() {
         let mut k = 0;
-        while k < AREAS[area].len() {
-            rows[next] = AREAS[area][k];
+        while k < AREAS[area].1.len() {
+            rows[next] = AREAS[area].1[k];
             next += 1;
             k += 1;
         }
@@ -95,6 +95,14 @@ const fn is_in_capitals(constant: &str, name: &str) -> bool {
         }
     }
     true
+}
+
+/// The area that has the row of this name.
+pub(super) fn area(name: &str) -> Area {
+    let found = AREAS
+        .iter()
+        .find(|(_, rows)| rows.iter().any(|row| row.name == name));
+    found.expect("every row has an area").0
 }
 
 /// All builtins, by area.

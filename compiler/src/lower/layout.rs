@@ -247,7 +247,7 @@ impl Lowerer<'_> {
             state_words,
             output_words,
             workgroup_size: WORKGROUP_SIZE,
-            inner_rounds: None,
+            inner_iterations: None,
             step_table: None,
         }
     }

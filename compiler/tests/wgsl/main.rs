@@ -75,7 +75,7 @@ fn manifest(program: &mut Program) -> Manifest {
         state_words: words(&states),
         output_words: words(&outputs),
         workgroup_size: 64,
-        inner_rounds: None,
+        inner_iterations: None,
         step_table: None,
         inputs: inputs
             .into_iter()

@@ -19,13 +19,20 @@ pub fn references(document: &Document, at: usize, declaration: bool) -> Vec<Rang
     let Some(meant) = meant(document, at) else {
         return Vec::new();
     };
-    let mut spans = document.names().uses_of(meant);
-    if declaration {
-        spans.push(document.declaration(meant).span);
-        spans.sort();
-        spans.dedup();
-    }
+    let spans = match declaration {
+        true => occurrences(document, meant),
+        false => document.names().uses_of(meant),
+    };
     spans.into_iter().map(|span| document.range(span)).collect()
+}
+
+/// Where a declaration is used, and where it is.
+fn occurrences(document: &Document, index: usize) -> Vec<Span> {
+    let mut spans = document.names().uses_of(index);
+    spans.push(document.declaration(index).span);
+    spans.sort();
+    spans.dedup();
+    spans
 }
 
 /// The same within the file, by reads and writes.
@@ -34,10 +41,6 @@ pub fn highlights(document: &Document, at: usize) -> Vec<DocumentHighlight> {
         return Vec::new();
     };
     let declared = document.declaration(index).span;
-    let mut spans = document.names().uses_of(index);
-    spans.push(declared);
-    spans.sort();
-    spans.dedup();
     let highlight = |span: Span| DocumentHighlight {
         range: document.range(span),
         kind: Some(if span == declared || is_written(document, span) {
@@ -46,7 +49,10 @@ pub fn highlights(document: &Document, at: usize) -> Vec<DocumentHighlight> {
             DocumentHighlightKind::READ
         }),
     };
-    spans.into_iter().map(highlight).collect()
+    occurrences(document, index)
+        .into_iter()
+        .map(highlight)
+        .collect()
 }
 
 /// Does an assignment follow the name at once?
@@ -95,11 +101,7 @@ pub fn rename(document: &Document, at: usize, new: &str) -> Result<Vec<(Span, St
     }
     refuse_unclear(document, meant)?;
     let names = document.names();
-    let mut spans = names.uses_of(meant);
-    spans.push(declaration.span);
-    spans.sort();
-    spans.dedup();
-    let edits: Vec<(Span, String)> = (spans.into_iter())
+    let edits: Vec<(Span, String)> = (occurrences(document, meant).into_iter())
         .map(|span| {
             // `output x` also says the output's name, which others know and which stays.
             let output = names

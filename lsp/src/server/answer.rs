@@ -1,15 +1,14 @@
 //! One request, one answer.
 
 use super::{Open, Server};
-use crate::analysis::{action, complete, hover, navigate, outline, tokens, wgsl};
+use crate::analysis::{Document, action, complete, hover, navigate, outline, tokens, wgsl};
 use lsp_server::{ErrorCode, Request};
 use lsp_types::{
-    CodeActionParams, CompletionParams, DocumentFormattingParams, DocumentSymbolParams,
-    ExecuteCommandParams, FoldingRangeParams, GotoDefinitionResponse, InlayHintParams, Location,
-    ReferenceParams, RenameParams, SemanticTokens, SemanticTokensParams,
+    CodeActionParams, ExecuteCommandParams, GotoDefinitionResponse, InlayHintParams, Location,
+    ReferenceParams, RenameParams, SemanticTokens, TextDocumentIdentifier,
     TextDocumentPositionParams,
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// An answer, or a code and a message.
@@ -25,16 +24,14 @@ pub(super) fn answer(server: &Server<'_>, request: &Request) -> Answer {
             Some(GotoDefinitionResponse::Scalar(place))
         }),
         "textDocument/references" => {
-            let params: ReferenceParams = read(request)?;
-            let open = find(
-                server,
-                params.text_document_position.text_document.uri.as_str(),
-            )?;
-            let at = open.document.offset(params.text_document_position.position);
-            let declared = params.context.include_declaration;
-            let places = navigate::references(&open.document, at, declared).into_iter();
-            let places = places.map(|range| Location::new(open.uri.clone(), range));
-            write(places.collect::<Vec<_>>())
+            let declared = read::<ReferenceParams>(request)?
+                .context
+                .include_declaration;
+            at(server, request, |open, at| {
+                let places = navigate::references(&open.document, at, declared).into_iter();
+                let places = places.map(|range| Location::new(open.uri.clone(), range));
+                places.collect::<Vec<_>>()
+            })
         }
         "textDocument/documentHighlight" => at(server, request, |open, at| {
             navigate::highlights(&open.document, at)
@@ -46,15 +43,9 @@ pub(super) fn answer(server: &Server<'_>, request: &Request) -> Answer {
         "textDocument/signatureHelp" => at(server, request, |open, at| {
             hover::signature(&open.document, at)
         }),
-        "textDocument/completion" => {
-            let params: CompletionParams = read(request)?;
-            let open = find(
-                server,
-                params.text_document_position.text_document.uri.as_str(),
-            )?;
-            let at = open.document.offset(params.text_document_position.position);
-            write(complete::complete(&open.document, at))
-        }
+        "textDocument/completion" => at(server, request, |open, at| {
+            complete::complete(&open.document, at)
+        }),
         "textDocument/codeAction" => {
             let params: CodeActionParams = read(request)?;
             let open = find(server, params.text_document.uri.as_str())?;
@@ -68,36 +59,17 @@ pub(super) fn answer(server: &Server<'_>, request: &Request) -> Answer {
 /// Answers what is asked about a whole document.
 fn answer_whole(server: &Server<'_>, request: &Request) -> Answer {
     match request.method.as_str() {
-        "textDocument/documentSymbol" => {
-            let params: DocumentSymbolParams = read(request)?;
-            let open = find(server, params.text_document.uri.as_str())?;
-            write(outline::symbols(&open.document))
-        }
-        "textDocument/foldingRange" => {
-            let params: FoldingRangeParams = read(request)?;
-            write(outline::folds(
-                &find(server, params.text_document.uri.as_str())?.document,
-            ))
-        }
-        "textDocument/semanticTokens/full" => {
-            let params: SemanticTokensParams = read(request)?;
-            let open = find(server, params.text_document.uri.as_str())?;
-            write(SemanticTokens {
-                result_id: None,
-                data: tokens::tokens(&open.document),
-            })
-        }
+        "textDocument/documentSymbol" => of(server, request, outline::symbols),
+        "textDocument/foldingRange" => of(server, request, outline::folds),
+        "textDocument/semanticTokens/full" => of(server, request, |document| SemanticTokens {
+            result_id: None,
+            data: tokens::tokens(document),
+        }),
         "textDocument/inlayHint" => {
-            let params: InlayHintParams = read(request)?;
-            let open = find(server, params.text_document.uri.as_str())?;
-            write(outline::hints(&open.document, params.range))
+            let range = read::<InlayHintParams>(request)?.range;
+            of(server, request, |document| outline::hints(document, range))
         }
-        "textDocument/formatting" => {
-            let params: DocumentFormattingParams = read(request)?;
-            write(action::format(
-                &find(server, params.text_document.uri.as_str())?.document,
-            ))
-        }
+        "textDocument/formatting" => of(server, request, action::format),
         "workspace/executeCommand" => command(server, request),
         other => Err((ErrorCode::MethodNotFound, format!("simc has no `{other}`"))),
     }
@@ -121,11 +93,7 @@ fn command(server: &Server<'_>, request: &Request) -> Answer {
 
 fn rename(server: &Server<'_>, request: &Request) -> Answer {
     let params: RenameParams = read(request)?;
-    let open = find(
-        server,
-        params.text_document_position.text_document.uri.as_str(),
-    )?;
-    let at = open.document.offset(params.text_document_position.position);
+    let (open, at) = place(server, request)?;
     match navigate::rename(&open.document, at, &params.new_name) {
         Ok(edits) => {
             let edits = edits.into_iter();
@@ -142,9 +110,37 @@ fn at<T: Serialize>(
     request: &Request,
     ask: impl FnOnce(&Open, usize) -> T,
 ) -> Answer {
+    let (open, at) = place(server, request)?;
+    write(ask(open, at))
+}
+
+/// Answers what is asked about a document.
+fn of<T: Serialize>(
+    server: &Server<'_>,
+    request: &Request,
+    ask: impl FnOnce(&Document) -> T,
+) -> Answer {
+    let params: DocumentParams = read(request)?;
+    write(ask(
+        &find(server, params.text_document.uri.as_str())?.document
+    ))
+}
+
+/// What all requests about a document say.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DocumentParams {
+    text_document: TextDocumentIdentifier,
+}
+
+/// The place that a request is about.
+fn place<'a>(
+    server: &'a Server<'_>,
+    request: &Request,
+) -> Result<(&'a Open, usize), (ErrorCode, String)> {
     let params: TextDocumentPositionParams = read(request)?;
     let open = find(server, params.text_document.uri.as_str())?;
-    write(ask(open, open.document.offset(params.position)))
+    Ok((open, open.document.offset(params.position)))
 }
 
 fn find<'a>(server: &'a Server<'_>, address: &str) -> Result<&'a Open, (ErrorCode, String)> {

@@ -1,8 +1,8 @@
 //! The reference backend: runs launches on the interpreter of the IR.
 
-use super::{Executor, run_sequentially};
+use super::run_sequentially;
 use crate::{
-    batch::{Batch, Deliver},
+    batch::{Batch, Deliver, Executor},
     bind::Launch,
     cancel::cancellable,
     control::{Control, Keep},
@@ -50,7 +50,7 @@ impl Executor for ReferenceBackend {
 
     fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
         run_sequentially(batch, deliver, |launch, control| {
-            run(&self.artifact, launch, batch.keep.states, control)
+            run(&self.artifact, launch, batch.keep, control)
         })
     }
 }
@@ -58,7 +58,7 @@ impl Executor for ReferenceBackend {
 fn run(
     artifact: &Artifact,
     launch: &Launch,
-    keep_states: bool,
+    keep: Keep,
     control: Control<'_>,
 ) -> Result<RawResults, Error> {
     let manifest = &artifact.manifest;
@@ -90,11 +90,7 @@ fn run(
             agents.run(interpreter, 0..launch.steps, inner)
         })
     })??;
-    let keep = Keep {
-        outputs: true,
-        states: keep_states,
-    };
-    let mut raw = RawResults::empty(manifest, launch, keep)?;
+    let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
     let stride = manifest.output_words as usize;
     gather_all(&manifest.outputs, &agents.outputs, stride, &mut raw.outputs);
     if let Some(states) = &mut raw.states {

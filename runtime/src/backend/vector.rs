@@ -1,8 +1,8 @@
 //! The CPU backend: runs launches on the vector machine.
 
-use super::{Executor, run_sequentially};
+use super::run_sequentially;
 use crate::{
-    batch::{Batch, Deliver},
+    batch::{Batch, Deliver, Executor},
     bind::Launch,
     cancel::cancellable,
     control::{Control, Keep},
@@ -115,11 +115,7 @@ impl VectorBackend {
         control: Control<'_>,
     ) -> Result<RawResults, Error> {
         let manifest = self.manifest();
-        let keep = Keep {
-            outputs: true,
-            ..keep
-        };
-        let mut raw = RawResults::empty(manifest, launch, keep)?;
+        let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
         with_job(&self.program, &self.artifact, launch, |job| {
             let states = raw.states.as_deref_mut().unwrap_or_default();
             let results = Results {

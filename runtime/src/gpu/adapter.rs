@@ -6,16 +6,14 @@ use crate::{
     error::Error,
 };
 use std::{
-    sync::{
-        OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    mem,
+    sync::{Mutex, OnceLock, PoisonError},
     thread,
 };
 
 /// Lists the adapters of this machine, the best first.
 pub fn adapters() -> Vec<AdapterSummary> {
-    all().adapters.iter().map(summary).collect()
+    all().iter().map(summary).collect()
 }
 
 /// Starts to load the drivers on another thread, so that a caller can compile meanwhile. Dropping the guard
@@ -42,7 +40,7 @@ impl Drop for Preload {
 
 /// The adapter for [`Backend::Auto`](crate::Backend::Auto), or why there is none.
 pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
-    let found = &all().adapters;
+    let found = all();
     match found.iter().find(|adapter| summary(adapter).kind.is_gpu()) {
         Some(adapter) => Ok(adapter.clone()),
         None if found.is_empty() => Err("no GPU found: no adapter at all".to_owned()),
@@ -58,7 +56,7 @@ pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
 
 /// The first adapter whose name contains `wanted` (case-insensitive), including software adapters.
 pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
-    let found = &all().adapters;
+    let found = all();
     let fits = |adapter: &&wgpu::Adapter| {
         wanted.is_none_or(|wanted| {
             let name = summary(adapter).name.to_lowercase();
@@ -74,21 +72,13 @@ pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
     }
 }
 
-/// The seconds for loading the drivers and for listing the adapters. Only the first call gets them, so that
-/// one run counts them; others get 0.
-pub(crate) fn seconds() -> (f64, f64) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if TOLD.swap(true, Ordering::Relaxed) {
-        return (0.0, 0.0);
-    }
-    let found = all();
-    (found.instance_seconds, found.adapter_seconds)
-}
+/// The seconds for loading the drivers and for listing the adapters.
+static SECONDS: Mutex<(f64, f64)> = Mutex::new((0.0, 0.0));
 
-/// Whether the driver may silently end loops after 65,535 iterations. Mesa's llvmpipe does; adapters of
-/// unknown kind are assumed to.
-pub(crate) fn cuts_long_loops(kind: AdapterKind) -> bool {
-    !kind.is_gpu()
+/// Takes the seconds for loading the drivers and for listing the adapters, so that one run counts them;
+/// others get 0.
+pub(crate) fn take_seconds() -> (f64, f64) {
+    mem::take(&mut SECONDS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The public description of an adapter.
@@ -110,43 +100,29 @@ pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     }
 }
 
-/// The adapters, and the seconds for finding them.
-struct Found {
-    adapters: Vec<wgpu::Adapter>,
-    instance_seconds: f64,
-    adapter_seconds: f64,
-}
-
 /// Every adapter with compute shaders, the best first. Found once per process: loading the drivers takes up
 /// to a tenth of a second, and listing the adapters longer.
-fn all() -> &'static Found {
-    static FOUND: OnceLock<Found> = OnceLock::new();
+fn all() -> &'static [wgpu::Adapter] {
+    static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let mut found = Found {
-            adapters: Vec::new(),
-            instance_seconds: 0.0,
-            adapter_seconds: 0.0,
-        };
         if wgpu::Instance::enabled_backend_features().is_empty() {
-            return found;
+            return Vec::new();
         }
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         // With validation layers, debug builds of callers would differ from release builds.
         descriptor.flags = wgpu::InstanceFlags::empty();
         let started = Stopwatch::start();
         let instance = wgpu::Instance::new(descriptor);
-        found.instance_seconds = started.seconds();
+        let instance_seconds = started.seconds();
         let started = Stopwatch::start();
         let mut adapters = clock::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
         adapters.retain(|adapter| {
-            let capabilities = adapter.get_downlevel_capabilities();
-            capabilities
-                .flags
-                .contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+            let flags = adapter.get_downlevel_capabilities().flags;
+            flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
         });
         adapters.sort_by_key(|adapter| summary(adapter).kind);
-        found.adapters = adapters;
-        found.adapter_seconds = started.seconds();
-        found
+        let seconds = (instance_seconds, started.seconds());
+        *SECONDS.lock().unwrap_or_else(PoisonError::into_inner) = seconds;
+        adapters
     })
 }

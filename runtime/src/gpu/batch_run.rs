@@ -9,17 +9,17 @@
 //! [`BatchRun::run`] is the driver that blocks its thread; one for an async executor would await the callback
 //! of the submission instead.
 
-mod jobs;
 mod submit;
 
 use super::{
     buffer_pool::BufferPool,
     buffer_set::BufferSet,
-    commands::{RUNNING, Submitted},
     device::OpenDevice,
+    jobs::{Job, Jobs},
     kernel::Kernel,
     reduce::Reduction,
     results::Fault,
+    submission::{RUNNING, Submitted},
 };
 use crate::{
     batch::{Batch, Deliver},
@@ -29,8 +29,7 @@ use crate::{
     results::RawResults,
     telemetry::Telemetry,
 };
-use jobs::{Job, Jobs};
-use sim_compiler::manifest::Manifest;
+use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
 /// Most submissions on the device at a time.
@@ -51,14 +50,10 @@ struct Submission {
     buffers: BufferSet,
     /// Its jobs, one per run of the buffers.
     jobs: Vec<Job>,
-    /// The steps that it computes, and whether no steps are left after them.
-    steps: Range<u32>,
-    is_last: bool,
-    /// Dispatches of a job, one after the other, and how often they are repeated.
-    dispatches: usize,
+    /// The steps of each dispatch of a job, one after the other.
+    ranges: Vec<Range<u32>>,
+    /// How often the dispatches are repeated.
     repeats: u32,
-    /// Steps of the longest dispatch.
-    longest: u32,
     /// The reductions of the results, for runs whose outputs are not read back.
     reductions: Vec<Reduction>,
     submitted: Submitted,
@@ -71,10 +66,25 @@ impl Submission {
         agents(&self.jobs)
     }
 
+    /// The steps that it computes.
+    fn steps(&self) -> Range<u32> {
+        whole(&self.ranges)
+    }
+
+    /// Whether no steps are left after it.
+    fn is_last(&self) -> bool {
+        self.steps().end == self.jobs[0].launch.steps
+    }
+
     /// The number of agents times the number of steps.
     fn agent_steps(&self, steps: &Range<u32>) -> u64 {
-        u64::from(self.agents()) * u64::from(steps.end - steps.start)
+        u64::from(self.agents()) * steps.len() as u64
     }
+}
+
+/// The steps of ranges, of which there is at least one.
+fn whole(ranges: &[Range<u32>]) -> Range<u32> {
+    ranges[0].start..ranges[ranges.len() - 1].end
 }
 
 /// The agents of jobs.
@@ -82,20 +92,13 @@ fn agents(jobs: &[Job]) -> u32 {
     jobs.iter().map(|job| job.chunk.count).sum()
 }
 
-/// A run that has started and is not delivered.
-struct StartedRun {
-    raw: RawResults,
-    /// Agents whose results are missing.
-    agents_left: u32,
-}
-
 /// A batch that is being run.
 pub(super) struct BatchRun<'a> {
     resources: Resources<'a>,
     batch: &'a Batch<'a>,
     jobs: Jobs<'a>,
-    /// In the order of their numbers, after those that are delivered.
-    started: VecDeque<StartedRun>,
+    /// The results of runs that have started, in the order of their numbers, after those that are delivered.
+    started: VecDeque<RawResults>,
     delivered: usize,
     in_flight: VecDeque<Submission>,
     /// Agent-steps that are complete.
@@ -154,7 +157,7 @@ impl<'a> BatchRun<'a> {
         self.batch.control.check()?;
         self.resources.open.poll(RUNNING)?;
         let oldest = self.in_flight.front();
-        Ok(oldest.is_some_and(|it| it.submitted.mapping.is_done()))
+        Ok(oldest.is_some_and(|it| it.submitted.is_done()))
     }
 
     /// Blocks until the oldest submission has completed.
@@ -167,17 +170,18 @@ impl<'a> BatchRun<'a> {
             return Ok(());
         };
         let since = oldest.since.max(self.last_completion);
-        let steps = oldest.steps.end - oldest.steps.start;
         let pace = &self.resources.kernel.pace;
-        let expected = pace.expected(oldest.agents(), steps) * oldest.repeats;
+        let count = oldest.steps().len() as u32;
+        let expected = pace.expected(oldest.agents(), count) * oldest.repeats;
         // The host's clock counts its own sleep: an estimate from it that is too long would never shrink.
         let due = match oldest.buffers.staging.has_clock() {
             true => since + expected,
             false => since + expected / 2,
         };
-        let Submitted { index, mapping } = &oldest.submitted;
-        let open = self.resources.open;
-        open.wait(RUNNING, index.clone(), due, || mapping.is_done())
+        let (open, submitted) = (self.resources.open, &oldest.submitted);
+        open.wait(RUNNING, submitted.index.clone(), due, || {
+            submitted.is_done()
+        })
     }
 
     /// Takes the results of the oldest submission, which has completed, and delivers the runs that are
@@ -192,21 +196,21 @@ impl<'a> BatchRun<'a> {
         self.last_completion = now;
         let open = self.resources.open;
         let staging = &submission.buffers.staging;
-        let mapping = &submission.submitted.mapping;
-        let (taken, device) = staging.read(open, mapping, |words, seconds| {
+        let (taken, device) = staging.read(open, &submission.submitted, |words, seconds| {
             let seconds = seconds.map(|seconds| seconds / f64::from(submission.repeats));
             self.count(&submission, seconds);
             (self.take_results(&submission, words), seconds)
         })?;
-        let steps = &submission.steps;
+        let steps = submission.steps();
         let pace = &mut self.resources.kernel.pace;
         // Without timestamps, the host's time includes the latency of the submission.
         let host = (!staging.has_clock()).then_some(host.as_secs_f64());
         if let Some(seconds) = device.or(host) {
-            pace.learn(submission.agents(), steps.end - steps.start, seconds);
+            pace.learn(submission.agents(), steps.len() as u32, seconds);
         }
         if let Err(error) = taken {
-            if !pace.shorten(submission.longest) {
+            let longest = submission.ranges.iter().map(Range::len).max();
+            if !pace.shorten(longest.unwrap_or(0) as u32) {
                 return Err(error);
             }
             self.done -= submission.agent_steps(&(0..steps.start));
@@ -216,10 +220,10 @@ impl<'a> BatchRun<'a> {
             self.resources.pool.release(submission.buffers);
             return Ok(());
         }
-        self.done += submission.agent_steps(steps);
+        self.done += submission.agent_steps(&steps);
         self.report_progress();
-        if !submission.is_last {
-            return self.submit(submission.buffers, submission.jobs, submission.steps.end);
+        if !submission.is_last() {
+            return self.submit(submission.buffers, submission.jobs, steps.end);
         }
         self.resources.pool.release(submission.buffers);
         for job in submission.jobs {
@@ -230,7 +234,7 @@ impl<'a> BatchRun<'a> {
 
     /// The results of the run of a job.
     fn raw(&mut self, job: &Job) -> &mut RawResults {
-        &mut self.started[job.run - self.delivered].raw
+        &mut self.started[job.run - self.delivered]
     }
 
     /// Counts the dispatches of a submission for each of its jobs, and an equal share of its seconds if the
@@ -239,7 +243,7 @@ impl<'a> BatchRun<'a> {
         let asked = seconds.filter(|_| self.batch.control.timing.is_some());
         for job in &submission.jobs {
             let raw = self.raw(job);
-            raw.dispatches += submission.dispatches as u64 * u64::from(submission.repeats);
+            raw.dispatches += submission.ranges.len() as u64 * u64::from(submission.repeats);
             if let Some(seconds) = asked {
                 let share = seconds / submission.jobs.len() as f64;
                 *raw.telemetry.gpu_seconds.get_or_insert(0.0) += share;
@@ -261,26 +265,26 @@ impl<'a> BatchRun<'a> {
     /// That of the first wrong step count.
     fn take_results(&mut self, submission: &Submission, words: &[u32]) -> Result<(), Error> {
         let Submission { buffers, jobs, .. } = submission;
-        if !submission.is_last {
+        if !submission.is_last() {
             return Ok(());
         }
-        let mut words = words;
-        for (run, job) in buffers.runs.iter().zip(jobs) {
-            let layout = &run.results.layout;
-            let own = words.split_off(..layout.words_back(buffers.shape.keep));
-            let (Some(own), true) = (own, buffers.shape.keep.outputs) else {
-                continue;
-            };
+        let (layout, keep) = (&buffers.layout, buffers.shape.keep);
+        let words_back = (layout.bytes_back(keep) / WORD_BYTES) as usize;
+        let (results, mut words) = words.split_at(words_back * jobs.len());
+        for (own, job) in results
+            .chunks_exact(words_back)
+            .zip(jobs)
+            .filter(|_| keep.outputs)
+        {
             let (manifest, steps) = (self.resources.manifest, job.launch.steps);
             let copied = layout.copy_results(manifest, own, job.chunk, steps, self.raw(job));
             copied.map_err(|fault| self.error(fault, job))?;
         }
         for (reduction, job) in submission.reductions.iter().zip(jobs) {
-            let reduced = reduction.read(&mut words);
-            if let Some(fault) = reduced.wrong {
-                return Err(self.error(fault, job));
-            }
-            self.raw(job).sums = Some(reduced.sums);
+            let sums = reduction
+                .read(&mut words)
+                .map_err(|fault| self.error(fault, job))?;
+            self.raw(job).sums = Some(sums);
         }
         Ok(())
     }
@@ -290,14 +294,11 @@ impl<'a> BatchRun<'a> {
         fault.error(&self.resources.open.adapter.name, first, job.launch.steps)
     }
 
-    /// Marks the agents of a job as complete, and delivers its run if all of its agents are.
+    /// Counts a job as complete, and delivers its run if it is the last one of it: jobs complete in order.
     fn deliver(&mut self, job: &Job, deliver: Deliver<'_>) {
-        if let Some(first) = self.started.front_mut() {
-            first.raw.chunks += 1;
-            first.agents_left -= job.chunk.count;
-        }
-        let Some(StartedRun { mut raw, .. }) = self.started.pop_front_if(|it| it.agents_left == 0)
-        else {
+        self.raw(job).chunks += 1;
+        let is_last = job.chunk.first + job.chunk.count == job.launch.agents;
+        let Some(mut raw) = self.started.pop_front_if(|_| is_last) else {
             return;
         };
         raw.telemetry = Telemetry {

@@ -1,15 +1,14 @@
-//! What a session keeps on the device from batch to batch: buffer sets and data tables.
+//! What a session keeps on the device from batch to batch: buffer sets, data tables, and the kernels of the
+//! reduction.
 
 use super::{
     buffer_set::{BufferSet, Shape},
-    chunk::Chunk,
     device::OpenDevice,
-    inputs::Tables,
     kernel::Kernel,
-    reduce::{Reducer, Reduction, Source},
+    reduce::Reducer,
 };
 use crate::{bind::Launch, error::Error};
-use sim_compiler::manifest::Manifest;
+use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 use std::sync::Arc;
 
 /// Memory on the device that no submission uses.
@@ -17,7 +16,8 @@ pub(super) struct BufferPool {
     /// Most agents of a chunk; fewer once an allocation failed.
     pub(super) most_agents: u32,
     idle: Vec<BufferSet>,
-    tables: Tables,
+    /// The data tables, in the manifest's order, and what was uploaded to them.
+    tables: Vec<(wgpu::Buffer, Arc<[u32]>)>,
     /// Compiled for the first run that needs it.
     reducer: Option<Arc<Reducer>>,
 }
@@ -28,7 +28,7 @@ impl BufferPool {
         BufferPool {
             most_agents,
             idle: Vec::new(),
-            tables: Tables::default(),
+            tables: Vec::new(),
             reducer: None,
         }
     }
@@ -45,10 +45,26 @@ impl BufferPool {
     }
 
     /// Uploads the data tables of a launch, unless they are on the device.
+    ///
+    /// # Errors
+    /// [`Error::AdapterLimit`], [`Error::GpuMemory`]
     pub(super) fn set_tables(&mut self, open: &OpenDevice, launch: &Launch) -> Result<(), Error> {
-        if !self.tables.are_of(launch) {
-            self.idle.clear();
-            self.tables = Tables::upload(open, launch)?;
+        let known = self.tables.iter().map(|(_, words)| Arc::as_ptr(words));
+        if known.eq(launch.data.iter().map(Arc::as_ptr)) {
+            return Ok(());
+        }
+        self.idle.clear();
+        self.tables.clear();
+        let limit = open.most_bytes();
+        for words in &launch.data {
+            let bytes = words.len() as u64 * WORD_BYTES;
+            if bytes > limit {
+                return Err(open.beyond_limit("bytes in one table", bytes, limit));
+            }
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+            let buffer = open.buffer("allocating a table", bytes, usage)?;
+            open.upload("uploading a table", &buffer, words)?;
+            self.tables.push((buffer, Arc::clone(words)));
         }
         Ok(())
     }
@@ -68,7 +84,8 @@ impl BufferPool {
             return Ok(self.idle.swap_remove(at));
         }
         self.idle.clear();
-        BufferSet::create(open, kernel, manifest, shape, &self.tables)
+        let tables = self.tables.iter().map(|(buffer, _)| buffer);
+        BufferSet::create(open, kernel, manifest, shape, tables)
     }
 
     /// Puts buffers back.
@@ -76,31 +93,15 @@ impl BufferPool {
         self.idle.push(buffers);
     }
 
-    /// Allocates the reduction of the results of each run, which `chunks` and `steps` describe.
-    pub(super) fn reductions(
-        &mut self,
-        open: &OpenDevice,
-        manifest: &Manifest,
-        buffers: &BufferSet,
-        chunks: impl Iterator<Item = Chunk>,
-        steps: u32,
-    ) -> Result<Vec<Reduction>, Error> {
+    /// The kernels of the reduction.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn reducer(&mut self, open: &OpenDevice) -> Result<Arc<Reducer>, Error> {
         let reducer = match self.reducer.take() {
             Some(known) => known,
             None => Arc::new(Reducer::create(open)?),
         };
-        let reducer = self.reducer.insert(reducer);
-        let runs = buffers.runs.iter().zip(chunks);
-        let reductions = runs.filter_map(|(run, chunk)| {
-            let source = Source {
-                outputs: run.results.outputs()?,
-                progress: run.results.progress()?,
-                fields: &manifest.outputs,
-                agents: chunk.count,
-                steps,
-            };
-            Some(Reduction::create(open, reducer, &source))
-        });
-        reductions.collect()
+        Ok(Arc::clone(self.reducer.insert(reducer)))
     }
 }

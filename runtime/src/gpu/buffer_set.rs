@@ -1,19 +1,28 @@
 //! The buffers of one submission. A submission may have several runs side by side, each with results of its
-//! own.
+//! own. The uniform blocks are in one buffer, one block per dispatch, selected by a dynamic offset: so all
+//! dispatches share one compute pass without copies between them.
 
 use super::{
-    chunk::Chunk,
+    chunk::workgroups,
     device::OpenDevice,
-    inputs::{Inputs, Tables},
+    entry_point::{Dispatch, entry},
+    jobs::Job,
     kernel::{Kernel, binding},
     reduce,
-    results::{Layout, ResultsBuffer},
-    staging::Staging,
-    step_table::StepTable,
-    uniforms::Uniforms,
+    results::Layout,
+    submission::Staging,
 };
-use crate::{bind::Launch, control::Keep, error::Error};
-use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
+use crate::{control::Keep, error::Error};
+use sim_compiler::{
+    manifest::{Manifest, header},
+    value::WORD_BYTES,
+};
+use std::{ops::Range, sync::Arc};
+
+/// Most dispatches of one submission.
+const MOST_BLOCKS: u64 = 64;
+/// Most bytes of all uniform blocks: a model may have large arrays of params.
+const MOST_UNIFORM_BYTES: u64 = 1 << 20;
 
 /// The size of a buffer set.
 #[derive(Clone, Copy)]
@@ -30,85 +39,165 @@ pub(crate) struct Shape {
     pub(crate) shares_inputs: bool,
 }
 
-/// The buffers of one run of a submission.
+/// The size and number of uniform blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct UniformBlocks {
+    /// Bytes from one block to the next.
+    stride: u64,
+    pub(crate) count: u64,
+}
+
+impl UniformBlocks {
+    pub(crate) fn new(open: &OpenDevice, manifest: &Manifest) -> UniformBlocks {
+        let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment).max(WORD_BYTES);
+        let stride = (u64::from(manifest.uniform_words) * WORD_BYTES).next_multiple_of(alignment);
+        UniformBlocks {
+            stride,
+            count: (MOST_UNIFORM_BYTES / stride).clamp(1, MOST_BLOCKS),
+        }
+    }
+
+    /// The dynamic offset of a block.
+    fn offset(self, block: usize) -> Option<u32> {
+        Some((block as u64 * self.stride) as u32)
+    }
+}
+
+/// The rows of inputs of a chunk, uploaded again only if the host has others.
+struct Inputs {
+    buffer: wgpu::Buffer,
+    /// The rows of all agents of a launch, of which the buffer has a chunk, and its first agent.
+    holds: Option<(Arc<Vec<u32>>, u32)>,
+}
+
+/// The buffers of one run of a submission. The bind groups keep those that nothing else names.
 pub(crate) struct RunBuffers {
-    pub(crate) results: ResultsBuffer,
-    pub(crate) step_table: Option<StepTable>,
-    pub(crate) bind_group: wgpu::BindGroup,
+    pub(crate) results: wgpu::Buffer,
+    main: wgpu::BindGroup,
+    /// Of the entry point that fills the step table.
+    prepare: Option<wgpu::BindGroup>,
 }
 
 /// The buffers of a submission.
 pub(crate) struct BufferSet {
     pub(crate) shape: Shape,
-    pub(crate) uniforms: Uniforms,
+    /// The layout of each run's results.
+    pub(crate) layout: Layout,
+    pub(crate) blocks: UniformBlocks,
     pub(crate) staging: Staging,
     pub(crate) runs: Vec<RunBuffers>,
+    uniforms: wgpu::Buffer,
+    /// The words in `uniforms`.
+    written: Vec<u32>,
     /// One for each run, or one for all; none if the model has no inputs.
     inputs: Vec<Inputs>,
+    /// Words of a row of inputs.
+    row: usize,
 }
 
 impl BufferSet {
-    /// Allocates the buffers of a shape.
+    /// Allocates the buffers of a shape; `tables` are the data tables in the manifest's order.
     ///
     /// # Errors
     /// [`Error::GpuMemory`]
-    pub(crate) fn create(
+    pub(crate) fn create<'a>(
         open: &OpenDevice,
         kernel: &Kernel,
         manifest: &Manifest,
         shape: Shape,
-        tables: &Tables,
+        tables: impl Iterator<Item = &'a wgpu::Buffer>,
     ) -> Result<BufferSet, Error> {
-        let mut bytes_back = Layout::new(manifest, shape.agents).bytes_back(shape.keep);
+        let layout = Layout::new(manifest, shape.agents);
+        let blocks = UniformBlocks::new(open, manifest);
+        let mut bytes_back = layout.bytes_back(shape.keep);
         if !shape.keep.outputs {
             bytes_back += reduce::report_bytes(&manifest.outputs);
         }
-        let rows = match (manifest.input_words, shape.shares_inputs) {
+        let count = match (manifest.input_words, shape.shares_inputs) {
             (0, _) => 0,
             (_, true) => 1,
             (_, false) => shape.runs,
         };
-        let inputs = (0..rows).map(|_| Inputs::create(open, shape.agents, manifest.input_words));
+        let row_bytes = u64::from(manifest.input_words) * WORD_BYTES;
+        let inputs = (0..count).map(|_| {
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+            let bytes = u64::from(shape.agents) * row_bytes;
+            Ok(Inputs {
+                buffer: open.buffer("allocating the inputs", bytes, usage)?,
+                holds: None,
+            })
+        });
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let bytes = blocks.stride * blocks.count;
         let mut set = BufferSet {
             shape,
-            uniforms: Uniforms::create(open, manifest)?,
+            layout,
+            blocks,
+            uniforms: open.buffer("allocating the params", bytes, usage)?,
+            written: Vec::new(),
             staging: Staging::create(open, bytes_back * shape.runs as u64)?,
             runs: Vec::with_capacity(shape.runs),
-            inputs: inputs.collect::<Result<_, _>>()?,
+            inputs: inputs.collect::<Result<_, Error>>()?,
+            row: manifest.input_words as usize,
         };
+        let uniform = wgpu::BufferBinding {
+            buffer: &set.uniforms,
+            offset: 0,
+            size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * WORD_BYTES),
+        };
+        let mut shared = vec![wgpu::BindGroupEntry {
+            binding: binding::RUN,
+            resource: wgpu::BindingResource::Buffer(uniform),
+        }];
+        shared.extend(
+            manifest
+                .data
+                .iter()
+                .zip(tables)
+                .map(|(data, it)| entry(data.binding, it)),
+        );
         for run in 0..shape.runs {
-            let run = set.run(open, kernel, manifest, tables, run)?;
-            set.runs.push(run);
+            set.runs.push(set.run(open, kernel, &shared, run)?);
         }
         Ok(set)
     }
 
-    /// Allocates the buffers of one run.
+    /// Allocates the buffers of one run; `shared` are those that it shares with others.
     fn run(
         &self,
         open: &OpenDevice,
         kernel: &Kernel,
-        manifest: &Manifest,
-        tables: &Tables,
+        shared: &[wgpu::BindGroupEntry<'_>],
         run: usize,
     ) -> Result<RunBuffers, Error> {
-        let results = ResultsBuffer::create(open, Layout::new(manifest, self.shape.agents))?;
-        let inputs = self.inputs.get(run % self.inputs.len().max(1));
-        let tables = manifest.data.iter().zip(&tables.buffers);
-        let mut entries = vec![self.uniforms.entry(manifest)];
-        entries.extend(tables.map(|(data, buffer)| entry(data.binding, buffer)));
-        let step_table = (kernel.step_table.as_ref())
-            .map(|kernel| StepTable::create(open, kernel, &entries, self.shape.steps))
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST
+            | wgpu::BufferUsages::QUERY_RESOLVE;
+        let results = open.buffer("allocating the results", self.layout.bytes(), usage)?;
+        let per_step = (kernel.prepare.as_ref())
+            .map(|(_, table)| {
+                let bytes = table.table_bytes(self.shape.steps);
+                let usage = wgpu::BufferUsages::STORAGE;
+                Ok((
+                    table.binding,
+                    open.buffer("allocating the step table", bytes, usage)?,
+                ))
+            })
             .transpose()?;
-        entries.extend(results.entries());
-        entries.extend(inputs.map(|it| entry(binding::INPUTS, &it.buffer)));
-        let filled = kernel.step_table.iter().zip(&step_table);
-        entries.extend(filled.map(|(kernel, it)| entry(kernel.layout.binding, &it.buffer)));
-        let bind_group = open.bind_group(&kernel.bind_group_layout, &entries)?;
+        let inputs = self.inputs.get(run % self.inputs.len().max(1));
+        let mut buffers = shared.to_vec();
+        buffers.extend(inputs.map(|it| entry(binding::INPUTS, &it.buffer)));
+        buffers.extend(self.layout.entries(&results));
+        buffers.extend(per_step.as_ref().map(|(binding, it)| entry(*binding, it)));
+        let prepare = kernel
+            .prepare
+            .as_ref()
+            .map(|(it, _)| it.bind(open, &buffers));
         Ok(RunBuffers {
+            main: kernel.main.bind(open, &buffers)?,
+            prepare: prepare.transpose()?,
             results,
-            step_table,
-            bind_group,
         })
     }
 
@@ -121,23 +210,95 @@ impl BufferSet {
             && self.shape.shares_inputs == shape.shares_inputs
     }
 
-    /// Uploads what a chunk of a launch needs, as this run of the submission. In debug builds, also fills the
-    /// results with a poison value.
-    pub(crate) fn upload(
-        &mut self,
-        open: &OpenDevice,
-        run: usize,
-        launch: &Launch,
-        chunk: Chunk,
-    ) -> Result<(), Error> {
-        let inputs = run % self.inputs.len().max(1);
-        if let Some(inputs) = self.inputs.get_mut(inputs) {
-            inputs.upload(open, launch, chunk)?;
+    /// Uploads the inputs of a job as this run of the submission. In debug builds, also fills the results
+    /// with a poison value.
+    pub(crate) fn upload(&mut self, open: &OpenDevice, run: usize, job: &Job) -> Result<(), Error> {
+        let count = self.inputs.len().max(1);
+        if let Some(inputs) = self.inputs.get_mut(run % count) {
+            let (rows, first) = (&job.launch.inputs, job.chunk.first);
+            let holds = inputs.holds.as_ref();
+            if !holds.is_some_and(|(known, from)| *from == first && Arc::ptr_eq(known, rows)) {
+                let words =
+                    &rows[first as usize * self.row..][..job.chunk.count as usize * self.row];
+                open.upload("uploading the inputs", &inputs.buffer, words)?;
+                inputs.holds = Some((Arc::clone(rows), first));
+            }
         }
         if cfg!(debug_assertions) {
-            self.runs[run].results.poison(open)?;
+            self.layout.poison(open, &self.runs[run].results)?;
         }
         Ok(())
+    }
+
+    /// Writes a uniform block per dispatch, all jobs side by side in each range of steps, unless the device
+    /// holds the same words.
+    pub(crate) fn write_uniforms(
+        &mut self,
+        open: &OpenDevice,
+        jobs: &[Job],
+        ranges: &[Range<u32>],
+    ) -> Result<(), Error> {
+        let stride = (self.blocks.stride / WORD_BYTES) as usize;
+        let mut words = vec![0; stride * ranges.len() * jobs.len()];
+        let dispatches = ranges
+            .iter()
+            .flat_map(|steps| jobs.iter().map(move |job| (job, steps)));
+        for (block, (job, steps)) in words.chunks_exact_mut(stride).zip(dispatches) {
+            let launch = &job.launch;
+            block[..launch.uniform.len()].copy_from_slice(&launch.uniform);
+            block[header::AGENTS as usize] = job.chunk.count;
+            block[header::FIRST_AGENT as usize] = launch.first_agent + job.chunk.first;
+            block[header::FIRST_STEP as usize] = steps.start;
+            block[header::END_STEP as usize] = steps.end;
+        }
+        if !self.written.starts_with(&words) {
+            open.upload("writing the params", &self.uniforms, &words)?;
+            self.written = words;
+        }
+        Ok(())
+    }
+
+    /// The dispatches that fill the step tables of the first `runs` runs.
+    pub(crate) fn prepare<'a>(
+        &'a self,
+        open: &OpenDevice,
+        kernel: &'a Kernel,
+        runs: usize,
+        steps: u32,
+    ) -> impl Iterator<Item = Dispatch<'a>> {
+        let most = open.limits.max_compute_workgroups_per_dimension;
+        let prepare = kernel.prepare.as_ref().filter(|_| steps > 0);
+        prepare.into_iter().flat_map(move |(entry_point, table)| {
+            let rows = steps * table.rows_per_step;
+            let buffers = self.runs[..runs]
+                .iter()
+                .filter_map(|run| run.prepare.as_ref());
+            buffers.enumerate().map(move |(run, buffers)| Dispatch {
+                entry_point,
+                buffers,
+                offset: self.blocks.offset(run),
+                workgroups: workgroups(rows, table.workgroup_size, most),
+            })
+        })
+    }
+
+    /// The dispatches of the first `runs` runs, side by side in each of `ranges` ranges of steps.
+    pub(crate) fn main<'a>(
+        &'a self,
+        open: &OpenDevice,
+        kernel: &'a Kernel,
+        runs: usize,
+        ranges: usize,
+        agents: u32,
+    ) -> impl Iterator<Item = Dispatch<'a>> + Clone {
+        let most = open.limits.max_compute_workgroups_per_dimension;
+        let workgroups = workgroups(agents, kernel.workgroup_agents, most);
+        (0..ranges * runs).map(move |block| Dispatch {
+            entry_point: &kernel.main,
+            buffers: &self.runs[block % runs].main,
+            offset: self.blocks.offset(block),
+            workgroups,
+        })
     }
 }
 
@@ -147,14 +308,13 @@ impl BufferSet {
 /// [`Error::AdapterLimit`]
 pub(crate) fn most_agents(open: &OpenDevice, manifest: &Manifest) -> Result<u32, Error> {
     let limits = &open.limits;
-    let binding = (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size);
     let widest = (manifest.input_words)
         .max(manifest.state_words)
         .max(manifest.output_words)
         .max(1);
     let bytes = u64::from(widest) * WORD_BYTES;
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
-    let most = (binding / bytes)
+    let most = (open.most_bytes() / bytes)
         // All results are in one buffer.
         .min(Layout::most_agents(manifest, limits.max_buffer_size))
         .min(per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1)))
@@ -162,14 +322,7 @@ pub(crate) fn most_agents(open: &OpenDevice, manifest: &Manifest) -> Result<u32,
         .min(u64::from(u32::MAX) / u64::from(widest))
         .min(i32::MAX as u64);
     match most {
-        0 => Err(open.beyond_limit("bytes of values per agent", bytes, binding)),
+        0 => Err(open.beyond_limit("bytes of values per agent", bytes, open.most_bytes())),
         most => Ok(most as u32),
-    }
-}
-
-fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
-    wgpu::BindGroupEntry {
-        binding,
-        resource: buffer.as_entire_binding(),
     }
 }

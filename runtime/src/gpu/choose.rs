@@ -3,7 +3,7 @@
 use crate::{
     adapter::{AdapterKind, AdapterSummary},
     bind::Launch,
-    gpu::{device::OpenDevice, kernel::binding},
+    gpu::{device::OpenDevice, kernel::last_binding},
 };
 use sim_compiler::{
     kernel::{
@@ -24,11 +24,7 @@ pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) ->
         busy: Target::busy(class, open.processors),
         subgroup: open.subgroup,
         table_bytes: match has_room(&open.limits, manifest) {
-            true => class
-                .profile()
-                .table_bytes
-                .min(open.limits.max_storage_buffer_binding_size)
-                .min(open.limits.max_buffer_size),
+            true => class.profile().table_bytes.min(open.most_bytes()),
             false => 0,
         },
         keeps_order: is_nvidia(&open.adapter),
@@ -54,9 +50,8 @@ fn is_nvidia(adapter: &AdapterSummary) -> bool {
 fn has_room(limits: &wgpu::Limits, manifest: &Manifest) -> bool {
     // Inputs, states, outputs, progress, the tables, and one more.
     let buffers = 5 + manifest.data.len() as u32;
-    let last = manifest.data.iter().map(|table| table.binding).max();
     buffers <= limits.max_storage_buffers_per_shader_stage
-        && last.unwrap_or(binding::PROGRESS) + 1 < limits.max_bindings_per_bind_group
+        && last_binding(manifest) + 1 < limits.max_bindings_per_bind_group
 }
 
 /// What is said of the shader compiler's checks; nothing where there are none.

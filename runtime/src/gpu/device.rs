@@ -6,7 +6,7 @@ use crate::{
     clock::{self, Stopwatch},
     error::Error,
     gpu::{
-        adapter::{seconds, summary},
+        adapter::{summary, take_seconds},
         processors,
     },
     telemetry::Telemetry,
@@ -37,7 +37,11 @@ static DRIVER: Mutex<()> = Mutex::new(());
 /// seen to deadlock when two threads did so at once: one held the lock of the dynamic loader, the other the
 /// driver's.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
-    DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&DRIVER)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A device, its queue and its asynchronous errors.
@@ -105,15 +109,13 @@ impl OpenDevice {
         let faults = Arc::new(Mutex::new(Faults::default()));
         let at_loss = Arc::clone(&faults);
         device.set_device_lost_callback(move |reason, message| {
-            let mut faults = at_loss.lock().unwrap_or_else(PoisonError::into_inner);
-            faults.lost = Some(format!("{reason:?} {message}").trim().to_owned());
+            lock(&at_loss).lost = Some(format!("{reason:?} {message}").trim().to_owned());
         });
         let at_error = Arc::clone(&faults);
         device.on_uncaptured_error(Arc::new(move |error| {
-            let mut faults = at_error.lock().unwrap_or_else(PoisonError::into_inner);
-            faults.stray.get_or_insert(error);
+            lock(&at_error).stray.get_or_insert(error);
         }));
-        let (instance_seconds, adapter_seconds) = seconds();
+        let (instance_seconds, adapter_seconds) = take_seconds();
         let subgroup = subgroup(adapter, &device);
         let processors = processors::count(adapter);
         Ok(OpenDevice {
@@ -131,6 +133,17 @@ impl OpenDevice {
                 ..Telemetry::default()
             }),
         })
+    }
+
+    /// Whether the device has a feature.
+    pub(crate) fn has(&self, feature: wgpu::Features) -> bool {
+        self.device.features().contains(feature)
+    }
+
+    /// Most bytes of a storage buffer.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        let limits = &self.limits;
+        (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size)
     }
 
     /// The error for a limit of the adapter.
@@ -157,23 +170,21 @@ impl OpenDevice {
 
     /// Calls `act`, which uses the device, and returns the first error that the device reports.
     pub(crate) fn guarded<T>(&self, task: Task, act: impl FnOnce() -> T) -> Result<T, Error> {
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        let scopes = [Internal, OutOfMemory, Validation].map(|it| self.device.push_error_scope(it));
         // wgpu panics where it cannot continue, above all if the device is lost. The session that owns the
         // device is dropped after any error, so nothing observes the state that a panic leaves.
         let result = catch_unwind(AssertUnwindSafe(act));
-        let errors = [
-            clock::block_on(validation.pop()),
-            clock::block_on(memory.pop()),
-            clock::block_on(internal.pop()),
-        ];
+        let errors = scopes.into_iter().rev();
+        let errors: Vec<_> = errors
+            .filter_map(|scope| clock::block_on(scope.pop()))
+            .collect();
         let result = result.map_err(|panic| self.panicked(task, panic.as_ref()));
         self.check_faults(task)?;
-        if let Some(error) = errors.into_iter().flatten().next() {
-            return Err(self.named(task, &error));
+        match errors.first() {
+            Some(error) => Err(self.named(task, error)),
+            None => result,
         }
-        result
     }
 
     /// Allocates a buffer.
@@ -219,64 +230,6 @@ impl OpenDevice {
         self.guarded(Task { during, bytes }, || {
             self.queue
                 .write_buffer(buffer, offset, bytemuck::cast_slice(words));
-        })
-    }
-
-    /// Binds buffers.
-    pub(crate) fn bind_group(
-        &self,
-        layout: &wgpu::BindGroupLayout,
-        entries: &[wgpu::BindGroupEntry<'_>],
-    ) -> Result<wgpu::BindGroup, Error> {
-        self.guarded(Task::new("binding the buffers"), || {
-            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("sim"),
-                layout,
-                entries,
-            })
-        })
-    }
-
-    /// Lays out bindings.
-    pub(crate) fn bind_group_layout(
-        &self,
-        entries: &[wgpu::BindGroupLayoutEntry],
-    ) -> Result<wgpu::BindGroupLayout, Error> {
-        self.guarded(Task::new("laying out the buffers"), || {
-            self.device
-                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                    label: Some("sim"),
-                    entries,
-                })
-        })
-    }
-
-    /// Compiles an entry point of a module.
-    pub(crate) fn pipeline(
-        &self,
-        module: &wgpu::ShaderModule,
-        entry_point: &'static str,
-        layout: &wgpu::BindGroupLayout,
-        cache: Option<&wgpu::PipelineCache>,
-    ) -> Result<wgpu::ComputePipeline, Error> {
-        self.guarded(Task::new("compiling the kernel"), || {
-            let layout = (self.device).create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("sim"),
-                bind_group_layouts: &[Some(layout)],
-                immediate_size: 0,
-            });
-            (self.device).create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(entry_point),
-                layout: Some(&layout),
-                module,
-                entry_point: Some(entry_point),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    // Kernels write workgroup memory before they read it.
-                    zero_initialize_workgroup_memory: false,
-                    ..Default::default()
-                },
-                cache,
-            })
         })
     }
 
@@ -336,7 +289,7 @@ impl OpenDevice {
 
     /// The error that the driver reported outside of any call, if any.
     fn check_faults(&self, task: Task) -> Result<(), Error> {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = lock(&self.faults);
         if let Some(message) = &faults.lost {
             return Err(Error::DeviceLost {
                 adapter: self.adapter.name.clone(),
@@ -397,19 +350,5 @@ fn subgroup(adapter: &wgpu::Adapter, device: &wgpu::Device) -> u32 {
         info.subgroup_min_size
     } else {
         1
-    }
-}
-
-/// The layout of a storage buffer.
-pub(crate) fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage { read_only },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
     }
 }

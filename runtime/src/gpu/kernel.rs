@@ -1,9 +1,9 @@
-//! The kernel on a device: its bindings, shader module and pipelines. A session keeps one for each schedule.
+//! The kernel on a device: its shader module and entry points. A session keeps one for each schedule.
 
 use super::{
-    adapter,
     cache::{Cache, CacheLocation},
-    device::{OpenDevice, Task, alone, storage},
+    device::{OpenDevice, Task},
+    entry_point::{Binding, EntryPoint, READ, WRITE, on_large_stack},
     pace::Pace,
 };
 use crate::{clock::Stopwatch, error::Error};
@@ -22,30 +22,19 @@ pub(crate) mod binding {
     pub(crate) const PROGRESS: u32 = 4;
 }
 
-/// Stack for parsing and compiling a deeply nested kernel, over which naga and the drivers recurse.
-const STACK: usize = 64 << 20;
-
-/// A pipeline that is ready to run, and the pace that was measured for it.
+/// A kernel that is ready to run, and the pace that was measured for it.
 pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
+    /// Why it is as it is, for the run that it was chosen for last.
     pub(crate) decisions: Vec<Decision>,
     /// Agents of a workgroup.
     pub(crate) workgroup_agents: u32,
     pub(crate) pace: Pace,
     /// The pipeline cache that is to be written after the first run, so that the run does not wait for it.
     pub(crate) unsaved: Option<Cache>,
-    pub(crate) pipeline: wgpu::ComputePipeline,
-    pub(crate) bind_group_layout: wgpu::BindGroupLayout,
-    /// What fills the step table, if the kernel has one.
-    pub(crate) step_table: Option<StepTableKernel>,
-}
-
-/// The pipeline of the entry point `prepare`, which fills the step table.
-pub(crate) struct StepTableKernel {
-    pub(crate) pipeline: wgpu::ComputePipeline,
-    pub(crate) bind_group_layout: wgpu::BindGroupLayout,
-    /// The binding and the size of the table.
-    pub(crate) layout: StepTable,
+    pub(crate) main: EntryPoint,
+    /// What fills the step table before `main` runs, if the kernel has a table.
+    pub(crate) prepare: Option<(EntryPoint, StepTable)>,
 }
 
 impl Kernel {
@@ -64,60 +53,43 @@ impl Kernel {
         let checks = tuning.checks == Some(true);
         let cache = location.and_then(|it| Cache::open(open, it, &text.wgsl, checks));
         let handle = cache.as_ref().map(Cache::handle);
-        let mut entries = entries(manifest);
-        entries.extend(text.step_table.map(|table| storage(table.binding, true)));
-        check_limits(open, manifest, text.workgroup_size, entries.len())?;
+        let mut shared = vec![(binding::RUN, wgpu::BufferBindingType::Uniform)];
+        shared.extend(manifest.data.iter().map(|table| (table.binding, READ)));
+        let mut bindings = shared.clone();
+        bindings.extend(of_agents(manifest));
+        bindings.extend(text.step_table.map(|table| (table.binding, READ)));
+        check_limits(open, manifest, text.workgroup_size, &bindings)?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
-            stacker::maybe_grow(STACK / 2, STACK, || {
-                module(&open.device, &text.wgsl, checks)
-            })
+            on_large_stack(|| module(&open.device, &text.wgsl, checks))
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
-        let (pipeline, bind_group_layout) = pipeline(open, &module, "main", &entries, handle)?;
-        let step_table = text.step_table.map(|layout| -> Result<_, Error> {
-            let mut entries = vec![uniform(manifest)];
-            entries.extend(tables(manifest));
-            entries.push(storage(layout.binding, false));
-            let (pipeline, bind_group_layout) =
-                self::pipeline(open, &module, "prepare", &entries, handle)?;
-            Ok(StepTableKernel {
-                pipeline,
-                bind_group_layout,
-                layout,
-            })
+        let main = EntryPoint::compile(open, &module, "main", bindings, handle)?;
+        let prepare = text.step_table.map(|table| {
+            shared.push((table.binding, WRITE));
+            Ok((
+                EntryPoint::compile(open, &module, "prepare", shared, handle)?,
+                table,
+            ))
         });
-        let step_table = step_table.transpose()?;
+        let prepare = prepare.transpose()?;
         open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
-        let cuts_loops = adapter::cuts_long_loops(open.adapter.kind);
+        let cuts_loops = open.adapter.kind.cuts_long_loops();
         Ok(Kernel {
             schedule,
-            decisions: text.decisions,
+            decisions: Vec::new(),
             workgroup_agents: text.workgroup_size / text.lanes,
-            pace: Pace::new(cuts_loops, manifest.inner_rounds, tuning.steps_per_dispatch),
+            pace: Pace::new(
+                cuts_loops,
+                manifest.inner_iterations,
+                tuning.steps_per_dispatch,
+            ),
             unsaved: cache,
-            pipeline,
-            bind_group_layout,
-            step_table,
+            main,
+            prepare,
         })
     }
-}
-
-/// Compiles an entry point with these bindings.
-fn pipeline(
-    open: &OpenDevice,
-    module: &wgpu::ShaderModule,
-    entry_point: &'static str,
-    entries: &[wgpu::BindGroupLayoutEntry],
-    cache: Option<&wgpu::PipelineCache>,
-) -> Result<(wgpu::ComputePipeline, wgpu::BindGroupLayout), Error> {
-    let layout = open.bind_group_layout(entries)?;
-    let _alone = alone();
-    let pipeline = stacker::maybe_grow(STACK / 2, STACK, || {
-        open.pipeline(module, entry_point, &layout, cache)
-    })?;
-    Ok((pipeline, layout))
 }
 
 fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule {
@@ -138,39 +110,22 @@ fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule
     }
 }
 
-fn uniform(manifest: &Manifest) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding: binding::RUN,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Uniform,
-            has_dynamic_offset: true,
-            min_binding_size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * WORD_BYTES),
-        },
-        count: None,
-    }
+/// The bindings of what each agent has, those that the model does not lack.
+fn of_agents(manifest: &Manifest) -> impl Iterator<Item = Binding> {
+    let all = [
+        (manifest.input_words, (binding::INPUTS, READ)),
+        (manifest.state_words, (binding::STATES, WRITE)),
+        (manifest.output_words, (binding::OUTPUTS, WRITE)),
+        (1, (binding::PROGRESS, WRITE)),
+    ];
+    let present = all.into_iter().filter(|&(words, _)| words > 0);
+    present.map(|(_, binding)| binding)
 }
 
-fn tables(manifest: &Manifest) -> impl Iterator<Item = wgpu::BindGroupLayoutEntry> {
-    let tables = manifest.data.iter();
-    tables.map(|table| storage(table.binding, true))
-}
-
-/// The bindings that the manifest promises.
-fn entries(manifest: &Manifest) -> Vec<wgpu::BindGroupLayoutEntry> {
-    let mut entries = vec![uniform(manifest)];
-    if manifest.input_words > 0 {
-        entries.push(storage(binding::INPUTS, true));
-    }
-    if manifest.state_words > 0 {
-        entries.push(storage(binding::STATES, false));
-    }
-    if manifest.output_words > 0 {
-        entries.push(storage(binding::OUTPUTS, false));
-    }
-    entries.push(storage(binding::PROGRESS, false));
-    entries.extend(tables(manifest));
-    entries
+/// The last binding of a model's kernel, without that of a step table.
+pub(crate) fn last_binding(manifest: &Manifest) -> u32 {
+    let tables = manifest.data.iter().map(|table| table.binding);
+    tables.fold(binding::PROGRESS, u32::max)
 }
 
 /// Checks the limits that the validator would report in terms of the kernel rather than the model.
@@ -178,24 +133,20 @@ fn check_limits(
     open: &OpenDevice,
     manifest: &Manifest,
     workgroup_size: u32,
-    bindings: usize,
+    bindings: &[Binding],
 ) -> Result<(), Error> {
     let limits = &open.limits;
-    let last_binding = manifest
-        .data
-        .iter()
-        .map(|table| table.binding)
-        .max()
-        .unwrap_or(binding::PROGRESS);
+    let invocations =
+        (limits.max_compute_invocations_per_workgroup).min(limits.max_compute_workgroup_size_x);
     let checks = [
         (
             "storage buffers (inputs, states, outputs and one per table)",
-            bindings as u64 - 1,
+            bindings.len() as u64 - 1,
             limits.max_storage_buffers_per_shader_stage.into(),
         ),
         (
             "bindings",
-            u64::from(last_binding) + 1,
+            u64::from(last_binding(manifest)) + 1,
             limits.max_bindings_per_bind_group.into(),
         ),
         (
@@ -206,16 +157,14 @@ fn check_limits(
         (
             "agents in a workgroup",
             workgroup_size.into(),
-            limits
-                .max_compute_invocations_per_workgroup
-                .min(limits.max_compute_workgroup_size_x)
-                .into(),
+            invocations.into(),
         ),
     ];
-    for (limit, needed, available) in checks {
-        if needed > available {
-            return Err(open.beyond_limit(limit, needed, available));
-        }
+    match checks
+        .into_iter()
+        .find(|(_, needed, available)| needed > available)
+    {
+        Some((limit, needed, available)) => Err(open.beyond_limit(limit, needed, available)),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -10,7 +10,9 @@ use crate::{
     clock::Stopwatch,
     error::Error,
     gpu::{
-        device::{OpenDevice, Task, alone, storage},
+        device::{OpenDevice, Task},
+        entry_point::{Binding, Dispatch, EntryPoint, READ, WRITE, entry},
+        kernel::binding,
         results::Fault,
     },
     statistics::{EXPONENTS, Exact, Statistics, Sums, rows},
@@ -42,12 +44,17 @@ const SQUARES: usize = 2 * 2 * EXPONENTS;
 const NANS: [usize; 2] = [2 * (EXPONENTS - 1), 2 * (2 * EXPONENTS - 1)];
 /// Words of a column's search: the digit, three per target, and the histogram.
 const SEARCH_WORDS: usize = 1 + 3 * TARGETS + 2048;
-/// Words of the task's header, and of a column in the task.
-const TASK_HEAD: usize = 3;
-const TASK_WORDS: usize = 4;
-/// Storage buffers of all kernels; the first three are read-only.
-const BINDINGS: u32 = 5;
-const READ: u32 = 3;
+/// Bindings of all kernels. Outputs and step counts have the numbers that they have in a model's kernel.
+const BINDINGS: [Binding; 5] = [
+    (binding::OUTPUTS, READ),
+    (binding::PROGRESS, READ),
+    (TASK, READ),
+    (REPORT, WRITE),
+    (SEARCHES, WRITE),
+];
+const TASK: u32 = 5;
+const REPORT: u32 = 6;
+const SEARCHES: u32 = 7;
 /// Values per workgroup: at most what its sums can hold, and at least what makes merging them worthwhile.
 const MOST_SHARE: u32 = 1 << 16;
 const LEAST_SHARE: u32 = 1 << 12;
@@ -58,10 +65,9 @@ const MOST_VALUES: u32 = 1 << 31;
 
 /// The results of a run on the device.
 pub(crate) struct Source<'a> {
-    /// Word `w` of agent `i` is at index `w * agents + i`.
-    pub(crate) outputs: wgpu::BindingResource<'a>,
-    /// One word per agent.
-    pub(crate) progress: wgpu::BindingResource<'a>,
+    /// The bindings of its outputs (word `w` of agent `i` is at index `w * agents + i`) and of its step
+    /// counts.
+    pub(crate) results: Vec<wgpu::BindGroupEntry<'a>>,
     /// The fields of the outputs.
     pub(crate) fields: &'a [Field],
     /// The number of agents.
@@ -70,33 +76,23 @@ pub(crate) struct Source<'a> {
     pub(crate) steps: u32,
 }
 
-/// What the host reads back.
-#[derive(Debug)]
-pub(crate) struct Reduced {
-    /// Equal to what the host would compute.
-    pub(crate) sums: Sums,
-    /// The first agent with a wrong step count.
-    pub(crate) wrong: Option<Fault>,
-}
-
 /// A reduction of one run's results, as part of a submission.
 pub(crate) struct Reduction {
     reducer: Arc<Reducer>,
-    columns: Vec<Column>,
-    /// The number of columns of each output.
-    rows: Vec<u32>,
+    /// The columns of each output.
+    outputs: Vec<Vec<Column>>,
     agents: u32,
-    group: wgpu::BindGroup,
-    report: wgpu::Buffer,
+    buffers: wgpu::BindGroup,
+    /// What is read back.
+    pub(crate) report: wgpu::Buffer,
 }
 
 /// The compiled kernels of the reduction.
 pub(crate) struct Reducer {
-    layout: wgpu::BindGroupLayout,
-    ran: wgpu::ComputePipeline,
-    moments: wgpu::ComputePipeline,
-    tally: wgpu::ComputePipeline,
-    narrow: wgpu::ComputePipeline,
+    ran: EntryPoint,
+    moments: EntryPoint,
+    tally: EntryPoint,
+    narrow: EntryPoint,
 }
 
 /// A range of the outputs with statistics of its own.
@@ -123,32 +119,26 @@ pub(crate) fn is_possible(limits: &wgpu::Limits, fields: &[Field], agents: u32) 
         && LANES <= limits.max_compute_invocations_per_workgroup
         && LANES <= limits.max_compute_workgroup_size_x
         && WORKGROUP_WORDS * WORD_BYTES as u32 <= limits.max_compute_workgroup_storage_size
-        && BINDINGS <= limits.max_storage_buffers_per_shader_stage
+        && BINDINGS.len() as u32 <= limits.max_storage_buffers_per_shader_stage
         && report_bytes(fields) <= limits.max_storage_buffer_binding_size
 }
 
 impl Reducer {
     /// Compiles the kernels.
     pub(crate) fn create(open: &OpenDevice) -> Result<Reducer, Error> {
-        let _alone = alone();
         let started = Stopwatch::start();
-        let entries: Vec<_> = (0..BINDINGS)
-            .map(|binding| storage(binding, binding < READ))
-            .collect();
-        let layout = open.bind_group_layout(&entries)?;
         let module = open.guarded(Task::new("compiling the summary"), || {
             (open.device).create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("summary"),
                 source: wgpu::ShaderSource::Wgsl(text().into()),
             })
         })?;
-        let pipeline = |entry_point| open.pipeline(&module, entry_point, &layout, None);
+        let compile = |name| EntryPoint::compile(open, &module, name, BINDINGS.to_vec(), None);
         let reducer = Reducer {
-            ran: pipeline("ran")?,
-            moments: pipeline("moments")?,
-            tally: pipeline("tally")?,
-            narrow: pipeline("narrow")?,
-            layout,
+            ran: compile("ran")?,
+            moments: compile("moments")?,
+            tally: compile("tally")?,
+            narrow: compile("narrow")?,
         };
         open.meter(|telemetry| telemetry.pipeline_seconds += started.seconds());
         Ok(reducer)
@@ -162,100 +152,94 @@ impl Reduction {
     /// [`Error::GpuMemory`]
     pub(crate) fn create(
         open: &OpenDevice,
-        reducer: &Arc<Reducer>,
+        reducer: Arc<Reducer>,
         source: &Source<'_>,
     ) -> Result<Reduction, Error> {
-        let columns = columns(source.fields, source.agents);
-        let task = task(source, &columns);
+        let fields = source.fields.iter();
+        let outputs: Vec<_> = fields.map(|field| columns(field, source.agents)).collect();
+        let columns = outputs.iter().flatten();
+        let count = columns.clone().count();
+        let mut words = vec![source.agents, source.steps, share(source.agents)];
+        words.extend(columns.flat_map(Column::task));
         let during = "allocating the summary";
-        let usage = wgpu::BufferUsages::STORAGE;
-        let create = |words: usize, usage| open.buffer(during, words as u64 * WORD_BYTES, usage);
-        let task_buffer = create(task.len(), usage | wgpu::BufferUsages::COPY_DST)?;
-        open.write(during, &task_buffer, 0, &task)?;
-        let report_words = REPORT_HEAD + REPORT_WORDS * columns.len();
-        let report = create(report_words, usage | wgpu::BufferUsages::COPY_SRC)?;
-        let searches = create(SEARCH_WORDS * columns.len(), usage)?;
-        let resources = [
-            source.outputs.clone(),
-            source.progress.clone(),
-            task_buffer.as_entire_binding(),
-            report.as_entire_binding(),
-            searches.as_entire_binding(),
-        ];
-        let entries: Vec<_> = (0..BINDINGS)
-            .zip(resources)
-            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
-            .collect();
+        let create = |words: usize, usage| {
+            let usage = usage | wgpu::BufferUsages::STORAGE;
+            open.buffer(during, words as u64 * WORD_BYTES, usage)
+        };
+        let task = create(words.len(), wgpu::BufferUsages::COPY_DST)?;
+        open.write(during, &task, 0, &words)?;
+        let report_words = REPORT_HEAD + REPORT_WORDS * count;
+        let report = create(report_words, wgpu::BufferUsages::COPY_SRC)?;
+        let searches = create(SEARCH_WORDS * count, wgpu::BufferUsages::empty())?;
+        let mut buffers = source.results.clone();
+        buffers.extend([
+            entry(TASK, &task),
+            entry(REPORT, &report),
+            entry(SEARCHES, &searches),
+        ]);
         Ok(Reduction {
-            reducer: Arc::clone(reducer),
-            columns,
-            rows: source.fields.iter().map(rows).collect(),
+            outputs,
             agents: source.agents,
-            group: open.bind_group(&reducer.layout, &entries)?,
+            // The kernels have the same bindings.
+            buffers: reducer.ran.bind(open, &buffers)?,
             report,
+            reducer,
         })
     }
 
-    /// Records the dispatches of reductions.
-    pub(crate) fn record_all(encoder: &mut wgpu::CommandEncoder, reductions: &[Reduction]) {
-        if reductions.is_empty() {
-            return;
-        }
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("summary"),
-            timestamp_writes: None,
-        });
-        for reduction in reductions {
-            reduction.record(&mut pass);
-        }
-    }
-
-    fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
+    /// The dispatches, in their order.
+    pub(crate) fn dispatches(&self) -> Vec<Dispatch<'_>> {
         let groups = |count: u32| count.div_ceil(share(count));
-        let counts = self.columns.iter().map(|column| column.count);
-        let x = counts.map(groups).max().unwrap_or(0);
-        let y = self.columns.len() as u32;
-        pass.set_bind_group(0, &self.group, &[]);
-        pass.set_pipeline(&self.reducer.ran);
-        pass.dispatch_workgroups(groups(self.agents), 1, 1);
-        pass.set_pipeline(&self.reducer.moments);
-        pass.dispatch_workgroups(x, y, 1);
-        for _ in 0..DIGITS {
-            pass.set_pipeline(&self.reducer.tally);
-            pass.dispatch_workgroups(x, y, 1);
-            pass.set_pipeline(&self.reducer.narrow);
-            pass.dispatch_workgroups(y, 1, 1);
-        }
+        let columns = self.outputs.iter().flatten();
+        let y = columns.clone().count() as u32;
+        let x = columns
+            .map(|column| groups(column.count))
+            .max()
+            .unwrap_or(0);
+        let Reducer {
+            ran,
+            moments,
+            tally,
+            narrow,
+        } = &*self.reducer;
+        let mut all = vec![(ran, (groups(self.agents), 1)), (moments, (x, y))];
+        all.extend([(tally, (x, y)), (narrow, (y, 1))].repeat(DIGITS));
+        let dispatch = |(entry_point, workgroups)| Dispatch {
+            entry_point,
+            buffers: &self.buffers,
+            offset: None,
+            workgroups,
+        };
+        all.into_iter().map(dispatch).collect()
     }
 
-    /// The buffer that is read back, and its bytes.
-    pub(crate) fn report(&self) -> (&wgpu::Buffer, u64) {
-        (&self.report, self.report.size())
-    }
-
-    /// Reads the report at the front of `words`, and removes it from them.
-    pub(crate) fn read(&self, words: &mut &[u32]) -> Reduced {
-        let (own, others) = words.split_at(REPORT_HEAD + REPORT_WORDS * self.columns.len());
+    /// Reads the report at the front of `words`, and removes it from them: what the host would compute.
+    ///
+    /// # Errors
+    /// The first agent with a wrong step count.
+    pub(crate) fn read(&self, words: &mut &[u32]) -> Result<Sums, Fault> {
+        let columns: usize = self.outputs.iter().map(Vec::len).sum();
+        let (head, others) = words.split_at(REPORT_HEAD);
+        let (reports, others) = others.split_at(REPORT_WORDS * columns);
         *words = others;
-        let (head, rest) = own.split_at(REPORT_HEAD);
-        let mut statistics = (self.columns.iter().zip(rest.chunks_exact(REPORT_WORDS)))
-            .map(|(column, words)| statistics(column, words));
-        let long = |at: usize| u64::from(head[at]) | u64::from(head[at + 1]) << 32;
-        let sums = Sums {
-            outputs: (self.rows.iter())
-                .map(|&rows| statistics.by_ref().take(rows as usize).collect())
-                .collect(),
-            agent_steps: long(0) + (long(2) << 16),
-            stopped: head[4].into(),
-        };
-        let wrong = Fault {
-            agent: !head[5],
-            word: head[6],
-        };
-        Reduced {
-            sums,
-            wrong: (head[5] != 0).then_some(wrong),
+        if head[5] != 0 {
+            return Err(Fault {
+                agent: !head[5],
+                word: head[6],
+            });
         }
+        let mut reports = reports.chunks_exact(REPORT_WORDS);
+        let output = |columns: &Vec<Column>| {
+            let columns = columns.iter().zip(&mut reports);
+            columns
+                .map(|(column, words)| statistics(column, words))
+                .collect()
+        };
+        Ok(Sums {
+            outputs: self.outputs.iter().map(output).collect(),
+            agent_steps: long(&head[0..2]) + (long(&head[2..4]) << 16),
+            stopped: head[4].into(),
+        })
     }
 }
 
@@ -272,6 +256,11 @@ fn text() -> String {
     constants.concat() + TEXT
 }
 
+/// A number of two words, the lower one first.
+fn long(words: &[u32]) -> u64 {
+    u64::from(words[0]) | u64::from(words[1]) << 32
+}
+
 fn kind(scalar: Scalar) -> u32 {
     match scalar {
         Scalar::F32 => 0,
@@ -281,18 +270,27 @@ fn kind(scalar: Scalar) -> u32 {
     }
 }
 
-fn columns(fields: &[Field], agents: u32) -> Vec<Column> {
-    let mut columns = Vec::new();
-    for field in fields {
-        let rows = rows(field);
-        let words = field.words() / rows.max(1);
-        columns.extend((0..rows).map(|row| Column {
-            scalar: field.scalar,
-            first: (field.word + row) * agents,
-            count: words * agents,
-        }));
+/// The columns of an output.
+fn columns(field: &Field, agents: u32) -> Vec<Column> {
+    let rows = rows(field);
+    let column = |row| Column {
+        scalar: field.scalar,
+        first: (field.word + row) * agents,
+        count: field.words() / rows * agents,
+    };
+    (0..rows).map(column).collect()
+}
+
+impl Column {
+    /// Its words in the kernels' parameters.
+    fn task(&self) -> [u32; 4] {
+        let Column {
+            scalar,
+            first,
+            count,
+        } = *self;
+        [first, count, kind(scalar), share(count)]
     }
-    columns
 }
 
 /// The values of a column that one workgroup reduces.
@@ -302,28 +300,10 @@ fn share(count: u32) -> u32 {
         .clamp(LEAST_SHARE, MOST_SHARE)
 }
 
-/// The parameters of the kernels.
-fn task(source: &Source<'_>, columns: &[Column]) -> Vec<u32> {
-    let mut words = Vec::with_capacity(TASK_HEAD + TASK_WORDS * columns.len());
-    words.extend([source.agents, source.steps, share(source.agents)]);
-    for column in columns {
-        let Column {
-            scalar,
-            first,
-            count,
-        } = *column;
-        words.extend([first, count, kind(scalar), share(count)]);
-    }
-    words
-}
-
 /// The statistics of a column, from its part of the report.
 fn statistics(column: &Column, words: &[u32]) -> Statistics {
     let (keys, sums) = words.split_at(TARGETS);
-    let sums: Vec<u64> = sums
-        .chunks_exact(2)
-        .map(|word| u64::from(word[0]) | u64::from(word[1]) << 32)
-        .collect();
+    let sums: Vec<u64> = sums.chunks_exact(2).map(long).collect();
     let nan = NANS.iter().map(|&at| sums[at]).sum();
     let count = u64::from(column.count) - nan;
     let keys = std::array::from_fn(|target| keys[target]);
@@ -332,11 +312,9 @@ fn statistics(column: &Column, words: &[u32]) -> Statistics {
 
 /// The sums of a column, assembled from pieces of 16 bits.
 fn exact(pieces: &[u64]) -> Exact {
-    let whole = |pieces: &[u64]| -> u128 {
-        let shifted = pieces.iter().zip([0, 16, 32, 48]);
-        shifted
-            .map(|(&piece, shift)| u128::from(piece) << shift)
-            .sum()
+    let whole = |pieces: &[u64]| {
+        let upper_first = pieces.iter().rev();
+        upper_first.fold(0, |whole, &piece| (whole << 16) + u128::from(piece))
     };
     let (sums, squares) = pieces.split_at(SQUARES);
     let mut exact = Exact::new();

@@ -25,32 +25,42 @@ const CHECKED: usize = 1 << 16;
 /// The value that debug builds fill results with: a NaN with a recognisable payload.
 pub(crate) const POISON: u32 = 0x7fc0_dead;
 
-/// The offsets of the parts in bytes, for a number of agents.
+/// A part of the buffer with a binding of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
-    agents: u64,
-    output_words: u64,
-    state_words: u64,
-    outputs: u64,
-    states: u64,
+struct Part {
+    binding: u32,
+    /// Words per agent.
+    words: u64,
+    /// Bytes before it, and bytes to its end.
+    start: u64,
+    end: u64,
 }
 
-/// The offset of the step counts.
-const PROGRESS: u64 = ALIGNMENT;
+/// The parts for a number of agents, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    progress: Part,
+    outputs: Part,
+    states: Part,
+}
 
 impl Layout {
     pub(crate) fn new(manifest: &Manifest, agents: u32) -> Layout {
-        let agents = u64::from(agents);
-        let output_words = u64::from(manifest.output_words);
-        let state_words = u64::from(manifest.state_words);
-        let outputs = (PROGRESS + agents * WORD_BYTES).next_multiple_of(ALIGNMENT);
-        let states = (outputs + agents * output_words * WORD_BYTES).next_multiple_of(ALIGNMENT);
+        let mut end = HEADER_BYTES;
+        let mut part = |binding, words: u32| {
+            let (start, words) = (end.next_multiple_of(ALIGNMENT), u64::from(words));
+            end = start + u64::from(agents) * words * WORD_BYTES;
+            Part {
+                binding,
+                words,
+                start,
+                end,
+            }
+        };
         Layout {
-            agents,
-            output_words,
-            state_words,
-            outputs,
-            states,
+            progress: part(binding::PROGRESS, 1),
+            outputs: part(binding::OUTPUTS, manifest.output_words),
+            states: part(binding::STATES, manifest.state_words),
         }
     }
 
@@ -63,106 +73,46 @@ impl Layout {
 
     /// Bytes of the whole buffer.
     pub(crate) fn bytes(&self) -> u64 {
-        self.states + self.agents * self.state_words * WORD_BYTES
+        self.states.end
     }
 
     /// Bytes from the beginning of the buffer that are read back.
     pub(crate) fn bytes_back(&self, keep: Keep) -> u64 {
         match (keep.outputs, keep.states) {
             (_, true) => self.bytes(),
-            (true, false) => self.outputs_end(),
+            (true, false) => self.outputs.end,
             (false, false) => HEADER_BYTES,
         }
     }
 
-    /// Words from the beginning of the buffer that are read back.
-    pub(crate) fn words_back(&self, keep: Keep) -> usize {
-        (self.bytes_back(keep) / WORD_BYTES) as usize
-    }
-
-    fn outputs_end(&self) -> u64 {
-        self.outputs + self.agents * self.output_words * WORD_BYTES
-    }
-
     /// The parts that are not empty.
     fn parts(&self) -> impl Iterator<Item = Part> {
-        let part = |binding, offset, words| Part {
-            binding,
-            offset,
-            bytes: self.agents * words * WORD_BYTES,
-        };
-        [
-            part(binding::PROGRESS, PROGRESS, 1),
-            part(binding::OUTPUTS, self.outputs, self.output_words),
-            part(binding::STATES, self.states, self.state_words),
-        ]
-        .into_iter()
-        .filter(|part| part.bytes > 0)
-    }
-}
-
-/// A part of the buffer with a binding of its own.
-struct Part {
-    binding: u32,
-    offset: u64,
-    bytes: u64,
-}
-
-/// The buffer.
-pub(crate) struct ResultsBuffer {
-    pub(crate) buffer: wgpu::Buffer,
-    pub(crate) layout: Layout,
-}
-
-impl ResultsBuffer {
-    pub(crate) fn create(open: &OpenDevice, layout: Layout) -> Result<ResultsBuffer, Error> {
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST
-            | wgpu::BufferUsages::QUERY_RESOLVE;
-        let buffer = open.buffer("allocating the results", layout.bytes(), usage)?;
-        Ok(ResultsBuffer { buffer, layout })
+        let parts = [self.progress, self.outputs, self.states].into_iter();
+        parts.filter(|part| part.end > part.start)
     }
 
-    /// The bindings of its parts.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = wgpu::BindGroupEntry<'_>> {
-        let entry = |part: Part| wgpu::BindGroupEntry {
+    /// The bindings of the parts of a buffer.
+    pub(crate) fn entries<'a>(
+        &self,
+        buffer: &'a wgpu::Buffer,
+    ) -> impl Iterator<Item = wgpu::BindGroupEntry<'a>> {
+        self.parts().map(move |part| wgpu::BindGroupEntry {
             binding: part.binding,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &self.buffer,
-                offset: part.offset,
-                size: wgpu::BufferSize::new(part.bytes),
+                buffer,
+                offset: part.start,
+                size: wgpu::BufferSize::new(part.end - part.start),
             }),
-        };
-        self.layout.parts().map(entry)
+        })
     }
 
-    /// The outputs, if the model has any.
-    pub(crate) fn outputs(&self) -> Option<wgpu::BindingResource<'_>> {
-        self.resource(binding::OUTPUTS)
+    /// Fills step counts and outputs of a buffer with [`POISON`].
+    pub(crate) fn poison(&self, open: &OpenDevice, buffer: &wgpu::Buffer) -> Result<(), Error> {
+        let start = self.progress.start;
+        let poison = vec![POISON; ((self.outputs.end - start) / WORD_BYTES) as usize];
+        open.write("poisoning the results", buffer, start, &poison)
     }
 
-    /// The step counts.
-    pub(crate) fn progress(&self) -> Option<wgpu::BindingResource<'_>> {
-        self.resource(binding::PROGRESS)
-    }
-
-    fn resource(&self, binding: u32) -> Option<wgpu::BindingResource<'_>> {
-        let mut entries = self.entries();
-        entries
-            .find(|entry| entry.binding == binding)
-            .map(|entry| entry.resource)
-    }
-
-    /// Fills step counts and outputs with [`POISON`].
-    pub(crate) fn poison(&self, open: &OpenDevice) -> Result<(), Error> {
-        let bytes = self.layout.outputs_end() - PROGRESS;
-        let poison = vec![POISON; (bytes / WORD_BYTES) as usize];
-        open.write("poisoning the results", &self.buffer, PROGRESS, &poison)
-    }
-}
-
-impl Layout {
     /// Checks the step counts of a chunk and, if they are right, copies its results to `raw`.
     ///
     /// # Errors
@@ -176,34 +126,25 @@ impl Layout {
         raw: &mut RawResults,
     ) -> Result<(), Fault> {
         let (first, count) = (chunk.first as usize, chunk.count as usize);
+        let words_of = |part: Part| {
+            let start = (part.start / WORD_BYTES) as usize;
+            &words[start..][..part.words as usize * count]
+        };
         let progress = &mut raw.progress[first..first + count];
-        readback::copy(
-            &words[(PROGRESS / WORD_BYTES) as usize..][..count],
-            progress,
-        );
+        readback::copy(words_of(self.progress), progress);
         if let Some(fault) = fault(progress, steps) {
             return Err(fault);
         }
-        let take = |from: u64, width: u32, fields: &[Field], rows: &mut [Vec<u32>]| {
-            if width == 0 {
-                return;
-            }
-            let words = &words[(from / WORD_BYTES) as usize..][..width as usize * count];
+        let take = |part: Part, fields: &[Field], rows: &mut [Vec<u32>]| {
             for (field, rows) in fields.iter().zip(rows) {
                 let width = field.words() as usize;
                 let rows = &mut rows[first * width..][..count * width];
-                readback::transpose(field, words, count, rows);
+                readback::transpose(field, words_of(part), count, rows);
             }
         };
-        let (outputs, states) = (&manifest.outputs, &manifest.states);
-        take(
-            self.outputs,
-            manifest.output_words,
-            outputs,
-            &mut raw.outputs,
-        );
+        take(self.outputs, &manifest.outputs, &mut raw.outputs);
         if let Some(rows) = &mut raw.states {
-            take(self.states, manifest.state_words, states, rows);
+            take(self.states, &manifest.states, rows);
         }
         Ok(())
     }
@@ -268,17 +209,20 @@ mod tests {
         for agents in [1, 63, 64, 65, 100_000] {
             let layout = Layout::new(&manifest, agents);
             let mut end = HEADER_BYTES;
-            for Part { offset, bytes, .. } in layout.parts() {
+            for Part {
+                start, end: last, ..
+            } in layout.parts()
+            {
                 assert!(
-                    offset >= end
-                        && offset % ALIGNMENT == 0
-                        && bytes >= u64::from(agents) * WORD_BYTES
+                    start >= end
+                        && start % ALIGNMENT == 0
+                        && last - start >= u64::from(agents) * WORD_BYTES
                 );
-                end = offset + bytes;
+                end = last;
             }
             assert_eq!(layout.parts().count(), 3);
             assert_eq!(end, layout.bytes());
-            assert!(layout.outputs_end() < layout.bytes_back(Keep::ALL));
+            assert!(layout.outputs.end < layout.bytes_back(Keep::ALL));
             assert_eq!(layout.bytes_back(Keep::ALL), layout.bytes());
             let most = Layout::most_agents(&manifest, layout.bytes()) as u32;
             assert!(Layout::new(&manifest, most).bytes() <= layout.bytes());

@@ -13,13 +13,13 @@ use super::{
     results::Layout,
 };
 use crate::{
-    adapter::AdapterSummary,
-    batch::{Batch, Deliver},
+    batch::{Batch, Deliver, Executor},
     bind::Launch,
     clock::Stopwatch,
     control::Keep,
     error::Error,
     memory::Need,
+    run::Device,
 };
 use sim_compiler::{
     artifact::Artifact,
@@ -40,20 +40,13 @@ pub(crate) struct Session {
     cache: Option<CacheLocation>,
     /// The kernels that were built; the first one is in use.
     kernels: Vec<Kernel>,
-    /// The size of the launches that the first kernel was chosen for.
-    chosen_for: Option<LaunchSize>,
+    /// The population and the steps of the launches that the first kernel was chosen for.
+    chosen_for: Option<(u32, u32)>,
     pool: BufferPool,
     /// Constant: another tuning needs another session.
     tuning: Tuning,
     /// Declared last, so that the device is closed after its memory is freed.
     open: OpenDevice,
-}
-
-/// What the choice of a kernel depends on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct LaunchSize {
-    population: u32,
-    steps: u32,
 }
 
 impl Session {
@@ -67,7 +60,7 @@ impl Session {
         tuning: Tuning,
         cache: Option<&Path>,
         launch: &Launch,
-    ) -> Result<Session, Error> {
+    ) -> Result<Box<Session>, Error> {
         let open = OpenDevice::open(adapter)?;
         let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
         let cache = cache.zip(key).map(|(directory, key)| CacheLocation {
@@ -76,7 +69,7 @@ impl Session {
         });
         let most_agents = buffer_set::most_agents(&open, &artifact.manifest)?;
         let asked = tuning.max_agents_per_chunk.unwrap_or(u32::MAX).max(1);
-        let mut session = Session {
+        let mut session = Box::new(Session {
             artifact,
             cache,
             kernels: Vec::new(),
@@ -84,17 +77,14 @@ impl Session {
             pool: BufferPool::new(most_agents.min(asked)),
             tuning,
             open,
-        };
+        });
         session.choose(launch)?;
         Ok(session)
     }
 
     /// Makes the kernel for a launch the first one; builds it if it does not exist.
     fn choose(&mut self, launch: &Launch) -> Result<(), Error> {
-        let size = LaunchSize {
-            population: launch.population,
-            steps: launch.steps,
-        };
+        let size = (launch.population, launch.steps);
         if self.chosen_for == Some(size) {
             return Ok(());
         }
@@ -107,27 +97,24 @@ impl Session {
         } = emit::choose(artifact, &target, &self.tuning);
         kernel.decisions.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
-        match self.kernels.iter().position(|it| it.schedule == schedule) {
-            Some(0) => self.kernels[0].decisions = kernel.decisions,
-            Some(at) => {
-                self.kernels.swap(0, at);
-                self.kernels[0].decisions = kernel.decisions;
-                self.pool.clear();
-            }
+        let decisions = std::mem::take(&mut kernel.decisions);
+        let known = self.kernels.iter().position(|it| it.schedule == schedule);
+        if known != Some(0) {
+            self.pool.clear();
+        }
+        let at = match known {
+            Some(at) => at,
             None => {
                 let (manifest, cache) = (&artifact.manifest, self.cache.as_ref());
                 let built = Kernel::build(open, manifest, schedule, kernel, &self.tuning, cache)?;
-                self.kernels.insert(0, built);
-                self.pool.clear();
+                self.kernels.push(built);
+                self.kernels.len() - 1
             }
-        }
+        };
+        self.kernels.swap(0, at);
+        self.kernels[0].decisions = decisions;
         self.chosen_for = Some(size);
         Ok(())
-    }
-
-    /// The adapter of the device.
-    pub(crate) fn adapter(&self) -> &AdapterSummary {
-        &self.open.adapter
     }
 
     /// Whether outputs that the caller does not keep are reduced on the device, if it holds all of them at
@@ -148,56 +135,6 @@ impl Session {
             && reduce::is_possible(&self.open.limits, fields, agents)
     }
 
-    /// Adds the host memory of runs: results, computed inputs and staging buffers; on a software adapter also
-    /// the device's buffers. The caller holds the results of `held` runs at a time.
-    pub(crate) fn add_need(&self, launch: &Launch, keep: Keep, held: usize, need: &mut Need) {
-        let manifest = &self.artifact.manifest;
-        if !launch.absent.is_empty() {
-            need.each("rows of inputs", manifest.input_words.into());
-        }
-        if self.reduces(launch, keep) {
-            return;
-        }
-        need.results(manifest, keep, held);
-        let most = self.pool.most_agents;
-        let agents = chunk::chunk_agents(launch.agents, most, manifest.workgroup_size);
-        let kept = Keep {
-            outputs: true,
-            ..keep
-        };
-        let mut staged = Layout::new(manifest, agents).bytes_back(kept);
-        if !self.open.adapter.kind.is_gpu() {
-            staged += Layout::new(manifest, agents).bytes();
-            staged += u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
-            let tables: usize = launch.data.iter().map(|words| words.len()).sum();
-            need.fixed("tables", tables as u64 * WORD_BYTES);
-        }
-        let chunks = launch.agents.div_ceil(agents.max(1)) as usize * held;
-        need.fixed("buffers", staged * chunks.min(IN_FLIGHT) as u64);
-    }
-
-    /// Runs a batch and delivers its runs.
-    ///
-    /// # Errors
-    /// See [`Executor::run`](crate::backend::Executor::run).
-    pub(crate) fn run_batch(
-        &mut self,
-        batch: &Batch<'_>,
-        deliver: Deliver<'_>,
-    ) -> Result<(), Error> {
-        let result = self.start(batch).and_then(|run| run.run(deliver));
-        match &result {
-            Ok(()) => {
-                if let Some(cache) = self.kernels[0].unsaved.take() {
-                    cache.save(&self.open);
-                }
-            }
-            // No later run must count what this one did.
-            Err(_) => drop(self.open.take_telemetry()),
-        }
-        result
-    }
-
     /// Starts a batch, which the caller drives.
     fn start<'a>(&'a mut self, batch: &'a Batch<'a>) -> Result<BatchRun<'a>, Error> {
         let launch = (batch.complete_launch)(0)?;
@@ -211,6 +148,52 @@ impl Session {
             reduces,
         };
         BatchRun::new(resources, batch, launch)
+    }
+}
+
+impl Executor for Session {
+    fn device(&self) -> Device {
+        Device::Gpu(self.open.adapter.clone())
+    }
+
+    /// Results, computed inputs and staging buffers; on a software adapter also the device's buffers.
+    fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need {
+        let manifest = &self.artifact.manifest;
+        let mut need = Need::new(launch.agents);
+        if !launch.absent.is_empty() {
+            need.each("rows of inputs", manifest.input_words.into());
+        }
+        if self.reduces(launch, keep) {
+            return need;
+        }
+        need.results(manifest, keep, held);
+        let most = self.pool.most_agents;
+        let agents = chunk::chunk_agents(launch.agents, most, manifest.workgroup_size);
+        let layout = Layout::new(manifest, agents);
+        let mut staged = layout.bytes_back(keep.with_outputs());
+        if !self.open.adapter.kind.is_gpu() {
+            staged += layout.bytes();
+            staged += u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
+            let tables: usize = launch.data.iter().map(|words| words.len()).sum();
+            need.fixed("tables", tables as u64 * WORD_BYTES);
+        }
+        let chunks = launch.agents.div_ceil(agents.max(1)) as usize * held;
+        need.fixed("buffers", staged * chunks.min(IN_FLIGHT) as u64);
+        need
+    }
+
+    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        let result = self.start(batch).and_then(|run| run.run(deliver));
+        match &result {
+            Ok(()) => {
+                if let Some(cache) = self.kernels[0].unsaved.take() {
+                    cache.save(&self.open);
+                }
+            }
+            // No later run must count what this one did.
+            Err(_) => drop(self.open.take_telemetry()),
+        }
+        result
     }
 }
 

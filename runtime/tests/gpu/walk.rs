@@ -44,7 +44,7 @@ fn param(field: Field, default: u32, range: Option<[f64; 2]>) -> Param {
     }
 }
 
-fn manifest(inner_rounds: Option<u64>) -> Manifest {
+fn manifest(inner_iterations: Option<u64>) -> Manifest {
     Manifest {
         version: VERSION,
         doc: String::new(),
@@ -93,14 +93,14 @@ fn manifest(inner_rounds: Option<u64>) -> Manifest {
         state_words: 2,
         output_words: 7,
         workgroup_size: 64,
-        inner_rounds,
+        inner_iterations,
         step_table: None,
     }
 }
 
-pub fn artifact(inner_rounds: Option<u64>) -> Artifact {
+pub fn artifact(inner_iterations: Option<u64>) -> Artifact {
     Artifact {
-        manifest: manifest(inner_rounds),
+        manifest: manifest(inner_iterations),
         program: Program::default(),
         own_kernel: Some(KERNEL.to_owned()),
         options: sim_compiler::Options::default(),

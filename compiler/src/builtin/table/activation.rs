@@ -1,9 +1,7 @@
 //! Activation functions and their kin, component by component.
 
 use super::FLOAT_1;
-use crate::builtin::{
-    Area, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl, eval::map, math,
-};
+use crate::builtin::{Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl, eval::map, math};
 
 ids! {
     ERF, RELU, SIGMOID, SOFTPLUS,
@@ -13,23 +11,14 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "erf",
-        area: Area::Activation,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::erf),
-            wgsl: Wgsl::Helper {
-                name: "error_function",
-                text: ERROR_FUNCTION,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("error_function", ERROR_FUNCTION, &[]),
             precise: Precise::Form("precise_erf"),
             cost: Cost::of(58).special(1).float(8),
             derivative: &["1.1283791670955126 * exp(-x * x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-6),
             ..FLOAT_1
         }),
         doc: "The error function: twice the chance of a normal number of variance 1/2 between 0 and `x`.",
@@ -37,19 +26,13 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "relu",
-        area: Area::Activation,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::relu),
-            wgsl: Wgsl::Helper {
-                name: "rectify",
-                text: RECTIFY,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("rectify", RECTIFY, &[]),
             precise: Precise::Same,
             cost: Cost::of(6).float(1),
             derivative: &["select(0.0, 1.0, x > 0.0)"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_1
         }),
         doc: "`x`, or 0 where it is negative.",
@@ -57,23 +40,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "sigmoid",
-        area: Area::Activation,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::sigmoid),
-            wgsl: Wgsl::Helper {
-                name: "logistic",
-                text: LOGISTIC,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("logistic", LOGISTIC, &[]),
             precise: Precise::Form("precise_sigmoid"),
             cost: Cost::of(22).special(2).float(2),
             derivative: &["sigmoid(x) * (1.0 - sigmoid(x))"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-5,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-5),
             ..FLOAT_1
         }),
         doc: "The logistic function `1 / (1 + exp(-x))`.",
@@ -81,23 +55,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "softplus",
-        area: Area::Activation,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::softplus),
-            wgsl: Wgsl::Helper {
-                name: "soft_plus",
-                text: SOFT_PLUS,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("soft_plus", SOFT_PLUS, &[]),
             precise: Precise::Form("precise_softplus"),
             cost: Cost::of(17).special(2).float(3),
             derivative: &["sigmoid(x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-5,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-5),
             ..FLOAT_1
         }),
         doc: "`log(1 + exp(x))`, a smooth `relu`.",

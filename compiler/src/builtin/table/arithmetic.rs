@@ -1,8 +1,8 @@
 //! Arithmetic of numbers, component by component.
 
-use super::{FLOAT_1, FLOAT_2, FLOAT_3, zip3};
+use super::{BLANK, FLOAT_1, FLOAT_2, FLOAT_3, zip3};
 use crate::builtin::{
-    Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
+    Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::{self, float_of, ill_typed, map, zip},
     math::arithmetic as scalar,
 };
@@ -17,26 +17,22 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "abs",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
-            params: &[Slot::T],
-            result: Slot::T,
             eval: abs,
             wgsl: Wgsl::Native("abs"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1).free_of_floats(),
             bounds: Bounds::Magnitude,
             derivative: &["sign(x)"],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "The value without its sign; `abs` of the smallest `i32` is itself.",
         example: "abs(-2.5) == 2.5",
     },
     Builtin {
         name: "ceil",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::ceil),
@@ -44,7 +40,6 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_1
         }),
         doc: "The next whole number up.",
@@ -52,12 +47,9 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "clamp",
-        area: Area::Arithmetic,
         params: &["x", "low", "high"],
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
-            params: &[Slot::T, Slot::T, Slot::T],
-            result: Slot::T,
             eval: clamp,
             wgsl: Wgsl::Expression("min(max({0}, {1}), {2})"),
             precise: Precise::Same,
@@ -68,14 +60,13 @@ pub(super) const ROWS: &[Builtin] = &[
                 "select(0.0, 1.0, x <= low && low < high)",
                 "select(0.0, 1.0, max(x, low) >= high)",
             ],
-            tolerance: Tolerance::Exact,
+            ..FLOAT_3
         }),
         doc: "`x` kept between `low` and `high`: `min(max(x, low), high)`.",
         example: "clamp(7.0, 0.0, 5.0) == 5.0",
     },
     Builtin {
         name: "floor",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::floor),
@@ -83,7 +74,6 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_1
         }),
         doc: "The next whole number down.",
@@ -91,7 +81,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "fma",
-        area: Area::Arithmetic,
         params: &["a", "b", "c"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip3(a[0], a[1], a[2], scalar::fma),
@@ -99,11 +88,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(1).float(1),
             derivative: &["b", "a", "1.0"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6).up_to(2.0),
             ..FLOAT_3
         }),
         doc: "`a * b + c`, rounded once on the CPU; a GPU may round twice.",
@@ -111,7 +96,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "fract",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::fract),
@@ -119,7 +103,6 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(1).float(1),
             derivative: &["1.0"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_1
         }),
         doc: "What `floor` takes away: `x - floor(x)`.",
@@ -127,42 +110,32 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "ldexp",
-        area: Area::Arithmetic,
         params: &["x", "exponent"],
         meaning: Meaning::Pure(Pure {
-            class: Class::Float,
             params: &[Slot::F32, Slot::I32],
             result: Slot::F32,
             eval: ldexp,
-            wgsl: Wgsl::Helper {
-                name: "scale_by_power",
-                text: SCALE_BY_POWER,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("scale_by_power", SCALE_BY_POWER, &[]),
             precise: Precise::Same,
             cost: Cost::of(28).float(1),
-            bounds: Bounds::Any,
             derivative: &["ldexp(1.0, exponent)", "0.0"],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "`x` times 2 to the power `exponent`.",
         example: "ldexp(3.0, 4) == 48.0",
     },
     Builtin {
         name: "max",
-        area: Area::Arithmetic,
         params: &["a", "b"],
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
-            params: &[Slot::T, Slot::T],
-            result: Slot::T,
             eval: max,
             wgsl: Wgsl::Native("max"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
             bounds: Bounds::Most,
             derivative: &["select(0.0, 1.0, a >= b)", "select(0.0, 1.0, b > a)"],
-            tolerance: Tolerance::Exact,
+            ..FLOAT_2
         }),
         doc: "The larger of two; the other one if one is NaN. Of one array or comprehension, its largest \
             number.",
@@ -170,19 +143,16 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "min",
-        area: Area::Arithmetic,
         params: &["a", "b"],
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
-            params: &[Slot::T, Slot::T],
-            result: Slot::T,
             eval: min,
             wgsl: Wgsl::Native("min"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
             bounds: Bounds::Least,
             derivative: &["select(0.0, 1.0, a <= b)", "select(0.0, 1.0, b < a)"],
-            tolerance: Tolerance::Exact,
+            ..FLOAT_2
         }),
         doc: "The smaller of two; the other one if one is NaN. Of one array or comprehension, its smallest \
             number.",
@@ -190,37 +160,25 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "mix",
-        area: Area::Arithmetic,
         params: &["a", "b", "t"],
         meaning: Meaning::Pure(Pure {
-            class: Class::Float,
             params: &[Slot::T, Slot::T, Slot::Component],
-            result: Slot::T,
             eval: |a| {
                 let t = float_of(a[2]);
                 zip(a[0], a[1], |a, b| scalar::mix(a, b, t))
             },
-            wgsl: Wgsl::Helper {
-                name: "linear_mix",
-                text: LINEAR_MIX,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("linear_mix", LINEAR_MIX, &[]),
             precise: Precise::Same,
             cost: Cost::of(7).float(2),
-            bounds: Bounds::Any,
             derivative: &["1.0 - t", "t", "b - a"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6).up_to(2.0),
+            ..BLANK
         }),
         doc: "From `a` at `t = 0` to `b` at `t = 1` in a straight line.",
         example: "mix(10.0, 20.0, 0.25) == 12.5",
     },
     Builtin {
         name: "round",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::round),
@@ -228,7 +186,6 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_1
         }),
         doc: "The nearest whole number; of two, the even one.",
@@ -236,7 +193,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "saturate",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::saturate),
@@ -244,7 +200,6 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(1).integer(2),
             derivative: &["select(0.0, 1.0, x > 0.0 && x < 1.0)"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_1
         }),
         doc: "`x` kept between 0 and 1.",
@@ -252,57 +207,45 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "select",
-        area: Area::Arithmetic,
         params: &["reject", "accept", "condition"],
         meaning: Meaning::Pure(Pure {
             class: Class::Any,
             params: &[Slot::T, Slot::T, Slot::Bool],
-            result: Slot::T,
             eval: |a| eval::select(a[2], a[1], a[0]),
             wgsl: Wgsl::Native("select"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
-            bounds: Bounds::Any,
             derivative: &[
                 "select(1.0, 0.0, condition)",
                 "select(0.0, 1.0, condition)",
                 "0.0",
             ],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "The second argument if the condition is true, else the first.",
         example: "select(1.0, 2.0, true) == 2.0",
     },
     Builtin {
         name: "sign",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             class: Class::Signed,
-            params: &[Slot::T],
-            result: Slot::T,
             eval: sign,
             wgsl: Wgsl::Native("sign"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(2),
-            bounds: Bounds::Any,
             derivative: &["0.0"],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "-1, 0 or 1 as `x` is negative, zero or positive.",
         example: "sign(-3) == -1",
     },
     Builtin {
         name: "smoothstep",
-        area: Area::Arithmetic,
         params: &["low", "high", "x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip3(a[0], a[1], a[2], scalar::smoothstep),
-            wgsl: Wgsl::Helper {
-                name: "smooth_step",
-                text: SMOOTH_STEP,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("smooth_step", SMOOTH_STEP, &[]),
             precise: Precise::Same,
             cost: Cost::of(20).special(1).float(5),
             derivative: &[
@@ -313,11 +256,7 @@ pub(super) const ROWS: &[Builtin] = &[
                 "6.0 * saturate((x - low) / (high - low)) * (1.0 - saturate((x - low) / (high - low))) / \
                 (high - low)",
             ],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6).up_to(2.0),
             ..FLOAT_3
         }),
         doc: "0 below `low`, 1 above `high`, and between them the smooth cubic.",
@@ -325,19 +264,13 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "step",
-        area: Area::Arithmetic,
         params: &["edge", "x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip(a[0], a[1], scalar::step),
-            wgsl: Wgsl::Helper {
-                name: "unit_step",
-                text: UNIT_STEP,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("unit_step", UNIT_STEP, &[]),
             precise: Precise::Same,
             cost: Cost::of(7).integer(1),
             derivative: &["0.0", "0.0"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_2
         }),
         doc: "0 if `x` is below `edge`, else 1.",
@@ -345,7 +278,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "trunc",
-        area: Area::Arithmetic,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::trunc),
@@ -353,7 +285,6 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
             derivative: &["0.0"],
-            tolerance: Tolerance::Exact,
             ..FLOAT_1
         }),
         doc: "The whole number next to `x` toward zero.",

@@ -1,9 +1,8 @@
 //! Functions of the bits of integers.
 
-use super::INTEGER_1;
+use super::{BLANK, INTEGER_1};
 use crate::builtin::{
-    Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
-    eval::ill_typed, math::bits as scalar,
+    Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Wgsl, eval::ill_typed, math::bits as scalar,
 };
 use crate::value::Value;
 
@@ -16,15 +15,12 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "countLeadingZeros",
-        area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_leading_zeros),
             wgsl: Wgsl::Native("countLeadingZeros"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
-            derivative: &[],
-            tolerance: Tolerance::Exact,
             ..INTEGER_1
         }),
         doc: "How many zero bits stand before the highest 1; 32 for zero.",
@@ -32,15 +28,12 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "countOneBits",
-        area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_one_bits),
             wgsl: Wgsl::Native("countOneBits"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
-            derivative: &[],
-            tolerance: Tolerance::Exact,
             ..INTEGER_1
         }),
         doc: "How many bits are 1.",
@@ -48,15 +41,12 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "countTrailingZeros",
-        area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_trailing_zeros),
             wgsl: Wgsl::Native("countTrailingZeros"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
-            derivative: &[],
-            tolerance: Tolerance::Exact,
             ..INTEGER_1
         }),
         doc: "How many zero bits stand after the lowest 1; 32 for zero.",
@@ -64,38 +54,28 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "extractBits",
-        area: Area::Bits,
         params: &["x", "offset", "count"],
         meaning: Meaning::Pure(Pure {
             class: Class::Integer,
             params: &[Slot::U32, Slot::U32, Slot::U32],
             result: Slot::U32,
             eval: extract_bits,
-            wgsl: Wgsl::Helper {
-                name: "bit_field",
-                text: BIT_FIELD,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("bit_field", BIT_FIELD, &[]),
             precise: Precise::Same,
             cost: Cost::of(6).integer(1),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "The `count` bits of `x` from bit `offset` on, as a number; bits past the 32nd do not count.",
         example: "extractBits(0xabcu, 4u, 4u) == 0xbu",
     },
     Builtin {
         name: "firstLeadingBit",
-        area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: first_leading_bit,
             wgsl: Wgsl::Native("firstLeadingBit"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
-            derivative: &[],
-            tolerance: Tolerance::Exact,
             ..INTEGER_1
         }),
         doc: "The place of the highest 1 (of a negative number: the highest 0), counted from the lowest \
@@ -104,15 +84,12 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "firstTrailingBit",
-        area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::first_trailing_bit),
             wgsl: Wgsl::Native("firstTrailingBit"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
-            derivative: &[],
-            tolerance: Tolerance::Exact,
             ..INTEGER_1
         }),
         doc: "The place of the lowest 1; all ones if there is none.",
@@ -120,61 +97,44 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "insertBits",
-        area: Area::Bits,
         params: &["x", "new_bits", "offset", "count"],
         meaning: Meaning::Pure(Pure {
             class: Class::Integer,
             params: &[Slot::U32, Slot::U32, Slot::U32, Slot::U32],
             result: Slot::U32,
             eval: insert_bits,
-            wgsl: Wgsl::Helper {
-                name: "with_bit_field",
-                text: WITH_BIT_FIELD,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("with_bit_field", WITH_BIT_FIELD, &[]),
             precise: Precise::Same,
             cost: Cost::of(6).integer(1),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "`x` with its `count` bits from bit `offset` on replaced by the lowest of `new_bits`.",
         example: "insertBits(0xaffu, 0xbu, 4u, 4u) == 0xabfu",
     },
     Builtin {
         name: "mul_high",
-        area: Area::Bits,
         params: &["a", "b"],
         meaning: Meaning::Pure(Pure {
             class: Class::Integer,
             params: &[Slot::U32, Slot::U32],
             result: Slot::U32,
             eval: mul_high,
-            wgsl: Wgsl::Helper {
-                name: "multiply_high",
-                text: MULTIPLY_HIGH,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("multiply_high", MULTIPLY_HIGH, &[]),
             precise: Precise::Same,
             cost: Cost::of(19).integer(1),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "The upper 32 bits of the 64-bit product.",
         example: "mul_high(0x80000000u, 6u) == 3u",
     },
     Builtin {
         name: "reverseBits",
-        area: Area::Bits,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::reverse_bits),
             wgsl: Wgsl::Native("reverseBits"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
-            derivative: &[],
-            tolerance: Tolerance::Exact,
             ..INTEGER_1
         }),
         doc: "The bits in reverse order.",

@@ -2,7 +2,7 @@
 
 use super::{FLOAT_1, FLOAT_2};
 use crate::builtin::{
-    Area, Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
+    Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
     eval::{map, zip},
     math,
 };
@@ -15,7 +15,6 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "exp",
-        area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::exp),
@@ -24,10 +23,7 @@ pub(super) const ROWS: &[Builtin] = &[
             cost: Cost::of(8).special(1).float(1),
             bounds: Bounds::Growing(f64::exp),
             derivative: &["exp(x)"],
-            tolerance: Tolerance::Ulp {
-                ulp: 180.0,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::ulp(180.0),
             ..FLOAT_1
         }),
         doc: "e to the power `x`.",
@@ -35,7 +31,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "exp2",
-        area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::exp2),
@@ -44,10 +39,7 @@ pub(super) const ROWS: &[Builtin] = &[
             cost: Cost::of(8).special(1).float(1),
             bounds: Bounds::Growing(f64::exp2),
             derivative: &["exp2(x) * 0.6931471805599453"],
-            tolerance: Tolerance::Ulp {
-                ulp: 180.0,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::ulp(180.0),
             ..FLOAT_1
         }),
         doc: "2 to the power `x`.",
@@ -55,7 +47,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "inverseSqrt",
-        area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::inverse_sqrt),
@@ -63,10 +54,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Form("precise_inverse_sqrt"),
             cost: Cost::of(8).special(1),
             derivative: &["-0.5 * inverseSqrt(x) / x"],
-            tolerance: Tolerance::Ulp {
-                ulp: 4.0,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::ulp(4.0),
             ..FLOAT_1
         }),
         doc: "One over the square root.",
@@ -74,7 +62,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "log",
-        area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::log),
@@ -82,11 +69,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Form("precise_log"),
             cost: Cost::of(8).special(1).float(1),
             derivative: &["1.0 / x"],
-            tolerance: Tolerance::Mixed {
-                absolute: 5e-7,
-                relative: 1e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(5e-7, 1e-6),
             ..FLOAT_1
         }),
         doc: "The natural logarithm; NaN below zero, minus infinity at zero.",
@@ -94,7 +77,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "log2",
-        area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::log2),
@@ -102,11 +84,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Form("precise_log2"),
             cost: Cost::of(8).special(1).float(1),
             derivative: &["1.4426950408889634 / x"],
-            tolerance: Tolerance::Mixed {
-                absolute: 5e-7,
-                relative: 1e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(5e-7, 1e-6),
             ..FLOAT_1
         }),
         doc: "The binary logarithm.",
@@ -114,25 +92,17 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "pow",
-        area: Area::Exponential,
         params: &["x", "y"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip(a[0], a[1], math::pow),
-            wgsl: Wgsl::Helper {
-                name: "power",
-                text: POWER,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("power", POWER, &[]),
             precise: Precise::Form("precise_pow"),
             cost: Cost::of(49).special(2).float(1),
             derivative: &[
                 "y * pow(x, y - 1.0)",
                 "select(0.0, pow(x, y) * log(x), x > 0.0)",
             ],
-            tolerance: Tolerance::Ulp {
-                ulp: 8192.0,
-                up_to: 1000.0,
-            },
+            tolerance: Tolerance::ulp(8192.0).up_to(1000.0),
             ..FLOAT_2
         }),
         doc: "`x` to the power `y`, also `x ** y`; a negative `x` has powers for whole `y`, for others NaN.",
@@ -140,7 +110,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "sqrt",
-        area: Area::Exponential,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::sqrt),
@@ -148,10 +117,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Form("precise_sqrt"),
             cost: Cost::of(8).special(1),
             derivative: &["0.5 / sqrt(x)"],
-            tolerance: Tolerance::Ulp {
-                ulp: 3.0,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::ulp(3.0),
             ..FLOAT_1
         }),
         doc: "The square root; NaN below zero.",

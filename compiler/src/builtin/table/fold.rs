@@ -1,6 +1,6 @@
 //! Folds over arrays and comprehensions. `min` and `max` of one array are folds, too: see `Fold::of`.
 
-use crate::builtin::{Area, Builtin, Fold, Meaning};
+use crate::builtin::{Builtin, Fold, Meaning};
 
 ids! {
     LEN,
@@ -10,7 +10,6 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "all",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::All),
         doc: "Are all true? True for nothing.",
@@ -18,7 +17,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "any",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::Any),
         doc: "Is one true? False for nothing.",
@@ -26,7 +24,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "argmax",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::ArgMax),
         doc: "The index of the first largest element, `i32`; NaN counts as the worst, and 0 is the index of \
@@ -35,7 +32,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "argmin",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::ArgMin),
         doc: "The index of the first smallest element, `i32`; NaN counts as the worst, and 0 is the index \
@@ -44,7 +40,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "count",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::Count),
         doc: "How many are true, or how many pass the comprehension's filter; `i32`.",
@@ -52,7 +47,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "len",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Length,
         doc: "The number of elements of an array or of rows of a table, `i32`.",
@@ -60,7 +54,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "mean",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::Mean),
         doc: "The sum over the number of elements; NaN for nothing.",
@@ -68,7 +61,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "product",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::Product),
         doc: "The product of the elements; 1 for nothing.",
@@ -76,7 +68,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "sum",
-        area: Area::Fold,
         params: &["array"],
         meaning: Meaning::Fold(Fold::Sum),
         doc: "The sum of the elements, from the first to the last; 0 for nothing.",

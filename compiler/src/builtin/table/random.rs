@@ -1,8 +1,9 @@
 //! Random draws, and the pure functions that make numbers of random words.
 
+use super::BLANK;
 use crate::builtin::{
-    Area, Bounds, Builtin, Class, Cost, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
-    eval::ill_typed, math,
+    Builtin, Class, Cost, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl, eval::ill_typed,
+    math,
 };
 use crate::random;
 use crate::value::Value;
@@ -15,7 +16,6 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "bernoulli",
-        area: Area::Random,
         params: &["p"],
         meaning: Meaning::Draw(Draw::Bernoulli),
         doc: "True with chance `p`, from 0 to 1, to 2^-64.",
@@ -23,7 +23,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "categorical",
-        area: Area::Random,
         params: &["weights"],
         meaning: Meaning::Draw(Draw::Categorical),
         doc: "An index into an array of weights, each as likely as its share of their sum; `i32`.",
@@ -31,7 +30,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "exponential",
-        area: Area::Random,
         params: &["rate"],
         meaning: Meaning::Draw(Draw::Exponential),
         doc: "An exponential number with mean `1 / rate`, above 0.",
@@ -39,34 +37,24 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "exponential_from",
-        area: Area::Random,
         params: &["word"],
         meaning: Meaning::Pure(Pure {
             class: Class::Integer,
             params: &[Slot::U32],
             result: Slot::F32,
             eval: exponential_from,
-            wgsl: Wgsl::Helper {
-                name: "exponential_from_word",
-                text: EXPONENTIAL_FROM_WORD,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("exponential_from_word", EXPONENTIAL_FROM_WORD, &[]),
             precise: Precise::Form("precise_exponential_from"),
             cost: Cost::of(27).special(1).float(10).integer(3),
-            bounds: Bounds::Any,
             derivative: &["0.0"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-12,
-                relative: 1e-4,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-12, 1e-4),
+            ..BLANK
         }),
         doc: "The exponential number of rate 1 that a random word stands for: -log((`word` + 1/2) / 2^32).",
         example: "exponential_from(0x7fffffffu) == exponential_from(0x80000000u)",
     },
     Builtin {
         name: "normal",
-        area: Area::Random,
         params: &["mean", "deviation"],
         meaning: Meaning::Draw(Draw::Normal),
         doc: "A normal number; without arguments of mean 0 and standard deviation 1.",
@@ -74,27 +62,18 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "normal_from",
-        area: Area::Random,
         params: &["a", "b"],
         meaning: Meaning::Pure(Pure {
             class: Class::Integer,
             params: &[Slot::U32, Slot::U32],
             result: Slot::F32,
             eval: normal_from,
-            wgsl: Wgsl::Helper {
-                name: "normal_from_words",
-                text: NORMAL_FROM_WORDS,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("normal_from_words", NORMAL_FROM_WORDS, &[]),
             precise: Precise::Form("precise_normal_from"),
             cost: Cost::of(26).special(3).float(6).integer(4),
-            bounds: Bounds::Any,
             derivative: &["0.0", "0.0"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-3,
-                relative: 1e-5,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-3, 1e-5),
+            ..BLANK
         }),
         doc: "The standard normal number that two random words stand for, after Box and Muller: `a` gives \
             the radius, `b` the angle.",
@@ -102,7 +81,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "poisson",
-        area: Area::Random,
         params: &["mean"],
         meaning: Meaning::Draw(Draw::Poisson),
         doc: "A Poisson number with that mean, from 0 to 2^30; `i32`.",
@@ -110,7 +88,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "randint",
-        area: Area::Random,
         params: &["a", "b"],
         meaning: Meaning::Draw(Draw::RandInt),
         doc: "A whole number from `a` to `b - 1`, each as likely; `i32`.",
@@ -118,7 +95,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "random",
-        area: Area::Random,
         params: &[],
         meaning: Meaning::Draw(Draw::Random),
         doc: "A number in [0, 1), a multiple of 2^-24.",
@@ -126,7 +102,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "uniform",
-        area: Area::Random,
         params: &["a", "b"],
         meaning: Meaning::Draw(Draw::Uniform),
         doc: "A number in [`a`, `b`).",
@@ -134,23 +109,17 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "unit",
-        area: Area::Random,
         params: &["word"],
         meaning: Meaning::Pure(Pure {
             class: Class::Integer,
             params: &[Slot::U32],
             result: Slot::F32,
             eval: unit,
-            wgsl: Wgsl::Helper {
-                name: "unit_from_word",
-                text: UNIT_FROM_WORD,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("unit_from_word", UNIT_FROM_WORD, &[]),
             precise: Precise::Same,
             cost: Cost::of(8).float(1).integer(2),
-            bounds: Bounds::Any,
             derivative: &["0.0"],
-            tolerance: Tolerance::Exact,
+            ..BLANK
         }),
         doc: "The number in [0, 1) that a random word stands for: its upper 24 bits, in units of 2^-24.",
         example: "unit(0x80000000u) == 0.5",

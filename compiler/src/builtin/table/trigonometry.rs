@@ -2,7 +2,7 @@
 
 use super::{FLOAT_1, FLOAT_2, trigonometry_text::*};
 use crate::builtin::{
-    Area, Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
+    Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
     eval::{map, zip},
     math,
 };
@@ -15,23 +15,14 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "acos",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::acos),
-            wgsl: Wgsl::Helper {
-                name: "arc_cosine",
-                text: ARC_COSINE,
-                needs: &["atan2"],
-            },
+            wgsl: Wgsl::helper("arc_cosine", ARC_COSINE, &["atan2"]),
             precise: Precise::Form("precise_acos"),
             cost: Cost::of(12).special(1).float(8),
             derivative: &["-1.0 / sqrt(1.0 - x * x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6),
             ..FLOAT_1
         }),
         doc: "Arc cosine in radians, 0 to π; NaN outside [-1, 1].",
@@ -39,23 +30,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "acosh",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::acosh),
-            wgsl: Wgsl::Helper {
-                name: "area_cosine",
-                text: AREA_COSINE,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("area_cosine", AREA_COSINE, &[]),
             precise: Precise::Form("precise_acosh"),
             cost: Cost::of(33).special(2).float(4),
             derivative: &["1.0 / sqrt(x * x - 1.0)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-6),
             ..FLOAT_1
         }),
         doc: "Inverse hyperbolic cosine; NaN below 1.",
@@ -63,23 +45,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "asin",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::asin),
-            wgsl: Wgsl::Helper {
-                name: "arc_sine",
-                text: ARC_SINE,
-                needs: &["atan2"],
-            },
+            wgsl: Wgsl::helper("arc_sine", ARC_SINE, &["atan2"]),
             precise: Precise::Form("precise_asin"),
             cost: Cost::of(12).special(1).float(8),
             derivative: &["1.0 / sqrt(1.0 - x * x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6),
             ..FLOAT_1
         }),
         doc: "Arc sine in radians, -π/2 to π/2; NaN outside [-1, 1].",
@@ -87,23 +60,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "asinh",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::asinh),
-            wgsl: Wgsl::Helper {
-                name: "area_sine",
-                text: AREA_SINE,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("area_sine", AREA_SINE, &[]),
             precise: Precise::Form("precise_asinh"),
             cost: Cost::of(47).special(2).float(4),
             derivative: &["1.0 / sqrt(x * x + 1.0)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-6),
             ..FLOAT_1
         }),
         doc: "Inverse hyperbolic sine.",
@@ -111,23 +75,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "atan",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::atan),
-            wgsl: Wgsl::Helper {
-                name: "arc_tangent",
-                text: ARC_TANGENT,
-                needs: &["atan2"],
-            },
+            wgsl: Wgsl::helper("arc_tangent", ARC_TANGENT, &["atan2"]),
             precise: Precise::Form("precise_atan"),
             cost: Cost::of(6).special(1).float(10),
             derivative: &["1.0 / (1.0 + x * x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6),
             ..FLOAT_1
         }),
         doc: "Arc tangent in radians, -π/2 to π/2.",
@@ -135,23 +90,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "atan2",
-        area: Area::Trigonometry,
         params: &["y", "x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip(a[0], a[1], math::atan2),
-            wgsl: Wgsl::Helper {
-                name: "angle_of",
-                text: ANGLE_OF,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("angle_of", ANGLE_OF, &[]),
             precise: Precise::Form("precise_atan2"),
             cost: Cost::of(65).special(1).float(10),
             derivative: &["x / (x * x + y * y)", "-y / (x * x + y * y)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6),
             ..FLOAT_2
         }),
         doc: "The angle of the point (`x`, `y`) in radians, -π to π; mind the order of the arguments.",
@@ -159,23 +105,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "atanh",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::atanh),
-            wgsl: Wgsl::Helper {
-                name: "area_tangent",
-                text: AREA_TANGENT,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("area_tangent", AREA_TANGENT, &[]),
             precise: Precise::Form("precise_atanh"),
             cost: Cost::of(50).special(2).float(4),
             derivative: &["1.0 / (1.0 - x * x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-6),
             ..FLOAT_1
         }),
         doc: "Inverse hyperbolic tangent; NaN outside [-1, 1].",
@@ -183,7 +120,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "cos",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::cos),
@@ -192,11 +128,7 @@ pub(super) const ROWS: &[Builtin] = &[
             cost: Cost::of(8).special(1).float(1),
             bounds: Bounds::Unit,
             derivative: &["-sin(x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 3e-5,
-                relative: 1e-6,
-                up_to: 100.0,
-            },
+            tolerance: Tolerance::within(3e-5, 1e-6).up_to(100.0),
             ..FLOAT_1
         }),
         doc: "Cosine of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its \
@@ -205,22 +137,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "cosh",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::cosh),
-            wgsl: Wgsl::Helper {
-                name: "hyperbolic_cosine",
-                text: HYPERBOLIC_COSINE,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("hyperbolic_cosine", HYPERBOLIC_COSINE, &[]),
             precise: Precise::Form("precise_cosh"),
             cost: Cost::of(33).special(2).float(3),
             derivative: &["sinh(x)"],
-            tolerance: Tolerance::Ulp {
-                ulp: 250.0,
-                up_to: 88.0,
-            },
+            tolerance: Tolerance::ulp(250.0).up_to(88.0),
             ..FLOAT_1
         }),
         doc: "Hyperbolic cosine.",
@@ -228,7 +152,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "degrees",
-        area: Area::Trigonometry,
         params: &["angle"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::degrees),
@@ -236,10 +159,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(8).float(1),
             derivative: &["57.29577951308232"],
-            tolerance: Tolerance::Ulp {
-                ulp: 3.0,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::ulp(3.0),
             ..FLOAT_1
         }),
         doc: "Radians as degrees.",
@@ -247,7 +167,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "radians",
-        area: Area::Trigonometry,
         params: &["angle"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::radians),
@@ -255,10 +174,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Same,
             cost: Cost::of(8).float(1),
             derivative: &["0.017453292519943295"],
-            tolerance: Tolerance::Ulp {
-                ulp: 3.0,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::ulp(3.0),
             ..FLOAT_1
         }),
         doc: "Degrees as radians.",
@@ -266,7 +182,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "sin",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::sin),
@@ -275,11 +190,7 @@ pub(super) const ROWS: &[Builtin] = &[
             cost: Cost::of(8).special(1).float(1),
             bounds: Bounds::Unit,
             derivative: &["cos(x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 3e-5,
-                relative: 1e-6,
-                up_to: 100.0,
-            },
+            tolerance: Tolerance::within(3e-5, 1e-6).up_to(100.0),
             ..FLOAT_1
         }),
         doc: "Sine of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its range, \
@@ -288,23 +199,14 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "sinh",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::sinh),
-            wgsl: Wgsl::Helper {
-                name: "hyperbolic_sine",
-                text: HYPERBOLIC_SINE,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("hyperbolic_sine", HYPERBOLIC_SINE, &[]),
             precise: Precise::Form("precise_sinh"),
             cost: Cost::of(52).special(2).float(3),
             derivative: &["cosh(x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-5,
-                up_to: 88.0,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-5).up_to(88.0),
             ..FLOAT_1
         }),
         doc: "Hyperbolic sine.",
@@ -312,7 +214,6 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "tan",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::tan),
@@ -320,11 +221,7 @@ pub(super) const ROWS: &[Builtin] = &[
             precise: Precise::Form("precise_tan"),
             cost: Cost::of(8).special(3).float(2),
             derivative: &["1.0 + tan(x) * tan(x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-4,
-                relative: 1e-4,
-                up_to: 1.5,
-            },
+            tolerance: Tolerance::within(1e-4, 1e-4).up_to(1.5),
             ..FLOAT_1
         }),
         doc: "Tangent of an angle in radians. A GPU's own loses a digit for each power of 10 beyond its \
@@ -333,24 +230,15 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "tanh",
-        area: Area::Trigonometry,
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::tanh),
-            wgsl: Wgsl::Helper {
-                name: "hyperbolic_tangent",
-                text: HYPERBOLIC_TANGENT,
-                needs: &[],
-            },
+            wgsl: Wgsl::helper("hyperbolic_tangent", HYPERBOLIC_TANGENT, &[]),
             precise: Precise::Form("precise_tanh"),
             cost: Cost::of(22).special(2).float(3),
             bounds: Bounds::Unit,
             derivative: &["1.0 - tanh(x) * tanh(x)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 5e-7,
-                relative: 1e-6,
-                up_to: Tolerance::WIDE,
-            },
+            tolerance: Tolerance::within(5e-7, 1e-6),
             ..FLOAT_1
         }),
         doc: "Hyperbolic tangent.",

@@ -1,7 +1,8 @@
 //! Functions of vectors as a whole. Sums run from the first component to the last.
 
+use super::{BLANK, FLOAT_1, FLOAT_2, FLOAT_3};
 use crate::builtin::{
-    Area, Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
+    Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::{float_of, ill_typed, map, zip},
 };
 use crate::value::Value;
@@ -14,7 +15,6 @@ ids! {
 pub(super) const ROWS: &[Builtin] = &[
     Builtin {
         name: "cross",
-        area: Area::Vector,
         params: &["a", "b"],
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
@@ -24,81 +24,56 @@ pub(super) const ROWS: &[Builtin] = &[
             wgsl: Wgsl::Native("cross"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6).up_to(2.0),
+            ..BLANK
         }),
         doc: "The vector at right angles to two, as long as their parallelogram is large.",
         example: "cross(vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0)).z == 1.0",
     },
     Builtin {
         name: "distance",
-        area: Area::Vector,
         params: &["a", "b"],
         meaning: Meaning::Pure(Pure {
-            class: Class::Float,
-            params: &[Slot::T, Slot::T],
             result: Slot::Component,
             eval: |a| Value::F32(length(zip(a[0], a[1], |x, y| x - y))),
             wgsl: Wgsl::Native("distance"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2).special_once(1),
-            bounds: Bounds::Any,
             derivative: &["(a - b) / distance(a, b)", "(b - a) / distance(a, b)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-6,
-                up_to: 1e15,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-6).up_to(1e15),
+            ..FLOAT_2
         }),
         doc: "The length of `a - b`; infinite where the square of that is, from 1.8e19 on.",
         example: "distance(vec2(1.0, 1.0), vec2(4.0, 5.0)) == 5.0",
     },
     Builtin {
         name: "dot",
-        area: Area::Vector,
         params: &["a", "b"],
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
-            params: &[Slot::T, Slot::T],
             result: Slot::Component,
             eval: |a| Value::F32(dot(a[0], a[1])),
             wgsl: Wgsl::Native("dot"),
             precise: Precise::Same,
             cost: Cost::of(2).float(1),
-            bounds: Bounds::Any,
             derivative: &["b", "a"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 1e-6,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::within(1e-6, 1e-6).up_to(2.0),
+            ..FLOAT_2
         }),
         doc: "The sum of the products of the components.",
         example: "dot(vec2(1.0, 2.0), vec2(3.0, 4.0)) == 11.0",
     },
     Builtin {
         name: "faceForward",
-        area: Area::Vector,
         params: &["v", "incident", "reference"],
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
-            params: &[Slot::T, Slot::T, Slot::T],
-            result: Slot::T,
             eval: face_forward,
             wgsl: Wgsl::Native("faceForward"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Ulp {
-                ulp: 1.0,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::ulp(1.0).up_to(2.0),
+            ..FLOAT_3
         }),
         doc: "`v` if `incident` and `reference` point apart, else `-v`; which it is where they are at right \
             angles is a matter of rounding.",
@@ -106,23 +81,16 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "length",
-        area: Area::Vector,
         params: &["v"],
         meaning: Meaning::Pure(Pure {
-            class: Class::Float,
-            params: &[Slot::T],
             result: Slot::Component,
             eval: |a| Value::F32(length(a[0])),
             wgsl: Wgsl::Native("length"),
             precise: Precise::Same,
             cost: Cost::of(2).float(1).special_once(1),
-            bounds: Bounds::Any,
             derivative: &["v / length(v)"],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-6,
-                up_to: 1e15,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-6).up_to(1e15),
+            ..FLOAT_1
         }),
         doc: "The length of a vector: the root of the sum of its squares, infinite where that is, from \
             1.8e19 on; of a number, its magnitude.",
@@ -130,23 +98,15 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "normalize",
-        area: Area::Vector,
         params: &["v"],
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
-            params: &[Slot::T],
-            result: Slot::T,
             eval: |a| zip(a[0], Value::F32(length(a[0])), |x, length| x / length),
             wgsl: Wgsl::Native("normalize"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2).special_once(1),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-6,
-                relative: 2e-6,
-                up_to: 1e15,
-            },
+            tolerance: Tolerance::within(1e-6, 2e-6).up_to(1e15),
+            ..BLANK
         }),
         doc: "The vector of length 1 in the same direction; NaN for the zero vector, and where the square \
             of the length is infinite or 0.",
@@ -154,46 +114,31 @@ pub(super) const ROWS: &[Builtin] = &[
     },
     Builtin {
         name: "reflect",
-        area: Area::Vector,
         params: &["v", "normal"],
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
-            params: &[Slot::T, Slot::T],
-            result: Slot::T,
             eval: reflect,
             wgsl: Wgsl::Native("reflect"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Mixed {
-                absolute: 2e-6,
-                relative: 2e-6,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::within(2e-6, 2e-6).up_to(2.0),
+            ..FLOAT_2
         }),
         doc: "`v` after a reflection by a mirror with that unit normal.",
         example: "reflect(vec2(1.0, -1.0), vec2(0.0, 1.0)).y == 1.0",
     },
     Builtin {
         name: "refract",
-        area: Area::Vector,
         params: &["v", "normal", "ratio"],
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
             params: &[Slot::T, Slot::T, Slot::F32],
-            result: Slot::T,
             eval: refract,
             wgsl: Wgsl::Native("refract"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
-            bounds: Bounds::Any,
-            derivative: &[],
-            tolerance: Tolerance::Mixed {
-                absolute: 1e-3,
-                relative: 1e-3,
-                up_to: 2.0,
-            },
+            tolerance: Tolerance::within(1e-3, 1e-3).up_to(2.0),
+            ..BLANK
         }),
         doc: "`v` after refraction with that ratio of indices; zero where all is reflected.",
         example: "refract(vec2(0.0, -1.0), vec2(0.0, 1.0), 0.5).y == -1.0",

@@ -99,62 +99,41 @@ pub fn kernel<O: Op, const SCALARS: u8>(isa: Isa) -> Kernel {
         Isa::Avx512 => avx512::<O, SCALARS>,
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => avx2::<O, SCALARS>,
-        Isa::Portable => portable::<O, SCALARS>,
+        Isa::Portable => run::<O, SCALARS>,
     }
 }
 
+/// Declares the loops of one operation and of two for an instruction set.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
-)]
-fn avx512<O: Op, const SCALARS: u8>(
-    d: &mut Lanes,
-    a: &Lanes,
-    b: &Lanes,
-    c: &Lanes,
-    e: &Lanes,
-    call: &Call<'_>,
-) {
-    run::<O, SCALARS>(d, a, b, c, e, call);
+macro_rules! loops {
+    ($run:ident, $twin:ident, $features:literal) => {
+        #[target_feature(enable = $features)]
+        fn $run<O: Op, const SCALARS: u8>(
+            d: &mut Lanes,
+            a: &Lanes,
+            b: &Lanes,
+            c: &Lanes,
+            e: &Lanes,
+            call: &Call<'_>,
+        ) {
+            run::<O, SCALARS>(d, a, b, c, e, call);
+        }
+
+        #[target_feature(enable = $features)]
+        fn $twin<S: Op, C: Op>(first: &mut Lanes, second: &mut Lanes, a: &Lanes, count: usize) {
+            run_twin::<S, C>(first, second, a, count);
+        }
+    };
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2<O: Op, const SCALARS: u8>(
-    d: &mut Lanes,
-    a: &Lanes,
-    b: &Lanes,
-    c: &Lanes,
-    e: &Lanes,
-    call: &Call<'_>,
-) {
-    run::<O, SCALARS>(d, a, b, c, e, call);
-}
-
+loops!(
+    avx512,
+    avx512_twin,
+    "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
+);
 #[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
-)]
-fn avx512_twin<S: Op, C: Op>(first: &mut Lanes, second: &mut Lanes, a: &Lanes, count: usize) {
-    run_twin::<S, C>(first, second, a, count);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2_twin<S: Op, C: Op>(first: &mut Lanes, second: &mut Lanes, a: &Lanes, count: usize) {
-    run_twin::<S, C>(first, second, a, count);
-}
-
-fn portable<O: Op, const SCALARS: u8>(
-    d: &mut Lanes,
-    a: &Lanes,
-    b: &Lanes,
-    c: &Lanes,
-    e: &Lanes,
-    call: &Call<'_>,
-) {
-    run::<O, SCALARS>(d, a, b, c, e, call);
-}
+loops!(avx2, avx2_twin, "avx2,fma,bmi1,bmi2,lzcnt,popcnt");
 
 /// The loop. The references are parameters of the kernel itself, from which LLVM knows that they do not
 /// alias.

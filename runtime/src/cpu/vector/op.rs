@@ -108,111 +108,42 @@ impl Code {
     }
 }
 
-/// The kernel of an operation with one operand.
-fn one<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    (scalars == 0).then(|| kernel::<O, 0>(isa))
+/// Declares the kernels of operations by which operands may be scalars: each number is a set of them as bits.
+macro_rules! kernels {
+    ($($(#[doc = $doc:literal])+ $name:ident: $($scalars:literal)+;)+) => {
+        $(
+            $(#[doc = $doc])+
+            fn $name<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+                match scalars {
+                    $($scalars => Some(kernel::<O, $scalars>(isa)),)+
+                    _ => None,
+                }
+            }
+        )+
+    };
 }
 
-/// The kernels of an operation with one operand, which may be a scalar.
-fn first<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        1 => Some(kernel::<O, 1>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of an operation with two operands, of which one may be a scalar.
-fn two<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        1 => Some(kernel::<O, 1>(isa)),
-        2 => Some(kernel::<O, 2>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of an operation with two operands, of which the second may be a scalar.
-fn right<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        2 => Some(kernel::<O, 2>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of an operation with three operands, of which not the first two, nor all, may be scalars.
-fn three<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        1 => Some(kernel::<O, 1>(isa)),
-        2 => Some(kernel::<O, 2>(isa)),
-        4 => Some(kernel::<O, 4>(isa)),
-        5 => Some(kernel::<O, 5>(isa)),
-        6 => Some(kernel::<O, 6>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of an operation on two pairs, the second of each of which may be a scalar.
-fn pairs<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        2 => Some(kernel::<O, 2>(isa)),
-        8 => Some(kernel::<O, 8>(isa)),
-        10 => Some(kernel::<O, 10>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of an operation with three operands, of which the third may be a scalar.
-fn third<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        4 => Some(kernel::<O, 4>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of an operation with four operands, of which the last two may both be scalars.
-fn last_two<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        12 => Some(kernel::<O, 12>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of Philox: the two words of the seed may be scalars, and with them the number.
-fn philox<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        6 => Some(kernel::<O, 6>(isa)),
-        14 => Some(kernel::<O, 14>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of a selection by a comparison: the second, third and fourth operands may be scalars.
-fn choice<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        2 => Some(kernel::<O, 2>(isa)),
-        4 => Some(kernel::<O, 4>(isa)),
-        6 => Some(kernel::<O, 6>(isa)),
-        8 => Some(kernel::<O, 8>(isa)),
-        10 => Some(kernel::<O, 10>(isa)),
-        12 => Some(kernel::<O, 12>(isa)),
-        14 => Some(kernel::<O, 14>(isa)),
-        _ => None,
-    }
-}
-
-/// The kernels of an agent's key: the two words of the seed may be scalars.
-fn seeds<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
-    match scalars {
-        0 => Some(kernel::<O, 0>(isa)),
-        6 => Some(kernel::<O, 6>(isa)),
-        _ => None,
-    }
+kernels! {
+    /// One operand.
+    one: 0;
+    /// One operand, which may be a scalar.
+    first: 0 1;
+    /// Two operands, of which one may be a scalar.
+    two: 0 1 2;
+    /// Two operands, of which the second may be a scalar.
+    right: 0 2;
+    /// Three operands, of which not the first two, nor all, may be scalars.
+    three: 0 1 2 4 5 6;
+    /// Two pairs, the second of each of which may be a scalar.
+    pairs: 0 2 8 10;
+    /// Three operands, of which the third may be a scalar.
+    third: 0 4;
+    /// Four operands, of which the last two may both be scalars.
+    last_two: 0 12;
+    /// Philox: the two words of the seed may be scalars, and with them the number.
+    philox: 0 6 14;
+    /// A selection by a comparison: the second, third and fourth operands may be scalars.
+    choice: 0 2 4 6 8 10 12 14;
+    /// An agent's key: the two words of the seed may be scalars.
+    seeds: 0 6;
 }

@@ -15,7 +15,7 @@ fn every_builtin_of_components_has_an_operation() {
         let Meaning::Pure(pure) = &row.meaning else {
             continue;
         };
-        if row.area == Area::Vector || id == BuiltinId::SELECT {
+        if row.area() == Area::Vector || id == BuiltinId::SELECT {
             continue;
         }
         for t in [Type::F32, Type::I32, Type::U32] {

@@ -1,22 +1,22 @@
 //! Submitting: which jobs share a submission, in which buffers, and how many of their steps it computes.
 
-use super::{BatchRun, IN_FLIGHT, StartedRun, Submission, agents, jobs::Job};
+use super::{BatchRun, IN_FLIGHT, Submission, agents, whole};
 use crate::{
     clock,
     control::Keep,
     error::Error,
     gpu::{
-        buffer_set::{BufferSet, Shape},
+        buffer_set::{BufferSet, RunBuffers, Shape, UniformBlocks},
         chunk::{SMALLEST_CHUNK, chunk_agents},
-        commands::Work,
-        reduce::Reduction,
+        jobs::Job,
+        reduce::{Reduction, Source},
         results::{HEADER_BYTES, Layout},
-        uniforms::{Dispatch, UniformLayout},
+        submission::Commands,
     },
     results::RawResults,
 };
 use sim_compiler::value::WORD_BYTES;
-use std::{ops::Range, time::Duration};
+use std::{iter, sync::Arc, time::Duration};
 
 /// The time in which runs that share a submission should complete, so that a batch can be cancelled.
 const SHARED_TIME: Duration = Duration::from_millis(50);
@@ -30,7 +30,7 @@ impl BatchRun<'_> {
     /// # Errors
     /// [`Error::Cancelled`], and those of the device.
     pub(in crate::gpu) fn submit_next(&mut self) -> Result<bool, Error> {
-        let has_steps_left = self.in_flight.back().is_some_and(|last| !last.is_last);
+        let has_steps_left = self.in_flight.back().is_some_and(|last| !last.is_last());
         let is_full = self.in_flight.len() >= IN_FLIGHT;
         if is_full || has_steps_left || self.jobs.runs_left() == 0 {
             return Ok(false);
@@ -45,7 +45,7 @@ impl BatchRun<'_> {
             && let Some(job) = self.jobs.next(agents)
         {
             self.start_run(&job, keep)?;
-            buffers.upload(self.resources.open, jobs.len(), &job.launch, job.chunk)?;
+            buffers.upload(self.resources.open, jobs.len(), &job)?;
             jobs.push(job);
         }
         self.submit(buffers, jobs, 0)?;
@@ -57,16 +57,12 @@ impl BatchRun<'_> {
         if job.run < self.delivered + self.started.len() {
             return Ok(());
         }
-        let agents = job.launch.agents;
         let raw = RawResults {
             chunks: 0,
             decisions: self.resources.kernel.decisions.clone(),
             ..RawResults::empty(self.resources.manifest, &job.launch, keep)?
         };
-        self.started.push_back(StartedRun {
-            raw,
-            agents_left: agents,
-        });
+        self.started.push_back(raw);
         Ok(())
     }
 
@@ -98,7 +94,7 @@ impl BatchRun<'_> {
     fn shape(&self, runs: usize, agents: u32) -> Shape {
         let launch = self.jobs.launch();
         let is_whole = agents == launch.agents;
-        let has_table = self.resources.kernel.step_table.is_some();
+        let has_table = self.resources.kernel.prepare.is_some();
         Shape {
             runs,
             agents,
@@ -120,15 +116,11 @@ impl BatchRun<'_> {
             return 1;
         }
         let by_time = SHARED_TIME.as_secs_f64() / alone.as_secs_f64();
-        let outputs = Keep {
-            outputs: true,
-            ..self.batch.keep
-        };
         let (open, manifest) = (self.resources.open, self.resources.manifest);
-        let bytes = Layout::new(manifest, agents).bytes_back(outputs)
+        let bytes = Layout::new(manifest, agents).bytes_back(self.batch.keep.with_outputs())
             + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
         let by_memory = SHARED_BYTES / bytes.max(1);
-        let by_uniforms = UniformLayout::new(open, manifest).blocks;
+        let by_uniforms = UniformBlocks::new(open, manifest).count;
         // At most half of the runs, so that the other half can be in flight meanwhile.
         (left.div_ceil(2))
             .min(by_time as usize)
@@ -147,46 +139,48 @@ impl BatchRun<'_> {
         self.batch.control.check()?;
         let (open, kernel) = (self.resources.open, &*self.resources.kernel);
         let (agents, all_steps) = (agents(&jobs), self.jobs.launch().steps);
-        let most = buffers.uniforms.layout.blocks as usize / jobs.len();
+        let most = buffers.blocks.count as usize / jobs.len();
         let ranges = (kernel.pace).ranges(agents, first_step..all_steps, most.max(1));
-        let steps = first_step..ranges.last().map_or(all_steps, |range| range.end);
+        let steps = whole(&ranges);
         let (is_first, is_last) = (first_step == 0, steps.end == all_steps);
-        let count = steps.end - steps.start;
-        buffers.uniforms.write(open, &dispatches(&jobs, &ranges))?;
-        let reductions = self.reductions(&buffers, &jobs, is_last)?;
-        let kernel = &*self.resources.kernel;
+        let count = steps.len() as u32;
         let is_single = is_first && is_last && ranges.len() * jobs.len() == 1;
-        let work = Work {
-            runs: jobs.len(),
-            agents: jobs[0].chunk.count,
-            dispatches: ranges.len(),
-            fills_tables: is_first.then_some(all_steps),
-            bytes_back: match is_last {
-                true => buffers.runs[0]
-                    .results
-                    .layout
-                    .bytes_back(buffers.shape.keep),
-                false => HEADER_BYTES,
-            },
-            reductions: &reductions,
-            timed: self.batch.control.timing.is_some()
-                || kernel.pace.needs_timestamps(agents, count),
-            repeats: match is_single && buffers.staging.has_clock() {
-                true => self.repeats(agents, count),
-                false => 1,
-            },
+        let repeats = match is_single && buffers.staging.has_clock() {
+            true => self.repeats(agents, count),
+            false => 1,
         };
-        let (dispatches, repeats) = (work.dispatches, work.repeats);
-        let submitted = work.submit(open, kernel, &buffers)?;
-        let lengths = ranges.iter().map(|range| range.end - range.start);
+        let timed =
+            self.batch.control.timing.is_some() || kernel.pace.needs_timestamps(agents, count);
+        buffers.write_uniforms(open, &jobs, &ranges)?;
+        let reductions = match is_last && !buffers.shape.keep.outputs {
+            true => self.reductions(&buffers, &jobs)?,
+            false => Vec::new(),
+        };
+        let kernel = &*self.resources.kernel;
+        let tables = is_first.then(|| buffers.prepare(open, kernel, jobs.len(), all_steps));
+        let steps_of_jobs =
+            buffers.main(open, kernel, jobs.len(), ranges.len(), jobs[0].chunk.count);
+        let main = iter::repeat_n(steps_of_jobs, repeats as usize).flatten();
+        let bytes_back = match is_last {
+            true => buffers.layout.bytes_back(buffers.shape.keep),
+            false => HEADER_BYTES,
+        };
+        let results = buffers.runs[..jobs.len()]
+            .iter()
+            .map(|run| (&run.results, bytes_back));
+        let reports = reductions.iter().map(|it| (&it.report, it.report.size()));
+        let commands = Commands {
+            dispatches: tables.into_iter().flatten().chain(main).collect(),
+            untimed: reductions.iter().flat_map(Reduction::dispatches).collect(),
+            copies: results.chain(reports).collect(),
+            timed,
+        };
+        let submitted = buffers.staging.submit(open, &commands)?;
         self.in_flight.push_back(Submission {
             buffers,
             jobs,
-            steps,
-            is_last,
-            dispatches,
+            ranges,
             repeats,
-            longest: lengths.max().unwrap_or(0),
             reductions,
             submitted,
             since: clock::now(),
@@ -194,21 +188,20 @@ impl BatchRun<'_> {
         Ok(())
     }
 
-    /// The reductions of a submission: none unless it computes the last steps of runs whose outputs are not
-    /// read back.
-    fn reductions(
-        &mut self,
-        buffers: &BufferSet,
-        jobs: &[Job],
-        is_last: bool,
-    ) -> Result<Vec<Reduction>, Error> {
-        if !is_last || buffers.shape.keep.outputs {
-            return Ok(Vec::new());
-        }
+    /// The reductions of the results of jobs whose outputs are not read back.
+    fn reductions(&mut self, buffers: &BufferSet, jobs: &[Job]) -> Result<Vec<Reduction>, Error> {
         let (open, manifest) = (self.resources.open, self.resources.manifest);
-        let chunks = jobs.iter().map(|job| job.chunk);
-        let steps = self.jobs.launch().steps;
-        (self.resources.pool).reductions(open, manifest, buffers, chunks, steps)
+        let reducer = self.resources.pool.reducer(open)?;
+        let reduction = |(run, job): (&RunBuffers, &Job)| {
+            let source = Source {
+                results: buffers.layout.entries(&run.results).collect(),
+                fields: &manifest.outputs,
+                agents: job.chunk.count,
+                steps: job.launch.steps,
+            };
+            Reduction::create(open, Arc::clone(&reducer), &source)
+        };
+        buffers.runs.iter().zip(jobs).map(reduction).collect()
     }
 
     /// How often the only dispatch of a submission is computed: as often as the caller asks, if that is known
@@ -223,17 +216,4 @@ impl BatchRun<'_> {
             Some(_) | None => 1,
         }
     }
-}
-
-/// The dispatches for some ranges of steps: all jobs side by side in each range.
-fn dispatches<'a>(jobs: &'a [Job], ranges: &[Range<u32>]) -> Vec<Dispatch<'a>> {
-    let of = |steps: &Range<u32>| {
-        let steps = steps.clone();
-        jobs.iter().map(move |job| Dispatch {
-            launch: &job.launch,
-            chunk: job.chunk,
-            steps: steps.clone(),
-        })
-    };
-    ranges.iter().flat_map(of).collect()
 }

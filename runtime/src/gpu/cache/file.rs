@@ -4,13 +4,17 @@
 use std::{
     fs::{self, File, Metadata, OpenOptions},
     io::{self, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process,
     time::Duration,
 };
 
 /// The age from which a temporary file is stale.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
+/// The ending of the files, which no other program's have.
+pub(super) const ENDING: &str = "simpipe";
+/// Most files; the oldest ones are removed.
+const MOST_FILES: usize = 512;
 
 /// Reads a file that can be trusted and has at most `most` bytes.
 pub(super) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
@@ -54,7 +58,7 @@ fn is_own(_: &Metadata) -> bool {
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     create_directory(directory)?;
-    remove_forgotten(directory);
+    remove_old(directory);
     let fresh = path.with_extension(format!("{}.tmp", process::id()));
     let written = create(&fresh)
         .and_then(|mut file| file.write_all(bytes))
@@ -81,15 +85,25 @@ fn create(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).open(path)
 }
 
-/// Removes the temporary files of processes that were killed while writing.
-fn remove_forgotten(directory: &Path) {
-    let is_forgotten = |path: &PathBuf| {
-        let modified = || fs::symlink_metadata(path).and_then(|data| data.modified());
-        let age = || modified().ok()?.elapsed().ok();
-        path.extension().is_some_and(|it| it == "tmp") && age().is_some_and(|age| age > FORGOTTEN)
-    };
+/// Removes the temporary files of processes that were killed while writing, and all but the newest of the
+/// others.
+fn remove_old(directory: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()).filter(is_forgotten) {
+    let age = |path: &Path| {
+        let modified = fs::symlink_metadata(path).and_then(|data| data.modified());
+        modified.ok()?.elapsed().ok()
+    };
+    let files = entries.map(|entry| entry.path());
+    let files = files.filter_map(|path| Some((age(&path)?, path)));
+    let ends_with = |path: &Path, ending: &str| path.extension().is_some_and(|it| it == ending);
+    let (unfinished, others): (Vec<_>, Vec<_>) =
+        files.partition(|(_, path)| ends_with(path, "tmp"));
+    let stale = unfinished.into_iter().filter(|(age, _)| *age > FORGOTTEN);
+    let mut kept: Vec<_> = (others.into_iter())
+        .filter(|(_, path)| ends_with(path, ENDING))
+        .collect();
+    kept.sort();
+    for (_, path) in stale.chain(kept.into_iter().skip(MOST_FILES - 1)) {
         let _ = fs::remove_file(path);
     }
 }
@@ -97,7 +111,7 @@ fn remove_forgotten(directory: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::env;
+    use std::{env, path::PathBuf};
 
     struct Place(PathBuf);
 
@@ -141,6 +155,26 @@ mod tests {
         File::create(&new).expect("it can be made");
         write(&place.0.join("a.bin"), b"x").expect("it can be written");
         assert!(!old.exists() && new.exists());
+    }
+
+    #[test]
+    fn the_newest_files_are_kept() {
+        let place = Place::new("many");
+        fs::create_dir_all(&place.0).expect("it can be made");
+        let path = |number: usize| place.0.join(format!("{number}.{ENDING}"));
+        let now = std::time::SystemTime::now();
+        for number in 0..MOST_FILES + 3 {
+            let file = File::create(path(number)).expect("it can be made");
+            let age = Duration::from_secs(10 + number as u64);
+            file.set_modified(now - age).expect("it can be set");
+        }
+        let other = place.0.join("notes.txt");
+        File::create(&other).expect("it can be made");
+        write(&path(MOST_FILES + 3), b"x").expect("it can be written");
+        let left = fs::read_dir(&place.0).expect("it is there").count();
+        assert_eq!(left, MOST_FILES + 1);
+        assert!(path(MOST_FILES - 2).exists() && !path(MOST_FILES - 1).exists());
+        assert!(other.exists(), "it is none of ours");
     }
 
     #[cfg(unix)]

@@ -68,11 +68,11 @@ struct Search {
     counts: array<atomic<u32>, COUNTS>,
 }
 
-@group(0) @binding(0) var<storage, read> values: array<u32>;
-@group(0) @binding(1) var<storage, read> progress: array<u32>;
-@group(0) @binding(2) var<storage, read> task: Task;
-@group(0) @binding(3) var<storage, read_write> report: Report;
-@group(0) @binding(4) var<storage, read_write> searches: array<Search>;
+@group(0) @binding(3) var<storage, read> values: array<u32>;
+@group(0) @binding(4) var<storage, read> progress: array<u32>;
+@group(0) @binding(5) var<storage, read> task: Task;
+@group(0) @binding(6) var<storage, read_write> report: Report;
+@group(0) @binding(7) var<storage, read_write> searches: array<Search>;
 
 // The sums, the counts or the totals of a workgroup.
 var<workgroup> local: array<atomic<u32>, SUMS>;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    gpu::adapter,
+    gpu::{adapter, entry_point::record},
     statistics::MOST_ROWS,
     values::{Column as Values, Values::F32},
 };
@@ -44,23 +44,26 @@ fn upload(open: &OpenDevice, words: &[u32]) -> wgpu::Buffer {
 
 const GAP: u64 = 256;
 
-fn binding(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
-    wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+fn bound(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
+    let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer,
         offset: GAP,
         size: None,
-    })
+    });
+    wgpu::BindGroupEntry { binding, resource }
 }
 
 /// Runs a reduction and reads the report back.
-fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Reduced {
-    let reduction = Reduction::create(open, reducer, source).expect("it fits");
-    let (report, bytes) = reduction.report();
+fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Result<Sums, Fault> {
+    let reduction = Reduction::create(open, Arc::clone(reducer), source).expect("it fits");
+    let bytes = reduction.report.size();
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
     let back = open.buffer("testing", bytes, usage).expect("it fits");
     let mut encoder = open.device.create_command_encoder(&Default::default());
-    Reduction::record_all(&mut encoder, std::slice::from_ref(&reduction));
-    encoder.copy_buffer_to_buffer(report, 0, &back, 0, bytes);
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    record(&mut pass, &reduction.dispatches());
+    drop(pass);
+    encoder.copy_buffer_to_buffer(&reduction.report, 0, &back, 0, bytes);
     encoder.map_buffer_on_submit(&back, wgpu::MapMode::Read, .., |mapped| {
         mapped.expect("it is mapped");
     });
@@ -75,14 +78,21 @@ fn found(open: &OpenDevice, reducer: &Arc<Reducer>, source: &Source<'_>) -> Redu
 }
 
 /// Reduces columns in the device's layout, and step counts.
-fn reduce(fields: &[Field], words: &[u32], progress: &[u32], steps: u32) -> Option<Reduced> {
+fn reduce(
+    fields: &[Field],
+    words: &[u32],
+    progress: &[u32],
+    steps: u32,
+) -> Option<Result<Sums, Fault>> {
     let (open, reducer) = open()?;
     let agents = progress.len() as u32;
     assert!(is_possible(&open.limits, fields, agents));
     let (outputs, progress) = (upload(&open, words), upload(&open, progress));
     let source = Source {
-        outputs: binding(&outputs),
-        progress: binding(&progress),
+        results: vec![
+            bound(binding::OUTPUTS, &outputs),
+            bound(binding::PROGRESS, &progress),
+        ],
         fields,
         agents,
         steps,
@@ -120,9 +130,10 @@ fn one(name: &str, scalar: Scalar, words: &[u32]) {
     };
     let values = crate::values::Values::from_words(scalar, words.to_vec());
     let host = Statistics::of(&values, 0, 1);
-    same(name, &found.sums.outputs[0][0], &host);
-    assert_eq!(found.sums.agent_steps, 7 * words.len() as u64, "{name}");
-    assert_eq!((found.sums.stopped, found.wrong), (0, None), "{name}");
+    let found = found.expect("all step counts are right");
+    same(name, &found.outputs[0][0], &host);
+    assert_eq!(found.agent_steps, 7 * words.len() as u64, "{name}");
+    assert_eq!(found.stopped, 0, "{name}");
 }
 
 fn floats(name: &str, values: &[f32]) {
@@ -224,7 +235,8 @@ fn elements_of_many_outputs_are_kept_apart() {
     let Some(found) = reduce(&fields, &words, &vec![0; agents], 0) else {
         return;
     };
-    for (field, found) in fields.iter().zip(&found.sums.outputs) {
+    let found = found.expect("all step counts are right");
+    for (field, found) in fields.iter().zip(&found.outputs) {
         let mut rows = vec![0; agents * field.words() as usize];
         crate::gpu::readback::transpose(field, &words, agents, &mut rows);
         let host = Values::new(field, agents as u32, rows).statistics();
@@ -247,30 +259,22 @@ fn step_counts_are_summed_and_checked() {
     let Some(found) = reduced(&progress) else {
         return;
     };
+    let found = found.expect("all step counts are right");
     assert_eq!(
-        found.sums.agent_steps,
+        found.agent_steps,
         70_000 * u64::from(steps) + 80_000 * 12_345_678
     );
-    assert_eq!((found.sums.stopped, found.wrong), (80_000, None));
+    assert_eq!(found.stopped, 80_000);
     for (agent, word) in [(149_999, 3), (80_000, STOPPED | CUT_SHORT), (0, steps - 1)] {
         progress[agent] = word;
         let found = reduced(&progress).expect("there is an adapter");
-        assert_eq!(
-            found.wrong,
-            Some(Fault {
-                agent: agent as u32,
-                word
-            })
-        );
+        let agent = agent as u32;
+        assert_eq!(found.err(), Some(Fault { agent, word }));
     }
     let found = reduce(&fields, &[0, 0, 0], &[8, STOPPED | 8, STOPPED | 9], 8);
-    assert_eq!(
-        found.expect("there is an adapter").wrong,
-        Some(Fault {
-            agent: 2,
-            word: STOPPED | 9
-        })
-    );
+    let word = STOPPED | 9;
+    let found = found.expect("there is an adapter");
+    assert_eq!(found.err(), Some(Fault { agent: 2, word }));
 }
 
 #[test]
@@ -281,6 +285,7 @@ fn sums_are_exact_where_floats_cancel() {
     let Some(found) = reduce(&[field(Scalar::F32, 0, 1)], &words, &[1; 8], 1) else {
         return;
     };
-    assert_eq!(found.sums.outputs[0][0].mean, Some(0.125));
+    let found = found.expect("all step counts are right");
+    assert_eq!(found.outputs[0][0].mean, Some(0.125));
     assert_eq!(Statistics::of(&F32(values), 0, 1).mean, Some(0.125));
 }

@@ -117,7 +117,7 @@ impl Build {
             state_words: self.words[1],
             output_words: self.words[2],
             workgroup_size: 64,
-            inner_rounds: None,
+            inner_iterations: None,
             step_table: None,
         }
     }

@@ -18,6 +18,40 @@ pub enum Term {
     Div,
 }
 
+/// A value in which a name stands for the operation of a term.
+macro_rules! any_term {
+    ($term:expr, $name:ident => $value:expr) => {
+        match $term {
+            Term::Div => {
+                type $name = plain::DivF;
+                $value
+            }
+            term => no_division!(term, $name => $value),
+        }
+    };
+}
+
+/// The same for terms but divisions, which give `None`.
+macro_rules! no_division {
+    ($term:expr, $name:ident => $value:expr) => {
+        match $term {
+            Term::Add => {
+                type $name = plain::AddF;
+                $value
+            }
+            Term::Sub => {
+                type $name = plain::SubF;
+                $value
+            }
+            Term::Mul => {
+                type $name = plain::MulF;
+                $value
+            }
+            Term::Div => None,
+        }
+    };
+}
+
 /// Comparisons that may be fused with a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Test {
@@ -104,24 +138,19 @@ impl Fused {
     /// See [`super::Code::kernel`].
     pub(super) fn kernel(self, scalars: u8, isa: Isa) -> Option<Kernel> {
         match self {
-            Fused::Then(first, second) => match first {
-                Term::Add => then::<plain::AddF>(second, scalars, isa),
-                Term::Sub => then::<plain::SubF>(second, scalars, isa),
-                Term::Mul => then::<plain::MulF>(second, scalars, isa),
-                Term::Div => None,
-            },
-            Fused::From(outer, inner) => match inner {
-                Term::Add => from::<plain::AddF>(outer, scalars, isa),
-                Term::Sub => from::<plain::SubF>(outer, scalars, isa),
-                Term::Mul => from::<plain::MulF>(outer, scalars, isa),
-                Term::Div => None,
-            },
-            Fused::Both(left, right, between) => match left {
-                Term::Add => both_left::<plain::AddF>(right, between, scalars, isa),
-                Term::Sub => both_left::<plain::SubF>(right, between, scalars, isa),
-                Term::Mul => both_left::<plain::MulF>(right, between, scalars, isa),
-                Term::Div => None,
-            },
+            Fused::Then(first, second) => no_division!(first, P => {
+                any_term!(second, Q => three::<Then<P, Q>>(scalars, isa))
+            }),
+            Fused::From(outer, inner) => no_division!(inner, P => match outer {
+                Term::Sub => three::<From<plain::SubF, P>>(scalars, isa),
+                Term::Div => three::<From<plain::DivF, P>>(scalars, isa),
+                Term::Add | Term::Mul => None,
+            }),
+            Fused::Both(left, right, between) => no_division!(left, P => {
+                no_division!(right, Q => {
+                    any_term!(between, R => pairs::<Both<P, Q, R>>(scalars, isa))
+                })
+            }),
             Fused::Choose(test) => match test {
                 Test::EqF => choice::<Choose<plain::EqF>>(scalars, isa),
                 Test::LtF => choice::<Choose<plain::LtF>>(scalars, isa),
@@ -140,12 +169,7 @@ impl Fused {
                 Finish::Sigmoid => finished::<plain::Sigmoid>(term, scalars, isa),
                 Finish::Exp => finished::<plain::Exp>(term, scalars, isa),
             },
-            Fused::Update(term) => match term {
-                Term::Add => first::<Update<plain::AddF>>(scalars, isa),
-                Term::Sub => first::<Update<plain::SubF>>(scalars, isa),
-                Term::Mul => first::<Update<plain::MulF>>(scalars, isa),
-                Term::Div => first::<Update<plain::DivF>>(scalars, isa),
-            },
+            Fused::Update(term) => any_term!(term, P => first::<Update<P>>(scalars, isa)),
             Fused::Keep => first::<Update<plain::And>>(scalars, isa),
             Fused::Drop => first::<Update<plain::AndNot>>(scalars, isa),
             Fused::Accumulate => two::<Accumulate>(scalars, isa),
@@ -154,48 +178,8 @@ impl Fused {
     }
 }
 
-fn then<P: Op>(second: Term, scalars: u8, isa: Isa) -> Option<Kernel> {
-    match second {
-        Term::Add => three::<Then<P, plain::AddF>>(scalars, isa),
-        Term::Sub => three::<Then<P, plain::SubF>>(scalars, isa),
-        Term::Mul => three::<Then<P, plain::MulF>>(scalars, isa),
-        Term::Div => three::<Then<P, plain::DivF>>(scalars, isa),
-    }
-}
-
-fn from<P: Op>(outer: Term, scalars: u8, isa: Isa) -> Option<Kernel> {
-    match outer {
-        Term::Sub => three::<From<plain::SubF, P>>(scalars, isa),
-        Term::Div => three::<From<plain::DivF, P>>(scalars, isa),
-        Term::Add | Term::Mul => None,
-    }
-}
-
-fn both_left<P: Op>(right: Term, between: Term, scalars: u8, isa: Isa) -> Option<Kernel> {
-    match right {
-        Term::Add => both::<P, plain::AddF>(between, scalars, isa),
-        Term::Sub => both::<P, plain::SubF>(between, scalars, isa),
-        Term::Mul => both::<P, plain::MulF>(between, scalars, isa),
-        Term::Div => None,
-    }
-}
-
-fn both<P: Op, Q: Op>(between: Term, scalars: u8, isa: Isa) -> Option<Kernel> {
-    match between {
-        Term::Add => pairs::<Both<P, Q, plain::AddF>>(scalars, isa),
-        Term::Sub => pairs::<Both<P, Q, plain::SubF>>(scalars, isa),
-        Term::Mul => pairs::<Both<P, Q, plain::MulF>>(scalars, isa),
-        Term::Div => pairs::<Both<P, Q, plain::DivF>>(scalars, isa),
-    }
-}
-
 fn finished<F: Op>(term: Term, scalars: u8, isa: Isa) -> Option<Kernel> {
-    match term {
-        Term::Add => two::<Finished<F, plain::AddF>>(scalars, isa),
-        Term::Sub => two::<Finished<F, plain::SubF>>(scalars, isa),
-        Term::Mul => two::<Finished<F, plain::MulF>>(scalars, isa),
-        Term::Div => None,
-    }
+    no_division!(term, P => two::<Finished<F, P>>(scalars, isa))
 }
 
 /// `(a P b) Q c`

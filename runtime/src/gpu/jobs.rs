@@ -1,18 +1,19 @@
 //! The jobs of a batch: the chunks of its runs, one run after the other.
 
-use crate::{batch::Batch, bind::Launch, error::Error, gpu::chunk::Chunk};
+use super::chunk::Chunk;
+use crate::{batch::Batch, bind::Launch, error::Error};
 use std::sync::Arc;
 
 /// One chunk of one run.
-pub(super) struct Job {
+pub(crate) struct Job {
     /// The number of the run.
-    pub(super) run: usize,
-    pub(super) launch: Arc<Launch>,
-    pub(super) chunk: Chunk,
+    pub(crate) run: usize,
+    pub(crate) launch: Arc<Launch>,
+    pub(crate) chunk: Chunk,
 }
 
 /// The jobs that are not submitted yet.
-pub(super) struct Jobs<'a> {
+pub(crate) struct Jobs<'a> {
     batch: &'a Batch<'a>,
     /// The run of the next job, its launch, and its first agent that no job has.
     run: usize,
@@ -26,7 +27,7 @@ pub(super) struct Jobs<'a> {
 
 impl<'a> Jobs<'a> {
     /// The jobs of a batch whose first launch is given.
-    pub(super) fn new(batch: &'a Batch<'a>, launch: Arc<Launch>) -> Jobs<'a> {
+    pub(crate) fn new(batch: &'a Batch<'a>, launch: Arc<Launch>) -> Jobs<'a> {
         Jobs {
             batch,
             run: 0,
@@ -38,17 +39,17 @@ impl<'a> Jobs<'a> {
     }
 
     /// The launch of the next job; that of the last one if none is left. All have the same agents and steps.
-    pub(super) fn launch(&self) -> &Arc<Launch> {
+    pub(crate) fn launch(&self) -> &Arc<Launch> {
         &self.launch
     }
 
     /// The number of runs that have jobs left.
-    pub(super) fn runs_left(&self) -> usize {
+    pub(crate) fn runs_left(&self) -> usize {
         self.runs - self.run
     }
 
     /// The next job, of at most `agents` agents.
-    pub(super) fn next(&mut self, agents: u32) -> Option<Job> {
+    pub(crate) fn next(&mut self, agents: u32) -> Option<Job> {
         if self.runs_left() == 0 {
             return None;
         }
@@ -70,7 +71,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Makes a job the next one again, and all after it.
-    pub(super) fn rewind(&mut self, to: &Job) {
+    pub(crate) fn rewind(&mut self, to: &Job) {
         self.run = to.run;
         self.launch = Arc::clone(&to.launch);
         self.first_agent = to.chunk.first;
@@ -91,7 +92,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// The error that ended the batch early, if any.
-    pub(super) fn into_result(self) -> Result<(), Error> {
+    pub(crate) fn into_result(self) -> Result<(), Error> {
         self.failed.map_or(Ok(()), Err)
     }
 }
