@@ -21,9 +21,6 @@ const MOST_VARIANTS: u64 = 1 << 20;
 /// whatever is in its blocks; models with simple blocks are valid up to this limit.
 const BLOCK_LEVELS: u32 = 56;
 
-/// Levels of blocks that the passes can recurse over. Blocks that fold away count here, but not there.
-const WALKED_LEVELS: u32 = 1_000;
-
 /// Complaints about declarations that are too large, before anything is laid out.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -166,27 +163,21 @@ impl Words<'_> {
     }
 }
 
-/// Complaints about a program that is too deep for the passes.
-pub(crate) fn check_lowered(program: &Program) -> Result<(), Vec<Diagnostic>> {
-    too_deep(program, WALKED_LEVELS).map_or(Ok(()), |complaint| Err(vec![complaint]))
-}
-
-/// A complaint about blocks nested more than `most` levels deep.
-fn too_deep(program: &Program, most: u32) -> Option<Diagnostic> {
-    let (levels, head) = limits::deepest(program).filter(|(levels, _)| *levels > most)?;
-    let span = program.span(head);
-    Some(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span))
-}
-
 /// Complaints about an optimised program that exceeds what WGSL guarantees.
 pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
+    let demand = limits::demand(program);
     let mut found = Vec::new();
-    if let Some(&first) = limits::place(program).unplaced.first() {
-        let bytes = u64::from(limits::private_bytes(program));
-        found.push(catalog::model::too_much_memory(bytes, program[first].span));
+    if let Some(&first) = demand.variables.unplaced.first() {
+        let (bytes, span) = (demand.variables.bytes.into(), program[first].span);
+        found.push(catalog::model::too_much_memory(bytes, span));
     }
-    found.extend(too_deep(program, BLOCK_LEVELS));
-    if limits::members(program) > limits::MEMBERS_MAX
+    if let Some((levels, head)) = demand.deepest
+        && levels > BLOCK_LEVELS
+    {
+        let span = program.span(head);
+        found.push(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span));
+    }
+    if demand.members > limits::MEMBERS_MAX
         && let Some(&last) = program.params.last()
     {
         let count = program.params.len();

@@ -91,13 +91,6 @@ struct Walk<'a> {
     pending: Vec<ExprId>,
 }
 
-/// How many words of inputs a kernel of this program holds for its whole run.
-pub(crate) fn input_words(program: &Program, layout: &LaneLayout) -> u32 {
-    let inputs = usage(program, layout).inputs;
-    let words = inputs.keys().map(|(_, var, _)| program[*var].ty.words());
-    words.sum()
-}
-
 /// Walks the program.
 pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
     let vars = program.vars.len();
