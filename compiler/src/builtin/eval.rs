@@ -36,31 +36,7 @@ pub fn binary(op: BinaryOp, a: Value, b: Value) -> Value {
             Value::I32(operator::shift_right_i32(a, b))
         }
         (Value::Bool(a), Value::Bool(b)) => booleans(op, a, b),
-        _ => vectors(op, a, b),
-    }
-}
-
-/// `+ - * / %` of vectors, or of a vector and a float.
-fn vectors(op: BinaryOp, a: Value, b: Value) -> Value {
-    match op {
-        BinaryOp::Add => zip(a, b, |a, b| a + b),
-        BinaryOp::Subtract => zip(a, b, |a, b| a - b),
-        BinaryOp::Multiply => zip(a, b, |a, b| a * b),
-        BinaryOp::Divide => zip(a, b, |a, b| a / b),
-        BinaryOp::Remainder => zip(a, b, operator::remainder),
-        BinaryOp::Equal
-        | BinaryOp::NotEqual
-        | BinaryOp::Less
-        | BinaryOp::LessEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterEqual
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor
-        | BinaryOp::ShiftLeft
-        | BinaryOp::ShiftRight => ill_typed("operator on vectors"),
+        _ => zip(a, b, |a, b| float_of(floats(op, a, b))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an expression or a statement consists of: operands, nodes, blocks. All walks over a program use
 //! these, so that a new kind of expression or statement lists its parts once.
 
-use super::{Block, Expr, ExprId, Program, Stmt};
+use super::{Block, Expr, ExprId, Program, Stmt, VarId};
 use std::ops::Deref;
 
 /// A few ids, copied out of a program so that it may change meanwhile; up to four without allocation.
@@ -146,6 +146,30 @@ impl Stmt {
         }
     }
 
+    /// The variable that the statement declares or assigns.
+    pub fn target(&self) -> Option<VarId> {
+        match self {
+            Stmt::Let { var, .. }
+            | Stmt::Var { var, .. }
+            | Stmt::Assign { var, .. }
+            | Stmt::AssignElement { var, .. }
+            | Stmt::For { index: var, .. } => Some(*var),
+            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
+        }
+    }
+
+    /// The variable that the statement declares or assigns, to be changed.
+    pub fn target_mut(&mut self) -> Option<&mut VarId> {
+        match self {
+            Stmt::Let { var, .. }
+            | Stmt::Var { var, .. }
+            | Stmt::Assign { var, .. }
+            | Stmt::AssignElement { var, .. }
+            | Stmt::For { index: var, .. } => Some(var),
+            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
+        }
+    }
+
     /// The blocks inside the statement.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let blocks = match self {
@@ -194,6 +218,17 @@ pub fn each_statement(block: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
             nested(|| each_statement(inner, visit));
         }
     }
+}
+
+/// The names of a block, at any depth, and their values.
+pub fn names(block: &[Stmt]) -> Vec<(VarId, ExprId)> {
+    let mut found = Vec::new();
+    each_statement(block, &mut |stmt| {
+        if let Stmt::Let { var, value } = stmt {
+            found.push((*var, *value));
+        }
+    });
+    found
 }
 
 /// Does a statement of the block, at any depth, satisfy `is_such`?

@@ -1,6 +1,6 @@
 //! Utilities that passes share: facts of blocks, literals, copies with renaming.
 
-use crate::ir::{Block, Expr, ExprId, Program, Stmt, Value, Var, VarId, VarMap};
+use crate::ir::{Block, Expr, ExprId, Program, Stmt, Value, Var, VarId, VarMap, each_statement};
 
 /// How often each variable is read as one value, by variable.
 pub(crate) fn reads(program: &Program) -> VarMap<u32> {
@@ -16,31 +16,22 @@ pub(crate) fn reads(program: &Program) -> VarMap<u32> {
 /// Adds to `found` every variable that a block declares as `Local` or assigns, at any depth, with
 /// repetitions.
 pub(crate) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
-    for stmt in block {
-        match stmt {
-            Stmt::Var { var, .. } | Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } => {
-                found.push(*var);
-            }
-            Stmt::If { accept, reject, .. } => {
-                assigned(accept, found);
-                assigned(reject, found);
-            }
-            Stmt::For { body, .. } => assigned(body, found),
-            Stmt::Let { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
+    each_statement(block, &mut |stmt| {
+        if let Stmt::Var { var, .. } | Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } =
+            stmt
+        {
+            found.push(*var);
         }
-    }
+    });
 }
 
 /// Is the end of this block unreachable?
 pub(crate) fn leaves(block: &[Stmt]) -> bool {
-    block.last().is_some_and(|last| match last {
-        Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => true,
-        Stmt::If { accept, reject, .. } => leaves(accept) && leaves(reject),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::For { .. } => false,
+    block.last().is_some_and(|last| {
+        matches!(
+            last,
+            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_)
+        ) || matches!(last, Stmt::If { accept, reject, .. } if leaves(accept) && leaves(reject))
     })
 }
 
