@@ -105,18 +105,10 @@ impl Verifier<'_> {
     /// Only `let`s, whose names reach to the end of the program.
     fn prologue(&mut self) -> Result<(), String> {
         for stmt in &self.program.prologue {
-            match stmt {
-                Stmt::Let { .. } => self.statement(stmt)?,
-                Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => return self.complain("a statement that is no `let`"),
+            if !matches!(stmt, Stmt::Let { .. }) {
+                return self.complain("a statement that is no `let`");
             }
+            self.statement(stmt)?;
         }
         Ok(())
     }
@@ -230,16 +222,12 @@ impl Verifier<'_> {
             Stmt::Break | Stmt::Continue => Ok(()),
             Stmt::Stop if self.section.is_phase() => Ok(()),
             Stmt::Stop => self.complain("stop outside step"),
-            Stmt::Return(value) => match self.section {
-                Section::Function(number) => {
-                    self.expect(*value, self.program.functions[number].result)
-                }
-                Section::Init
-                | Section::Prologue
-                | Section::Phase(_)
-                | Section::Finish
-                | Section::InputDefault(_) => self.complain("return outside a function"),
-            },
+            Stmt::Return(value) => {
+                let Section::Function(number) = self.section else {
+                    return self.complain("return outside a function");
+                };
+                self.expect(*value, self.program.functions[number].result)
+            }
         }
     }
 
@@ -330,36 +318,25 @@ impl Verifier<'_> {
 
     /// Is this the default of that input?
     fn own_input(&self, var: VarId) -> bool {
-        match self.section {
-            Section::InputDefault(number) => {
-                let input = self.program.input_defaults[number].input.as_str();
-                (self.program[var].name.strip_prefix(input))
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            }
-            Section::Init
-            | Section::Prologue
-            | Section::Phase(_)
-            | Section::Finish
-            | Section::Function(_) => false,
-        }
+        let Section::InputDefault(number) = self.section else {
+            return false;
+        };
+        let input = self.program.input_defaults[number].input.as_str();
+        (self.program[var].name.strip_prefix(input))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 }
 
 /// Does every path through the block end in a `Return`?
 fn returns(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Return(_) => true,
-        Stmt::If { accept, reject, .. } => stacker::maybe_grow(32 * 1024, 1024 * 1024, || {
-            returns(accept) && returns(reject)
-        }),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::For { .. }
-        | Stmt::Break
-        | Stmt::Continue
-        | Stmt::Stop => false,
+    block.iter().any(|stmt| {
+        let both = |accept, reject| {
+            stacker::maybe_grow(32 * 1024, 1024 * 1024, || {
+                returns(accept) && returns(reject)
+            })
+        };
+        matches!(stmt, Stmt::Return(_))
+            || matches!(stmt, Stmt::If { accept, reject, .. } if both(accept, reject))
     })
 }
 

@@ -225,30 +225,16 @@ impl Splitting {
             {
                 program[*at] = Expr::Read(iteration);
             }
-            let mut waiting = stmt.roots().to_vec();
-            while let Some(id) = waiting.pop() {
+            for id in program.nodes_of(stmt).collect::<Vec<_>>() {
                 if let Expr::Element { array, index: at } = program[id]
                     && self.arrays.contains(&array)
                     && program[at] == Expr::Read(index)
                 {
                     program[at] = Expr::Read(iteration);
                 }
-                waiting.extend_from_slice(&program[id].operands());
             }
-            match stmt {
-                Stmt::If { accept, reject, .. } => {
-                    self.at_own_index(program, accept, index, iteration);
-                    self.at_own_index(program, reject, index, iteration);
-                }
-                Stmt::For { body, .. } => self.at_own_index(program, body, index, iteration),
-                Stmt::Let { .. }
-                | Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
+            for inner in stmt.blocks() {
+                self.at_own_index(program, inner, index, iteration);
             }
         }
     }
@@ -328,14 +314,12 @@ fn rename(program: &mut Program, block: &mut Block, names: &HashMap<VarId, VarId
         return;
     }
     for stmt in block {
-        let mut waiting = stmt.roots().to_vec();
-        while let Some(id) = waiting.pop() {
+        for id in program.nodes_of(stmt).collect::<Vec<_>>() {
             if let Expr::Read(var) = &mut program[id]
                 && let Some(name) = names.get(var)
             {
                 *var = *name;
             }
-            waiting.extend_from_slice(&program[id].operands());
         }
         if let Stmt::Assign { var, .. } = stmt
             && let Some(name) = names.get(var)

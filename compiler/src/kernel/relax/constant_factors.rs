@@ -392,33 +392,18 @@ impl Factors {
         if self.uniformity.find(program, id).is_uniform() {
             return 0;
         }
-        let own = match program[id] {
-            Expr::Read(var) => u32::from(self.written_out == Some(var)),
-            Expr::Unary(UnaryOp::Negate, _) => 0,
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
-                let taken_in = program.type_of(id) == Type::F32
-                    && [a, b]
-                        .into_iter()
-                        .any(|side| self.is_product(program, side));
-                u32::from(!taken_in)
-            }
-            Expr::Builtin(builtin, _) if builtin == self.exp => 2,
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => 1,
+        let own = if let Expr::Read(var) = program[id] {
+            u32::from(self.written_out == Some(var))
+        } else if let Expr::Unary(UnaryOp::Negate, _) = program[id] {
+            0
+        } else if let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) = program[id] {
+            let mut sides = [a, b].into_iter();
+            let taken_in = program.type_of(id) == Type::F32
+                && sides.any(|side| self.is_product(program, side));
+            u32::from(!taken_in)
+        } else {
+            let is_exp = matches!(program[id], Expr::Builtin(builtin, _) if builtin == self.exp);
+            1 + u32::from(is_exp)
         };
         let operands = program[id].operands();
         own + (operands.iter())

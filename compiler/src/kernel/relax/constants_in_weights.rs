@@ -371,42 +371,22 @@ impl Weights {
         if let Some(value) = self.own(program, id) {
             return self.may_scale(program, value, factor, false);
         }
-        match &program[id] {
-            Expr::Unary(UnaryOp::Negate, a) => self.may_scale(program, *a, factor, inside),
-            Expr::AcrossLanes {
-                op: LaneOp::Sum,
-                value: a,
-                ..
-            } => self.may_scale(program, *a, factor, false),
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
-                (inside || self.sums.is_free(program, id))
-                    && self.may_scale(program, *a, factor, true)
-                    && self.may_scale(program, *b, factor, true)
-            }
-            Expr::Binary(BinaryOp::Multiply, a, b) => {
-                self.weight(program, *a).is_some() || self.weight(program, *b).is_some()
-            }
+        if let Expr::Unary(UnaryOp::Negate, a) = program[id] {
+            self.may_scale(program, a, factor, inside)
+        } else if let Expr::AcrossLanes { op, value, .. } = program[id] {
+            op == LaneOp::Sum && self.may_scale(program, value, factor, false)
+        } else if let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) = program[id] {
+            (inside || self.sums.is_free(program, id))
+                && self.may_scale(program, a, factor, true)
+                && self.may_scale(program, b, factor, true)
+        } else if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id] {
+            self.weight(program, a).is_some() || self.weight(program, b).is_some()
+        } else if let Expr::Builtin(which, args) = &program[id] {
             // A negative factor would turn the minimum into the maximum.
-            Expr::Builtin(which, args) if self.bounds.contains(which) && factor > 0.0 => {
-                (args.iter()).all(|&arg| self.may_scale(program, arg, factor, false))
-            }
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Read(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => false,
+            let stays = self.bounds.contains(which) && factor > 0.0;
+            stays && (args.iter()).all(|&arg| self.may_scale(program, arg, factor, false))
+        } else {
+            false
         }
     }
 

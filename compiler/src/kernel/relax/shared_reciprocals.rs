@@ -214,18 +214,10 @@ fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, sec
     second.stmt - first.stmt <= NEAR
         && !reads_any(program, second.divisor, &[var])
         && block[first.stmt + 1..second.stmt].iter().all(|stmt| {
-            let assigned = match stmt {
-                Stmt::Let { .. } => None,
-                Stmt::Var { var, .. }
-                | Stmt::Assign { var, .. }
-                | Stmt::AssignElement { var, .. } => Some(*var),
-                Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => return false,
-            };
+            if stmt.target().is_none() || stmt.blocks().next().is_some() {
+                return false;
+            }
+            let assigned = stmt.target().filter(|_| !matches!(stmt, Stmt::Let { .. }));
             !stmt
                 .roots()
                 .iter()
