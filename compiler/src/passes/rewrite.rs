@@ -25,6 +25,58 @@ pub(crate) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
     });
 }
 
+/// When variables were assigned last, so that a pass can tell whether a tree still has the value that it had.
+pub(crate) struct Clock {
+    assigned: VarMap<u32>,
+    now: u32,
+}
+
+impl Clock {
+    pub(crate) fn new(program: &Program) -> Clock {
+        Clock {
+            assigned: VarMap::filled(0, program.vars.len()),
+            now: 1,
+        }
+    }
+
+    pub(crate) fn now(&self) -> u32 {
+        self.now
+    }
+
+    pub(crate) fn tick(&mut self) {
+        self.now += 1;
+    }
+
+    /// A statement changes what it assigns, and a loop what its body does.
+    pub(crate) fn pass(&mut self, stmt: &Stmt) {
+        let mut changed = Vec::new();
+        match stmt {
+            Stmt::For { body, .. } => assigned(body, &mut changed),
+            Stmt::Var { var, .. } | Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } => {
+                changed.push(*var);
+            }
+            Stmt::Let { .. }
+            | Stmt::If { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Return(_) => {}
+        }
+        for var in changed {
+            self.tick();
+            self.assigned[var] = self.now;
+        }
+    }
+
+    /// Has nothing that a tree reads been assigned since?
+    pub(crate) fn is_unchanged(&self, program: &Program, id: ExprId, since: u32) -> bool {
+        program.nodes(id).all(|id| {
+            !matches!(program[id], Expr::Read(var) | Expr::Element { array: var, .. }
+                if self.assigned[var] > since)
+        })
+    }
+}
+
 /// Is the end of this block unreachable?
 pub(crate) fn leaves(block: &[Stmt]) -> bool {
     block.last().is_some_and(|last| {
