@@ -146,15 +146,11 @@ impl Verifier<'_> {
 
     /// A state in the expression that `step` assigns.
     fn changing_state(&self, root: ExprId) -> Option<VarId> {
-        self.program.nodes(root).find_map(|node| {
-            if let super::Expr::Read(var) | super::Expr::Element { array: var, .. } =
-                self.program[node]
-            {
-                self.assigned[var][1].then_some(var)
-            } else {
-                None
-            }
-        })
+        let mut named = self
+            .program
+            .nodes(root)
+            .filter_map(|id| self.program[id].variable());
+        named.find(|&var| self.assigned[var][1])
     }
 
     fn block(&mut self, block: &Block) -> Result<(), String> {

@@ -74,6 +74,36 @@ impl Expr {
         }
     }
 
+    /// The variable that the node itself names.
+    pub fn variable(&self) -> Option<VarId> {
+        match self {
+            Expr::Rows(var) | Expr::Read(var) | Expr::Element { array: var, .. } => Some(*var),
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => None,
+        }
+    }
+
+    /// [`Expr::variable`], to be changed.
+    pub fn variable_mut(&mut self) -> Option<&mut VarId> {
+        if let Expr::Rows(var) | Expr::Read(var) | Expr::Element { array: var, .. } = self {
+            Some(var)
+        } else {
+            None
+        }
+    }
+
     /// Lets `f` change every operand, in the order of [`Expr::operands`].
     pub fn map_operands(&mut self, mut f: impl FnMut(ExprId) -> ExprId) {
         match self {

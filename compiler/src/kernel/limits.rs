@@ -2,7 +2,7 @@
 //! written.
 
 use crate::{
-    ir::{Block, Expr, ExprId, Len, Program, Stmt, VarId, VarMap, each_statement},
+    ir::{Block, ExprId, Len, Program, Stmt, VarId, VarMap, each_statement},
     manifest::header,
     value::VEC4_WORDS,
 };
@@ -152,10 +152,11 @@ fn variables(program: &Program) -> Vec<VarId> {
             if let Stmt::Var { var, .. } = stmt {
                 vars.push(*var);
             }
-            for id in program.nodes_of(stmt) {
-                if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id] {
-                    read[var] = true;
-                }
+            for var in program
+                .nodes_of(stmt)
+                .filter_map(|id| program[id].variable())
+            {
+                read[var] = true;
             }
         });
     }

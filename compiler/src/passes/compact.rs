@@ -64,20 +64,11 @@ impl Layout {
         let at = id.0 as usize;
         let nothing = Expr::Literal(Value::Bool(false));
         let mut expr = std::mem::replace(&mut self.old[at], nothing);
-        if let Some(var) = named(&mut expr) {
-            self.used[*var] = true;
+        if let Some(var) = expr.variable() {
+            self.used[var] = true;
         }
         expr.map_operands(|operand| self.lay(program, operand));
         program.add(expr, self.spans[at])
-    }
-}
-
-/// The variable that a node reads.
-fn named(expr: &mut Expr) -> Option<&mut VarId> {
-    if let Expr::Rows(var) | Expr::Read(var) | Expr::Element { array: var, .. } = expr {
-        Some(var)
-    } else {
-        None
     }
 }
 
@@ -111,7 +102,7 @@ fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
         function.params.iter_mut().for_each(renumber);
     }
     for expr in &mut program.exprs {
-        if let Some(var) = named(expr) {
+        if let Some(var) = expr.variable_mut() {
             renumber(var);
         }
     }

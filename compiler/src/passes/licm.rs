@@ -124,12 +124,24 @@ impl Hoist {
     /// Finds the levels of a tree's nodes.
     fn measure(&mut self, program: &Program, id: ExprId) -> u16 {
         let expr = &program[id];
-        let mut level = 0;
-        if let Expr::Read(var) | Expr::Element { array: var, .. } = expr {
-            level = self.levels[var];
-        } else if let Expr::Launch(Launch::Step) | Expr::RandomWord { .. } = expr {
-            level = self.base;
-        }
+        let mut level = match expr {
+            Expr::Read(var) | Expr::Element { array: var, .. } => self.levels[var],
+            Expr::Launch(Launch::Step) | Expr::RandomWord { .. } => self.base,
+            Expr::Literal(_)
+            | Expr::Launch(Launch::Agent | Launch::Agents | Launch::Steps | Launch::Lane { .. })
+            | Expr::Rows(_)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::AcrossLanes { .. } => 0,
+        };
         for &operand in expr.operands().iter() {
             level = level.max(self.measure(program, operand));
         }

@@ -70,10 +70,8 @@ impl Clock {
 
     /// Has nothing that a tree reads been assigned since?
     pub(crate) fn is_unchanged(&self, program: &Program, id: ExprId, since: u32) -> bool {
-        program.nodes(id).all(|id| {
-            !matches!(program[id], Expr::Read(var) | Expr::Element { array: var, .. }
-                if self.assigned[var] > since)
-        })
+        let mut read = program.nodes(id).filter_map(|id| program[id].variable());
+        read.all(|var| self.assigned[var] <= since)
     }
 }
 

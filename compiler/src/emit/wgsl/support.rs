@@ -327,17 +327,13 @@ impl Writer<'_> {
             _ => format!("({word})"),
         };
         let name = &self.var_names[id];
-        let rows = match self.program[id].kind {
-            VarKind::Param => format!("run.{name}[{bracketed} >> 2u]"),
-            VarKind::Input => format!("inputs[row + ({bracketed} >> 2u)]"),
-            VarKind::Constant
-            | VarKind::Data
-            | VarKind::State
-            | VarKind::Output
-            | VarKind::Let
-            | VarKind::Local
-            | VarKind::Index
-            | VarKind::Argument => return format!("{name}[{word}]"),
+        let kind = self.program[id].kind;
+        let rows = if kind == VarKind::Param {
+            format!("run.{name}[{bracketed} >> 2u]")
+        } else if kind == VarKind::Input {
+            format!("inputs[row + ({bracketed} >> 2u)]")
+        } else {
+            return format!("{name}[{word}]");
         };
         debug_assert!(self.program[id].len != Len::One);
         format!("{rows}[{bracketed} & 3u]")

@@ -324,7 +324,7 @@ fn within(program: &Program, id: ExprId, part: ExprId) -> bool {
 
 fn reads(program: &Program, id: ExprId, var: VarId) -> bool {
     let mut nodes = program.nodes(id);
-    nodes.any(|id| matches!(program[id], Expr::Read(read) | Expr::Element { array: read, .. } if read == var))
+    nodes.any(|id| program[id].variable() == Some(var))
 }
 
 /// Rewrites pairs of divisions, in the order of the statements.
