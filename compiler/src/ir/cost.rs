@@ -119,10 +119,21 @@ pub(crate) fn latency(expr: &Expr) -> i32 {
 /// The cost of evaluating a node speculatively, where a branch may not need it, in simple instructions; none
 /// if that must not be.
 pub(crate) fn speculation(expr: &Expr) -> Option<usize> {
-    if let Expr::Call(..) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } = expr {
-        return None;
+    match expr {
+        Expr::Call(..) | Expr::RandomWord { .. } | Expr::AcrossLanes { .. } => None,
+        // Storage, `exp` and the like.
+        Expr::Element { .. } | Expr::Builtin(..) => Some(4),
+        Expr::Literal(_)
+        | Expr::Launch(_)
+        | Expr::Rows(_)
+        | Expr::Read(_)
+        | Expr::Swizzle { .. }
+        | Expr::Compose(_)
+        | Expr::Splat { .. }
+        | Expr::Unary(..)
+        | Expr::Binary(..)
+        | Expr::Select { .. }
+        | Expr::Convert { .. }
+        | Expr::Bitcast { .. } => Some(1),
     }
-    // Storage, `exp` and the like.
-    let is_slow = matches!(expr, Expr::Element { .. } | Expr::Builtin(..));
-    Some(if is_slow { 4 } else { 1 })
 }

@@ -18,7 +18,11 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
         },
         ..*target
     };
-    let mut splits = Splits::new(artifact, target.subgroup);
+    let mut splits = Splits {
+        artifact,
+        subgroup: target.subgroup,
+        programs: BTreeMap::new(),
+    };
     let (lanes, split) = match tuning.lanes {
         Some(asked) => lanes_asked_for(&mut splits, asked),
         None => choose_lanes(&mut splits, target),
@@ -68,14 +72,6 @@ struct Splits<'a> {
 }
 
 impl<'a> Splits<'a> {
-    fn new(artifact: &'a Artifact, subgroup: u32) -> Self {
-        Splits {
-            artifact,
-            subgroup,
-            programs: BTreeMap::new(),
-        }
-    }
-
     fn of(&mut self, lanes: u32) -> &Laid<'a> {
         let (artifact, subgroup) = (self.artifact, self.subgroup);
         let made = self.programs.entry(lanes);

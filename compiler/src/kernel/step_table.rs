@@ -63,7 +63,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS) {
         return None;
     }
-    let stored = shared.stored_names();
+    let stored = shared.stored.iter().map(|stored| stored.var).collect();
     let statements = part.len();
     part.append(&mut phase);
     program.phases[0] = part;
@@ -467,10 +467,6 @@ impl Shared {
             pending.extend_from_slice(&program[id].operands());
         }
         needed
-    }
-
-    fn stored_names(&self) -> Vec<VarId> {
-        self.stored.iter().map(|stored| stored.var).collect()
     }
 }
 

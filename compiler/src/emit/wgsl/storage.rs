@@ -42,27 +42,35 @@ impl Writer<'_> {
     pub(super) fn read(&mut self, id: VarId) {
         let program = self.program;
         let var = &program[id];
-        if var.kind == VarKind::Param {
-            self.push("run.");
-            self.push_name(id);
-            self.unless_bool(var.ty);
-        } else if var.kind == VarKind::Data && var.ty.is_vector() {
-            let parts = var.ty.components();
-            self.push(&format!("vec{parts}f("));
-            for part in 0..parts {
-                self.push(if part == 0 { "" } else { ", " });
+        match var.kind {
+            VarKind::Param => {
+                self.push("run.");
                 self.push_name(id);
-                self.push(&format!("[{part}]"));
+                self.unless_bool(var.ty);
             }
-            self.push(")");
-        } else if var.kind == VarKind::Data {
-            self.push_name(id);
-            self.push("[0]");
-            self.unless_bool(var.ty);
-        } else if var.kind == VarKind::Input {
-            self.input_value(id, LanePlace::default());
-        } else {
-            self.push_name(id);
+            VarKind::Data if var.ty.is_vector() => {
+                let parts = var.ty.components();
+                self.push(&format!("vec{parts}f("));
+                for part in 0..parts {
+                    self.push(if part == 0 { "" } else { ", " });
+                    self.push_name(id);
+                    self.push(&format!("[{part}]"));
+                }
+                self.push(")");
+            }
+            VarKind::Data => {
+                self.push_name(id);
+                self.push("[0]");
+                self.unless_bool(var.ty);
+            }
+            VarKind::Input => self.input_value(id, LanePlace::default()),
+            VarKind::Constant
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::Let
+            | VarKind::Local
+            | VarKind::Index
+            | VarKind::Argument => self.push_name(id),
         }
     }
 

@@ -167,7 +167,9 @@ impl Splitting {
         let first = self.first_of_turn(program, number, width);
         let inner = elements_of_turn(program, split.index, first, None, width, body);
         new.push(counted(program, turn, turns, vec![inner]));
-        let Some(again) = again else { return };
+        let Some(mut again) = again else {
+            return;
+        };
         let number = int(program, turns);
         let first = self.first_of_turn(program, number, width);
         let end = int(program, split.iterations);
@@ -176,7 +178,7 @@ impl Splitting {
         let first = self.first_of_turn(program, number, width);
         let last = Some(split.iterations - width);
         let index = fresh(program, "i".to_owned(), Type::I32, VarKind::Let);
-        let again = with_name(program, again, split.index, index);
+        rename(program, &mut again, &HashMap::from([(split.index, index)]));
         let inner = elements_of_turn(program, index, first, last, width, again);
         new.push(Stmt::If {
             condition,
@@ -241,12 +243,6 @@ fn elements_of_turn(
     let mut inner = vec![Stmt::Let { var: index, value }];
     inner.extend(body);
     counted(program, k, width, inner)
-}
-
-/// A block in which a variable is renamed.
-fn with_name(program: &mut Program, mut block: Block, old: VarId, new: VarId) -> Block {
-    rename(program, &mut block, &HashMap::from([(old, new)]));
-    block
 }
 
 /// `for index in 0..iterations`
