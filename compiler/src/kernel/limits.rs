@@ -26,7 +26,7 @@ pub struct Demand {
     /// The variables of an agent.
     pub variables: Placement,
     /// The nesting depth of the model's blocks, and the condition or first bound of the innermost; none
-    /// without any block. The arms of an `else if` chain count as one level. At most [`NESTING_MAX`] are safe.
+    /// without any block. The arms of an `else if` chain count as one level. Up to [`NESTING_MAX`] are safe.
     pub deepest: Option<(u32, ExprId)>,
     /// Members of the uniform block, its header and its padding included.
     pub members: u32,

@@ -174,27 +174,40 @@ impl Walk<'_> {
         self.pending.push(root);
         while let Some(id) = self.pending.pop() {
             let expr = &program[id];
-            if let Expr::Element { array, index } = expr {
-                self.usage.read[array] += 1;
-                self.index(*array, *index);
-                continue;
-            }
-            if let Expr::Read(var) = expr {
-                self.usage.read[var] += 1;
-                self.input(*var, LanePlace::default());
-            } else if let Expr::Launch(number) = expr {
-                self.launch(*number);
-            } else if let Expr::Call(function, _) = expr {
-                let seen = &mut self.usage.called[function];
-                if !std::mem::replace(seen, true) {
-                    self.called.push(*function);
+            match expr {
+                Expr::Element { array, index } => {
+                    self.usage.read[array] += 1;
+                    self.index(*array, *index);
+                    continue;
                 }
-            } else if let Expr::RandomWord { .. } = expr {
-                self.draw();
-            } else if let Expr::AcrossLanes { op, value, .. } = expr {
-                let ty = program.type_of(*value);
-                self.usage.across.insert((*op, ty));
-                self.usage.across_finish |= self.part == Part::Finish;
+                Expr::Read(var) => {
+                    self.usage.read[var] += 1;
+                    self.input(*var, LanePlace::default());
+                }
+                Expr::Launch(number) => self.launch(*number),
+                Expr::Call(function, _) => {
+                    let seen = &mut self.usage.called[function];
+                    if !std::mem::replace(seen, true) {
+                        self.called.push(*function);
+                    }
+                }
+                Expr::RandomWord { .. } => self.draw(),
+                Expr::AcrossLanes { op, value, .. } => {
+                    let ty = program.type_of(*value);
+                    self.usage.across.insert((*op, ty));
+                    self.usage.across_finish |= self.part == Part::Finish;
+                }
+                Expr::Literal(_)
+                | Expr::Rows(_)
+                | Expr::Swizzle { .. }
+                | Expr::Compose(_)
+                | Expr::Splat { .. }
+                | Expr::Unary(..)
+                | Expr::Binary(..)
+                | Expr::Select { .. }
+                | Expr::Convert { .. }
+                | Expr::Bitcast { .. }
+                | Expr::Builtin(..) => {}
             }
             self.pending.extend_from_slice(&expr.operands());
         }

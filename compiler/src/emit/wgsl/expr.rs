@@ -117,23 +117,27 @@ impl<'a> Writer<'a> {
     /// Writes a constant such that WGSL does not take it for one.
     pub(super) fn hidden(&mut self, id: ExprId) {
         let program = self.program;
-        if let Expr::Literal(value) = &program[id] {
-            self.literal(value, true);
-        } else if let Expr::Swizzle { vector, components } = &program[id] {
-            self.swizzle(*vector, components, true);
-        } else if let Expr::Splat { ty, value } = program[id] {
-            self.splat(ty, value, true);
-        } else if let Expr::Compose(parts) = &program[id] {
-            self.compose(parts, true);
-        } else if let Expr::Unary(op, operand) = program[id] {
-            self.unary(op, operand, true);
-        } else if let Expr::Element { array, index } = program[id] {
-            match self.constant_element(array, index) {
+        match &program[id] {
+            Expr::Literal(value) => self.literal(value, true),
+            Expr::Swizzle { vector, components } => self.swizzle(*vector, components, true),
+            Expr::Splat { ty, value } => self.splat(*ty, *value, true),
+            Expr::Compose(parts) => self.compose(parts, true),
+            Expr::Unary(op, operand) => self.unary(*op, *operand, true),
+            Expr::Element { array, index } => match self.constant_element(*array, *index) {
                 Some(value) => self.literal(value, true),
-                None => self.element(array, index),
-            }
-        } else {
-            self.expr(id, Level::Primary);
+                None => self.element(*array, *index),
+            },
+            Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Read(_)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. } => self.expr(id, Level::Primary),
         }
     }
 
