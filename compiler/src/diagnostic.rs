@@ -8,6 +8,7 @@ mod reported;
 pub(crate) use reported::{Complaints, MOST_COMPLAINTS, Reported};
 
 use crate::span::Span;
+use std::collections::HashSet;
 
 /// A complaint about the user's source, with its place, cause and fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +118,38 @@ impl Diagnostic {
             .map(|label| label.span)
             .unwrap_or_default()
     }
+}
+
+/// The complaints of the syntax and those of the checker that are no consequence of them.
+pub(crate) fn joined(
+    source: &str,
+    syntax: Vec<Diagnostic>,
+    checker: Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    let breaks = source
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| *byte == b'\n');
+    let breaks: Vec<usize> = breaks.map(|(at, _)| at).collect();
+    let line = |diagnostic: &Diagnostic| {
+        let start = diagnostic.span().range().start;
+        breaks.partition_point(|at| *at < start)
+    };
+    let broken: HashSet<usize> = syntax.iter().map(line).collect();
+    let mut diagnostics = syntax;
+    diagnostics.extend(checker.into_iter().filter(|diagnostic| {
+        broken.is_empty() || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
+    }));
+    diagnostics.sort_by_key(Diagnostic::span);
+    diagnostics
+}
+
+/// Is this a mistake of its own even where the text has syntax errors? Names may be unknown there, and
+/// paths incomplete, only because their declarations could not be read.
+fn stands_alone(diagnostic: &Diagnostic) -> bool {
+    !(diagnostic.code.starts_with("E02")
+        || diagnostic.code.starts_with("E06")
+        || diagnostic.slug == "missing_return")
 }
 
 /// A row of the catalog, for `simc explain` and the tests.

@@ -9,7 +9,7 @@ use crate::{
     kernel::{
         choose,
         schedule::{Decision, Kernel, Schedule, Target, Tuning},
-        tailor,
+        tailor::{self, Choice},
     },
 };
 
@@ -27,7 +27,8 @@ pub fn choose(artifact: &Artifact, target: &Target, tuning: &Tuning) -> Chosen {
     if let Some(own) = &artifact.own_kernel {
         return given(artifact, own);
     }
-    let tailored = choose::choose(artifact, target, tuning);
+    let choice = choose::choose(artifact, target, tuning);
+    let tailored = tailor::tailor(artifact, choice);
     Chosen {
         schedule: tailored.schedule,
         kernel: wgsl::wgsl(tailored, &artifact.manifest, &artifact.options),
@@ -44,10 +45,10 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,
             step_table: None,
-            decisions: vec![Decision {
-                what: "the kernel that was given".to_owned(),
-                why: "it took the place of the compiler's".to_owned(),
-            }],
+            decisions: vec![Decision::new(
+                "the kernel that was given",
+                "it took the place of the compiler's",
+            )],
         },
     }
 }
@@ -65,13 +66,13 @@ impl Artifact {
     /// The kernel under a schedule. Parts of the schedule that the model cannot use are dropped: the kernel
     /// says what it has.
     pub fn kernel(&self, schedule: &Schedule) -> Kernel {
-        let tailored = tailor::tailor(self, schedule);
+        let tailored = tailor::tailor(self, Choice::given(self, schedule));
         wgsl::wgsl(tailored, &self.manifest, &self.options)
     }
 
     /// The lines of [`Artifact::wgsl`] that each expression of the model went to.
     pub fn origins(&self) -> Vec<Origin> {
-        let tailored = tailor::tailor(self, &Schedule::default());
+        let tailored = tailor::tailor(self, Choice::given(self, &Schedule::default()));
         wgsl::origins(&tailored, &self.manifest, &self.options)
     }
 }

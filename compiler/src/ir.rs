@@ -29,7 +29,7 @@ pub use affine::Affine;
 pub use map::{ExprMap, FunctionMap, Map, VarMap};
 pub use section::Section;
 use std::ops::{Deref, DerefMut};
-pub use walk::{Nodes, Operands, any_statement, each_statement};
+pub use walk::{Nodes, Operands, any_statement, each_statement, names};
 
 /// Names a variable of [`Program::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -508,29 +508,11 @@ impl Program {
             Expr::Compose(parts) => Type::float(parts.len()),
             Expr::Splat { ty, .. } => *ty,
             Expr::Unary(_, operand) => of(*operand),
-            Expr::Binary(op, a, b) => match op {
-                BinaryOp::Equal
-                | BinaryOp::NotEqual
-                | BinaryOp::Less
-                | BinaryOp::LessEqual
-                | BinaryOp::Greater
-                | BinaryOp::GreaterEqual
-                | BinaryOp::And
-                | BinaryOp::Or => Type::Bool,
-                BinaryOp::Add
-                | BinaryOp::Subtract
-                | BinaryOp::Multiply
-                | BinaryOp::Divide
-                | BinaryOp::Remainder
-                | BinaryOp::BitAnd
-                | BinaryOp::BitOr
-                | BinaryOp::BitXor
-                | BinaryOp::ShiftLeft
-                | BinaryOp::ShiftRight => {
-                    let left = of(*a);
-                    if left == Type::F32 { of(*b) } else { left }
-                }
-            },
+            Expr::Binary(op, ..) if op.gives_bool() => Type::Bool,
+            Expr::Binary(_, a, b) => {
+                let left = of(*a);
+                if left == Type::F32 { of(*b) } else { left }
+            }
             Expr::Select { accept, .. } => of(*accept),
             Expr::Convert { to, .. } | Expr::Bitcast { to, .. } => *to,
             Expr::Builtin(id, args) => {

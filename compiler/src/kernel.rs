@@ -2,14 +2,14 @@
 //! out on a GPU, apart from what it means.
 //!
 //! ```text
-//! device, population, tuning ─ choose ─► Schedule ─┐
-//! optimised program ───────────────────────────────┴─ tailor ─► Tailored ─ emit ─► WGSL
+//! device, population, tuning ─┐
+//! optimised program ──────────┴─ choose ─► Choice ─ tailor ─► Tailored ─ emit ─► WGSL
 //! ```
 //!
 //! * `schedule`: the data: a schedule, what a caller may set of it, decisions in words.
 //! * `profile`: what was measured on devices.
-//! * `choose`: the rules by which a run gets its schedule.
-//! * `tailor`: a program under a schedule; everything that `emit` needs, computed once.
+//! * `choose`: the rules by which a run gets its schedule, each with its reason in words.
+//! * `tailor`: carries out a choice; the result is everything that `emit` needs.
 //! * `lanes`: splits one agent over several invocations, as `lane_layout` describes.
 //! * `rewrites`: the table of rewrites for a device; `relax` has those that change roundings, `order` those
 //!   that keep every bit.

@@ -37,7 +37,6 @@ pub use diagnostic::Diagnostic;
 pub use options::{Math, Options};
 
 use diagnostic::Reported;
-use std::collections::HashSet;
 
 /// Compiles a model.
 ///
@@ -85,7 +84,6 @@ fn optimised(
     let model = checked(source)?;
     let mut lowered = lower::lower(&model)?;
     ir::verify::debug_verify(&lowered.program, "lower");
-    size::check_lowered(&lowered.program)?;
     let mut program = lowered.program.clone();
     if options.optimise {
         passes::optimise(&mut program);
@@ -104,7 +102,7 @@ pub fn survey(source: &str) -> names::Survey {
     let (found, notes) = check::survey(&parsed.model, Reported::by(&parsed.diagnostics));
     let names = names::collect(&parsed.model, notes, source.len());
     names::Survey {
-        diagnostics: joined(source, parsed.diagnostics, found),
+        diagnostics: diagnostic::joined(source, parsed.diagnostics, found),
         tree: parsed.model,
         names,
     }
@@ -116,41 +114,13 @@ fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
     let prelude = prelude.unwrap_or_default();
     let unread = Reported::by(&parsed.diagnostics);
     let model = check::check(&parsed.model, &prelude, unread)
-        .map_err(|found| joined(source, parsed.diagnostics, found))?;
+        .map_err(|found| diagnostic::joined(source, parsed.diagnostics, found))?;
     let mut too_large = size::check(&model);
     if too_large.is_empty() {
         return Ok(model);
     }
     too_large.sort_by_key(Diagnostic::span);
     Err(too_large)
-}
-
-/// The complaints of the syntax and those of the checker that are no consequence of them.
-fn joined(source: &str, syntax: Vec<Diagnostic>, checker: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let breaks = source
-        .bytes()
-        .enumerate()
-        .filter(|(_, byte)| *byte == b'\n');
-    let breaks: Vec<usize> = breaks.map(|(at, _)| at).collect();
-    let line = |diagnostic: &Diagnostic| {
-        let start = diagnostic.span().range().start;
-        breaks.partition_point(|at| *at < start)
-    };
-    let broken: HashSet<usize> = syntax.iter().map(line).collect();
-    let mut diagnostics = syntax;
-    diagnostics.extend(checker.into_iter().filter(|diagnostic| {
-        broken.is_empty() || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
-    }));
-    diagnostics.sort_by_key(Diagnostic::span);
-    diagnostics
-}
-
-/// Is this a mistake of its own even where the text has syntax errors? Names may be unknown there, and
-/// paths incomplete, only because their declarations could not be read.
-fn stands_alone(diagnostic: &Diagnostic) -> bool {
-    !(diagnostic.code.starts_with("E02")
-        || diagnostic.code.starts_with("E06")
-        || diagnostic.slug == "missing_return")
 }
 
 /// A stage of the pipeline, for `simc build --emit`.

@@ -21,136 +21,104 @@ const MOST_VARIANTS: u64 = 1 << 20;
 /// whatever is in its blocks; models with simple blocks are valid up to this limit.
 const BLOCK_LEVELS: u32 = 56;
 
-/// Levels of blocks that the passes can recurse over. Blocks that fold away count here, but not there.
-const WALKED_LEVELS: u32 = 1_000;
-
 /// Complaints about declarations that are too large, before anything is laid out.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let mut words = Words {
-        model,
-        structs: vec![None; model.structs.len()],
-    };
-    let largest = |sizes: &[(u64, Span)]| sizes.iter().copied().max_by_key(|(size, _)| *size);
-    let total = |sizes: &[(u64, Span)]| {
-        let sizes = sizes.iter().map(|(size, _)| *size);
-        sizes.fold(0, u64::saturating_add)
-    };
-    let params = model.params.iter();
-    let params: Vec<(u64, Span)> = params
-        .map(|param| (words.of(&param.ty).saturating_mul(4), param.span))
-        .collect();
-    // Alignment and the block's header take some of it.
-    let padding = 64 + 16 * params.len() as u64;
-    if let Some((_, span)) = largest(&params)
-        && total(&params).saturating_add(padding) > UNIFORM_BYTES
-    {
-        found.push(catalog::model::too_many_params(total(&params), span));
-    }
-    let inputs = model.inputs.iter().map(|item| (&item.ty, item.span));
-    let states = model.states.iter().map(|item| (&item.ty, item.span));
-    let outputs = model.outputs.iter().map(|item| (&item.ty, item.span));
-    let rows: [(&str, Vec<_>); 3] = [
-        ("the inputs", inputs.collect()),
-        ("the states", states.collect()),
-        ("the outputs", outputs.collect()),
-    ];
-    for (what, row) in rows {
-        let sizes = row.into_iter().map(|(ty, span)| (words.of(ty), span));
-        let sizes: Vec<(u64, Span)> = sizes.collect();
-        if let Some((_, span)) = largest(&sizes)
-            && total(&sizes) > ROW_WORDS
-        {
-            found.push(catalog::model::too_large(what, total(&sizes), span));
-        }
-    }
-    for table in &model.data {
-        let words = words.of(&table.ty);
-        if words > ROW_WORDS {
-            found.push(catalog::model::too_large("this table", words, table.span));
-        }
-    }
-    for local in &model.locals {
-        let words = words.of(&local.ty);
-        if words > ROW_WORDS {
-            let what = format!("`{}`", local.name);
-            found.push(catalog::model::too_large(&what, words, local.span));
-        }
-    }
-    found.extend(check_variants(model));
-    found
-}
-
-/// A complaint if the manifest would list too many names of variants: it has those of each value that is an
-/// enum.
-fn check_variants(model: &Model) -> Option<Diagnostic> {
-    let mut names = Names {
-        model,
-        structs: vec![None; model.structs.len()],
-    };
+    let mut words = Amounts::new(model, words_of_leaf, u64::saturating_mul);
     let params = model.params.iter().map(|item| (&item.ty, item.span));
     let inputs = model.inputs.iter().map(|item| (&item.ty, item.span));
     let states = model.states.iter().map(|item| (&item.ty, item.span));
     let outputs = model.outputs.iter().map(|item| (&item.ty, item.span));
     let data = model.data.iter().map(|item| (&item.ty, item.span));
-    let all = params
+    let (total, largest) = words.sum(params.clone());
+    let bytes = total.saturating_mul(4);
+    // Alignment and the block's header take some of it.
+    let padding = 64 + 16 * model.params.len() as u64;
+    if let Some(span) = largest
+        && bytes.saturating_add(padding) > UNIFORM_BYTES
+    {
+        found.push(catalog::model::too_many_params(bytes, span));
+    }
+    let rows = [
+        ("the inputs", words.sum(inputs.clone())),
+        ("the states", words.sum(states.clone())),
+        ("the outputs", words.sum(outputs.clone())),
+    ];
+    for (what, (total, largest)) in rows {
+        if let Some(span) = largest.filter(|_| total > ROW_WORDS) {
+            found.push(catalog::model::too_large(what, total, span));
+        }
+    }
+    let tables = data
+        .clone()
+        .map(|(ty, span)| ("this table".to_owned(), ty, span));
+    let locals = model.locals.iter();
+    let locals = locals.map(|local| (format!("`{}`", local.name), &local.ty, local.span));
+    for (what, ty, span) in tables.chain(locals) {
+        let words = words.of(ty);
+        if words > ROW_WORDS {
+            found.push(catalog::model::too_large(&what, words, span));
+        }
+    }
+    // The manifest has the names of each value that is an enum.
+    let mut names = Amounts::new(model, names_of_leaf, |names, _| names);
+    let mut sum = 0u64;
+    let mut all = params
         .chain(inputs)
         .chain(states)
         .chain(outputs)
         .chain(data);
-    let mut sum = 0u64;
-    for (ty, span) in all {
+    let too_many = all.find(|(ty, _)| {
         sum = sum.saturating_add(names.of(ty));
-        if sum > MOST_VARIANTS {
-            return Some(catalog::model::too_many_variants(MOST_VARIANTS, span));
-        }
-    }
-    None
+        sum > MOST_VARIANTS
+    });
+    let complaint = |(_, span)| catalog::model::too_many_variants(MOST_VARIANTS, span);
+    found.extend(too_many.map(complaint));
+    found
 }
 
-/// The names of variants of each struct, found once.
-struct Names<'m> {
-    model: &'m Model,
-    structs: Vec<Option<u64>>,
-}
-
-impl Names<'_> {
-    fn of(&mut self, ty: &Type) -> u64 {
-        match ty {
-            Type::Array(element, _) | Type::Open(element) => self.of(element),
-            Type::Enum(id) => self.model[*id].variants.len() as u64,
-            Type::Struct(id) => {
-                let index = id.0 as usize;
-                if let Some(known) = self.structs[index] {
-                    return known;
-                }
-                let fields = self.model[*id].fields.iter();
-                let names = fields
-                    .map(|(_, ty)| self.of(ty))
-                    .fold(0, u64::saturating_add);
-                self.structs[index] = Some(names);
-                names
-            }
-            Type::Value(_)
-            | Type::Agent
-            | Type::AbstractInt
-            | Type::AbstractFloat
-            | Type::Error(_) => 0,
-        }
+/// 32-bit words.
+fn words_of_leaf(_: &Model, ty: &Type) -> u64 {
+    match ty {
+        Type::Value(ty) => ty.components() as u64,
+        _ => 1,
     }
 }
 
-/// The 32-bit words of each struct, found once.
-struct Words<'m> {
+/// Names of variants.
+fn names_of_leaf(model: &Model, ty: &Type) -> u64 {
+    match ty {
+        Type::Enum(id) => model[*id].variants.len() as u64,
+        _ => 0,
+    }
+}
+
+/// An amount that is added up over the fields of structs, that of each struct found once. All saturate.
+struct Amounts<'m> {
     model: &'m Model,
+    of_leaf: fn(&Model, &Type) -> u64,
+    /// That of an array, by that of its elements and their number.
+    of_array: fn(u64, u64) -> u64,
     structs: Vec<Option<u64>>,
 }
 
-impl Words<'_> {
-    /// The 32-bit words of a value; saturates.
+impl<'m> Amounts<'m> {
+    fn new(
+        model: &'m Model,
+        of_leaf: fn(&Model, &Type) -> u64,
+        of_array: fn(u64, u64) -> u64,
+    ) -> Amounts<'m> {
+        Amounts {
+            model,
+            of_leaf,
+            of_array,
+            structs: vec![None; model.structs.len()],
+        }
+    }
+
     fn of(&mut self, ty: &Type) -> u64 {
         match ty {
-            Type::Array(element, length) => self.of(element).saturating_mul(u64::from(*length)),
+            Type::Array(element, length) => (self.of_array)(self.of(element), u64::from(*length)),
             Type::Open(element) => self.of(element),
             Type::Struct(id) => {
                 let index = id.0 as usize;
@@ -158,43 +126,43 @@ impl Words<'_> {
                     return known;
                 }
                 let fields = self.model[*id].fields.iter();
-                let words = fields
+                let all = fields
                     .map(|(_, ty)| self.of(ty))
                     .fold(0, u64::saturating_add);
-                self.structs[index] = Some(words);
-                words
+                self.structs[index] = Some(all);
+                all
             }
-            Type::Value(ty) => ty.components() as u64,
-            Type::Enum(_)
-            | Type::Agent
-            | Type::AbstractInt
-            | Type::AbstractFloat
-            | Type::Error(_) => 1,
+            leaf => (self.of_leaf)(self.model, leaf),
         }
     }
-}
 
-/// Complaints about a program that is too deep for the passes.
-pub(crate) fn check_lowered(program: &Program) -> Result<(), Vec<Diagnostic>> {
-    too_deep(program, WALKED_LEVELS).map_or(Ok(()), |complaint| Err(vec![complaint]))
-}
-
-/// A complaint about blocks nested more than `most` levels deep.
-fn too_deep(program: &Program, most: u32) -> Option<Diagnostic> {
-    let (levels, head) = limits::deepest(program).filter(|(levels, _)| *levels > most)?;
-    let span = program.span(head);
-    Some(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span))
+    /// The amount of all these, and the place of the largest.
+    fn sum<'t>(&mut self, items: impl Iterator<Item = (&'t Type, Span)>) -> (u64, Option<Span>) {
+        let sizes: Vec<(u64, Span)> = items.map(|(ty, span)| (self.of(ty), span)).collect();
+        let total = sizes
+            .iter()
+            .map(|(size, _)| *size)
+            .fold(0, u64::saturating_add);
+        let largest = sizes.into_iter().max_by_key(|(size, _)| *size);
+        (total, largest.map(|(_, span)| span))
+    }
 }
 
 /// Complaints about an optimised program that exceeds what WGSL guarantees.
 pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
+    let demand = limits::demand(program);
     let mut found = Vec::new();
-    if let Some(&first) = limits::place(program).unplaced.first() {
-        let bytes = u64::from(limits::private_bytes(program));
-        found.push(catalog::model::too_much_memory(bytes, program[first].span));
+    if let Some(&first) = demand.variables.unplaced.first() {
+        let (bytes, span) = (demand.variables.bytes.into(), program[first].span);
+        found.push(catalog::model::too_much_memory(bytes, span));
     }
-    found.extend(too_deep(program, BLOCK_LEVELS));
-    if limits::members(program) > limits::MEMBERS_MAX
+    if let Some((levels, head)) = demand.deepest
+        && levels > BLOCK_LEVELS
+    {
+        let span = program.span(head);
+        found.push(catalog::model::blocks_too_deep(levels, BLOCK_LEVELS, span));
+    }
+    if demand.members > limits::MEMBERS_MAX
         && let Some(&last) = program.params.last()
     {
         let count = program.params.len();

@@ -312,3 +312,23 @@ pub enum BinaryOp {
     /// `>>`, arithmetic for `i32`
     ShiftRight,
 }
+
+impl BinaryOp {
+    /// Does it compare two scalars?
+    pub fn compares(self) -> bool {
+        matches!(
+            self,
+            BinaryOp::Equal
+                | BinaryOp::NotEqual
+                | BinaryOp::Less
+                | BinaryOp::LessEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterEqual
+        )
+    }
+
+    /// Is its result a `bool`, whatever its operands are?
+    pub fn gives_bool(self) -> bool {
+        self.compares() || matches!(self, BinaryOp::And | BinaryOp::Or)
+    }
+}

@@ -3,7 +3,7 @@
 use crate::{
     backend::{Backend, reference::ReferenceBackend, vector::VectorBackend},
     batch::Executor,
-    cpu::vector::{Program, NotCompiled},
+    cpu::vector::{NotCompiled, Program},
     error::Error,
     gpu,
     launches::Launches,

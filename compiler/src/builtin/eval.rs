@@ -36,31 +36,7 @@ pub fn binary(op: BinaryOp, a: Value, b: Value) -> Value {
             Value::I32(operator::shift_right_i32(a, b))
         }
         (Value::Bool(a), Value::Bool(b)) => booleans(op, a, b),
-        _ => vectors(op, a, b),
-    }
-}
-
-/// `+ - * / %` of vectors, or of a vector and a float.
-fn vectors(op: BinaryOp, a: Value, b: Value) -> Value {
-    match op {
-        BinaryOp::Add => zip(a, b, |a, b| a + b),
-        BinaryOp::Subtract => zip(a, b, |a, b| a - b),
-        BinaryOp::Multiply => zip(a, b, |a, b| a * b),
-        BinaryOp::Divide => zip(a, b, |a, b| a / b),
-        BinaryOp::Remainder => zip(a, b, operator::remainder),
-        BinaryOp::Equal
-        | BinaryOp::NotEqual
-        | BinaryOp::Less
-        | BinaryOp::LessEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterEqual
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor
-        | BinaryOp::ShiftLeft
-        | BinaryOp::ShiftRight => ill_typed("operator on vectors"),
+        _ => zip(a, b, |a, b| float_of(floats(op, a, b))),
     }
 }
 
@@ -222,15 +198,13 @@ pub fn bitcast(to: Type, value: Value) -> Value {
         Value::F32(x) => operator::f32_to_bits(x),
         Value::I32(x) => x as u32,
         Value::U32(x) => x,
-        Value::Bool(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => {
-            ill_typed("operand of a bitcast")
-        }
+        _ => ill_typed("operand of a bitcast"),
     };
     match to {
         Type::F32 => Value::F32(f32::from_bits(bits)),
         Type::I32 => Value::I32(bits as i32),
         Type::U32 => Value::U32(bits),
-        Type::Bool | Type::Vec2 | Type::Vec3 | Type::Vec4 => ill_typed("bitcast"),
+        _ => ill_typed("bitcast"),
     }
 }
 
@@ -267,12 +241,7 @@ pub fn splat(ty: Type, value: Value) -> Value {
 pub fn truth(value: Value) -> bool {
     match value {
         Value::Bool(x) => x,
-        Value::F32(_)
-        | Value::I32(_)
-        | Value::U32(_)
-        | Value::Vec2(_)
-        | Value::Vec3(_)
-        | Value::Vec4(_) => ill_typed("condition"),
+        _ => ill_typed("condition"),
     }
 }
 
@@ -280,12 +249,7 @@ pub fn truth(value: Value) -> bool {
 pub fn float_of(value: Value) -> f32 {
     match value {
         Value::F32(x) => x,
-        Value::I32(_)
-        | Value::U32(_)
-        | Value::Bool(_)
-        | Value::Vec2(_)
-        | Value::Vec3(_)
-        | Value::Vec4(_) => ill_typed("scalar"),
+        _ => ill_typed("scalar"),
     }
 }
 

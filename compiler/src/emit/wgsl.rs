@@ -225,20 +225,9 @@ impl<'a> Writer<'a> {
         self.name_members();
         for id in program.var_ids() {
             let var = &program[id];
-            let indexed = match var.kind {
-                VarKind::Param | VarKind::Input => self.usage.dynamic[id],
-                VarKind::Data => var.ty.is_vector() && self.usage.read[id] > 0,
-                VarKind::Constant
-                | VarKind::State
-                | VarKind::Output
-                | VarKind::WorldInput
-                | VarKind::WorldState
-                | VarKind::WorldOutput
-                | VarKind::Let
-                | VarKind::Local
-                | VarKind::Index
-                | VarKind::Argument => false,
-            };
+            let row = matches!(var.kind, VarKind::Param | VarKind::Input);
+            let vectors = var.kind == VarKind::Data && var.ty.is_vector();
+            let indexed = row && self.usage.dynamic[id] || vectors && self.usage.read[id] > 0;
             if indexed {
                 let name = self.names.declare(&format!("{}_at", var.name));
                 self.accessors.insert(id, name);

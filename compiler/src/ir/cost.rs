@@ -65,18 +65,12 @@ impl<A: Amount> Costs<A> {
         for &root in stmt.roots().iter() {
             cost = cost.and(self.tree(program, root)?);
         }
-        Some(match stmt {
-            Stmt::If { accept, reject, .. } => cost.and(inner(accept)?.either(inner(reject)?)),
-            Stmt::For { body, .. } => cost.and(inner(body)?.repeated(iterations(program, stmt))?),
-            Stmt::Let { .. }
-            | Stmt::Var { .. }
-            | Stmt::Assign { .. }
-            | Stmt::AssignElement { .. }
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Stop
-            | Stmt::Return(_) => cost,
-        })
+        if let Stmt::If { accept, reject, .. } = stmt {
+            cost = cost.and(inner(accept)?.either(inner(reject)?));
+        } else if let Stmt::For { body, .. } = stmt {
+            cost = cost.and(inner(body)?.repeated(iterations(program, stmt))?);
+        }
+        Some(cost)
     }
 
     /// The cost of an expression.
@@ -112,26 +106,13 @@ pub(crate) fn iterations(program: &Program, stmt: &Stmt) -> Option<u64> {
 
 /// The latency of a value after its operands, in additions.
 pub(crate) fn latency(expr: &Expr) -> i32 {
-    match expr {
-        Expr::Binary(BinaryOp::Divide, ..) | Expr::Builtin(..) => 6,
-        Expr::AcrossLanes { lanes, .. } => 6 * lanes.trailing_zeros() as i32,
-        Expr::AcrossWorld { .. } => 60,
-        Expr::Other { .. } => 1,
-        Expr::Call(..) => 12,
-        Expr::Literal(_)
-        | Expr::Launch(_)
-        | Expr::Rows(_)
-        | Expr::Read(_)
-        | Expr::Element { .. }
-        | Expr::Swizzle { .. }
-        | Expr::Compose(_)
-        | Expr::Splat { .. }
-        | Expr::Unary(..)
-        | Expr::Binary(..)
-        | Expr::Select { .. }
-        | Expr::Convert { .. }
-        | Expr::Bitcast { .. }
-        | Expr::RandomWord { .. } => 1,
+    if let Expr::AcrossLanes { lanes, .. } = expr {
+        6 * lanes.trailing_zeros() as i32
+    } else if let Expr::Call(..) = expr {
+        12
+    } else {
+        let is_slow = matches!(expr, Expr::Binary(BinaryOp::Divide, ..) | Expr::Builtin(..));
+        if is_slow { 6 } else { 1 }
     }
 }
 

@@ -12,22 +12,34 @@ pub trait Id: Copy {
     fn place(self) -> usize;
 }
 
-impl Id for VarId {
-    fn place(self) -> usize {
-        self.0 as usize
-    }
+/// Declares the numbers of the entries of a list of the program.
+macro_rules! ids {
+    ($($id:ident: $list:ident of $entry:ident;)+) => {$(
+        impl Id for $id {
+            fn place(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl Index<$id> for Program {
+            type Output = $entry;
+            fn index(&self, id: $id) -> &$entry {
+                &self.$list[id.place()]
+            }
+        }
+
+        impl IndexMut<$id> for Program {
+            fn index_mut(&mut self, id: $id) -> &mut $entry {
+                &mut self.$list[id.place()]
+            }
+        }
+    )+};
 }
 
-impl Id for ExprId {
-    fn place(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl Id for FunctionId {
-    fn place(self) -> usize {
-        self.0 as usize
-    }
+ids! {
+    VarId: vars of Var;
+    ExprId: exprs of Expr;
+    FunctionId: functions of Function;
 }
 
 /// A value of type `T` for each id of a program.
@@ -174,38 +186,5 @@ impl Program {
     /// The ids of all functions, callees before callers.
     pub fn function_ids(&self) -> impl Iterator<Item = FunctionId> + use<> {
         (0..self.functions.len() as u32).map(FunctionId)
-    }
-}
-
-impl Index<VarId> for Program {
-    type Output = Var;
-    fn index(&self, id: VarId) -> &Var {
-        &self.vars[id.place()]
-    }
-}
-
-impl IndexMut<VarId> for Program {
-    fn index_mut(&mut self, id: VarId) -> &mut Var {
-        &mut self.vars[id.place()]
-    }
-}
-
-impl Index<ExprId> for Program {
-    type Output = Expr;
-    fn index(&self, id: ExprId) -> &Expr {
-        &self.exprs[id.place()]
-    }
-}
-
-impl IndexMut<ExprId> for Program {
-    fn index_mut(&mut self, id: ExprId) -> &mut Expr {
-        &mut self.exprs[id.place()]
-    }
-}
-
-impl Index<FunctionId> for Program {
-    type Output = Function;
-    fn index(&self, id: FunctionId) -> &Function {
-        &self.functions[id.place()]
     }
 }

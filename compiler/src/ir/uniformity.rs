@@ -189,29 +189,17 @@ impl Uniformity {
     fn find_jumps(&self, block: &Block, around: Sharing, jumps: &mut Jumps) -> bool {
         let mut any_break = false;
         for stmt in block {
-            match stmt {
-                Stmt::Break => {
-                    any_break = true;
-                    jumps.breaks = jumps.breaks.and(around);
+            // Those of a loop within are its own.
+            if let Stmt::Break = stmt {
+                any_break = true;
+                jumps.breaks = jumps.breaks.and(around);
+            } else if let Stmt::Continue = stmt {
+                jumps.iterations = jumps.iterations.and(around);
+            } else if let Stmt::If { condition, .. } = stmt {
+                let around = around.and(self.exprs[condition].unwrap_or_default());
+                for arm in stmt.blocks() {
+                    any_break |= self.find_jumps(arm, around, jumps);
                 }
-                Stmt::Continue => jumps.iterations = jumps.iterations.and(around),
-                Stmt::If {
-                    condition,
-                    accept,
-                    reject,
-                } => {
-                    let around = around.and(self.exprs[condition].unwrap_or_default());
-                    any_break |= self.find_jumps(accept, around, jumps);
-                    any_break |= self.find_jumps(reject, around, jumps);
-                }
-                // Those of a loop within are its own.
-                Stmt::For { .. }
-                | Stmt::Let { .. }
-                | Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
             }
         }
         any_break

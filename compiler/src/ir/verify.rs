@@ -1,11 +1,10 @@
 //! The verifier: checks the invariants of the IR, which every stage before must keep and every stage after
 //! relies on. A complaint is a bug of the compiler, never of a model.
 
-mod layout;
 mod types;
 
 use super::{
-    Block, ExprId, ExprMap, Len, Owner, Program, Section, Stmt, Type, VarId, VarKind, VarMap,
+    Block, ExprId, ExprMap, Len, Owner, Program, Section, Stmt, Type, Var, VarId, VarKind, VarMap,
 };
 
 struct Verifier<'a> {
@@ -30,7 +29,7 @@ struct Verifier<'a> {
 /// # Errors
 /// The first invariant that does not hold, and where.
 pub fn verify(program: &Program) -> Result<(), String> {
-    layout::verify(program)?;
+    lists(program)?;
     let vars = program.vars.len();
     let mut verifier = Verifier {
         program,
@@ -110,18 +109,10 @@ impl Verifier<'_> {
     /// Only `let`s, whose names reach to the end of the program.
     fn prologue(&mut self) -> Result<(), String> {
         for stmt in &self.program.prologue {
-            match stmt {
-                Stmt::Let { .. } => self.statement(stmt)?,
-                Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => return self.complain("a statement that is no `let`"),
+            if !matches!(stmt, Stmt::Let { .. }) {
+                return self.complain("a statement that is no `let`");
             }
+            self.statement(stmt)?;
         }
         Ok(())
     }
@@ -159,15 +150,11 @@ impl Verifier<'_> {
 
     /// A state in the expression that `step` assigns.
     fn changing_state(&self, root: ExprId) -> Option<VarId> {
-        self.program.nodes(root).find_map(|node| {
-            if let super::Expr::Read(var) | super::Expr::Element { array: var, .. } =
-                self.program[node]
-            {
-                self.assigned[var][1].then_some(var)
-            } else {
-                None
-            }
-        })
+        let mut named = self
+            .program
+            .nodes(root)
+            .filter_map(|id| self.program[id].variable());
+        named.find(|&var| self.assigned[var][1])
     }
 
     fn block(&mut self, block: &Block) -> Result<(), String> {
@@ -239,17 +226,12 @@ impl Verifier<'_> {
                 Ok(())
             }
             Stmt::Stop => self.complain("stop outside step"),
-            Stmt::Return(value) => match self.section {
-                Section::Function(number) => {
-                    self.expect(*value, self.program.functions[number].result)
-                }
-                Section::Init
-                | Section::Prologue
-                | Section::Phase(_)
-                | Section::End(_)
-                | Section::Finish
-                | Section::InputDefault(_) => self.complain("return outside a function"),
-            },
+            Stmt::Return(value) => {
+                let Section::Function(number) = self.section else {
+                    return self.complain("return outside a function");
+                };
+                self.expect(*value, self.program.functions[number].result)
+            }
         }
     }
 
@@ -350,36 +332,147 @@ impl Verifier<'_> {
 
     /// Is this the default of that input?
     fn own_input(&self, var: VarId) -> bool {
-        match self.section {
-            Section::InputDefault(number) => {
-                self.program.input_defaults[number].is_of(&self.program[var].name)
-            }
-            Section::Init
-            | Section::Prologue
-            | Section::Phase(_)
-            | Section::End(_)
-            | Section::Finish
-            | Section::Function(_) => false,
-        }
+        let Section::InputDefault(number) = self.section else {
+            return false;
+        };
+        self.program.input_defaults[number].is_of(&self.program[var].name)
     }
 }
 
 /// Does every path through the block end in a `Return`?
 fn returns(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Return(_) => true,
-        Stmt::If { accept, reject, .. } => stacker::maybe_grow(32 * 1024, 1024 * 1024, || {
-            returns(accept) && returns(reject)
-        }),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::For { .. }
-        | Stmt::Break
-        | Stmt::Continue
-        | Stmt::Stop => false,
+    block.iter().any(|stmt| {
+        let both = |accept, reject| {
+            stacker::maybe_grow(32 * 1024, 1024 * 1024, || {
+                returns(accept) && returns(reject)
+            })
+        };
+        matches!(stmt, Stmt::Return(_))
+            || matches!(stmt, Stmt::If { accept, reject, .. } if both(accept, reject))
     })
+}
+
+/// Every variable of a kind stands in its kind's list, once, with a length that the kind may have.
+fn lists(program: &Program) -> Result<(), String> {
+    if program.spans.len() != program.exprs.len() {
+        return Err("expressions and spans differ in number".to_owned());
+    }
+    for var in &program.vars {
+        length(var)?;
+    }
+    let constants: Vec<VarId> = program.constants.iter().map(|(var, _)| *var).collect();
+    list(program, &constants, VarKind::Constant)?;
+    list(program, &program.params, VarKind::Param)?;
+    list(program, &program.data, VarKind::Data)?;
+    list(program, &program.inputs, VarKind::Input)?;
+    list(program, &program.states, VarKind::State)?;
+    list(program, &program.outputs, VarKind::Output)?;
+    list(program, &program.world_inputs, VarKind::WorldInput)?;
+    list(program, &program.world_states, VarKind::WorldState)?;
+    list(program, &program.world_outputs, VarKind::WorldOutput)?;
+    for (var, elements) in &program.constants {
+        let var = &program[*var];
+        let count = elements.len();
+        if var.len != Len::Fixed(count as u32) || elements.iter().any(|e| e.ty() != var.ty) {
+            return Err(format!("the elements of `{}` do not fit it", var.name));
+        }
+    }
+    let world = [
+        &program.world_inputs,
+        &program.world_states,
+        &program.world_outputs,
+    ];
+    let agents = [&program.inputs, &program.states, &program.outputs];
+    for vars in agents.into_iter().chain(world) {
+        rows(program, vars)?;
+    }
+    Ok(())
+}
+
+fn length(var: &Var) -> Result<(), String> {
+    let fine = match (var.kind, var.len) {
+        (VarKind::Let | VarKind::Index | VarKind::Argument, len) => len == Len::One,
+        (VarKind::Constant, Len::Fixed(count)) => count > 0,
+        (VarKind::Constant, Len::One | Len::Open { .. }) => false,
+        (VarKind::Data, Len::Fixed(count)) => count > 0,
+        (VarKind::Data, Len::Open { stride }) => stride > 0,
+        // A table of one value has no length, which the language has no way to say but lists may.
+        (VarKind::Data, Len::One) => true,
+        (
+            VarKind::Param
+            | VarKind::Input
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
+            | VarKind::Local,
+            len,
+        ) => match len {
+            Len::One => true,
+            Len::Fixed(count) => count > 0,
+            Len::Open { .. } => false,
+        },
+    };
+    if fine {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{}`, a {:?}, may not have length {:?}",
+            var.name, var.kind, var.len
+        ))
+    }
+}
+
+/// Exactly the variables of that kind, each once; a constant that nobody reads any more may be missing.
+fn list(program: &Program, listed: &[VarId], kind: VarKind) -> Result<(), String> {
+    let mut seen = vec![false; program.vars.len()];
+    for &var in listed {
+        let Some(mark) = seen.get_mut(var.0 as usize) else {
+            return Err(format!("the list of {kind:?}s names variable {}", var.0));
+        };
+        if std::mem::replace(mark, true) || program[var].kind != kind {
+            return Err(format!(
+                "`{}` stands twice or wrongly in the list of {kind:?}s",
+                program[var].name
+            ));
+        }
+    }
+    if kind == VarKind::Constant {
+        return Ok(());
+    }
+    match (program.vars.iter().zip(&seen)).find(|(var, seen)| var.kind == kind && !**seen) {
+        Some((var, _)) => Err(format!(
+            "`{}` is missing from the list of {kind:?}s",
+            var.name
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The words of a kind's variables do not overlap.
+fn rows(program: &Program, vars: &[VarId]) -> Result<(), String> {
+    let words = |ty: Type, len: Len| {
+        let count = match len {
+            Len::One => 1,
+            Len::Fixed(count) => u64::from(count),
+            Len::Open { stride } => u64::from(stride),
+        };
+        count * u64::from(ty.words())
+    };
+    let mut ranges: Vec<(u64, u64, &str)> = vars
+        .iter()
+        .map(|&id| {
+            let var = &program[id];
+            let first = u64::from(var.word);
+            (first, first + words(var.ty, var.len), var.name.as_str())
+        })
+        .collect();
+    ranges.sort_unstable();
+    match ranges.windows(2).find(|pair| pair[1].0 < pair[0].1) {
+        Some(pair) => Err(format!("`{}` and `{}` share words", pair[0].2, pair[1].2)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

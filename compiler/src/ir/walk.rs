@@ -1,7 +1,7 @@
 //! What an expression or a statement consists of: operands, nodes, blocks. All walks over a program use
 //! these, so that a new kind of expression or statement lists its parts once.
 
-use super::{Block, Expr, ExprId, Program, Stmt};
+use super::{Block, Expr, ExprId, Program, Stmt, VarId};
 use std::ops::Deref;
 
 /// A few ids, copied out of a program so that it may change meanwhile; up to four without allocation.
@@ -85,6 +85,44 @@ impl Expr {
         }
     }
 
+    /// The variable that the node itself names.
+    pub fn variable(&self) -> Option<VarId> {
+        match self {
+            Expr::Rows(var)
+            | Expr::Read(var)
+            | Expr::Element { array: var, .. }
+            | Expr::Other { var, .. } => Some(*var),
+            Expr::Literal(_)
+            | Expr::Launch(_)
+            | Expr::Swizzle { .. }
+            | Expr::Compose(_)
+            | Expr::Splat { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select { .. }
+            | Expr::Convert { .. }
+            | Expr::Bitcast { .. }
+            | Expr::Builtin(..)
+            | Expr::Call(..)
+            | Expr::RandomWord { .. }
+            | Expr::AcrossLanes { .. }
+            | Expr::AcrossWorld { .. } => None,
+        }
+    }
+
+    /// [`Expr::variable`], to be changed.
+    pub fn variable_mut(&mut self) -> Option<&mut VarId> {
+        if let Expr::Rows(var)
+        | Expr::Read(var)
+        | Expr::Element { array: var, .. }
+        | Expr::Other { var, .. } = self
+        {
+            Some(var)
+        } else {
+            None
+        }
+    }
+
     /// Lets `f` change every operand, in the order of [`Expr::operands`].
     pub fn map_operands(&mut self, mut f: impl FnMut(ExprId) -> ExprId) {
         match self {
@@ -164,6 +202,30 @@ impl Stmt {
         }
     }
 
+    /// The variable that the statement declares or assigns.
+    pub fn target(&self) -> Option<VarId> {
+        match self {
+            Stmt::Let { var, .. }
+            | Stmt::Var { var, .. }
+            | Stmt::Assign { var, .. }
+            | Stmt::AssignElement { var, .. }
+            | Stmt::For { index: var, .. } => Some(*var),
+            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
+        }
+    }
+
+    /// The variable that the statement declares or assigns, to be changed.
+    pub fn target_mut(&mut self) -> Option<&mut VarId> {
+        match self {
+            Stmt::Let { var, .. }
+            | Stmt::Var { var, .. }
+            | Stmt::Assign { var, .. }
+            | Stmt::AssignElement { var, .. }
+            | Stmt::For { index: var, .. } => Some(var),
+            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
+        }
+    }
+
     /// The blocks inside the statement.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let blocks = match self {
@@ -212,6 +274,17 @@ pub fn each_statement(block: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
             nested(|| each_statement(inner, visit));
         }
     }
+}
+
+/// The names of a block, at any depth, and their values.
+pub fn names(block: &[Stmt]) -> Vec<(VarId, ExprId)> {
+    let mut found = Vec::new();
+    each_statement(block, &mut |stmt| {
+        if let Stmt::Let { var, value } = stmt {
+            found.push((*var, *value));
+        }
+    });
+    found
 }
 
 /// Does a statement of the block, at any depth, satisfy `is_such`?

@@ -1,17 +1,16 @@
 //! The heuristics: which schedule a run gets, and why.
 
 use super::{
-    lanes::{self, Estimate},
+    lanes::{self, Estimate, Laid},
     schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning},
-    step_table,
-    tailor::{self, Laid, Rewritten, Tailored},
-    usage,
+    step_table::Budget,
+    tailor::Choice,
 };
 use crate::artifact::Artifact;
 use std::collections::BTreeMap;
 
-/// The program of a run, tailored to a device. It holds its schedule; its decisions give the reasons.
-pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Tailored<'a> {
+/// The choice for a run on a device, and the reasons.
+pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Choice<'a> {
     let target = &Target {
         subgroup: match tuning.shuffles {
             Some(false) => 1,
@@ -19,47 +18,51 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
         },
         ..*target
     };
-    let mut splits = Splits::new(artifact, target.subgroup);
-    let (lanes, decision) = match tuning.lanes {
+    let mut splits = Splits {
+        artifact,
+        subgroup: target.subgroup,
+        programs: BTreeMap::new(),
+    };
+    let (lanes, split) = match tuning.lanes {
         Some(asked) => lanes_asked_for(&mut splits, asked),
         None => choose_lanes(&mut splits, target),
     };
-    let mut decisions = vec![decision];
-    let reserved = reserved(&mut splits, target, tuning, lanes);
-    let occupancy = tuning.occupancy.unwrap_or_else(|| target.occupancy(lanes));
-    decisions.extend(made_for(occupancy, target, tuning, lanes));
-    let schedule = Schedule {
+    let laid = splits.take(lanes);
+    let reserved = reserved(
+        &laid,
+        target,
+        tuning,
         lanes,
-        occupancy,
-        reserve: reserved.is_some(),
-        ..Schedule::of(target, tuning)
-    };
-    decisions.extend(reserved.map(|why| Decision {
-        what: format!(
-            "{} KiB of workgroup memory reserved",
-            target.profile().reserved_bytes >> 10
-        ),
-        why,
-    }));
-    if let Some(copies) = tuning.unroll_steps {
-        decisions.push(asked_for(format!(
-            "{copies} steps per iteration of the time loop"
-        )));
+        artifact.manifest.workgroup_size,
+    );
+    let occupancy = tuning.occupancy.unwrap_or_else(|| target.occupancy(lanes));
+    let kibibytes = target.profile().reserved_bytes >> 10;
+    let memory = format!("{kibibytes} KiB of workgroup memory reserved");
+    let copies = (tuning.unroll_steps)
+        .map(|copies| format!("{copies} steps per iteration of the time loop"));
+    let table = step_table(target, tuning);
+    let decisions = [
+        Some(split),
+        made_for(occupancy, target, tuning, lanes),
+        (reserved.as_ref()).map(|why| Decision::new(memory, why)),
+        copies.map(|what| Decision::new(what, ASKED_FOR)),
+        (table.as_ref().err()).map(|why| Decision::new("no step table", why)),
+    ];
+    Choice {
+        laid,
+        schedule: Schedule {
+            lanes,
+            occupancy,
+            reserve: reserved.is_some(),
+            ..Schedule::of(target, tuning)
+        },
+        table: table.ok(),
+        decisions: decisions.into_iter().flatten().collect(),
     }
-    let rewritten = tailor::rewrite(artifact, splits.take(lanes), schedule);
-    let split = match step_table(artifact, target, tuning, &rewritten) {
-        Ok(split) => Some(split),
-        Err(why) => {
-            let what = "no step table".to_owned();
-            decisions.push(Decision { what, why });
-            None
-        }
-    };
-    let mut tailored = rewritten.finish(artifact, split);
-    decisions.append(&mut tailored.decisions);
-    tailored.decisions = decisions;
-    tailored
 }
+
+/// Why it is so where a caller decides.
+const ASKED_FOR: &str = "the caller asked for it";
 
 /// The optimised program split over each number of lanes that was asked for, each computed once.
 struct Splits<'a> {
@@ -69,18 +72,10 @@ struct Splits<'a> {
 }
 
 impl<'a> Splits<'a> {
-    fn new(artifact: &'a Artifact, subgroup: u32) -> Self {
-        Splits {
-            artifact,
-            subgroup,
-            programs: BTreeMap::new(),
-        }
-    }
-
     fn of(&mut self, lanes: u32) -> &Laid<'a> {
         let (artifact, subgroup) = (self.artifact, self.subgroup);
         let made = self.programs.entry(lanes);
-        made.or_insert_with(|| tailor::split_over_lanes(artifact, lanes, subgroup))
+        made.or_insert_with(|| Laid::new(artifact, lanes, subgroup))
     }
 
     fn take(mut self, lanes: u32) -> Laid<'a> {
@@ -92,12 +87,6 @@ impl<'a> Splits<'a> {
     /// The number of lanes that an agent gets: one where the model cannot use that many.
     fn lanes(&mut self, lanes: u32) -> u32 {
         self.of(lanes).layout.lanes
-    }
-
-    /// Words of inputs that each lane holds.
-    fn input_words(&mut self, lanes: u32) -> u32 {
-        let laid = self.of(lanes);
-        usage::input_words(&laid.program, &laid.layout)
     }
 }
 
@@ -113,29 +102,28 @@ fn made_for(
         Occupancy::Full => "steps are optimised for throughput",
     };
     let why = match (tuning.occupancy, target.busy) {
-        (Some(_), _) => "the caller asked for it".to_owned(),
+        (Some(_), _) => ASKED_FOR.to_owned(),
         (None, Some(busy)) => format!(
             "{} invocations on a device that {busy} keep busy",
             u64::from(target.agents) * u64::from(lanes)
         ),
         (None, None) => return None,
     };
-    let what = what.to_owned();
-    Some(Decision { what, why })
+    Some(Decision::new(what, why))
 }
 
 /// Why memory is reserved, if it is.
 fn reserved(
-    splits: &mut Splits<'_>,
+    laid: &Laid<'_>,
     target: &Target,
     tuning: &Tuning,
     lanes: u32,
+    workgroup_size: u32,
 ) -> Option<String> {
-    let workgroup_size = splits.artifact.manifest.workgroup_size.max(lanes);
     match tuning.reserve {
-        Some(true) => return Some("the caller asked for it".to_owned()),
+        Some(true) => return Some(ASKED_FOR.to_owned()),
         Some(false) => return None,
-        None if target.is_roomy(lanes, workgroup_size) => {
+        None if target.is_roomy(lanes, workgroup_size.max(lanes)) => {
             return Some(format!(
                 "{} invocations are few for the device: its compiler need not limit registers",
                 u64::from(target.agents) * u64::from(lanes)
@@ -144,7 +132,7 @@ fn reserved(
         None if target.processors.is_none() => return None,
         None => {}
     }
-    let inputs = splits.input_words(lanes);
+    let inputs = laid.input_words();
     (inputs >= target.profile().crowded_inputs).then(|| {
         format!(
             "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need \
@@ -171,28 +159,18 @@ fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
     let lanes = fewer.find_map(|lanes| Some(splits.lanes(lanes)).filter(|&lanes| lanes > 1));
     let lanes = lanes.unwrap_or(1);
     let why = match lanes < asked {
-        false => "the caller asked for it".to_owned(),
+        false => ASKED_FOR.to_owned(),
         true => format!(
             "the caller asked for {asked}, but the model has no loops to split over that many, or barriers \
              would stand where agents diverge"
         ),
     };
     let what = in_words(lanes, splits.subgroup);
-    (lanes, Decision { what, why })
+    (lanes, Decision::new(what, why))
 }
 
-fn asked_for(what: String) -> Decision {
-    let why = "the caller asked for it".to_owned();
-    Decision { what, why }
-}
-
-/// The step split for a step table, if there is to be one; as an error, why there is none.
-fn step_table(
-    artifact: &Artifact,
-    target: &Target,
-    tuning: &Tuning,
-    rewritten: &Rewritten<'_>,
-) -> Result<step_table::Split, String> {
+/// What a step table may take, if there is to be one; as an error, why there is none.
+fn step_table(target: &Target, tuning: &Tuning) -> Result<Budget, String> {
     let (agents, steps, profile) = (target.agents, target.steps, target.profile());
     match tuning.step_table {
         Some(true) => {}
@@ -208,27 +186,9 @@ fn step_table(
         }
         None => {}
     }
-    if target.table_bytes == 0 {
-        return Err("the device has no binding left for its table".to_owned());
-    }
-    let Some(split) = rewritten.split() else {
-        let why = match rewritten.layout.lanes > target.subgroup {
-            true => {
-                "too little of a step is the same for all agents, or its lanes wait for one another"
-            }
-            false => "too little of a step is the same for all agents",
-        };
-        return Err(why.to_owned());
-    };
-    let bytes = split
-        .table(&artifact.manifest, &rewritten.layout)
-        .table_bytes(steps);
-    match bytes > target.table_bytes {
-        true => Err(format!(
-            "its table would take {bytes} bytes, and {} is the most",
-            target.table_bytes
-        )),
-        false => Ok(split),
+    match target.table_bytes {
+        0 => Err("the device has no binding left for its table".to_owned()),
+        bytes => Ok(Budget { steps, bytes }),
     }
 }
 
@@ -263,7 +223,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let (artifact, profile) = (splits.artifact, target.profile());
     let decision = |lanes: u32, why: String| {
         let what = in_words(lanes, target.subgroup);
-        (lanes, Decision { what, why })
+        (lanes, Decision::new(what, why))
     };
     let Some(busy) = target.busy else {
         let why = "a CPU is never idle: each further lane is that much more work";
@@ -285,7 +245,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let words = artifact.manifest.input_words;
     let mut held = String::new();
     if words > profile.held_inputs {
-        let mut fits = |lanes: u32| splits.input_words(lanes) <= profile.held_inputs;
+        let mut fits = |lanes: u32| splits.of(lanes).input_words() <= profile.held_inputs;
         let needed = estimates
             .iter()
             .position(|estimate| !estimate.streams && fits(estimate.lanes));

@@ -21,17 +21,19 @@ mod survey;
 mod time;
 
 use crate::{
+    artifact::Artifact,
     builtin::BuiltinId,
     ir::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, Value, VarId,
         cost::instructions::{EXCHANGE, SHUFFLE},
         verify::debug_verify,
     },
-    kernel::lane_layout::LaneLayout,
-    passes::{dce, propagate, rewrite::literal_i32, split_deep},
+    kernel::{lane_layout::LaneLayout, usage::usage},
+    passes::{self, dce, propagate, rewrite::literal_i32, split_deep},
 };
 pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
 
+use std::borrow::Cow;
 use survey::{Group, Survey};
 
 /// Iterations from which on a loop without arrays of its own is interleaved.
@@ -44,6 +46,53 @@ const TURN: u32 = 4;
 
 /// Instructions per step to skip an integer ahead.
 const SKIP: f64 = 2.0;
+
+/// A program whose agents are split over lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Laid<'a> {
+    pub(crate) program: Cow<'a, Program>,
+    pub(crate) layout: LaneLayout,
+}
+
+impl<'a> Laid<'a> {
+    /// The optimised program with this many lanes per agent, as far as it can be split over them: if a
+    /// subgroup has fewer, they synchronise at barriers.
+    pub(crate) fn new(artifact: &'a Artifact, lanes: u32, subgroup: u32) -> Laid<'a> {
+        let whole = |layout| Laid {
+            program: Cow::Borrowed(&artifact.program),
+            layout,
+        };
+        if lanes < 2 {
+            return whole(LaneLayout::default());
+        }
+        if let Some(layout) = split_time(&artifact.program, lanes) {
+            return whole(layout);
+        }
+        let mut program = artifact.lowered.clone();
+        let Some(layout) = split(&mut program, lanes, subgroup) else {
+            return whole(LaneLayout::default());
+        };
+        if artifact.options.optimise {
+            passes::optimise(&mut program);
+        }
+        if lanes > subgroup && !allows_barriers(&program, &layout) {
+            return whole(LaneLayout::default());
+        }
+        Laid {
+            program: Cow::Owned(program),
+            layout,
+        }
+    }
+
+    /// Words of inputs that each lane holds for the whole run.
+    pub(crate) fn input_words(&self) -> u32 {
+        let inputs = usage(&self.program, &self.layout).inputs;
+        let words = inputs
+            .keys()
+            .map(|(_, var, _)| self.program[*var].ty.words());
+        words.sum()
+    }
+}
 
 /// A loop that is to be split.
 #[derive(Clone, Debug)]
@@ -58,10 +107,7 @@ struct SplitLoop {
 /// Splits a lowered program over `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of them
 /// exchange by shuffles, more by barriers and workgroup memory. None if it does not pay.
 pub(crate) fn split(program: &mut Program, lanes: u32, subgroup: u32) -> Option<LaneLayout> {
-    debug_assert!(lanes.is_power_of_two() && subgroup.is_power_of_two());
-    if lanes < 2 {
-        return None;
-    }
+    debug_assert!(lanes > 1 && lanes.is_power_of_two() && subgroup.is_power_of_two());
     prepare(program);
     let survey = Survey::of(program);
     let groups = chosen(&survey, lanes, subgroup);
@@ -80,7 +126,7 @@ pub(crate) fn split(program: &mut Program, lanes: u32, subgroup: u32) -> Option<
 /// Splits the steps of an optimised program over lanes, where they only accumulate, with draws of the
 /// language or of generators that can be skipped ahead; the program stays as it is. None if they do more.
 pub(crate) fn split_time(program: &Program, lanes: u32) -> Option<LaneLayout> {
-    let steps = time::split(program).filter(|_| lanes > 1)?;
+    let steps = time::split(program)?;
     Some(LaneLayout {
         lanes,
         parts: Vec::new(),

@@ -2,8 +2,7 @@
 //! written.
 
 use crate::{
-    ir::{Block, ExprId, Len, Program, Stmt, VarId, VarKind},
-    kernel::{lane_layout::LaneLayout, usage::usage},
+    ir::{Block, ExprId, Len, Program, Stmt, VarId, VarMap, each_statement},
     manifest::header,
     value::VEC4_WORDS,
 };
@@ -21,9 +20,34 @@ pub const NESTING_MAX: u32 = 40;
 /// Members of the uniform block, at most.
 pub const MEMBERS_MAX: u32 = 1_023;
 
+/// What a program takes of what is limited.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    /// The variables of an agent.
+    pub variables: Placement,
+    /// The nesting depth of the model's blocks, and the condition or first bound of the innermost; none
+    /// without any block. The arms of an `else if` chain count as one level. Up to [`NESTING_MAX`] are safe.
+    pub deepest: Option<(u32, ExprId)>,
+    /// Members of the uniform block, its header and its padding included.
+    pub members: u32,
+}
+
+/// Measures a program.
+pub fn demand(program: &Program) -> Demand {
+    let functions = program.functions.iter().map(|function| &function.body);
+    let blocks = program.agent_blocks().chain(functions);
+    Demand {
+        variables: place(program),
+        deepest: blocks.filter_map(depth).max_by_key(|(levels, _)| *levels),
+        members: members(program),
+    }
+}
+
 /// Where the kernel's variables of an agent live.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
+    /// Bytes of all of them, arrays of constants included.
+    pub bytes: u32,
     /// Those that must be private module-scope variables, since the function's limit is used up.
     pub private: Vec<VarId>,
     /// Those that fit nowhere: a model with any of them exceeds what WGSL guarantees.
@@ -32,11 +56,13 @@ pub struct Placement {
 
 /// Places the states, the locals, and the outputs that are read: values first, then arrays, in order.
 /// Arrays of constants are private anyway.
-pub fn place(program: &Program) -> Placement {
+pub(crate) fn place(program: &Program) -> Placement {
     let mut placement = Placement::default();
     let (mut function, mut private) = (FUNCTION_BYTES, PRIVATE_BYTES);
     for (var, _) in &program.constants {
-        match private.checked_sub(bytes(program, *var)) {
+        let size = bytes(program, *var);
+        placement.bytes = placement.bytes.saturating_add(size);
+        match private.checked_sub(size) {
             Some(rest) => private = rest,
             None => placement.unplaced.push(*var),
         }
@@ -46,6 +72,7 @@ pub fn place(program: &Program) -> Placement {
         .partition(|&var| program[var].len == Len::One);
     for var in values.into_iter().chain(arrays) {
         let size = bytes(program, var);
+        placement.bytes = placement.bytes.saturating_add(size);
         if let Some(rest) = function.checked_sub(size) {
             function = rest;
         } else if let Some(rest) = private.checked_sub(size) {
@@ -56,31 +83,6 @@ pub fn place(program: &Program) -> Placement {
         }
     }
     placement
-}
-
-/// Bytes of variables that one agent needs while its kernel runs, arrays of constants included. Up to 8,192
-/// always fit; beyond that ask [`place`].
-pub fn private_bytes(program: &Program) -> u32 {
-    let constants = program.constants.iter().map(|(var, _)| *var);
-    constants
-        .chain(variables(program))
-        .fold(0, |sum, var| sum.saturating_add(bytes(program, var)))
-}
-
-/// The nesting depth of the model's blocks; the arms of an `else if` chain count as one level. At most
-/// [`NESTING_MAX`] are safe.
-pub fn nesting(program: &Program) -> u32 {
-    deepest(program).map_or(0, |(levels, _)| levels)
-}
-
-/// [`nesting`], and the condition or first bound of the innermost block; none without any block.
-pub(crate) fn deepest(program: &Program) -> Option<(u32, ExprId)> {
-    let functions = program.functions.iter().map(|function| &function.body);
-    program
-        .agent_blocks()
-        .chain(functions)
-        .filter_map(depth)
-        .max_by_key(|(levels, _)| *levels)
 }
 
 fn depth(block: &Block) -> Option<(u32, ExprId)> {
@@ -119,8 +121,7 @@ fn depth(block: &Block) -> Option<(u32, ExprId)> {
         .max_by_key(|(levels, _)| *levels)
 }
 
-/// Members of the uniform block, its header and its padding included.
-pub(crate) fn members(program: &Program) -> u32 {
+fn members(program: &Program) -> u32 {
     let rows = program
         .data
         .iter()
@@ -145,38 +146,23 @@ pub(crate) fn members(program: &Program) -> u32 {
 
 fn variables(program: &Program) -> Vec<VarId> {
     let mut vars = program.states.clone();
+    let mut read = VarMap::filled(false, program.vars.len());
     for block in program.agent_blocks() {
-        collect(program, block, &mut vars);
+        each_statement(block, &mut |stmt| {
+            if let Stmt::Var { var, .. } = stmt {
+                vars.push(*var);
+            }
+            for var in program
+                .nodes_of(stmt)
+                .filter_map(|id| program[id].variable())
+            {
+                read[var] = true;
+            }
+        });
     }
     // An output that is never read is stored to its buffer at once.
-    let read = usage(program, &LaneLayout::default()).read;
-    vars.extend(program.outputs.iter().filter(|var| read[**var] > 0));
+    vars.extend(program.outputs.iter().filter(|var| read[**var]));
     vars
-}
-
-fn collect(program: &Program, block: &Block, vars: &mut Vec<VarId>) {
-    for stmt in block {
-        match stmt {
-            Stmt::Var { var, .. } if program[*var].kind == VarKind::Local => vars.push(*var),
-            Stmt::If { accept, reject, .. } => {
-                stacker::maybe_grow(32 << 10, 1 << 20, || {
-                    collect(program, accept, vars);
-                    collect(program, reject, vars);
-                });
-            }
-            Stmt::For { body, .. } => {
-                stacker::maybe_grow(32 << 10, 1 << 20, || collect(program, body, vars));
-            }
-            Stmt::Let { .. }
-            | Stmt::Var { .. }
-            | Stmt::Assign { .. }
-            | Stmt::AssignElement { .. }
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Stop
-            | Stmt::Return(_) => {}
-        }
-    }
 }
 
 /// Bytes of a variable in WGSL.

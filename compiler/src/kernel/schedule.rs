@@ -116,6 +116,15 @@ pub struct Decision {
     pub why: String,
 }
 
+impl Decision {
+    pub(crate) fn new(what: impl Into<String>, why: impl Into<String>) -> Decision {
+        Decision {
+            what: what.into(),
+            why: why.into(),
+        }
+    }
+}
+
 /// What a choice depends on beside the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {

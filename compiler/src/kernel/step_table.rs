@@ -16,7 +16,10 @@ use crate::{
         uniformity::{Tracking, Uniformity},
         verify::debug_verify,
     },
-    kernel::{lane_layout::LaneLayout, schedule::Decision},
+    kernel::{
+        lane_layout::LaneLayout,
+        schedule::{Decision, Schedule},
+    },
     manifest::{Manifest, StepTable},
     passes::{
         names,
@@ -60,7 +63,7 @@ pub(crate) fn split(program: &Program) -> Option<Split> {
     if instructions <= MARGIN * LOAD * shared.words.div_ceil(VEC4_WORDS) {
         return None;
     }
-    let stored = shared.stored_names();
+    let stored = shared.stored.iter().map(|stored| stored.var).collect();
     let statements = part.len();
     part.append(&mut phase);
     program.phases[0].body = part;
@@ -95,9 +98,56 @@ pub(crate) struct Table {
     instructions: u32,
 }
 
+/// What a step table may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Steps of the run: the table has a row for each.
+    pub(crate) steps: u32,
+    /// Most bytes of the table.
+    pub(crate) bytes: u64,
+}
+
+impl Budget {
+    pub(crate) const UNLIMITED: Budget = Budget {
+        steps: 0,
+        bytes: u64::MAX,
+    };
+}
+
+/// The program with a step table, and the table; as an error, why it has none.
+pub(crate) fn shared(
+    program: &Program,
+    manifest: &Manifest,
+    layout: &LaneLayout,
+    schedule: &Schedule,
+    budget: Budget,
+) -> Result<(Program, Table), String> {
+    let exchanges = layout.lanes > schedule.subgroup;
+    // Reductions over lanes through workgroup memory stay in `main`.
+    let waits = exchanges && !layout.splits_time();
+    let Some(split) = (!waits).then(|| split(program)).flatten() else {
+        let why = match exchanges {
+            true => {
+                "too little of a step is the same for all agents, or its lanes wait for one another"
+            }
+            false => "too little of a step is the same for all agents",
+        };
+        return Err(why.to_owned());
+    };
+    let table = split.table(manifest, layout);
+    let bytes = table.layout.table_bytes(budget.steps);
+    if bytes > budget.bytes {
+        let most = budget.bytes;
+        return Err(format!(
+            "its table would take {bytes} bytes, and {most} is the most"
+        ));
+    }
+    Ok((split.program, table))
+}
+
 impl Split {
     /// The table's layout.
-    pub(crate) fn table(&self, manifest: &Manifest, layout: &LaneLayout) -> Table {
+    fn table(&self, manifest: &Manifest, layout: &LaneLayout) -> Table {
         let program = &self.program;
         let mut words = 0;
         let mut places = Vec::with_capacity(self.stored.len());
@@ -128,23 +178,18 @@ impl Split {
 
 impl Table {
     pub(crate) fn decision(&self) -> Decision {
-        Decision {
-            what: format!("a step table of {} words for each step", self.words),
-            why: format!(
+        Decision::new(
+            format!("a step table of {} words for each step", self.words),
+            format!(
                 "about {} instructions of a step are the same for all agents",
                 self.instructions
             ),
-        }
+        )
     }
 
     /// `vec4`s of a row.
     pub(crate) fn vectors(&self) -> u32 {
         self.layout.words / VEC4_WORDS
-    }
-
-    /// Bytes for a run of this many steps.
-    pub(crate) fn table_bytes(&self, steps: u32) -> u64 {
-        self.layout.table_bytes(steps)
     }
 }
 
@@ -422,10 +467,6 @@ impl Shared {
             pending.extend_from_slice(&program[id].operands());
         }
         needed
-    }
-
-    fn stored_names(&self) -> Vec<VarId> {
-        self.stored.iter().map(|stored| stored.var).collect()
     }
 }
 

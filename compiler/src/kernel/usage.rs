@@ -4,7 +4,7 @@ use super::lane_layout::LaneLayout;
 use crate::builtin::BuiltinId;
 use crate::ir::{
     BinaryOp, Block, Expr, ExprId, FunctionId, FunctionMap, LaneOp, Launch, Program, Stmt, Type,
-    Value, VarId, VarKind, VarMap,
+    Value, VarId, VarKind, VarMap, names,
 };
 use crate::value::VEC4_WORDS;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -91,13 +91,6 @@ struct Walk<'a> {
     pending: Vec<ExprId>,
 }
 
-/// How many words of inputs a kernel of this program holds for its whole run.
-pub(crate) fn input_words(program: &Program, layout: &LaneLayout) -> u32 {
-    let inputs = usage(program, layout).inputs;
-    let words = inputs.keys().map(|(_, var, _)| program[*var].ty.words());
-    words.sum()
-}
-
 /// Walks the program.
 pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
     let vars = program.vars.len();
@@ -124,9 +117,8 @@ pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
         pending: Vec::new(),
     };
     if layout.is_split() {
-        for block in program.agent_blocks() {
-            names(block, &mut walk.usage.lets);
-        }
+        let blocks = program.agent_blocks();
+        walk.usage.lets = blocks.flat_map(|block| names(block)).collect();
     }
     for (var, op) in &layout.accumulated {
         walk.usage.across.insert((*op, program[*var].ty));
@@ -160,43 +152,20 @@ impl Walk<'_> {
 
     fn statements(&mut self, block: &Block) {
         for stmt in block {
-            match stmt {
-                Stmt::Let { value, .. } | Stmt::Return(value) => self.expr(*value),
-                Stmt::Var { value, .. } => {
-                    if let Some(value) = value {
-                        self.expr(*value);
-                    }
-                }
-                Stmt::Assign { var, value } => {
-                    self.usage.assigned[var] += 1;
-                    self.expr(*value);
-                }
-                Stmt::AssignElement { var, index, value } => {
-                    self.usage.assigned[var] += 1;
-                    self.index(*var, *index);
-                    self.expr(*value);
-                }
-                Stmt::If {
-                    condition,
-                    accept,
-                    reject,
-                } => {
-                    self.expr(*condition);
-                    self.block(accept);
-                    self.block(reject);
-                }
-                Stmt::For {
-                    start, end, body, ..
-                } => {
-                    self.expr(*start);
-                    self.expr(*end);
-                    self.loops += 1;
-                    self.block(body);
-                    self.loops -= 1;
-                }
-                Stmt::Break | Stmt::Continue => {}
-                Stmt::Stop => self.usage.stops = true,
+            if let Stmt::AssignElement { var, index, value } = stmt {
+                self.index(*var, *index);
+                self.expr(*value);
+            } else {
+                (stmt.roots().iter()).for_each(|&root| self.expr(root));
             }
+            if let Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } = stmt {
+                self.usage.assigned[var] += 1;
+            }
+            self.usage.stops |= matches!(stmt, Stmt::Stop);
+            let repeats = u32::from(matches!(stmt, Stmt::For { .. }));
+            self.loops += repeats;
+            (stmt.blocks()).for_each(|inner| self.block(inner));
+            self.loops -= repeats;
         }
     }
 
@@ -204,52 +173,45 @@ impl Walk<'_> {
         let program = self.program;
         self.pending.push(root);
         while let Some(id) = self.pending.pop() {
-            match &program[id] {
-                Expr::Literal(_) | Expr::Rows(_) => {}
-                Expr::Launch(number) => self.launch(*number),
+            let expr = &program[id];
+            match expr {
+                Expr::Element { array, index } => {
+                    self.usage.read[array] += 1;
+                    self.index(*array, *index);
+                    continue;
+                }
                 Expr::Read(var) => {
                     self.usage.read[var] += 1;
                     self.input(*var, LanePlace::default());
                 }
-                Expr::Element { array, index } => {
-                    self.usage.read[array] += 1;
-                    self.index(*array, *index);
-                }
-                Expr::Call(function, args) => {
-                    self.pending.extend(args);
+                Expr::Launch(number) => self.launch(*number),
+                Expr::Call(function, _) => {
                     let seen = &mut self.usage.called[function];
                     if !std::mem::replace(seen, true) {
                         self.called.push(*function);
                     }
                 }
-                Expr::RandomWord { number, .. } => {
-                    self.pending.push(*number);
-                    self.draw();
-                }
-                Expr::Swizzle { vector: one, .. }
-                | Expr::Splat { value: one, .. }
-                | Expr::Unary(_, one)
-                | Expr::Convert { value: one, .. }
-                | Expr::Bitcast { value: one, .. } => self.pending.push(*one),
-                Expr::AcrossLanes { op, value: one, .. } => {
-                    let ty = program.type_of(*one);
+                Expr::RandomWord { .. } => self.draw(),
+                Expr::AcrossLanes { op, value, .. } => {
+                    let ty = program.type_of(*value);
                     self.usage.across.insert((*op, ty));
                     self.usage.across_finish |= self.part == Part::Finish;
-                    self.pending.push(*one);
                 }
-                Expr::AcrossWorld { value, .. } => self.pending.push(*value),
-                Expr::Other { index, member, .. } => {
-                    self.pending.extend(index);
-                    self.pending.push(*member);
-                }
-                Expr::Compose(parts) | Expr::Builtin(_, parts) => self.pending.extend(parts),
-                Expr::Binary(_, a, b) => self.pending.extend([a, b]),
-                Expr::Select {
-                    condition,
-                    accept,
-                    reject,
-                } => self.pending.extend([condition, accept, reject]),
+                Expr::Literal(_)
+                | Expr::Rows(_)
+                | Expr::Swizzle { .. }
+                | Expr::Compose(_)
+                | Expr::Splat { .. }
+                | Expr::Unary(..)
+                | Expr::Binary(..)
+                | Expr::Select { .. }
+                | Expr::Convert { .. }
+                | Expr::Bitcast { .. }
+                | Expr::Builtin(..)
+                | Expr::Other { .. }
+                | Expr::AcrossWorld { .. } => {}
             }
+            self.pending.extend_from_slice(&expr.operands());
         }
     }
 
@@ -333,47 +295,32 @@ impl Usage {
     }
 
     fn affine(&self, program: &Program, id: ExprId) -> Option<Affine> {
-        match &program[id] {
-            Expr::Literal(Value::I32(k)) => Some(Affine {
-                first: i64::from(*k),
+        if let Expr::Literal(Value::I32(k)) = program[id] {
+            Some(Affine {
+                first: i64::from(k),
                 ..Affine::default()
-            }),
-            Expr::Launch(Launch::Lane { .. }) => Some(Affine {
+            })
+        } else if let Expr::Launch(Launch::Lane { .. }) = program[id] {
+            Some(Affine {
                 per_lane: 1,
                 ..Affine::default()
-            }),
-            Expr::Read(var) => self.affine(program, *self.lets.get(var)?),
-            Expr::Binary(op, a, b) => {
-                combined(*op, self.affine(program, *a)?, self.affine(program, *b)?)
-            }
-            Expr::Builtin(builtin, args) if *builtin == BuiltinId::MIN => {
-                let &[a, b] = args.as_slice() else {
-                    return None;
-                };
-                let (a, b) = (self.affine(program, a)?, self.affine(program, b)?);
-                let bound = a.last.is_none() && b.last.is_none() && b.per_lane == 0;
-                bound.then_some(Affine {
-                    last: Some(b.first),
-                    ..a
-                })
-            }
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => None,
+            })
+        } else if let Expr::Read(var) = program[id] {
+            self.affine(program, *self.lets.get(&var)?)
+        } else if let Expr::Binary(op, a, b) = program[id] {
+            combined(op, self.affine(program, a)?, self.affine(program, b)?)
+        } else if let Expr::Builtin(BuiltinId::MIN, args) = &program[id] {
+            let (a, b) = (
+                self.affine(program, args[0])?,
+                self.affine(program, args[1])?,
+            );
+            let bound = a.last.is_none() && b.last.is_none() && b.per_lane == 0;
+            bound.then_some(Affine {
+                last: Some(b.first),
+                ..a
+            })
+        } else {
+            None
         }
     }
 }
@@ -386,58 +333,25 @@ fn combined(op: BinaryOp, a: Affine, b: Affine) -> Option<Affine> {
         last: None,
     };
     let unbounded = a.last.is_none() && b.last.is_none();
-    match op {
-        BinaryOp::Add => Some(Affine {
+    if op == BinaryOp::Add {
+        let last = match (a.last, b.last) {
+            (None, None) => None,
+            (Some(last), None) if b.per_lane == 0 => Some(last + b.first),
+            (None, Some(last)) if a.per_lane == 0 => Some(last + a.first),
+            (Some(_), None) | (None, Some(_)) | (Some(_), Some(_)) => return None,
+        };
+        Some(Affine {
             first: a.first + b.first,
             per_lane: a.per_lane + b.per_lane,
-            last: match (a.last, b.last) {
-                (None, None) => None,
-                (Some(last), None) if b.per_lane == 0 => Some(last + b.first),
-                (None, Some(last)) if a.per_lane == 0 => Some(last + a.first),
-                (Some(_), None) | (None, Some(_)) | (Some(_), Some(_)) => return None,
-            },
-        }),
-        BinaryOp::Subtract if b.last.is_none() => combined(BinaryOp::Add, a, scaled(b, -1)),
-        BinaryOp::Multiply if a.per_lane == 0 && unbounded => Some(scaled(b, a.first)),
-        BinaryOp::Multiply if b.per_lane == 0 && unbounded => Some(scaled(a, b.first)),
-        BinaryOp::Subtract
-        | BinaryOp::Multiply
-        | BinaryOp::Divide
-        | BinaryOp::Remainder
-        | BinaryOp::Equal
-        | BinaryOp::NotEqual
-        | BinaryOp::Less
-        | BinaryOp::LessEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterEqual
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor
-        | BinaryOp::ShiftLeft
-        | BinaryOp::ShiftRight => None,
-    }
-}
-
-fn names(block: &Block, lets: &mut HashMap<VarId, ExprId>) {
-    for stmt in block {
-        match stmt {
-            Stmt::Let { var, value } => {
-                lets.insert(*var, *value);
-            }
-            Stmt::If { accept, reject, .. } => {
-                names(accept, lets);
-                names(reject, lets);
-            }
-            Stmt::For { body, .. } => names(body, lets),
-            Stmt::Var { .. }
-            | Stmt::Assign { .. }
-            | Stmt::AssignElement { .. }
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Stop
-            | Stmt::Return(_) => {}
-        }
+            last,
+        })
+    } else if op == BinaryOp::Subtract && b.last.is_none() {
+        combined(BinaryOp::Add, a, scaled(b, -1))
+    } else if op == BinaryOp::Multiply && a.per_lane == 0 && unbounded {
+        Some(scaled(b, a.first))
+    } else if op == BinaryOp::Multiply && b.per_lane == 0 && unbounded {
+        Some(scaled(a, b.first))
+    } else {
+        None
     }
 }

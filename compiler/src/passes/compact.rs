@@ -57,8 +57,8 @@ struct Layout {
 impl Layout {
     fn statement(&mut self, program: &mut Program, stmt: &mut Stmt) {
         stmt.map_roots(|root| self.lay(program, root));
-        if let Some(var) = target(stmt) {
-            self.used[*var] = true;
+        if let Some(var) = stmt.target() {
+            self.used[var] = true;
         }
         for inner in stmt.blocks_mut() {
             for stmt in inner {
@@ -71,48 +71,11 @@ impl Layout {
         let at = id.0 as usize;
         let nothing = Expr::Literal(Value::Bool(false));
         let mut expr = std::mem::replace(&mut self.old[at], nothing);
-        if let Some(var) = named(&mut expr) {
-            self.used[*var] = true;
+        if let Some(var) = expr.variable() {
+            self.used[var] = true;
         }
         expr.map_operands(|operand| self.lay(program, operand));
         program.add(expr, self.spans[at])
-    }
-}
-
-/// The variable that a statement declares or assigns.
-fn target(stmt: &mut Stmt) -> Option<&mut VarId> {
-    match stmt {
-        Stmt::Let { var, .. }
-        | Stmt::Var { var, .. }
-        | Stmt::Assign { var, .. }
-        | Stmt::AssignElement { var, .. }
-        | Stmt::For { index: var, .. } => Some(var),
-        Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
-    }
-}
-
-/// The variable that a node reads.
-fn named(expr: &mut Expr) -> Option<&mut VarId> {
-    match expr {
-        Expr::Rows(var)
-        | Expr::Read(var)
-        | Expr::Element { array: var, .. }
-        | Expr::Other { var, .. } => Some(var),
-        Expr::Literal(_)
-        | Expr::Launch(_)
-        | Expr::Swizzle { .. }
-        | Expr::Compose(_)
-        | Expr::Splat { .. }
-        | Expr::Unary(_, _)
-        | Expr::Binary(_, _, _)
-        | Expr::Select { .. }
-        | Expr::Convert { .. }
-        | Expr::Bitcast { .. }
-        | Expr::Builtin(_, _)
-        | Expr::Call(_, _)
-        | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. }
-        | Expr::AcrossWorld { .. } => None,
     }
 }
 
@@ -149,7 +112,7 @@ fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
         function.params.iter_mut().for_each(renumber);
     }
     for expr in &mut program.exprs {
-        if let Some(var) = named(expr) {
+        if let Some(var) = expr.variable_mut() {
             renumber(var);
         }
     }
@@ -158,7 +121,7 @@ fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
 
 fn targets(block: &mut [Stmt], renumber: &impl Fn(&mut VarId)) {
     for stmt in block {
-        if let Some(var) = target(stmt) {
+        if let Some(var) = stmt.target_mut() {
             renumber(var);
         }
         for inner in stmt.blocks_mut() {

@@ -371,40 +371,11 @@ impl Numbering {
 
 /// Is computing this twice more expensive than a name?
 fn is_candidate(program: &Program, id: ExprId) -> bool {
-    match &program[id] {
-        Expr::Element { array, index } => match program[*array].kind {
-            VarKind::Data | VarKind::Input => true,
-            VarKind::Constant
-            | VarKind::Param
-            | VarKind::State
-            | VarKind::Output
-            | VarKind::WorldInput
-            | VarKind::WorldState
-            | VarKind::WorldOutput
-            | VarKind::Let
-            | VarKind::Local
-            | VarKind::Index
-            | VarKind::Argument => !is_trivial(program, *index),
-        },
-        Expr::Literal(_)
-        | Expr::Launch(_)
-        | Expr::Rows(_)
-        | Expr::Read(_)
-        | Expr::Swizzle { .. }
-        | Expr::Compose(_)
-        | Expr::Splat { .. }
-        | Expr::Unary(_, _)
-        | Expr::Binary(_, _, _)
-        | Expr::Select { .. }
-        | Expr::Convert { .. }
-        | Expr::Bitcast { .. }
-        | Expr::Builtin(_, _)
-        | Expr::Call(_, _)
-        | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. }
-        | Expr::AcrossWorld { .. }
-        | Expr::Other { .. } => !is_trivial(program, id),
+    if let Expr::Element { array, index } = program[id] {
+        let is_loaded = matches!(program[array].kind, VarKind::Data | VarKind::Input);
+        return is_loaded || !is_trivial(program, index);
     }
+    !is_trivial(program, id)
 }
 
 fn commutes(op: BinaryOp) -> bool {

@@ -48,48 +48,22 @@ struct Live {
 
 /// Is an assignment of this variable live only if something reads it?
 fn is_removable(kind: VarKind) -> bool {
-    match kind {
-        VarKind::Let | VarKind::Local => true,
-        VarKind::Constant
-        | VarKind::Param
-        | VarKind::Data
-        | VarKind::Input
-        | VarKind::State
-        | VarKind::Output
-        | VarKind::WorldInput
-        | VarKind::WorldState
-        | VarKind::WorldOutput
-        | VarKind::Index
-        | VarKind::Argument => false,
-    }
+    matches!(kind, VarKind::Let | VarKind::Local)
 }
 
 impl Live {
     fn collect(&mut self, program: &Program, block: &[Stmt]) {
         for stmt in block {
-            match stmt {
-                Stmt::Let { var, .. }
-                | Stmt::Var { var, .. }
-                | Stmt::Assign { var, .. }
-                | Stmt::AssignElement { var, .. }
-                    if is_removable(program[*var].kind) =>
-                {
-                    for &root in stmt.roots().iter() {
+            let roots = stmt.roots();
+            match stmt.target().filter(|var| is_removable(program[*var].kind)) {
+                Some(var) => {
+                    for &root in roots.iter() {
                         let first = &mut self.first[var];
                         self.values.push((root, *first));
                         *first = self.values.len() as u32 - 1;
                     }
                 }
-                Stmt::Let { .. }
-                | Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => self.work.extend_from_slice(&stmt.roots()),
+                None => self.work.extend_from_slice(&roots),
             }
             for inner in stmt.blocks() {
                 self.collect(program, inner);
@@ -173,43 +147,25 @@ fn not(program: &mut Program, condition: ExprId) -> ExprId {
 
 /// A `continue` at the end of a body has no effect.
 fn drop_last_continue(body: &mut Block) {
-    match body.last_mut() {
-        Some(Stmt::Continue) => {
-            body.pop();
-        }
+    let last = body.last_mut();
+    let goes = match last {
         Some(Stmt::If { accept, reject, .. }) => {
             drop_last_continue(accept);
             drop_last_continue(reject);
-            if accept.is_empty() && reject.is_empty() {
-                body.pop();
-            }
+            accept.is_empty() && reject.is_empty()
         }
-        Some(
-            Stmt::Let { .. }
-            | Stmt::Var { .. }
-            | Stmt::Assign { .. }
-            | Stmt::AssignElement { .. }
-            | Stmt::For { .. }
-            | Stmt::Break
-            | Stmt::Stop
-            | Stmt::Return(_),
-        )
-        | None => {}
+        other => matches!(other, Some(Stmt::Continue)),
+    };
+    if goes {
+        body.pop();
     }
 }
 
 /// Does a loop with this body have no effect?
 fn is_idle(body: &[Stmt]) -> bool {
-    body.iter().all(|stmt| match stmt {
-        Stmt::Break | Stmt::Continue => true,
-        Stmt::If { accept, reject, .. } => is_idle(accept) && is_idle(reject),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::For { .. }
-        | Stmt::Stop
-        | Stmt::Return(_) => false,
+    body.iter().all(|stmt| {
+        matches!(stmt, Stmt::Break | Stmt::Continue)
+            || matches!(stmt, Stmt::If { accept, reject, .. } if is_idle(accept) && is_idle(reject))
     })
 }
 

@@ -46,30 +46,15 @@ fn convert(program: &mut Program, block: &mut Block) {
 
 /// Is a condition the same for all agents whatever they do? Then its branch is never taken needlessly.
 fn is_shared(program: &Program, id: ExprId) -> bool {
-    match program[id] {
-        Expr::Launch(launch) => match launch {
-            Launch::Agent | Launch::Member | Launch::World | Launch::Lane { .. } => false,
-            Launch::Agents | Launch::Steps | Launch::Step | Launch::Members => true,
-        },
-        Expr::Literal(_) => true,
-        Expr::Unary(_, one) => is_shared(program, one),
-        Expr::Binary(_, a, b) => is_shared(program, a) && is_shared(program, b),
-        Expr::Rows(_)
-        | Expr::Read(_)
-        | Expr::Element { .. }
-        | Expr::Swizzle { .. }
-        | Expr::Compose(_)
-        | Expr::Splat { .. }
-        | Expr::Select { .. }
-        | Expr::Convert { .. }
-        | Expr::Bitcast { .. }
-        | Expr::Builtin(..)
-        | Expr::Call(..)
-        | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. }
-        | Expr::AcrossWorld { .. }
-        | Expr::Other { .. } => false,
-    }
+    program.nodes(id).all(|id| {
+        matches!(
+            program[id],
+            Expr::Literal(_)
+                | Expr::Launch(Launch::Agents | Launch::Steps | Launch::Step | Launch::Members)
+                | Expr::Unary(..)
+                | Expr::Binary(..)
+        )
+    })
 }
 
 /// The variables that the arms assign, in an order that fits both; none if the `if` must stay.
@@ -90,27 +75,18 @@ fn order(program: &Program, accept: &[Stmt], reject: &[Stmt]) -> Option<Vec<VarI
 fn targets(program: &Program, arm: &[Stmt], left: &mut usize) -> Option<Vec<VarId>> {
     let mut vars = Vec::new();
     for stmt in arm {
-        match stmt {
-            Stmt::Let { value, .. } if vars.is_empty() => spend(program, *value, left)?,
-            Stmt::Assign { var, value }
-                if matches!(program[*var].kind, VarKind::Local | VarKind::State) =>
-            {
-                spend(program, *value, left)?;
-                if vars.contains(var) {
-                    return None;
-                }
-                vars.push(*var);
-            }
-            Stmt::Let { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Var { .. }
-            | Stmt::AssignElement { .. }
-            | Stmt::If { .. }
-            | Stmt::For { .. }
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Stop
-            | Stmt::Return(_) => return None,
+        if let Stmt::Let { value, .. } = stmt
+            && vars.is_empty()
+        {
+            spend(program, *value, left)?;
+        } else if let Stmt::Assign { var, value } = stmt
+            && matches!(program[*var].kind, VarKind::Local | VarKind::State)
+            && !vars.contains(var)
+        {
+            spend(program, *value, left)?;
+            vars.push(*var);
+        } else {
+            return None;
         }
     }
     Some(vars)

@@ -2,7 +2,7 @@
 //! that there are no needless temporaries. The expression moves forward over statements that assign nothing
 //! it reads, and never into a loop, where it would run more often; so it has the same value.
 
-use super::rewrite::{assigned, is_generated, reads};
+use super::rewrite::{Clock, is_generated, reads};
 use crate::ir::{Block, Expr, ExprId, Program, Stmt, VarId, VarMap};
 
 /// Nodes from the root of a tree to a leaf, after inlining.
@@ -17,8 +17,7 @@ pub(crate) fn run(program: &mut Program) {
         reads: reads(program),
         held: VarMap::filled(None, vars),
         inlined: VarMap::filled(false, vars),
-        assigned: VarMap::filled(0, vars),
-        clock: 1,
+        clock: Clock::new(program),
         loops: 0,
         found: Vec::new(),
     };
@@ -26,7 +25,7 @@ pub(crate) fn run(program: &mut Program) {
         // The time loop runs phases many times and the prologue, whose names it reads, once.
         inline.loops = u32::from(place.is_phase());
         inline.block(program, block);
-        inline.clock += 1;
+        inline.clock.tick();
     });
 }
 
@@ -61,9 +60,7 @@ struct Inline {
     reads: VarMap<u32>,
     held: VarMap<Option<Held>>,
     inlined: VarMap<bool>,
-    /// Per variable: when it was assigned last.
-    assigned: VarMap<u32>,
-    clock: u32,
+    clock: Clock,
     loops: u32,
     /// Scratch memory for `inline`.
     found: Vec<(ExprId, u32, VarId)>,
@@ -76,47 +73,27 @@ impl Inline {
             for &root in stmt.roots().iter() {
                 size = self.inline(program, root);
             }
-            match stmt {
-                Stmt::Let { var, value } => {
-                    if self.reads[*var] == 1
-                        && is_generated(&program[*var])
-                        && !crosses_lanes(program, *value)
-                    {
-                        self.held[*var] = Some(Held {
-                            value: *value,
-                            size,
-                            clock: self.clock,
-                            loops: self.loops,
-                        });
-                    }
-                }
-                Stmt::Var { var, .. }
-                | Stmt::Assign { var, .. }
-                | Stmt::AssignElement { var, .. } => self.assign(*var),
-                Stmt::For { body, .. } => {
-                    let mut changed = Vec::new();
-                    assigned(body, &mut changed);
-                    for var in changed {
-                        self.assign(var);
-                    }
-                    self.loops += 1;
-                    self.block(program, body);
-                    self.loops -= 1;
-                }
-                Stmt::If { .. } => {
-                    for inner in stmt.blocks_mut() {
-                        self.block(program, inner);
-                    }
-                }
-                Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
+            if let Stmt::Let { var, value } = stmt
+                && self.reads[*var] == 1
+                && is_generated(&program[*var])
+                && !crosses_lanes(program, *value)
+            {
+                self.held[*var] = Some(Held {
+                    value: *value,
+                    size,
+                    clock: self.clock.now(),
+                    loops: self.loops,
+                });
             }
+            self.clock.pass(stmt);
+            let repeats = u32::from(matches!(stmt, Stmt::For { .. }));
+            self.loops += repeats;
+            for inner in stmt.blocks_mut() {
+                self.block(program, inner);
+            }
+            self.loops -= repeats;
         }
         block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.inlined[var]));
-    }
-
-    fn assign(&mut self, var: VarId) {
-        self.clock += 1;
-        self.assigned[var] = self.clock;
     }
 
     /// Inlines names into a tree; returns how large it then is.
@@ -135,7 +112,7 @@ impl Inline {
             let fits = held.loops == self.loops
                 && inlined.depth <= MAX_DEPTH
                 && inlined.nodes <= MAX_NODES;
-            if fits && self.is_unchanged(program, held.value, held.clock) {
+            if fits && self.clock.is_unchanged(program, held.value, held.clock) {
                 size = inlined;
                 self.inlined[var] = true;
                 let nothing = Expr::Read(var);
@@ -166,18 +143,5 @@ impl Inline {
         for &operand in program[id].operands().iter() {
             self.survey(program, operand, depth + 1, size, reads);
         }
-    }
-
-    /// Has nothing that a tree reads been assigned since?
-    fn is_unchanged(&self, program: &Program, id: ExprId, since: u32) -> bool {
-        if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id]
-            && self.assigned[var] > since
-        {
-            return false;
-        }
-        program[id]
-            .operands()
-            .iter()
-            .all(|&operand| self.is_unchanged(program, operand, since))
     }
 }

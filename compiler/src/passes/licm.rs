@@ -92,36 +92,25 @@ impl Hoist {
                     self.hoist(program, root, depth);
                 }
             }
-            match &mut stmt {
-                Stmt::Let { var, value } => {
-                    let (var, value) = (*var, *value);
-                    if let Some(level) = self.hoist_name(program, var, value, depth) {
-                        self.before[usize::from(level)].push(stmt);
-                        continue;
-                    }
+            if let Stmt::Let { var, value } = stmt {
+                if let Some(level) = self.hoist_name(program, var, value, depth) {
+                    self.before[usize::from(level)].push(stmt);
+                    continue;
                 }
-                Stmt::If { accept, reject, .. } => {
-                    self.block(program, accept, depth);
-                    self.block(program, reject, depth);
+            } else if let Stmt::For { index, body, .. } = &mut stmt {
+                let inner = depth + 1;
+                self.put(*index, inner);
+                let mut changed = Vec::new();
+                assigned(body, &mut changed);
+                let old = self.raise(changed, inner);
+                self.before.push(Block::new());
+                self.block(program, body, inner);
+                new.extend(self.before.pop().unwrap_or_default());
+                self.restore(old);
+            } else {
+                for inner in stmt.blocks_mut() {
+                    self.block(program, inner, depth);
                 }
-                Stmt::For { index, body, .. } => {
-                    let inner = depth + 1;
-                    self.put(*index, inner);
-                    let mut changed = Vec::new();
-                    assigned(body, &mut changed);
-                    let old = self.raise(changed, inner);
-                    self.before.push(Block::new());
-                    self.block(program, body, inner);
-                    new.extend(self.before.pop().unwrap_or_default());
-                    self.restore(old);
-                }
-                Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
             }
             new.push(stmt);
         }
@@ -155,13 +144,13 @@ impl Hoist {
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }
-            | Expr::Unary(_, _)
-            | Expr::Binary(_, _, _)
+            | Expr::Unary(..)
+            | Expr::Binary(..)
             | Expr::Select { .. }
             | Expr::Convert { .. }
             | Expr::Bitcast { .. }
-            | Expr::Builtin(_, _)
-            | Expr::Call(_, _)
+            | Expr::Builtin(..)
+            | Expr::Call(..)
             | Expr::AcrossLanes { .. } => 0,
         };
         for &operand in expr.operands().iter() {

@@ -1,6 +1,8 @@
 //! Readable names for the variables that passes make.
 
-use crate::ir::{BinaryOp, Expr, ExprId, Len, Program, Stmt, Type, UnaryOp, Var, VarId, VarKind};
+use crate::ir::{
+    BinaryOp, Expr, ExprId, Len, Program, Stmt, Type, UnaryOp, Value, Var, VarId, VarKind,
+};
 use crate::span::Span;
 
 /// Adds a variable of the compiler's own.
@@ -81,19 +83,11 @@ pub(crate) fn name_of(program: &Program, id: ExprId) -> String {
 fn noun(program: &Program, id: ExprId) -> Option<String> {
     match &program[id] {
         Expr::Read(var) => Some(word(&program[*var].name)),
-        Expr::Literal(value) => {
-            use crate::ir::Value;
-            match value {
-                Value::I32(x) if *x >= 0 => Some(x.to_string()),
-                Value::U32(x) => Some(x.to_string()),
-                Value::I32(_)
-                | Value::F32(_)
-                | Value::Bool(_)
-                | Value::Vec2(_)
-                | Value::Vec3(_)
-                | Value::Vec4(_) => None,
-            }
-        }
+        Expr::Literal(value) => match value {
+            Value::I32(x) if *x >= 0 => Some(x.to_string()),
+            Value::U32(x) => Some(x.to_string()),
+            _ => None,
+        },
         Expr::Swizzle { vector, components } => {
             let letters: String = components
                 .iter()

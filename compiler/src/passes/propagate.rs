@@ -141,29 +141,16 @@ impl Walk<'_> {
 
     /// The fact about a variable that is assigned this expression.
     fn fact(&self, var: VarId, value: ExprId) -> Fact {
-        match self.program[value] {
-            Expr::Literal(value) => Fact::Constant(value),
-            Expr::Launch(which) => Fact::Launch(which),
-            Expr::Read(other) if self.is_copy(var, other) => {
-                Fact::Copy(other, self.facts.version[other])
-            }
-            Expr::Read(_)
-            | Expr::Rows(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => Fact::Nothing,
+        if let Expr::Literal(value) = self.program[value] {
+            Fact::Constant(value)
+        } else if let Expr::Launch(which) = self.program[value] {
+            Fact::Launch(which)
+        } else if let Expr::Read(other) = self.program[value]
+            && self.is_copy(var, other)
+        {
+            Fact::Copy(other, self.facts.version[other])
+        } else {
+            Fact::Nothing
         }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarId, VarMap},
+    ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Type, Value, VarMap},
 };
 
 /// Decides what ranges can decide.
@@ -69,6 +69,20 @@ impl Range {
         (whole.low <= self.low && self.high <= whole.high).then_some(self)
     }
 
+    fn least(self, other: Range) -> Range {
+        Range {
+            low: self.low.min(other.low),
+            high: self.high.min(other.high),
+        }
+    }
+
+    fn most(self, other: Range) -> Range {
+        Range {
+            low: self.low.max(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+
     fn join(self, other: Range) -> Range {
         Range {
             low: self.low.min(other.low),
@@ -89,26 +103,14 @@ impl Ranges {
             for (slot, &root) in found.iter_mut().zip(stmt.roots().iter()) {
                 *slot = self.expr(program, root);
             }
-            match stmt {
-                Stmt::Let { var, .. } => self.put(*var, found[0]),
-                Stmt::For { index, .. } => {
-                    let range = match found {
-                        [Some(start), Some(end)] => Some(Range {
-                            low: start.low,
-                            high: (end.high - 1).max(start.low),
-                        }),
-                        _ => None,
-                    };
-                    self.put(*index, range);
-                }
-                Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::If { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
+            if let Stmt::Let { var, .. } = stmt {
+                self.of_var[*var] = found[0];
+            } else if let Stmt::For { index, .. } = stmt {
+                let bounds = found[0].zip(found[1]);
+                self.of_var[*index] = bounds.map(|(start, end)| Range {
+                    low: start.low,
+                    high: (end.high - 1).max(start.low),
+                });
             }
             for inner in stmt.blocks_mut() {
                 self.block(program, inner);
@@ -122,12 +124,8 @@ impl Ranges {
         if let Expr::Builtin(builtin, args) = expr {
             BuiltinId::BOUNDS.contains(builtin) && is_integer(args[0])
         } else {
-            matches!(expr, Expr::Binary(op, a, _) if is_comparison(*op) && is_integer(*a))
+            matches!(expr, Expr::Binary(op, a, _) if op.compares() && is_integer(*a))
         }
-    }
-
-    fn put(&mut self, var: VarId, range: Option<Range>) {
-        self.of_var[var] = range;
     }
 
     /// Decides what can be decided in a tree of integers; returns its range.
@@ -198,28 +196,20 @@ impl Ranges {
         [a, b, c]: [Option<Range>; 3],
     ) -> Option<Range> {
         let (a, b) = (a?, b?);
-        let lower = |a: Range, b: Range| Range {
-            low: a.low.min(b.low),
-            high: a.high.min(b.high),
-        };
-        let upper = |a: Range, b: Range| Range {
-            low: a.low.max(b.low),
-            high: a.high.max(b.high),
-        };
         if builtin == BuiltinId::MIN {
             if a.high <= b.low {
                 become_operand(program, id, args[0]);
             } else if b.high <= a.low {
                 become_operand(program, id, args[1]);
             }
-            Some(lower(a, b))
+            Some(a.least(b))
         } else if builtin == BuiltinId::MAX {
             if a.low >= b.high {
                 become_operand(program, id, args[0]);
             } else if b.low >= a.high {
                 become_operand(program, id, args[1]);
             }
-            Some(upper(a, b))
+            Some(a.most(b))
         } else if builtin == BuiltinId::CLAMP {
             let c = c?;
             let (above, below) = (a.low >= b.high, a.high <= c.low);
@@ -230,7 +220,7 @@ impl Ranges {
             } else if below && b.high <= c.low {
                 program[id] = Expr::Builtin(BuiltinId::MAX, vec![args[0], args[1]]);
             }
-            Some(lower(upper(a, b), c))
+            Some(a.most(b).least(c))
         } else {
             None
         }
@@ -256,21 +246,8 @@ fn of_launch(which: Launch) -> Range {
     }
 }
 
-fn is_comparison(op: BinaryOp) -> bool {
-    let anywhere = Range::only(0);
-    compare(op, anywhere, anywhere).is_some() || matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
-}
-
 fn compare(op: BinaryOp, a: Range, b: Range) -> Option<bool> {
-    let less = |a: Range, b: Range| {
-        if a.high < b.low {
-            Some(true)
-        } else if a.low >= b.high {
-            Some(false)
-        } else {
-            None
-        }
-    };
+    let less = |a: Range, b: Range| (a.high < b.low || a.low >= b.high).then_some(a.high < b.low);
     let apart = a.high < b.low || b.high < a.low;
     match op {
         BinaryOp::Less => less(a, b),

@@ -1,6 +1,6 @@
 //! Utilities that passes share: facts of blocks, literals, copies with renaming.
 
-use crate::ir::{Block, Expr, ExprId, Program, Stmt, Value, Var, VarId, VarMap};
+use crate::ir::{Block, Expr, ExprId, Program, Stmt, Value, Var, VarId, VarMap, each_statement};
 
 /// How often each variable is read as one value, by variable.
 pub(crate) fn reads(program: &Program) -> VarMap<u32> {
@@ -16,31 +16,72 @@ pub(crate) fn reads(program: &Program) -> VarMap<u32> {
 /// Adds to `found` every variable that a block declares as `Local` or assigns, at any depth, with
 /// repetitions.
 pub(crate) fn assigned(block: &[Stmt], found: &mut Vec<VarId>) {
-    for stmt in block {
-        match stmt {
-            Stmt::Var { var, .. } | Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } => {
-                found.push(*var);
-            }
-            Stmt::If { accept, reject, .. } => {
-                assigned(accept, found);
-                assigned(reject, found);
-            }
-            Stmt::For { body, .. } => assigned(body, found),
-            Stmt::Let { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
+    each_statement(block, &mut |stmt| {
+        if let Stmt::Var { var, .. } | Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } =
+            stmt
+        {
+            found.push(*var);
         }
+    });
+}
+
+/// When variables were assigned last, so that a pass can tell whether a tree still has the value that it had.
+pub(crate) struct Clock {
+    assigned: VarMap<u32>,
+    now: u32,
+}
+
+impl Clock {
+    pub(crate) fn new(program: &Program) -> Clock {
+        Clock {
+            assigned: VarMap::filled(0, program.vars.len()),
+            now: 1,
+        }
+    }
+
+    pub(crate) fn now(&self) -> u32 {
+        self.now
+    }
+
+    pub(crate) fn tick(&mut self) {
+        self.now += 1;
+    }
+
+    /// A statement changes what it assigns, and a loop what its body does.
+    pub(crate) fn pass(&mut self, stmt: &Stmt) {
+        let mut changed = Vec::new();
+        match stmt {
+            Stmt::For { body, .. } => assigned(body, &mut changed),
+            Stmt::Var { var, .. } | Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } => {
+                changed.push(*var);
+            }
+            Stmt::Let { .. }
+            | Stmt::If { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Return(_) => {}
+        }
+        for var in changed {
+            self.tick();
+            self.assigned[var] = self.now;
+        }
+    }
+
+    /// Has nothing that a tree reads been assigned since?
+    pub(crate) fn is_unchanged(&self, program: &Program, id: ExprId, since: u32) -> bool {
+        let mut read = program.nodes(id).filter_map(|id| program[id].variable());
+        read.all(|var| self.assigned[var] <= since)
     }
 }
 
 /// Is the end of this block unreachable?
 pub(crate) fn leaves(block: &[Stmt]) -> bool {
-    block.last().is_some_and(|last| match last {
-        Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => true,
-        Stmt::If { accept, reject, .. } => leaves(accept) && leaves(reject),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::For { .. } => false,
+    block.last().is_some_and(|last| {
+        matches!(
+            last,
+            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_)
+        ) || matches!(last, Stmt::If { accept, reject, .. } if leaves(accept) && leaves(reject))
     })
 }
 

@@ -43,22 +43,12 @@ impl Locals {
         self.blocks += 1;
         let this = self.blocks;
         for stmt in block {
-            match stmt {
-                Stmt::Var { var, .. } => self.home[var] = Some(this),
-                Stmt::Assign { var, .. } => {
-                    self.assignments[var] += 1;
-                    if self.home[var] != Some(this) {
-                        self.home[var] = None;
-                    }
-                }
-                Stmt::AssignElement { var, .. } => self.home[var] = None,
-                Stmt::Let { .. }
-                | Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
+            if let Stmt::Var { var, .. } = stmt {
+                self.home[var] = Some(this);
+            } else if let Stmt::Assign { var, .. } | Stmt::AssignElement { var, .. } = stmt {
+                self.assignments[var] += 1;
+                let stays = matches!(stmt, Stmt::Assign { .. }) && self.home[var] == Some(this);
+                self.home[var] = self.home[var].filter(|_| stays);
             }
             for inner in stmt.blocks() {
                 self.read(inner);

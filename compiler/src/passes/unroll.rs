@@ -112,27 +112,18 @@ impl Plan {
             for &root in stmt.roots().iter() {
                 self.read_expr(program, root);
             }
-            match stmt {
-                Stmt::Let { var, value } => {
-                    let mut indices = Vec::new();
-                    if self.follow(program, *value, &mut indices) {
-                        self.follows[var] = Some(indices);
-                    }
+            if let Stmt::Let { var, value } = stmt {
+                let mut indices = Vec::new();
+                if self.follow(program, *value, &mut indices) {
+                    self.follows[var] = Some(indices);
                 }
-                Stmt::AssignElement { var, index, .. } => self.pick(program, *var, *index),
-                Stmt::For { index, body, .. } if iterations(program, stmt).is_some() => {
-                    if !cut_short(body) {
-                        self.follows[index] = Some(vec![*index]);
-                    }
-                }
-                Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
+            } else if let Stmt::AssignElement { var, index, .. } = stmt {
+                self.pick(program, *var, *index);
+            } else if let Stmt::For { index, body, .. } = stmt
+                && iterations(program, stmt).is_some()
+                && !cut_short(body)
+            {
+                self.follows[index] = Some(vec![*index]);
             }
             for inner in stmt.blocks() {
                 self.read(program, inner);
@@ -212,30 +203,20 @@ impl Plan {
                 self.measure(program, root, &mut size);
             }
             size.nodes += 1;
-            match &mut stmt {
-                Stmt::If { accept, reject, .. } => {
-                    size.add(self.block(program, cloner, accept));
-                    size.add(self.block(program, cloner, reject));
+            if let Stmt::For { body, .. } = &mut stmt {
+                let iteration = self.block(program, cloner, body);
+                if let Some(copies) = self.copies(program, cloner, &stmt, iteration) {
+                    let iterations = iterations(program, &stmt).unwrap_or(0);
+                    size.nodes += iteration.nodes * iterations;
+                    size.draws |= iteration.draws;
+                    new.extend(copies);
+                    continue;
                 }
-                Stmt::For { body, .. } => {
-                    let iteration = self.block(program, cloner, body);
-                    if let Some(copies) = self.copies(program, cloner, &stmt, iteration) {
-                        let iterations = iterations(program, &stmt).unwrap_or(0);
-                        size.nodes += iteration.nodes * iterations;
-                        size.draws |= iteration.draws;
-                        new.extend(copies);
-                        continue;
-                    }
-                    size.add(iteration);
+                size.add(iteration);
+            } else {
+                for inner in stmt.blocks_mut() {
+                    size.add(self.block(program, cloner, inner));
                 }
-                Stmt::Let { .. }
-                | Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
             }
             new.push(stmt);
         }
@@ -281,32 +262,11 @@ impl Plan {
     /// Adds the nodes of a tree that unrolling would not fold; returns whether all of it would fold.
     fn measure(&self, program: &Program, id: ExprId, size: &mut Size) -> bool {
         let expr = &program[id];
-        match expr {
-            Expr::Literal(_) => return true,
-            Expr::Read(var) => {
-                let follows = self.follows.get(*var);
-                if follows.is_some_and(|indices| indices.is_some()) {
-                    return true;
-                }
-            }
-            Expr::RandomWord { .. } => size.draws = true,
-            Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Element { .. }
-            | Expr::Call(_, _)
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(_, _)
-            | Expr::Binary(_, _, _)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(_, _)
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => {}
+        let is_index = |var: &VarId| self.follows.get(*var).is_some_and(Option::is_some);
+        if matches!(expr, Expr::Literal(_)) || matches!(expr, Expr::Read(var) if is_index(var)) {
+            return true;
         }
+        size.draws |= matches!(expr, Expr::RandomWord { .. });
         let operands = expr.operands();
         let mut folds = !operands.is_empty();
         for &operand in operands.iter() {
@@ -335,15 +295,8 @@ impl Size {
 
 /// Is there a `break` or `continue` of the loop that has this body?
 fn cut_short(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| match stmt {
-        Stmt::Break | Stmt::Continue => true,
-        Stmt::If { accept, reject, .. } => cut_short(accept) || cut_short(reject),
-        Stmt::Let { .. }
-        | Stmt::Var { .. }
-        | Stmt::Assign { .. }
-        | Stmt::AssignElement { .. }
-        | Stmt::For { .. }
-        | Stmt::Stop
-        | Stmt::Return(_) => false,
+    body.iter().any(|stmt| {
+        matches!(stmt, Stmt::Break | Stmt::Continue)
+            || matches!(stmt, Stmt::If { accept, reject, .. } if cut_short(accept) || cut_short(reject))
     })
 }

@@ -165,7 +165,8 @@ fn blocks_nest_as_deep_as_promised() {
             }
         }
         b.program.phases = vec![Phase::from(block)];
-        assert_eq!(limits::nesting(&b.program), limits::NESTING_MAX);
+        let (levels, _) = limits::demand(&b.program).deepest.expect("it has blocks");
+        assert_eq!(levels, limits::NESTING_MAX);
         valid(b);
     }
 }
@@ -196,12 +197,13 @@ fn arrays_beyond_the_functions_room_are_private_and_beyond_that_refused() {
         }
         b
     };
-    let one = arrays(&[1_900]);
-    assert_eq!(limits::private_bytes(&one.program), 7_604);
-    assert!(limits::place(&one.program).private.is_empty());
+    let placed = |b: &Builder| limits::demand(&b.program).variables;
+    let one = placed(&arrays(&[1_900]));
+    assert_eq!(one.bytes, 7_604);
+    assert!(one.private.is_empty());
     let three = arrays(&[1_000, 1_500, 500]);
-    assert_eq!(limits::place(&three.program).private.len(), 1);
-    assert!(limits::place(&three.program).unplaced.is_empty());
+    assert_eq!(placed(&three).private.len(), 1);
+    assert!(placed(&three).unplaced.is_empty());
     let text = valid(three);
     assert!(
         text.contains("var<private> array1: array<f32, 1500>;"),
@@ -209,7 +211,7 @@ fn arrays_beyond_the_functions_room_are_private_and_beyond_that_refused() {
     );
     assert!(text.contains("array1 = array<f32, 1500>();"), "{text}");
     let much = arrays(&[1_900, 2_000, 1_900]);
-    assert_eq!(limits::place(&much.program).unplaced.len(), 1);
+    assert_eq!(placed(&much).unplaced.len(), 1);
 }
 
 /// Branches beyond what the compiler can walk through are refused before it does.

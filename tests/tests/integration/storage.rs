@@ -17,7 +17,7 @@ const STORAGE: [&str; 20] = [
     "compiler/src/emit/wgsl/storage.rs",
     "compiler/src/emit/wgsl/support.rs",
     "compiler/src/ir/interpret",
-    "compiler/src/ir/verify/layout.rs",
+    "compiler/src/ir/verify.rs",
     "compiler/src/kernel",
     "compiler/src/lower/compensated.rs",
     "compiler/src/lower/layout.rs",

@@ -75,30 +75,13 @@ impl Writer<'_> {
 
     /// Whether an operand stands in parentheses of its own.
     fn edge(&self, id: ExprId, operand: ExprId) -> u32 {
-        match &self.program[id] {
-            Expr::Binary(op, a, b) if *a == operand && self.division(*op, *a, *b).is_none() => {
-                u32::from(self.level(operand) < self.left_level(*op, *a))
-            }
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Read(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => 1,
+        if let Expr::Binary(op, a, b) = self.program[id]
+            && a == operand
+            && self.division(op, a, b).is_none()
+        {
+            return u32::from(self.level(operand) < self.left_level(op, a));
         }
+        1
     }
 }
 

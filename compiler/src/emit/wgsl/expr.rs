@@ -104,27 +104,16 @@ impl<'a> Writer<'a> {
         if self.hoisted.contains_key(&id) {
             return false;
         }
-        match &self.program[id] {
-            Expr::Literal(_) => true,
-            Expr::Swizzle { vector: one, .. } | Expr::Splat { value: one, .. } => {
-                self.is_constant(*one)
-            }
-            Expr::Compose(parts) => parts.iter().all(|part| self.is_constant(*part)),
-            Expr::Unary(op, operand) => self.is_plain_negation(*op, *operand),
-            Expr::Element { array, index } => self.constant_element(*array, *index).is_some(),
-            Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Read(_)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => false,
+        if let Expr::Unary(op, operand) = self.program[id] {
+            self.is_plain_negation(op, operand)
+        } else if let Expr::Element { array, index } = self.program[id] {
+            self.constant_element(array, index).is_some()
+        } else {
+            let expr = &self.program[id];
+            matches!(
+                expr,
+                Expr::Literal(_) | Expr::Swizzle { .. } | Expr::Splat { .. } | Expr::Compose(_)
+            ) && (expr.operands().iter()).all(|&operand| self.is_constant(operand))
         }
     }
 

@@ -201,40 +201,30 @@ impl Writer<'_> {
         if self.hoisted.contains_key(&id) {
             return true;
         }
-        match &self.program[id] {
-            Expr::Literal(Value::I32(_)) | Expr::Launch(_) | Expr::Rows(_) => true,
-            Expr::Read(var) => match self.program[*var].kind {
-                VarKind::Param | VarKind::Let | VarKind::Index | VarKind::Argument => {
-                    self.program[*var].len == Len::One
-                }
-                VarKind::Input => self.input_names.contains_key(&(*var, LanePlace::default())),
-                VarKind::State
-                | VarKind::Output
-                | VarKind::WorldInput
-                | VarKind::WorldState
-                | VarKind::WorldOutput
-                | VarKind::Local => self.usage.assigned[var] == 0,
-                VarKind::Constant | VarKind::Data => false,
-            },
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, a, b) => {
-                self.is_stable(*a) && self.is_stable(*b)
+        if let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, a, b) =
+            self.program[id]
+        {
+            return self.is_stable(a) && self.is_stable(b);
+        }
+        let Expr::Read(var) = self.program[id] else {
+            let expr = &self.program[id];
+            return matches!(
+                expr,
+                Expr::Literal(Value::I32(_)) | Expr::Launch(_) | Expr::Rows(_)
+            );
+        };
+        match self.program[var].kind {
+            VarKind::Param | VarKind::Let | VarKind::Index | VarKind::Argument => {
+                self.program[var].len == Len::One
             }
-            Expr::Literal(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => false,
+            VarKind::Input => self.input_names.contains_key(&(var, LanePlace::default())),
+            VarKind::State
+            | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
+            | VarKind::Local => self.usage.assigned[var] == 0,
+            VarKind::Constant | VarKind::Data => false,
         }
     }
 }

@@ -98,30 +98,17 @@ impl Writer<'_> {
     /// Might a driver know a value, perhaps after it has unrolled a loop?
     fn may_be_known(&self, id: ExprId) -> bool {
         let program = self.program;
-        match &program[id] {
-            Expr::Literal(_) => true,
-            Expr::Read(var) => {
-                let value = self.usage.lets.get(var);
-                program[*var].kind == VarKind::Index
-                    || value.is_some_and(|&value| self.may_be_known(value))
-            }
-            Expr::Element { array, .. } => program[*array].kind == VarKind::Constant,
-            Expr::Unary(_, one) | Expr::Convert { value: one, .. } => self.may_be_known(*one),
-            Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => false,
+        if let Expr::Read(var) = program[id] {
+            let value = self.usage.lets.get(&var);
+            return program[var].kind == VarKind::Index
+                || value.is_some_and(|&value| self.may_be_known(value));
         }
+        if let Expr::Unary(_, one) | Expr::Convert { value: one, .. } = program[id] {
+            return self.may_be_known(one);
+        }
+        let is_constant = |array: VarId| program[array].kind == VarKind::Constant;
+        matches!(program[id], Expr::Literal(_))
+            || matches!(program[id], Expr::Element { array, .. } if is_constant(array))
     }
 
     /// The call that combines the lanes' values of a variable.

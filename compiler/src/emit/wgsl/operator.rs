@@ -2,7 +2,7 @@
 
 use super::{Writer, literal, support::Support};
 use crate::builtin::{BuiltinId, Wgsl};
-use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, UnaryOp, Value, VarKind};
+use crate::ir::{BinaryOp, Expr, ExprId, Type, UnaryOp, Value, VarKind};
 use crate::passes::rewrite;
 
 /// How tightly an expression binds. WGSL has no total order: `&& || & | ^` mix with nothing.
@@ -224,26 +224,7 @@ impl Writer<'_> {
 
     /// Writes `target op= b` if `target = a op b` can be abbreviated so: if `a` reads the target.
     pub(super) fn compound(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> bool {
-        let assigns = match op {
-            BinaryOp::Add
-            | BinaryOp::Subtract
-            | BinaryOp::Multiply
-            | BinaryOp::Divide
-            | BinaryOp::Remainder
-            | BinaryOp::BitAnd
-            | BinaryOp::BitOr
-            | BinaryOp::BitXor
-            | BinaryOp::ShiftLeft
-            | BinaryOp::ShiftRight => self.division(op, a, b).is_none(),
-            BinaryOp::Equal
-            | BinaryOp::NotEqual
-            | BinaryOp::Less
-            | BinaryOp::LessEqual
-            | BinaryOp::Greater
-            | BinaryOp::GreaterEqual
-            | BinaryOp::And
-            | BinaryOp::Or => false,
-        };
+        let assigns = !op.gives_bool() && self.division(op, a, b).is_none();
         if assigns {
             self.push(" ");
             self.push(sign(op));
@@ -290,26 +271,10 @@ impl Writer<'_> {
     /// The function that divides integers with the IR's meaning, where WGSL's operator may not have it: WGSL
     /// also leaves `%` of negative numbers to the drivers.
     pub(super) fn division(&self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<Support> {
-        let remainder = match op {
-            BinaryOp::Divide => false,
-            BinaryOp::Remainder => true,
-            BinaryOp::Add
-            | BinaryOp::Subtract
-            | BinaryOp::Multiply
-            | BinaryOp::Equal
-            | BinaryOp::NotEqual
-            | BinaryOp::Less
-            | BinaryOp::LessEqual
-            | BinaryOp::Greater
-            | BinaryOp::GreaterEqual
-            | BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::BitAnd
-            | BinaryOp::BitOr
-            | BinaryOp::BitXor
-            | BinaryOp::ShiftLeft
-            | BinaryOp::ShiftRight => return None,
-        };
+        if !matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
+            return None;
+        }
+        let remainder = op == BinaryOp::Remainder;
         let divisor = match rewrite::literal(self.program, b) {
             Some(Value::I32(x)) => i64::from(x),
             Some(Value::U32(x)) => i64::from(x),
@@ -330,38 +295,10 @@ impl Writer<'_> {
 
     /// Is an `i32` evidently never negative?
     pub(super) fn is_natural(&self, id: ExprId) -> bool {
-        match &self.program[id] {
-            Expr::Literal(Value::I32(x)) => *x >= 0,
-            Expr::Launch(
-                Launch::Agent
-                | Launch::Agents
-                | Launch::Steps
-                | Launch::Step
-                | Launch::Member
-                | Launch::Members
-                | Launch::World
-                | Launch::Lane { .. },
-            )
-            | Expr::Rows(_) => true,
-            Expr::Read(var) => {
-                self.program[*var].kind == VarKind::Index && self.natural.contains(var)
-            }
-            Expr::Literal(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => false,
+        if let Expr::Read(var) = self.program[id] {
+            return self.program[var].kind == VarKind::Index && self.natural.contains(&var);
         }
+        matches!(self.program[id], Expr::Literal(Value::I32(x)) if x >= 0)
+            || matches!(self.program[id], Expr::Launch(_) | Expr::Rows(_))
     }
 }

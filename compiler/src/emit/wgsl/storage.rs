@@ -28,22 +28,9 @@ impl Writer<'_> {
     /// How tightly a read binds: `bool`s in buffers are compared with 0.
     pub(super) fn read_level(&self, id: VarId) -> Level {
         let var = &self.program[id];
-        let compared = match var.kind {
-            VarKind::Param | VarKind::Data => true,
-            VarKind::Input => {
-                var.len != Len::One || !self.input_names.contains_key(&(id, LanePlace::default()))
-            }
-            VarKind::Constant
-            | VarKind::State
-            | VarKind::Output
-            | VarKind::WorldInput
-            | VarKind::WorldState
-            | VarKind::WorldOutput
-            | VarKind::Let
-            | VarKind::Local
-            | VarKind::Index
-            | VarKind::Argument => false,
-        };
+        let is_named = || self.input_names.contains_key(&(id, LanePlace::default()));
+        let compared = matches!(var.kind, VarKind::Param | VarKind::Data)
+            || var.kind == VarKind::Input && (var.len != Len::One || !is_named());
         if compared && var.ty == Type::Bool {
             Level::Comparison
         } else {
@@ -95,37 +82,29 @@ impl Writer<'_> {
         let program = self.program;
         let var = &program[array];
         let place = self.usage.lane_place(program, array, index);
-        match (var.kind, place) {
-            (VarKind::Input, Some(place)) => self.input_value(array, place),
-            (VarKind::Param, Some(place)) => self.param_value(array, place.first),
-            (VarKind::Input, None) => {
-                self.push_accessor(array);
-                self.push("(");
-                self.out.push_str(&self.own.row);
-                self.push(", ");
-                self.expr(index, Level::Lowest);
-                self.push(")");
-            }
-            (VarKind::Param, None) => self.call_accessor(array, index),
-            (VarKind::Data, _) if var.ty.is_vector() => self.call_accessor(array, index),
-            (
-                VarKind::Constant
-                | VarKind::Data
-                | VarKind::State
-                | VarKind::Output
-                | VarKind::WorldInput
-                | VarKind::WorldState
-                | VarKind::WorldOutput
-                | VarKind::Let
-                | VarKind::Local
-                | VarKind::Index
-                | VarKind::Argument,
-                _,
-            ) => {
-                self.indexed(array, index);
-                if var.kind == VarKind::Data {
-                    self.unless_bool(var.ty);
+        if var.kind == VarKind::Input {
+            match place {
+                Some(place) => self.input_value(array, place),
+                None => {
+                    self.push_accessor(array);
+                    self.push("(");
+                    self.out.push_str(&self.own.row);
+                    self.push(", ");
+                    self.expr(index, Level::Lowest);
+                    self.push(")");
                 }
+            }
+        } else if var.kind == VarKind::Param {
+            match place {
+                Some(place) => self.param_value(array, place.first),
+                None => self.call_accessor(array, index),
+            }
+        } else if var.kind == VarKind::Data && var.ty.is_vector() {
+            self.call_accessor(array, index);
+        } else {
+            self.indexed(array, index);
+            if var.kind == VarKind::Data {
+                self.unless_bool(var.ty);
             }
         }
     }

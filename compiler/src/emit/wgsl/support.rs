@@ -6,75 +6,161 @@ use crate::{
     ir::{Len, Type, VarId, VarKind},
 };
 
-/// Functions that give operators and conversions the IR's meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Support {
+/// Declares [`Support`], a row per function: its name and its text.
+macro_rules! supports {
+    ($(#[doc = $line:literal] $function:ident: $name:expr, $text:expr;)+) => {
+        /// Functions that give operators and conversions the IR's meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(super) enum Support {
+            $(#[doc = $line] $function,)+
+        }
+
+        impl Support {
+            /// The function's name.
+            pub(super) fn name(self) -> &'static str {
+                match self { $(Support::$function => $name,)+ }
+            }
+
+            fn text(self) -> &'static str {
+                match self { $(Support::$function => $text,)+ }
+            }
+        }
+    };
+}
+
+supports! {
     /// Integer division.
-    DivI32,
+    DivI32: "div_i32", "\
+// a / b, where a / 0 is a and the least number / -1 is itself.
+fn div_i32(a: i32, b: i32) -> i32 {
+    return a / select(b, 1, b == 0 || (a == -2147483648 && b == -1));
+}
+";
     /// Integer division.
-    DivU32,
+    DivU32: "div_u32", "\
+// a / b, where a / 0 is a.
+fn div_u32(a: u32, b: u32) -> u32 {
+    return a / select(b, 1u, b == 0u);
+}
+";
     /// Integer remainder.
-    RemI32,
+    RemI32: "rem_i32", "\
+// a % b with the sign of a, where a % 0 is 0.
+fn rem_i32(a: i32, b: i32) -> i32 {
+    let divisor = select(b, 1, b == 0 || (a == -2147483648 && b == -1));
+    return a - a / divisor * divisor;
+}
+";
     /// Integer remainder.
-    RemU32,
+    RemU32: "rem_u32", "\
+// a % b, where a % 0 is 0.
+fn rem_u32(a: u32, b: u32) -> u32 {
+    return a % select(b, 1u, b == 0u);
+}
+";
     /// Saturating conversion.
-    I32FromF32,
+    I32FromF32: "i32_from_f32", "\
+// Truncates; clamps to the integers that f32 can hold; NaN gives 0.
+fn i32_from_f32(x: f32) -> i32 {
+    let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+    return i32(clamp(number, -2147483648.0, 2147483520.0));
+}
+";
     /// Saturating conversion.
-    U32FromF32,
+    U32FromF32: "u32_from_f32", "\
+// Truncates; clamps to the integers that f32 can hold; NaN gives 0.
+fn u32_from_f32(x: f32) -> u32 {
+    let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+    return u32(clamp(number, 0.0, 4294967040.0));
+}
+";
     /// Division of floats to the last place, for precise mathematics.
-    Quotient,
+    // Its text stands with the other precise functions.
+    Quotient: precise::QUOTIENT, "";
     /// The same, component by component.
-    QuotientVec2,
+    QuotientVec2: "precise_quotient_vec2", "\
+fn precise_quotient_vec2(a: vec2f, b: vec2f) -> vec2f {
+    return vec2f(precise_quotient(a.x, b.x), precise_quotient(a.y, b.y));
+}
+";
     /// The same, component by component.
-    QuotientVec3,
+    QuotientVec3: "precise_quotient_vec3", "\
+fn precise_quotient_vec3(a: vec3f, b: vec3f) -> vec3f {
+    return vec3f(precise_quotient_vec2(a.xy, b.xy), precise_quotient(a.z, b.z));
+}
+";
     /// The same, component by component.
-    QuotientVec4,
+    QuotientVec4: "precise_quotient_vec4", "\
+fn precise_quotient_vec4(a: vec4f, b: vec4f) -> vec4f {
+    return vec4f(precise_quotient_vec2(a.xy, b.xy), precise_quotient_vec2(a.zw, b.zw));
+}
+";
     /// Identity that a driver cannot see through.
-    Kept,
+    // An addition, and no exclusive or as where lanes hide values: with that, a driver gave the operands of
+    // multiply-adds to one bank of registers (MountainCar in docs/performance.md).
+    Kept: "kept", "\
+// x, in a way that keeps drivers from computing it again in every step: they do not know that \
+`run.guard` is 2.
+fn kept(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) + (run.guard >> 20u));
+}
+";
     /// Arithmetic fence.
-    Fence,
+    Fence: "fence", "\
+// x, of which drivers do not know what it is the sum or product of: they do not know that `run.guard` is 2.
+fn fence(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ (run.guard - 2u));
+}
+";
     /// The same, of all components.
-    FenceVec2,
+    FenceVec2: "fence_vec2", "\
+fn fence_vec2(x: vec2f) -> vec2f {
+    return bitcast<vec2f>(bitcast<vec2u>(x) ^ vec2u(run.guard - 2u));
+}
+";
     /// The same, of all components.
-    FenceVec3,
+    FenceVec3: "fence_vec3", "\
+fn fence_vec3(x: vec3f) -> vec3f {
+    return bitcast<vec3f>(bitcast<vec3u>(x) ^ vec3u(run.guard - 2u));
+}
+";
     /// The same, of all components.
-    FenceVec4,
+    FenceVec4: "fence_vec4", "\
+fn fence_vec4(x: vec4f) -> vec4f {
+    return bitcast<vec4f>(bitcast<vec4u>(x) ^ vec4u(run.guard - 2u));
+}
+";
     /// Identity that hides a constant.
-    RuntimeF32,
+    RuntimeF32: "runtime_f32", "\
+// x, but computed when the kernel runs.
+fn runtime_f32(x: f32) -> f32 {
+    return x;
+}
+";
     /// Identity that hides a constant.
-    RuntimeI32,
+    RuntimeI32: "runtime_i32", "\
+// x, but computed when the kernel runs.
+fn runtime_i32(x: i32) -> i32 {
+    return x;
+}
+";
     /// Identity that hides a constant.
-    RuntimeU32,
+    RuntimeU32: "runtime_u32", "\
+// x, but computed when the kernel runs.
+fn runtime_u32(x: u32) -> u32 {
+    return x;
+}
+";
     /// Identity that hides a constant.
-    RuntimeBool,
+    RuntimeBool: "runtime_bool", "\
+// x, but computed when the kernel runs.
+fn runtime_bool(x: bool) -> bool {
+    return x;
+}
+";
 }
 
 impl Support {
-    /// The function's name.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Support::DivI32 => "div_i32",
-            Support::DivU32 => "div_u32",
-            Support::RemI32 => "rem_i32",
-            Support::RemU32 => "rem_u32",
-            Support::I32FromF32 => "i32_from_f32",
-            Support::U32FromF32 => "u32_from_f32",
-            Support::Quotient => precise::QUOTIENT,
-            Support::QuotientVec2 => "precise_quotient_vec2",
-            Support::QuotientVec3 => "precise_quotient_vec3",
-            Support::QuotientVec4 => "precise_quotient_vec4",
-            Support::Kept => "kept",
-            Support::Fence => "fence",
-            Support::FenceVec2 => "fence_vec2",
-            Support::FenceVec3 => "fence_vec3",
-            Support::FenceVec4 => "fence_vec4",
-            Support::RuntimeF32 => "runtime_f32",
-            Support::RuntimeI32 => "runtime_i32",
-            Support::RuntimeU32 => "runtime_u32",
-            Support::RuntimeBool => "runtime_bool",
-        }
-    }
-
     /// The function that is [`crate::ir::UnaryOp::Fence`] of floats of this type.
     pub(super) fn fence(ty: Type) -> Support {
         match ty.components() {
@@ -84,158 +170,7 @@ impl Support {
             _ => Support::Fence,
         }
     }
-
-    fn text(self) -> &'static str {
-        match self {
-            Support::DivI32 => DIV_I32,
-            Support::DivU32 => DIV_U32,
-            Support::RemI32 => REM_I32,
-            Support::RemU32 => REM_U32,
-            Support::I32FromF32 => I32_FROM_F32,
-            Support::U32FromF32 => U32_FROM_F32,
-            // Written with the other precise functions.
-            Support::Quotient => "",
-            Support::QuotientVec2 => QUOTIENT_VEC2,
-            Support::QuotientVec3 => QUOTIENT_VEC3,
-            Support::QuotientVec4 => QUOTIENT_VEC4,
-            Support::Kept => KEPT,
-            Support::Fence => FENCE,
-            Support::FenceVec2 => FENCE_VEC2,
-            Support::FenceVec3 => FENCE_VEC3,
-            Support::FenceVec4 => FENCE_VEC4,
-            Support::RuntimeF32 => RUNTIME_F32,
-            Support::RuntimeI32 => RUNTIME_I32,
-            Support::RuntimeU32 => RUNTIME_U32,
-            Support::RuntimeBool => RUNTIME_BOOL,
-        }
-    }
 }
-
-const DIV_I32: &str = "\
-// a / b, where a / 0 is a and the least number / -1 is itself.
-fn div_i32(a: i32, b: i32) -> i32 {
-    return a / select(b, 1, b == 0 || (a == -2147483648 && b == -1));
-}
-";
-
-const DIV_U32: &str = "\
-// a / b, where a / 0 is a.
-fn div_u32(a: u32, b: u32) -> u32 {
-    return a / select(b, 1u, b == 0u);
-}
-";
-
-const REM_I32: &str = "\
-// a % b with the sign of a, where a % 0 is 0.
-fn rem_i32(a: i32, b: i32) -> i32 {
-    let divisor = select(b, 1, b == 0 || (a == -2147483648 && b == -1));
-    return a - a / divisor * divisor;
-}
-";
-
-const REM_U32: &str = "\
-// a % b, where a % 0 is 0.
-fn rem_u32(a: u32, b: u32) -> u32 {
-    return a % select(b, 1u, b == 0u);
-}
-";
-
-const I32_FROM_F32: &str = "\
-// Truncates; clamps to the integers that f32 can hold; NaN gives 0.
-fn i32_from_f32(x: f32) -> i32 {
-    let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
-    return i32(clamp(number, -2147483648.0, 2147483520.0));
-}
-";
-
-const U32_FROM_F32: &str = "\
-// Truncates; clamps to the integers that f32 can hold; NaN gives 0.
-fn u32_from_f32(x: f32) -> u32 {
-    let number = select(x, 0.0, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
-    return u32(clamp(number, 0.0, 4294967040.0));
-}
-";
-
-const QUOTIENT_VEC2: &str = "\
-fn precise_quotient_vec2(a: vec2f, b: vec2f) -> vec2f {
-    return vec2f(precise_quotient(a.x, b.x), precise_quotient(a.y, b.y));
-}
-";
-
-const QUOTIENT_VEC3: &str = "\
-fn precise_quotient_vec3(a: vec3f, b: vec3f) -> vec3f {
-    return vec3f(precise_quotient_vec2(a.xy, b.xy), precise_quotient(a.z, b.z));
-}
-";
-
-const QUOTIENT_VEC4: &str = "\
-fn precise_quotient_vec4(a: vec4f, b: vec4f) -> vec4f {
-    return vec4f(precise_quotient_vec2(a.xy, b.xy), precise_quotient_vec2(a.zw, b.zw));
-}
-";
-
-// An addition, and no exclusive or as where lanes hide values: with that, a driver gave the operands of
-// multiply-adds to one bank of registers (MountainCar in docs/performance.md).
-const KEPT: &str = "\
-// x, in a way that keeps drivers from computing it again in every step: they do not know that \
-`run.guard` is 2.
-fn kept(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) + (run.guard >> 20u));
-}
-";
-
-const FENCE: &str = "\
-// x, of which drivers do not know what it is the sum or product of: they do not know that `run.guard` is 2.
-fn fence(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ (run.guard - 2u));
-}
-";
-
-const FENCE_VEC2: &str = "\
-fn fence_vec2(x: vec2f) -> vec2f {
-    return bitcast<vec2f>(bitcast<vec2u>(x) ^ vec2u(run.guard - 2u));
-}
-";
-
-const FENCE_VEC3: &str = "\
-fn fence_vec3(x: vec3f) -> vec3f {
-    return bitcast<vec3f>(bitcast<vec3u>(x) ^ vec3u(run.guard - 2u));
-}
-";
-
-const FENCE_VEC4: &str = "\
-fn fence_vec4(x: vec4f) -> vec4f {
-    return bitcast<vec4f>(bitcast<vec4u>(x) ^ vec4u(run.guard - 2u));
-}
-";
-
-const RUNTIME_F32: &str = "\
-// x, but computed when the kernel runs.
-fn runtime_f32(x: f32) -> f32 {
-    return x;
-}
-";
-
-const RUNTIME_I32: &str = "\
-// x, but computed when the kernel runs.
-fn runtime_i32(x: i32) -> i32 {
-    return x;
-}
-";
-
-const RUNTIME_U32: &str = "\
-// x, but computed when the kernel runs.
-fn runtime_u32(x: u32) -> u32 {
-    return x;
-}
-";
-
-const RUNTIME_BOOL: &str = "\
-// x, but computed when the kernel runs.
-fn runtime_bool(x: bool) -> bool {
-    return x;
-}
-";
 
 impl Writer<'_> {
     /// Writes all that the text so far calls: loads of elements, then builtins, random words, operators.
@@ -269,20 +204,9 @@ impl Writer<'_> {
         let var = &program[id];
         let ty = literal::type_name(var.ty);
         let words = var.ty.words();
-        let (params, first) = match var.kind {
-            VarKind::Input => ("row: u32, k: i32", var.word),
-            VarKind::Constant
-            | VarKind::Param
-            | VarKind::Data
-            | VarKind::State
-            | VarKind::Output
-            | VarKind::WorldInput
-            | VarKind::WorldState
-            | VarKind::WorldOutput
-            | VarKind::Let
-            | VarKind::Local
-            | VarKind::Index
-            | VarKind::Argument => ("k: i32", 0),
+        let (params, first) = match var.kind == VarKind::Input {
+            true => ("row: u32, k: i32", var.word),
+            false => ("k: i32", 0),
         };
         self.blank();
         self.open(&format!("fn {name}({params}) -> {ty} {{"));
@@ -330,20 +254,13 @@ impl Writer<'_> {
             _ => format!("({word})"),
         };
         let name = &self.var_names[id];
-        let rows = match self.program[id].kind {
-            VarKind::Param => format!("run.{name}[{bracketed} >> 2u]"),
-            VarKind::Input => format!("inputs[row + ({bracketed} >> 2u)]"),
-            VarKind::Constant
-            | VarKind::Data
-            | VarKind::State
-            | VarKind::Output
-            | VarKind::WorldInput
-            | VarKind::WorldState
-            | VarKind::WorldOutput
-            | VarKind::Let
-            | VarKind::Local
-            | VarKind::Index
-            | VarKind::Argument => return format!("{name}[{word}]"),
+        let kind = self.program[id].kind;
+        let rows = if kind == VarKind::Param {
+            format!("run.{name}[{bracketed} >> 2u]")
+        } else if kind == VarKind::Input {
+            format!("inputs[row + ({bracketed} >> 2u)]")
+        } else {
+            return format!("{name}[{word}]");
         };
         debug_assert!(self.program[id].len != Len::One);
         format!("{rows}[{bracketed} & 3u]")

@@ -59,15 +59,9 @@ impl Plan {
                 plan.rows[number] = (data[number].len() / row_words) as i32;
             }
         }
-        let functions = program.functions.iter().map(|function| &function.body);
-        let defaults = program.input_defaults.iter().map(|default| &default.body);
-        program
-            .agent_blocks()
-            .chain(functions)
-            .chain(defaults)
-            .for_each(|block| {
-                plan.order_block(program, block);
-            });
+        for section in program.sections() {
+            plan.order_block(program, program.section(section));
+        }
         plan
     }
 
@@ -106,36 +100,20 @@ impl Plan {
     }
 
     fn order_statement(&mut self, program: &Program, stmt: &Stmt) -> bool {
-        let (roots, blocks) = match stmt {
-            Stmt::Let { value, .. }
-            | Stmt::Var {
-                value: Some(value), ..
-            }
-            | Stmt::Assign { value, .. }
-            | Stmt::Return(value) => (vec![*value], vec![]),
-            Stmt::AssignElement { index, value, .. } => (vec![*index, *value], vec![]),
-            Stmt::If {
-                condition,
-                accept,
-                reject,
-            } => (vec![*condition], vec![accept, reject]),
-            Stmt::For {
-                start, end, body, ..
-            } => (vec![*start, *end], vec![body]),
-            Stmt::Var { value: None, .. } | Stmt::Break | Stmt::Continue | Stmt::Stop => {
-                return false;
-            }
+        let roots = stmt.roots();
+        let Some(&first) = roots.first() else {
+            return false;
         };
         let (start, mut across) = (self.order.len(), false);
-        for &root in &roots {
+        for &root in roots.iter() {
             across |= self.order_tree(program, root);
         }
-        self.trees[roots[0].0 as usize] = start..self.order.len();
-        for block in blocks {
+        self.trees[first.0 as usize] = start..self.order.len();
+        for block in stmt.blocks() {
             across |= self.order_block(program, block);
         }
         if across {
-            self.across.insert(roots[0]);
+            self.across.insert(first);
         }
         across
     }

@@ -5,7 +5,7 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Expr, ExprId, Program, Stmt, VarId, VarKind},
+    ir::{BinaryOp, Expr, ExprId, Program, Stmt, VarId, VarKind, each_statement, names},
 };
 use std::collections::HashMap;
 
@@ -26,7 +26,12 @@ impl Accumulators {
         let mut found = Accumulators::default();
         let mut assigned = Vec::new();
         for block in blocks {
-            found.statements(block, &mut assigned);
+            found.names.extend(names(block));
+            each_statement(block, &mut |stmt| {
+                if let Stmt::Assign { var, value } | Stmt::AssignElement { var, value, .. } = stmt {
+                    assigned.push((*var, *value));
+                }
+            });
         }
         for (var, value) in assigned {
             let mut known = HashMap::new();
@@ -61,29 +66,6 @@ impl Accumulators {
         self.names.get(&var).copied()
     }
 
-    fn statements(&mut self, block: &[Stmt], assigned: &mut Vec<(VarId, ExprId)>) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let { var, value } => {
-                    self.names.insert(*var, *value);
-                }
-                Stmt::Assign { var, value } | Stmt::AssignElement { var, value, .. } => {
-                    assigned.push((*var, *value));
-                }
-                Stmt::Var { .. }
-                | Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
-            }
-            for inner in stmt.blocks() {
-                self.statements(inner, assigned);
-            }
-        }
-    }
-
     /// Is the value the variable plus an increment? Records the sums by which it became it.
     fn carries(
         &mut self,
@@ -92,63 +74,44 @@ impl Accumulators {
         var: VarId,
         known: &mut HashMap<VarId, bool>,
     ) -> bool {
-        stacker::maybe_grow(32 << 10, 1 << 20, || match &program[value] {
-            // Any element: in a loop it may be the same one each time.
-            Expr::Read(read) | Expr::Element { array: read, .. } if *read == var => {
+        stacker::maybe_grow(32 << 10, 1 << 20, || {
+            if let Expr::Read(read) | Expr::Element { array: read, .. } = program[value]
+                && read == var
+            {
+                // Any element: in a loop it may be the same one each time.
                 program[var].kind != VarKind::Output
-            }
-            Expr::Read(name) => {
-                if let Some(&known) = known.get(name) {
+            } else if let Expr::Read(name) = program[value] {
+                if let Some(&known) = known.get(&name) {
                     return known;
                 }
-                let Some(&value) = self.names.get(name) else {
+                let Some(&value) = self.names.get(&name) else {
                     return false;
                 };
                 let carries = self.carries(program, value, var, known);
-                known.insert(*name, carries);
+                known.insert(name, carries);
                 carries
-            }
-            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) => {
-                let left = self.carries(program, *a, var, known);
-                let right = *op == BinaryOp::Add && self.carries(program, *b, var, known);
+            } else if let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b) =
+                program[value]
+            {
+                let left = self.carries(program, a, var, known);
+                let right = op == BinaryOp::Add && self.carries(program, b, var, known);
                 if left || right {
                     self.sums.entry(value).or_default().push(var);
                 }
                 left || right
+            } else if let Expr::Select { accept, reject, .. } = program[value] {
+                let accept = self.carries(program, accept, var, known);
+                self.carries(program, reject, var, known) || accept
+            } else if let Expr::Builtin(builtin, args) = &program[value]
+                && BuiltinId::BOUNDS.contains(builtin)
+            {
+                let carries = args
+                    .iter()
+                    .map(|&arg| self.carries(program, arg, var, known));
+                carries.fold(false, |any, carries| any | carries)
+            } else {
+                false
             }
-            Expr::Select { accept, reject, .. } => {
-                let accept = self.carries(program, *accept, var, known);
-                self.carries(program, *reject, var, known) || accept
-            }
-            Expr::Builtin(builtin, args) if bounds(*builtin) => {
-                let mut any = false;
-                for &arg in args {
-                    any |= self.carries(program, arg, var, known);
-                }
-                any
-            }
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => false,
         })
     }
-}
-
-/// Does a builtin return one of its arguments?
-fn bounds(builtin: BuiltinId) -> bool {
-    BuiltinId::BOUNDS.contains(&builtin)
 }

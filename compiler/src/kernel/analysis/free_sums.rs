@@ -7,7 +7,7 @@
 //! All rewrites that move terms ask this.
 
 use crate::{
-    ir::{BinaryOp, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind},
+    ir::{BinaryOp, Expr, ExprId, Program, Stmt, Type, UnaryOp, Value, VarId, VarKind, names},
     kernel::analysis::{
         accumulators::Accumulators,
         terms::{Term, terms},
@@ -32,12 +32,8 @@ impl FreeSums {
         blocks: impl IntoIterator<Item = &'a [Stmt], IntoIter: Clone>,
     ) -> FreeSums {
         let blocks = blocks.into_iter();
-        let mut values = HashMap::new();
-        for block in blocks.clone() {
-            names(block, &mut values);
-        }
         FreeSums {
-            values,
+            values: blocks.clone().flat_map(names).collect(),
             accumulators: Accumulators::new(program, blocks),
         }
     }
@@ -118,24 +114,7 @@ impl FreeSums {
     }
 }
 
-fn names(block: &[Stmt], values: &mut HashMap<VarId, ExprId>) {
-    for stmt in block {
-        if let Stmt::Let { var, value } = stmt {
-            values.insert(*var, *value);
-        }
-        for inner in stmt.blocks() {
-            names(inner, values);
-        }
-    }
-}
-
 /// The nodes of a tree in order: trees with equal lists have equal values.
 fn shapes(program: &Program, id: ExprId) -> Vec<Shape> {
-    let mut found = Vec::new();
-    let mut pending = vec![id];
-    while let Some(id) = pending.pop() {
-        found.push(shape(&program[id]));
-        pending.extend_from_slice(&program[id].operands());
-    }
-    found
+    program.nodes(id).map(|id| shape(&program[id])).collect()
 }

@@ -182,25 +182,12 @@ impl Intervals {
             Expr::Unary(UnaryOp::Negate, a) => self.of(program, *a).map(Interval::negated),
             Expr::Binary(op, a, b) => {
                 let (a, b) = (self.of(program, *a)?, self.of(program, *b)?);
-                match op {
-                    BinaryOp::Add => a.plus(b),
-                    BinaryOp::Subtract => a.plus(b.negated()),
-                    BinaryOp::Multiply => a.times(b),
-                    BinaryOp::Divide
-                    | BinaryOp::Remainder
-                    | BinaryOp::Equal
-                    | BinaryOp::NotEqual
-                    | BinaryOp::Less
-                    | BinaryOp::LessEqual
-                    | BinaryOp::Greater
-                    | BinaryOp::GreaterEqual
-                    | BinaryOp::And
-                    | BinaryOp::Or
-                    | BinaryOp::BitAnd
-                    | BinaryOp::BitOr
-                    | BinaryOp::BitXor
-                    | BinaryOp::ShiftLeft
-                    | BinaryOp::ShiftRight => None,
+                if *op == BinaryOp::Add {
+                    a.plus(b)
+                } else if *op == BinaryOp::Subtract {
+                    a.plus(b.negated())
+                } else {
+                    a.times(b).filter(|_| *op == BinaryOp::Multiply)
                 }
             }
             Expr::Select { accept, reject, .. } => {

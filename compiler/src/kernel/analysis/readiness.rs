@@ -62,25 +62,15 @@ impl Times {
 
     /// The latency of a statement itself.
     pub(crate) fn statement(&mut self, program: &Program, stmt: &Stmt) {
-        match stmt {
-            Stmt::Let { var, value } | Stmt::Assign { var, value } => {
-                self.vars[*var] = self.of(program, *value);
-            }
-            Stmt::Var { var, value } => {
-                let known = value.map_or(EARLY, |value| self.of(program, value));
-                self.vars[*var] = known;
-            }
-            Stmt::AssignElement { var, value, .. } => {
-                let known = self.of(program, *value);
-                let all = &mut self.vars[*var];
-                *all = known.max(*all);
-            }
-            Stmt::If { .. }
-            | Stmt::For { .. }
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Stop
-            | Stmt::Return(_) => {}
+        if let Stmt::Let { var, value } | Stmt::Assign { var, value } = stmt {
+            self.vars[*var] = self.of(program, *value);
+        } else if let Stmt::Var { var, value } = stmt {
+            let known = value.map_or(EARLY, |value| self.of(program, value));
+            self.vars[*var] = known;
+        } else if let Stmt::AssignElement { var, value, .. } = stmt {
+            let known = self.of(program, *value);
+            let all = &mut self.vars[*var];
+            *all = known.max(*all);
         }
     }
 }

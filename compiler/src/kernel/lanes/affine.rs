@@ -131,25 +131,16 @@ impl Known<'_> {
     /// Follows the statements of a block without early exits.
     fn block(&mut self, block: &[Stmt]) {
         for stmt in block {
-            match stmt {
-                Stmt::Let { var, value } | Stmt::Assign { var, value } => {
-                    let form = self.expr(*value);
-                    self.set(*var, form);
-                }
-                Stmt::Var { var, value } => {
-                    let form = value.and_then(|value| self.expr(value));
-                    self.set(*var, form);
-                }
-                Stmt::If { .. } | Stmt::For { .. } => {
-                    let mut changed = Vec::new();
-                    assigned(std::slice::from_ref(stmt), &mut changed);
-                    changed.into_iter().for_each(|var| self.set(var, None));
-                }
-                Stmt::AssignElement { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
+            if let Stmt::Let { var, value } | Stmt::Assign { var, value } = stmt {
+                let form = self.expr(*value);
+                self.set(*var, form);
+            } else if let Stmt::Var { var, value } = stmt {
+                let form = value.and_then(|value| self.expr(value));
+                self.set(*var, form);
+            } else {
+                let mut changed = Vec::new();
+                assigned(std::slice::from_ref(stmt), &mut changed);
+                changed.into_iter().for_each(|var| self.set(var, None));
             }
         }
     }
@@ -186,25 +177,14 @@ impl Known<'_> {
             Expr::Unary(UnaryOp::Negate, value) => Some(self.expr(*value)?.then(NEGATIVE)),
             Expr::Binary(op, a, b) => {
                 let (a, b) = (self.expr(*a)?, self.expr(*b)?);
-                match op {
-                    BinaryOp::Add => a.plus(b),
-                    BinaryOp::Subtract => a.plus(b.then(NEGATIVE)),
-                    BinaryOp::Multiply => a.times(b),
-                    BinaryOp::ShiftLeft => shift(a, b),
-                    BinaryOp::Divide
-                    | BinaryOp::Remainder
-                    | BinaryOp::Equal
-                    | BinaryOp::NotEqual
-                    | BinaryOp::Less
-                    | BinaryOp::LessEqual
-                    | BinaryOp::Greater
-                    | BinaryOp::GreaterEqual
-                    | BinaryOp::And
-                    | BinaryOp::Or
-                    | BinaryOp::BitAnd
-                    | BinaryOp::BitOr
-                    | BinaryOp::BitXor
-                    | BinaryOp::ShiftRight => None,
+                if *op == BinaryOp::Add {
+                    a.plus(b)
+                } else if *op == BinaryOp::Subtract {
+                    a.plus(b.then(NEGATIVE))
+                } else if *op == BinaryOp::Multiply {
+                    a.times(b)
+                } else {
+                    shift(a, b).filter(|_| *op == BinaryOp::ShiftLeft)
                 }
             }
             // Between integers the bits stay.

@@ -93,7 +93,7 @@ impl Splitting {
         for &(var, op) in &split.accumulators {
             let (name, ty) = (format!("{}_part", program[var].name), program[var].ty);
             let part = fresh(program, name, ty, VarKind::Local);
-            let first = literal(program, neutral(op, ty));
+            let first = node(program, Expr::Literal(neutral(op, ty)));
             new.push(Stmt::Var {
                 var: part,
                 value: Some(first),
@@ -110,14 +110,8 @@ impl Splitting {
         }
         for &(var, op) in &split.accumulators {
             let part = read(program, parts[&var]);
-            let all = program.add(
-                Expr::AcrossLanes {
-                    op,
-                    lanes: self.lanes,
-                    value: part,
-                },
-                Span::default(),
-            );
+            let (lanes, value) = (self.lanes, part);
+            let all = node(program, Expr::AcrossLanes { op, lanes, value });
             let before = read(program, var);
             let value = combined(program, op, before, all);
             new.push(Stmt::Assign { var, value });
@@ -130,11 +124,8 @@ impl Splitting {
         let name = program[split.index].name.clone();
         let iteration = fresh(program, name, Type::I32, VarKind::Index);
         self.at_own_index(program, &body, split.index, iteration);
-        let lane = program.add(
-            Expr::Launch(Launch::Lane { lanes: self.lanes }),
-            Span::default(),
-        );
-        let scale = literal(program, Value::I32(part as i32));
+        let lane = node(program, Expr::Launch(Launch::Lane { lanes: self.lanes }));
+        let scale = int(program, part);
         let first = binary(program, BinaryOp::Multiply, lane, scale);
         let own = read(program, iteration);
         let mut value = binary(program, BinaryOp::Add, first, own);
@@ -150,18 +141,9 @@ impl Splitting {
             var: unbounded,
             value,
         };
-        let (now, last) = (
-            read(program, unbounded),
-            literal(program, Value::I32(split.iterations as i32 - 1)),
-        );
-        value = program.add(
-            Expr::Builtin(BuiltinId::MIN, vec![now, last]),
-            Span::default(),
-        );
-        let (now, end) = (
-            read(program, unbounded),
-            literal(program, Value::I32(split.iterations as i32)),
-        );
+        let (now, last) = (read(program, unbounded), int(program, split.iterations - 1));
+        value = node(program, Expr::Builtin(BuiltinId::MIN, vec![now, last]));
+        let (now, end) = (read(program, unbounded), int(program, split.iterations));
         let run = Stmt::If {
             condition: binary(program, BinaryOp::Less, now, end),
             accept: body,
@@ -185,16 +167,18 @@ impl Splitting {
         let first = self.first_of_turn(program, number, width);
         let inner = elements_of_turn(program, split.index, first, None, width, body);
         new.push(counted(program, turn, turns, vec![inner]));
-        let Some(again) = again else { return };
-        let number = literal(program, Value::I32(turns as i32));
+        let Some(mut again) = again else {
+            return;
+        };
+        let number = int(program, turns);
         let first = self.first_of_turn(program, number, width);
-        let end = literal(program, Value::I32(split.iterations as i32));
+        let end = int(program, split.iterations);
         let condition = binary(program, BinaryOp::Less, first, end);
-        let number = literal(program, Value::I32(turns as i32));
+        let number = int(program, turns);
         let first = self.first_of_turn(program, number, width);
         let last = Some(split.iterations - width);
         let index = fresh(program, "i".to_owned(), Type::I32, VarKind::Let);
-        let again = with_name(program, again, split.index, index);
+        rename(program, &mut again, &HashMap::from([(split.index, index)]));
         let inner = elements_of_turn(program, index, first, last, width, again);
         new.push(Stmt::If {
             condition,
@@ -205,14 +189,11 @@ impl Splitting {
 
     /// `(turn * lanes + lane) * width`
     fn first_of_turn(&self, program: &mut Program, turn: ExprId, width: u32) -> ExprId {
-        let lanes = literal(program, Value::I32(self.lanes as i32));
+        let lanes = int(program, self.lanes);
         let before = binary(program, BinaryOp::Multiply, turn, lanes);
-        let lane = program.add(
-            Expr::Launch(Launch::Lane { lanes: self.lanes }),
-            Span::default(),
-        );
+        let lane = node(program, Expr::Launch(Launch::Lane { lanes: self.lanes }));
         let number = binary(program, BinaryOp::Add, before, lane);
-        let scale = literal(program, Value::I32(width as i32));
+        let scale = int(program, width);
         binary(program, BinaryOp::Multiply, number, scale)
     }
 
@@ -225,30 +206,16 @@ impl Splitting {
             {
                 program[*at] = Expr::Read(iteration);
             }
-            let mut waiting = stmt.roots().to_vec();
-            while let Some(id) = waiting.pop() {
+            for id in program.nodes_of(stmt).collect::<Vec<_>>() {
                 if let Expr::Element { array, index: at } = program[id]
                     && self.arrays.contains(&array)
                     && program[at] == Expr::Read(index)
                 {
                     program[at] = Expr::Read(iteration);
                 }
-                waiting.extend_from_slice(&program[id].operands());
             }
-            match stmt {
-                Stmt::If { accept, reject, .. } => {
-                    self.at_own_index(program, accept, index, iteration);
-                    self.at_own_index(program, reject, index, iteration);
-                }
-                Stmt::For { body, .. } => self.at_own_index(program, body, index, iteration),
-                Stmt::Let { .. }
-                | Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {}
+            for inner in stmt.blocks() {
+                self.at_own_index(program, inner, index, iteration);
             }
         }
     }
@@ -266,11 +233,8 @@ fn elements_of_turn(
     let first = match last {
         None => first,
         Some(last) => {
-            let last = literal(program, Value::I32(last as i32));
-            program.add(
-                Expr::Builtin(BuiltinId::MIN, vec![first, last]),
-                Span::default(),
-            )
+            let last = int(program, last);
+            node(program, Expr::Builtin(BuiltinId::MIN, vec![first, last]))
         }
     };
     let k = fresh(program, "k".to_owned(), Type::I32, VarKind::Index);
@@ -281,18 +245,12 @@ fn elements_of_turn(
     counted(program, k, width, inner)
 }
 
-/// A block in which a variable is renamed.
-fn with_name(program: &mut Program, mut block: Block, old: VarId, new: VarId) -> Block {
-    rename(program, &mut block, &HashMap::from([(old, new)]));
-    block
-}
-
 /// `for index in 0..iterations`
 fn counted(program: &mut Program, index: VarId, iterations: u32, body: Block) -> Stmt {
     Stmt::For {
         index,
-        start: literal(program, Value::I32(0)),
-        end: literal(program, Value::I32(iterations as i32)),
+        start: int(program, 0),
+        end: int(program, iterations),
         body,
     }
 }
@@ -307,19 +265,24 @@ fn combined(program: &mut Program, op: LaneOp, a: ExprId, b: ExprId) -> ExprId {
         LaneOp::Least => Expr::Builtin(BuiltinId::MIN, vec![a, b]),
         LaneOp::Most => Expr::Builtin(BuiltinId::MAX, vec![a, b]),
     };
+    node(program, expr)
+}
+
+/// A node of the compiler's own.
+fn node(program: &mut Program, expr: Expr) -> ExprId {
     program.add(expr, Span::default())
 }
 
 fn read(program: &mut Program, var: VarId) -> ExprId {
-    program.add(Expr::Read(var), Span::default())
+    node(program, Expr::Read(var))
 }
 
-fn literal(program: &mut Program, value: Value) -> ExprId {
-    program.add(Expr::Literal(value), Span::default())
+fn int(program: &mut Program, value: u32) -> ExprId {
+    node(program, Expr::Literal(Value::I32(value as i32)))
 }
 
 fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
-    program.add(Expr::Binary(op, a, b), Span::default())
+    node(program, Expr::Binary(op, a, b))
 }
 
 /// Renames variables within a block.
@@ -328,14 +291,12 @@ fn rename(program: &mut Program, block: &mut Block, names: &HashMap<VarId, VarId
         return;
     }
     for stmt in block {
-        let mut waiting = stmt.roots().to_vec();
-        while let Some(id) = waiting.pop() {
+        for id in program.nodes_of(stmt).collect::<Vec<_>>() {
             if let Expr::Read(var) = &mut program[id]
                 && let Some(name) = names.get(var)
             {
                 *var = *name;
             }
-            waiting.extend_from_slice(&program[id].operands());
         }
         if let Stmt::Assign { var, .. } = stmt
             && let Some(name) = names.get(var)

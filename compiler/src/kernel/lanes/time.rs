@@ -63,23 +63,16 @@ impl Walk<'_> {
             Stmt::Assign { var, value } if self.is_state(*var) => self.assign(*var, *value),
             Stmt::AssignElement { var, .. } if self.is_state(*var) => return None,
             Stmt::Stop | Stmt::Return(_) => return None,
-            Stmt::If { accept, reject, .. } => {
-                self.roots(stmt);
-                self.block(accept)?;
-                self.block(reject)?;
-            }
-            Stmt::For { body, .. } => {
-                self.roots(stmt);
-                self.block(body)?;
-            }
             Stmt::Let { .. }
             | Stmt::Var { .. }
             | Stmt::Assign { .. }
             | Stmt::AssignElement { .. }
+            | Stmt::If { .. }
+            | Stmt::For { .. }
             | Stmt::Break
             | Stmt::Continue => self.roots(stmt),
         }
-        Some(())
+        stmt.blocks().try_for_each(|inner| self.block(inner))
     }
 
     fn assign(&mut self, var: VarId, value: ExprId) {

@@ -33,7 +33,7 @@ use std::{collections::HashMap, ops::RangeInclusive};
 /// this much of the ends of the range.
 const SIZES: RangeInclusive<f64> = 1.0 / 16_777_216.0..=16_777_216.0;
 /// Nodes of a tree beyond which it stays as it is: every name in it requires a walk over the tree.
-const LARGE: u32 = 256;
+const LARGE: usize = 256;
 /// Iterations over the names of a block, at most: where one loses its factor, others may follow.
 const MAX_ITERATIONS: usize = 8;
 
@@ -47,8 +47,6 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         tried: None,
         written_out: None,
         refused: false,
-        exp: BuiltinId::EXP,
-        exp2: BuiltinId::EXP2,
         changed: 0,
     };
     program.each_section(|program, place, block| match place {
@@ -90,8 +88,6 @@ struct Factors {
     written_out: Option<VarId>,
     /// Is the tried name read where nothing may change?
     refused: bool,
-    exp: BuiltinId,
-    exp2: BuiltinId,
     changed: u32,
 }
 
@@ -225,7 +221,7 @@ impl Factors {
         let Expr::Builtin(builtin, args) = &program[id] else {
             return None;
         };
-        let (is_exp, first) = (*builtin == self.exp, *args.first()?);
+        let (is_exp, first) = (*builtin == BuiltinId::EXP, *args.first()?);
         is_exp.then(|| plain(self.exponential(program, id, first)))
     }
 
@@ -296,7 +292,7 @@ impl Factors {
             exponents.push(self.times(program, factor, scaled.id));
         }
         for exponent in exponents {
-            let power = add(program, id, Expr::Builtin(self.exp2, vec![exponent]));
+            let power = add(program, id, Expr::Builtin(BuiltinId::EXP2, vec![exponent]));
             best = self.cheaper(program, best, power);
         }
         best
@@ -396,35 +392,19 @@ impl Factors {
         if self.uniformity.find(program, id).is_uniform() {
             return 0;
         }
-        let own = match program[id] {
-            Expr::Read(var) => u32::from(self.written_out == Some(var)),
-            Expr::Unary(UnaryOp::Negate, _) => 0,
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
-                let taken_in = program.type_of(id) == Type::F32
-                    && [a, b]
-                        .into_iter()
-                        .any(|side| self.is_product(program, side));
-                u32::from(!taken_in)
-            }
-            Expr::Builtin(builtin, _) if builtin == self.exp => 2,
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => 1,
+        let own = if let Expr::Read(var) = program[id] {
+            u32::from(self.written_out == Some(var))
+        } else if let Expr::Unary(UnaryOp::Negate, _) = program[id] {
+            0
+        } else if let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) = program[id] {
+            let mut sides = [a, b].into_iter();
+            let taken_in = program.type_of(id) == Type::F32
+                && sides.any(|side| self.is_product(program, side));
+            u32::from(!taken_in)
+        } else {
+            let is_exp =
+                matches!(program[id], Expr::Builtin(builtin, _) if builtin == BuiltinId::EXP);
+            1 + u32::from(is_exp)
         };
         let operands = program[id].operands();
         own + (operands.iter())
@@ -451,8 +431,7 @@ type Readers = HashMap<VarId, (u32, Vec<usize>)>;
 fn readers(program: &Program, block: &Block) -> Readers {
     let mut readers = Readers::new();
     for (at, stmt) in block.iter().enumerate() {
-        let mut pending = stmt.roots().to_vec();
-        while let Some(id) = pending.pop() {
+        for id in program.nodes_of(stmt) {
             if let Expr::Read(var) = program[id] {
                 let (count, stmts) = readers.entry(var).or_default();
                 *count += 1;
@@ -460,15 +439,14 @@ fn readers(program: &Program, block: &Block) -> Readers {
                     stmts.push(at);
                 }
             }
-            pending.extend_from_slice(&program[id].operands());
         }
     }
     readers
 }
 
 fn reads_name(program: &Program, id: ExprId, var: VarId) -> bool {
-    matches!(program[id], Expr::Read(read) if read == var)
-        || (program[id].operands().iter()).any(|&operand| reads_name(program, operand, var))
+    let mut nodes = program.nodes(id);
+    nodes.any(|id| program[id] == Expr::Read(var))
 }
 
 /// A factor, if its size is moderate.
@@ -478,16 +456,7 @@ fn moderate(factor: f64) -> Option<f64> {
 
 /// Has a tree too many nodes to be analysed?
 fn is_large(program: &Program, id: ExprId) -> bool {
-    let mut pending = vec![id];
-    let mut nodes = 0;
-    while let Some(id) = pending.pop() {
-        nodes += 1;
-        if nodes > LARGE {
-            return true;
-        }
-        pending.extend_from_slice(&program[id].operands());
-    }
-    false
+    program.nodes(id).nth(LARGE).is_some()
 }
 
 fn plain(bare: ExprId) -> Forms {

@@ -27,7 +27,7 @@ use crate::{
     builtin::BuiltinId,
     ir::{
         BinaryOp, Block, Expr, ExprId, LaneOp, Len, Program, Stmt, Type, UnaryOp, Value, VarId,
-        VarKind, VarMap,
+        VarKind, VarMap, each_statement,
         uniformity::{Tracking, Uniformity},
     },
     kernel::{
@@ -63,7 +63,7 @@ fn change(program: &mut Program, layout: &LaneLayout, phase: usize, few_agents: 
     });
     let mut weights = Weights::new(program, layout, &step, reads);
     let mut trees = Vec::new();
-    trees_of(&step, &mut trees);
+    each_statement(&step, &mut |stmt| trees.extend_from_slice(&stmt.roots()));
     if few_agents {
         for &root in &trees {
             weights.biases(program, root);
@@ -98,9 +98,6 @@ struct Weights {
     values: HashMap<VarId, ExprId>,
     sums: FreeSums,
     uniformity: Uniformity,
-    exp: BuiltinId,
-    exp2: BuiltinId,
-    bounds: [BuiltinId; 3],
     changed: u32,
 }
 
@@ -121,9 +118,6 @@ impl Weights {
             uniformity: Uniformity::with(program, Tracking::Names, |var| {
                 layout.part(program, var).is_some()
             }),
-            exp: BuiltinId::EXP,
-            exp2: BuiltinId::EXP2,
-            bounds: BuiltinId::BOUNDS,
             changed: 0,
         }
     }
@@ -313,7 +307,7 @@ impl Weights {
 
     /// Finds `c * sum` where no addition absorbs the product, and `exp(sum)`, which is `exp2(log2(e) * sum)`.
     fn factors(&mut self, program: &mut Program, id: ExprId, taken_in: bool) {
-        let is_exp = matches!(program[id], Expr::Builtin(which, _) if which == self.exp);
+        let is_exp = matches!(program[id], Expr::Builtin(which, _) if which == BuiltinId::EXP);
         let found = if is_exp {
             Some((program[id].operands()[0], std::f64::consts::LOG2_E))
         } else if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id]
@@ -333,7 +327,7 @@ impl Weights {
         {
             self.scale(program, sum, factor);
             program[id] = match is_exp {
-                true => Expr::Builtin(self.exp2, vec![sum]),
+                true => Expr::Builtin(BuiltinId::EXP2, vec![sum]),
                 false => program[sum].clone(),
             };
             self.changed += 1;
@@ -355,7 +349,7 @@ impl Weights {
             return self.has_sum(program, a);
         }
         if let Expr::Builtin(which, args) = &program[value] {
-            return self.bounds.contains(which) && self.has_sum(program, args[0]);
+            return BuiltinId::BOUNDS.contains(which) && self.has_sum(program, args[0]);
         }
         matches!(
             program[value],
@@ -371,44 +365,22 @@ impl Weights {
         if let Some(value) = self.own(program, id) {
             return self.may_scale(program, value, factor, false);
         }
-        match &program[id] {
-            Expr::Unary(UnaryOp::Negate, a) => self.may_scale(program, *a, factor, inside),
-            Expr::AcrossLanes {
-                op: LaneOp::Sum,
-                value: a,
-                ..
-            } => self.may_scale(program, *a, factor, false),
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
-                (inside || self.sums.is_free(program, id))
-                    && self.may_scale(program, *a, factor, true)
-                    && self.may_scale(program, *b, factor, true)
-            }
-            Expr::Binary(BinaryOp::Multiply, a, b) => {
-                self.weight(program, *a).is_some() || self.weight(program, *b).is_some()
-            }
+        if let Expr::Unary(UnaryOp::Negate, a) = program[id] {
+            self.may_scale(program, a, factor, inside)
+        } else if let Expr::AcrossLanes { op, value, .. } = program[id] {
+            op == LaneOp::Sum && self.may_scale(program, value, factor, false)
+        } else if let Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) = program[id] {
+            (inside || self.sums.is_free(program, id))
+                && self.may_scale(program, a, factor, true)
+                && self.may_scale(program, b, factor, true)
+        } else if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id] {
+            self.weight(program, a).is_some() || self.weight(program, b).is_some()
+        } else if let Expr::Builtin(which, args) = &program[id] {
             // A negative factor would turn the minimum into the maximum.
-            Expr::Builtin(which, args) if self.bounds.contains(which) && factor > 0.0 => {
-                (args.iter()).all(|&arg| self.may_scale(program, arg, factor, false))
-            }
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Read(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => false,
+            let stays = BuiltinId::BOUNDS.contains(which) && factor > 0.0;
+            stays && (args.iter()).all(|&arg| self.may_scale(program, arg, factor, false))
+        } else {
+            false
         }
     }
 
@@ -455,16 +427,6 @@ impl Weights {
         self.reads.push(1);
         self.fixed.push(true);
         var
-    }
-}
-
-/// What a block evaluates, at any depth.
-fn trees_of(block: &[Stmt], trees: &mut Vec<ExprId>) {
-    for stmt in block {
-        trees.extend_from_slice(&stmt.roots());
-        for inner in stmt.blocks() {
-            trees_of(inner, trees);
-        }
     }
 }
 

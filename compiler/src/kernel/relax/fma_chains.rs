@@ -25,7 +25,7 @@ use crate::{
     kernel::analysis::{accumulators::Accumulators, free_sums::FreeSums},
     passes::{
         inline_lets::crosses_lanes,
-        rewrite::{assigned, reads},
+        rewrite::{Clock, reads},
     },
 };
 
@@ -42,8 +42,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         reads: reads(program),
         held: VarMap::filled(None, vars),
         inlined: VarMap::filled(false, vars),
-        assigned: VarMap::filled(0, vars),
-        clock: 1,
+        clock: Clock::new(program),
         blocks: 0,
         fixed: VarMap::filled(false, vars),
         place: Section::Init,
@@ -100,9 +99,7 @@ struct Chains {
     reads: VarMap<u32>,
     held: VarMap<Option<Held>>,
     inlined: VarMap<bool>,
-    /// Per variable: when it was assigned last.
-    assigned: VarMap<u32>,
-    clock: u32,
+    clock: Clock,
     /// Blocks so far: the number of the last one.
     blocks: u32,
     /// Per variable: is it a name of the prologue?
@@ -126,38 +123,23 @@ impl Chains {
             for &root in stmt.roots().iter() {
                 self.tree(program, root, number);
             }
-            match stmt {
-                Stmt::Let { var, value } => {
-                    self.fixed[*var] = self.place == Section::Prologue;
-                    let once = self.reads[*var] == 1;
-                    if once && program[*var].ty == Type::F32 && !crosses_lanes(program, *value) {
-                        self.held[*var] = Some(Held {
-                            value: *value,
-                            clock: self.clock,
-                            block: number,
-                        });
-                    }
+            if let Stmt::Let { var, value } = stmt {
+                self.fixed[*var] = self.place == Section::Prologue;
+                let once = self.reads[*var] == 1;
+                if once && program[*var].ty == Type::F32 && !crosses_lanes(program, *value) {
+                    self.held[*var] = Some(Held {
+                        value: *value,
+                        clock: self.clock.now(),
+                        block: number,
+                    });
                 }
-                Stmt::Var { var, .. }
-                | Stmt::Assign { var, .. }
-                | Stmt::AssignElement { var, .. } => self.assign(*var),
-                Stmt::For { body, .. } => {
-                    let mut changed = Vec::new();
-                    assigned(body, &mut changed);
-                    changed.into_iter().for_each(|var| self.assign(var));
-                }
-                Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
             }
+            self.clock.pass(stmt);
             for inner in stmt.blocks_mut() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.block(program, inner));
             }
         }
         block.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if self.inlined[var]));
-    }
-
-    fn assign(&mut self, var: VarId) {
-        self.clock += 1;
-        self.assigned[var] = self.clock;
     }
 
     /// Rewrites the sums in a tree.
@@ -247,16 +229,8 @@ impl Chains {
             return None;
         };
         let held = self.held[var].filter(|held| held.block == block)?;
-        let mut pending = vec![held.value];
-        while let Some(id) = pending.pop() {
-            if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id]
-                && self.assigned[var] > held.clock
-            {
-                return None;
-            }
-            pending.extend_from_slice(&program[id].operands());
-        }
-        Some((var, held.value))
+        let stays = self.clock.is_unchanged(program, held.value, held.clock);
+        stays.then_some((var, held.value))
     }
 
     /// Is it a sum, by name or not, that is merged into the sum of which it is a term?

@@ -216,25 +216,14 @@ fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, sec
         return false;
     }
     second.stmt - first.stmt <= NEAR
-        && !reads_any(program, second.divisor, &[var])
+        && !reads(program, second.divisor, var)
         && block[first.stmt + 1..second.stmt].iter().all(|stmt| {
-            let assigned = match stmt {
-                Stmt::Let { .. } => None,
-                Stmt::Var { var, .. }
-                | Stmt::Assign { var, .. }
-                | Stmt::AssignElement { var, .. } => Some(*var),
-                Stmt::If { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => return false,
-            };
-            !stmt
-                .roots()
-                .iter()
-                .any(|&root| reads_any(program, root, &[var]))
-                && !assigned.is_some_and(|assigned| reads_any(program, value, &[assigned]))
+            if stmt.target().is_none() || stmt.blocks().next().is_some() {
+                return false;
+            }
+            let assigned = stmt.target().filter(|_| !matches!(stmt, Stmt::Let { .. }));
+            !stmt.roots().iter().any(|&root| reads(program, root, var))
+                && !assigned.is_some_and(|assigned| reads(program, value, assigned))
         })
 }
 
@@ -334,23 +323,12 @@ fn spreading(program: &Program, id: ExprId) -> Vec<ExprId> {
 
 /// Is `part` in the tree at `id`?
 fn within(program: &Program, id: ExprId, part: ExprId) -> bool {
-    id == part
-        || program[id]
-            .operands()
-            .iter()
-            .any(|&operand| within(program, operand, part))
+    program.nodes(id).any(|id| id == part)
 }
 
-fn reads_any(program: &Program, id: ExprId, vars: &[VarId]) -> bool {
-    if let Expr::Read(var) | Expr::Element { array: var, .. } = program[id]
-        && vars.contains(&var)
-    {
-        return true;
-    }
-    program[id]
-        .operands()
-        .iter()
-        .any(|&operand| reads_any(program, operand, vars))
+fn reads(program: &Program, id: ExprId, var: VarId) -> bool {
+    let mut nodes = program.nodes(id);
+    nodes.any(|id| program[id].variable() == Some(var))
 }
 
 /// Rewrites pairs of divisions, in the order of the statements.

@@ -1,6 +1,6 @@
 //! What is split over lanes, where lanes exchange values, and what stays as it is.
 
-use crate::kernel::tailor::{Laid, split_over_lanes};
+use crate::kernel::lanes::Laid;
 use crate::{
     compile,
     ir::{BinaryOp, Expr, LaneOp, Program, print::print},
@@ -12,7 +12,7 @@ use crate::{
 /// A model whose agents have four lanes.
 fn split(source: &str) -> (Program, LaneLayout) {
     let artifact = compile(source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
-    let Laid { program, layout } = split_over_lanes(&artifact, 4, 32);
+    let Laid { program, layout } = Laid::new(&artifact, 4, 32);
     assert_eq!(layout.lanes, 4, "{source}");
     check(&program);
     (program.into_owned(), layout)

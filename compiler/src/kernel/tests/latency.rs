@@ -1,7 +1,7 @@
 //! Where latency counts, terms that are known last come last.
 
 use crate::kernel::lane_layout::LaneLayout;
-use crate::kernel::tailor::{Laid, split_over_lanes};
+use crate::kernel::lanes::Laid;
 use crate::kernel::tests::relax::schedule;
 use crate::{
     compile,
@@ -73,7 +73,7 @@ fn sums_over_lanes_are_joined() {
         }
         output a";
     let artifact = compile(source).expect("a legal model");
-    let Laid { program, layout } = split_over_lanes(&artifact, 4, 32);
+    let Laid { program, layout } = Laid::new(&artifact, 4, 32);
     let count = |text: &str| text.matches("lanes_sum(").count();
     let (changed, changes) = rewrites::apply(&program, &layout, Bound::Latency, &schedule(false))
         .expect("something to change");
@@ -99,7 +99,7 @@ fn joined_sums_are_counted() {
         }
         output a";
     let artifact = compile(source).expect("a legal model");
-    let Laid { program, layout } = split_over_lanes(&artifact, 4, 32);
+    let Laid { program, layout } = Laid::new(&artifact, 4, 32);
     let (changed, changes) = rewrites::apply(&program, &layout, Bound::Latency, &schedule(false))
         .expect("something to change");
     let text = print(&changed);
@@ -195,7 +195,7 @@ fn biases_of_lanes_stay_with_them() {
         }
         output x";
     let artifact = compile(source).expect("a legal model");
-    let Laid { program, layout } = split_over_lanes(&artifact, 32, 32);
+    let Laid { program, layout } = Laid::new(&artifact, 32, 32);
     let (changed, _) = rewrites::apply(&program, &layout, Bound::Latency, &schedule(false))
         .expect("something to change");
     let text = print(&changed);

@@ -19,33 +19,24 @@ pub(super) fn not(program: &Program, operand: ExprId) -> Option<Rewrite> {
     let Expr::Binary(op, a, b) = program[operand] else {
         return twice(program, UnaryOp::Not, operand);
     };
-    let ordered = matches!(program.type_of(a), Type::I32 | Type::U32);
-    let opposite = match op {
-        BinaryOp::Equal => BinaryOp::NotEqual,
-        BinaryOp::NotEqual => BinaryOp::Equal,
-        BinaryOp::Less if ordered => BinaryOp::GreaterEqual,
-        BinaryOp::LessEqual if ordered => BinaryOp::Greater,
-        BinaryOp::Greater if ordered => BinaryOp::LessEqual,
-        BinaryOp::GreaterEqual if ordered => BinaryOp::Less,
-        BinaryOp::Less
-        | BinaryOp::LessEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterEqual
-        | BinaryOp::Add
-        | BinaryOp::Subtract
-        | BinaryOp::Multiply
-        | BinaryOp::Divide
-        | BinaryOp::Remainder
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor
-        | BinaryOp::ShiftLeft
-        | BinaryOp::ShiftRight => return None,
-    };
-    into(opposite, a, b)
+    let (_, opposite) = *OPPOSITES.iter().find(|(known, _)| *known == op)?;
+    let is_equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+    let is_integer = matches!(program.type_of(a), Type::I32 | Type::U32);
+    match is_equality || is_integer {
+        true => into(opposite, a, b),
+        false => None,
+    }
 }
+
+/// Comparisons, and those that are true where they are not.
+const OPPOSITES: [(BinaryOp, BinaryOp); 6] = [
+    (BinaryOp::Equal, BinaryOp::NotEqual),
+    (BinaryOp::NotEqual, BinaryOp::Equal),
+    (BinaryOp::Less, BinaryOp::GreaterEqual),
+    (BinaryOp::LessEqual, BinaryOp::Greater),
+    (BinaryOp::Greater, BinaryOp::LessEqual),
+    (BinaryOp::GreaterEqual, BinaryOp::Less),
+];
 
 /// Rules for two `bool`s.
 pub(super) fn binary(program: &Program, op: BinaryOp, a: ExprId, b: ExprId) -> Option<Rewrite> {

@@ -14,56 +14,42 @@ pub(super) fn swizzle(program: &Program, vector: ExprId, components: &[u8]) -> O
     {
         return Some(Rewrite::Same(vector));
     }
-    match &program[vector] {
-        Expr::Compose(parts) => {
-            let mut chosen: Vec<ExprId> = Vec::with_capacity(components.len());
-            for &component in components {
-                let part = parts[usize::from(component)];
-                // A node has one user only.
-                if chosen.contains(&part) {
-                    return None;
-                }
-                chosen.push(part);
+    if let Expr::Compose(parts) = &program[vector] {
+        let mut chosen: Vec<ExprId> = Vec::with_capacity(components.len());
+        for &component in components {
+            let part = parts[usize::from(component)];
+            // A node has one user only.
+            if chosen.contains(&part) {
+                return None;
             }
-            match chosen[..] {
-                [one] => Some(Rewrite::Same(one)),
-                _ => Some(Rewrite::Into(Expr::Compose(chosen))),
-            }
+            chosen.push(part);
         }
-        Expr::Splat { value, .. } => Some(match components.len() {
-            1 => Rewrite::Same(*value),
+        return Some(match chosen[..] {
+            [one] => Rewrite::Same(one),
+            _ => Rewrite::Into(Expr::Compose(chosen)),
+        });
+    }
+    if let Expr::Splat { value, .. } = program[vector] {
+        return Some(match components.len() {
+            1 => Rewrite::Same(value),
             several => Rewrite::Into(Expr::Splat {
                 ty: Type::float(several),
-                value: *value,
+                value,
             }),
-        }),
-        Expr::Swizzle {
-            vector: inner,
-            components: chosen,
-        } => Some(Rewrite::Into(Expr::Swizzle {
-            vector: *inner,
-            components: components
-                .iter()
-                .map(|&component| chosen[usize::from(component)])
-                .collect(),
-        })),
-        Expr::Literal(_)
-        | Expr::Launch(_)
-        | Expr::Rows(_)
-        | Expr::Read(_)
-        | Expr::Element { .. }
-        | Expr::Unary(..)
-        | Expr::Binary(..)
-        | Expr::Select { .. }
-        | Expr::Convert { .. }
-        | Expr::Bitcast { .. }
-        | Expr::Builtin(..)
-        | Expr::Call(..)
-        | Expr::RandomWord { .. }
-        | Expr::AcrossLanes { .. }
-        | Expr::AcrossWorld { .. }
-        | Expr::Other { .. } => None,
+        });
     }
+    let Expr::Swizzle {
+        vector,
+        components: inner,
+    } = &program[vector]
+    else {
+        return None;
+    };
+    let chosen = components.iter().map(|&k| inner[usize::from(k)]);
+    Some(Rewrite::Into(Expr::Swizzle {
+        vector: *vector,
+        components: chosen.collect(),
+    }))
 }
 
 /// `vec2(v.x, v.y)` is `v`.

@@ -28,10 +28,10 @@ impl Search {
     pub(crate) fn expand(&mut self, program: &mut Program, block: &mut Block) -> bool {
         let (mut held, mut quotients) = (0, 0);
         for stmt in block.iter() {
-            nodes(program, stmt, |id| {
+            for id in program.nodes_of(stmt) {
                 held += u32::from(self.holds_division(program, id));
                 quotients += u32::from(quotient(program, id).is_some());
-            });
+            }
         }
         if held == 0 || (self.quotients == Use::Pairs && held + quotients < 2) {
             return false;
@@ -89,15 +89,6 @@ impl Search {
                 names.push(stmt);
             }
         }
-    }
-}
-
-/// Calls `visit` for the nodes that a statement itself evaluates.
-fn nodes(program: &Program, stmt: &Stmt, mut visit: impl FnMut(ExprId)) {
-    let mut pending = stmt.roots().to_vec();
-    while let Some(id) = pending.pop() {
-        visit(id);
-        pending.extend_from_slice(&program[id].operands());
     }
 }
 
@@ -184,7 +175,7 @@ pub(crate) fn functions(program: &Program) -> FunctionMap<bool> {
         let (mut size, mut divides) = (0, false);
         for stmt in &function.body {
             fits &= matches!(stmt, Stmt::Let { .. } | Stmt::Return(_));
-            nodes(program, stmt, |id| {
+            for id in program.nodes_of(stmt) {
                 if let Expr::Call(inner, _) = program[id]
                     && expandable[inner]
                 {
@@ -197,7 +188,7 @@ pub(crate) fn functions(program: &Program) -> FunctionMap<bool> {
                 divides |= quotient(program, id)
                     .and_then(|(_, divisor)| intervals.of(program, divisor))
                     .is_some_and(|interval| interval.is_finite());
-            });
+            }
             if let Stmt::Let { var, value } = stmt {
                 intervals.name(program, *var, *value);
             }
