@@ -1,8 +1,8 @@
 //! A cache of compiled pipelines on disk, so that a driver compiles a kernel once and not in every process.
 //!
 //! There is one file per kernel, adapter, driver and version of this crate. It holds the driver's data,
-//! opaque to this crate, after a checksum. A file that is damaged, too large or writable by other users is ignored.
-//! No failure here is an error: the kernel is then compiled without a cache.
+//! opaque to this crate, after a checksum. A file that is damaged, too large or writable by other users is
+//! ignored. No failure here is an error: the kernel is then compiled without a cache.
 
 mod file;
 
