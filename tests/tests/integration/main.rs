@@ -34,3 +34,4 @@ mod tidy;
 #[cfg(feature = "texts")]
 mod validators;
 mod vector;
+mod worlds;
