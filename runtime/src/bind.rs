@@ -2,7 +2,10 @@
 //! words, as backends need it.
 
 mod draws;
+mod interpreter;
 mod worlds;
+
+pub(crate) use interpreter::with_interpreter;
 
 use crate::{
     array::Array,

@@ -98,7 +98,7 @@ impl Lowerer<'_> {
         })
     }
 
-    fn bitcast(&mut self, to: ir::Type, value: ExprId) -> ExprId {
+    pub(super) fn bitcast(&mut self, to: ir::Type, value: ExprId) -> ExprId {
         self.add(Expr::Bitcast { to, value })
     }
 

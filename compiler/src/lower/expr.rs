@@ -4,7 +4,7 @@ use super::{Lowerer, place::Place};
 use crate::{
     builtin::BuiltinId,
     check::{ir_binary, ir_unary},
-    hir::{self, AgentField, BinaryOp, Constant, Domain, ExprKind, Type},
+    hir::{self, AgentField, BinaryOp, Constant, ExprKind, Type},
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
 };
 
@@ -37,7 +37,6 @@ impl Lowerer<'_> {
             ExprKind::Local(_) | ExprKind::WorldAt(_) if *self.ty(id) == Type::Agent => {
                 self.member(id)
             }
-            ExprKind::WorldAt(_) => unreachable!("an agent of the world is one"),
             ExprKind::Of(agent, field @ (AgentField::Member | AgentField::Agent)) => {
                 self.number_of(*agent, *field)
             }
@@ -53,10 +52,7 @@ impl Lowerer<'_> {
                 self.load(&place)
             }
             ExprKind::Launch(launch) => self.add(Expr::Launch(*launch)),
-            ExprKind::Rows(data) => {
-                let var = self.data[data.0 as usize].leaves[0].var;
-                self.add(Expr::Rows(var))
-            }
+            ExprKind::Rows(data) => self.add(Expr::Rows(self.data[data.0 as usize].leaves[0].var)),
             ExprKind::Unary(op, operand) => {
                 let operand = self.scalar(*operand);
                 self.add(Expr::Unary(ir_unary(*op), operand))
@@ -64,25 +60,21 @@ impl Lowerer<'_> {
             ExprKind::Binary(op, a, b) => self.operator(*op, *a, *b),
             ExprKind::Convert(value) => {
                 let (to, value) = (self.value_type(id), self.scalar(*value));
-                self.add(Expr::Convert { to, value })
+                self.convert(to, value)
             }
             ExprKind::Bitcast(value) => {
                 let (to, value) = (self.value_type(id), self.scalar(*value));
-                self.add(Expr::Bitcast { to, value })
+                self.bitcast(to, value)
             }
             ExprKind::Builtin(builtin, args) => self.builtin_call(*builtin, args),
             ExprKind::Draw(draw, args) => self.draw(*draw, args),
             ExprKind::RandomWord(number) => {
-                let number = self.scalar(*number);
-                let owner = self.owner;
+                let (owner, number) = (self.owner, self.scalar(*number));
                 self.add(Expr::RandomWord { owner, number })
             }
             ExprKind::TakeWords(count) => self.take_words(*count),
             ExprKind::FoldArray(fold, array) => self.fold_array(*fold, *array),
-            ExprKind::Fold(fold, over) => match over.domain {
-                Domain::Range(..) => self.fold_in_order(*fold, over, &model[id].ty),
-                Domain::World => self.world_fold(id, *fold, over, &model[id].ty),
-            },
+            ExprKind::Fold(fold, over) => self.fold(id, *fold, over),
             ExprKind::Call(function, args) => self.call_value(*function, args),
             ExprKind::Compose(parts) => self.compose(parts),
             ExprKind::Splat(value) => {
@@ -90,21 +82,19 @@ impl Lowerer<'_> {
                 self.add(Expr::Splat { ty, value })
             }
             ExprKind::Swizzle(vector, components) => {
-                let vector = self.scalar(*vector);
-                self.add(Expr::Swizzle {
-                    vector,
-                    components: components.clone(),
-                })
+                let (vector, components) = (self.scalar(*vector), components.clone());
+                self.add(Expr::Swizzle { vector, components })
             }
             ExprKind::If {
                 branches,
                 otherwise,
             } => self.if_value(branches, *otherwise),
-            ExprKind::Array(_)
+            ExprKind::WorldAt(_)
+            | ExprKind::Array(_)
             | ExprKind::Repeat(_)
             | ExprKind::Comprehension(_)
             | ExprKind::Error(_) => {
-                unreachable!("the checker gave an array or a mistake the type of one value")
+                unreachable!("the checker gave this one value")
             }
         }
     }

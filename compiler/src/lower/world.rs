@@ -1,13 +1,13 @@
 //! Worlds: agents that read one another, phases, and folds of the world.
 //!
-//! A fold of the world in the code of agents is computed before their phase, in a phase of the world that assigns
-//! it to a state of the world that no launch sees. In world code it is an [`Expr::AcrossWorld`] where it stands:
-//! each agent evaluates an element for itself. Any other fold over the world is a loop.
+//! A fold of the world in the code of agents is computed before their phase, in a phase of the world that
+//! assigns it to a state of the world that no launch sees. In world code it is an [`Expr::AcrossWorld`]
+//! where it stands: each agent evaluates an element for itself. Any other fold over the world is a loop.
 
 use super::{Lowerer, fold, place::Place};
 use crate::{
     builtin::Fold,
-    hir::{self, AgentField, Comprehension, Domain, ExprKind, LocalId, LocalKind, StmtKind, Type},
+    hir::{self, AgentField, Comprehension, Domain, ExprKind, LocalId, LocalKind, StmtKind},
     ir::{self, BinaryOp, Expr, ExprId, LaneOp, Launch, Owner, Phase, Stmt, Value, VarId, VarKind},
 };
 use std::collections::HashSet;
@@ -161,8 +161,8 @@ impl Lowerer<'_> {
         search.reads_others || !search.found.is_empty()
     }
 
-    /// The phase of the world that computes what these blocks and values of agents fold over the world, if they
-    /// do.
+    /// The phase of the world that computes what these blocks and values of agents fold over the world, if
+    /// they do.
     pub(super) fn gather(
         &mut self,
         blocks: &[&[hir::Stmt]],
@@ -229,8 +229,8 @@ impl Lowerer<'_> {
         var
     }
 
-    /// Lets the phases of a step, or of the end, number their draws together: each goes on where those before it
-    /// ended. Where that number depends on the run, a state keeps it that no launch sees.
+    /// Lets the phases of a step, or of the end, number their draws together: each goes on where those
+    /// before it ended. Where that number depends on the run, a state keeps it that no launch sees.
     pub(super) fn number_draws(&mut self, phases: &mut [Phase]) {
         for owner in [Owner::Agent, Owner::World] {
             let drawing: Vec<(usize, VarId)> = (phases.iter().enumerate())
@@ -269,21 +269,17 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A fold over the world.
-    pub(super) fn world_fold(
-        &mut self,
-        id: hir::ExprId,
-        fold: Fold,
-        over: &Comprehension,
-        result: &Type,
-    ) -> ExprId {
+    /// A fold over a range or the world.
+    pub(super) fn fold(&mut self, id: hir::ExprId, fold: Fold, over: &Comprehension) -> ExprId {
         if let Some(&kept) = self.gathered.get(&id) {
             return self.read(kept);
         }
-        if self.owner == Owner::World && !self.in_elements {
-            return self.combine(fold, over);
+        match over.domain {
+            Domain::World if self.owner == Owner::World && !self.in_elements => {
+                self.combine(fold, over)
+            }
+            Domain::World | Domain::Range(..) => self.fold_in_order(fold, over, &self.model[id].ty),
         }
-        self.fold_in_order(fold, over, result)
     }
 
     /// A fold of the world, in world code. Each agent evaluates the element that it is.
@@ -295,32 +291,8 @@ impl Lowerer<'_> {
             let passes = self.scalar(filter);
             self.bind("passes", passes)
         });
-        let element = self.value_type(over.value);
-        let part = match (fold, element) {
-            (Fold::Count, ir::Type::Bool) => ir::Type::Bool,
-            (Fold::Count, _) => ir::Type::I32,
-            (Fold::Sum, ir::Type::Bool) => ir::Type::I32,
-            (Fold::Mean, ir::Type::Bool) => ir::Type::F32,
-            _ => element,
-        };
-        let value = self.scalar(over.value);
-        let value = match (fold, element) {
-            (Fold::Count, ir::Type::Bool) => value,
-            (Fold::Count, _) => self.int(1),
-            _ => self.as_number(value, part),
-        };
-        let value = match fold {
-            // NaN is no element.
-            Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax if part == ir::Type::F32 => {
-                let worst = self.literal(fold::worst(fold, part));
-                self.better(fold, worst, value)
-            }
-            _ => value,
-        };
-        let (value, part) = match (fold, part) {
-            (Fold::Count, ir::Type::Bool) => (self.convert(ir::Type::I32, value), ir::Type::I32),
-            _ => (value, part),
-        };
+        let value = self.part(fold, over.value);
+        let part = self.program.type_of(value);
         let neutral = match fold {
             Fold::Sum | Fold::Mean => fold::zero(part, true),
             Fold::Count => Value::I32(0),
@@ -368,6 +340,30 @@ impl Lowerer<'_> {
             Fold::Product | Fold::Min | Fold::Max | Fold::Any | Fold::All | Fold::Count => {
                 self.read(all)
             }
+        }
+    }
+
+    /// What one agent's element contributes to a fold.
+    fn part(&mut self, fold: Fold, element: hir::ExprId) -> ExprId {
+        let ty = self.value_type(element);
+        let value = self.scalar(element);
+        match fold {
+            Fold::Count if ty == ir::Type::Bool => self.convert(ir::Type::I32, value),
+            Fold::Count => self.int(1),
+            Fold::Sum => self.as_number(value, ir::Type::I32),
+            Fold::Mean => self.as_number(value, ir::Type::F32),
+            // NaN is no element.
+            Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax if ty == ir::Type::F32 => {
+                let worst = self.literal(fold::worst(fold, ty));
+                self.better(fold, worst, value)
+            }
+            Fold::Product
+            | Fold::Min
+            | Fold::Max
+            | Fold::ArgMin
+            | Fold::ArgMax
+            | Fold::Any
+            | Fold::All => value,
         }
     }
 

@@ -3,21 +3,17 @@
 use super::run_sequentially;
 use crate::{
     batch::{Batch, Deliver, Executor},
-    bind::Launch,
+    bind::{Launch, with_interpreter},
     cancel::cancellable,
     control::{Control, Keep},
     cpu::reference::{Agents, WorldRows},
     error::Error,
-    memory::{self, Need, zeroed},
+    memory::{Need, zeroed},
     results::RawResults,
     run::Device,
 };
 use rayon::prelude::*;
-use sim_compiler::{
-    artifact::Artifact,
-    ir::interpret::{Interpreter, LaunchValues},
-    manifest::Field,
-};
+use sim_compiler::{artifact::Artifact, manifest::Field};
 use std::sync::Arc;
 
 /// Agents per parallel task when rows are taken apart into fields.
@@ -129,34 +125,6 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
         }
     })?;
     Ok(launch.with_inputs(agents.inputs))
-}
-
-/// Calls `act` with an interpreter of the launch.
-///
-/// # Errors
-/// [`Error::HostMemory`] if the variables of an agent do not fit on every thread.
-pub(crate) fn with_interpreter<T>(
-    artifact: &Artifact,
-    launch: &Launch,
-    act: impl FnOnce(&Interpreter<'_>) -> T,
-) -> Result<T, Error> {
-    let values = LaunchValues {
-        generator: artifact.options.generator,
-        seed: launch.seed,
-        population: launch.population,
-        steps: launch.steps,
-        members: launch.members,
-        uniform: &launch.uniform,
-        data: &launch.tables(artifact),
-    };
-    let interpreter = Interpreter::new(&artifact.program, values);
-    let threads = rayon::current_num_threads().min(launch.agents as usize);
-    let agents = match artifact.program.has_worlds() {
-        true => u64::from(launch.members),
-        false => 1,
-    };
-    memory::check((interpreter.bytes()).saturating_mul(threads as u64 * agents))?;
-    Ok(act(&interpreter))
 }
 
 /// Copies fields out of rows of `stride` words, one row per agent.

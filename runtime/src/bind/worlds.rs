@@ -1,8 +1,7 @@
 //! Worlds of a launch: their size, and their inputs.
 
-use super::{Launch, Settings, in_range, missing, place_input};
+use super::{Launch, Settings, in_range, missing, place_input, with_interpreter};
 use crate::{
-    backend::reference::with_interpreter,
     error::Error,
     memory::{Need, zeroed},
 };

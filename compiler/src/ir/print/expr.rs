@@ -41,22 +41,10 @@ impl Printer<'_> {
         let text = |text: &str| vec![Piece::Text(text.to_owned())];
         match &self.program[id] {
             Expr::Literal(value) => text(&literal(value)),
-            Expr::Launch(Launch::Agent) => text("agent"),
-            Expr::Launch(Launch::Agents) => text("agents"),
-            Expr::Launch(Launch::Steps) => text("steps"),
-            Expr::Launch(Launch::Step) => text("step"),
-            Expr::Launch(Launch::Member) => text("member"),
-            Expr::Launch(Launch::Members) => text("members"),
-            Expr::Launch(Launch::World) => text("world"),
-            Expr::Launch(Launch::Lane { .. }) => text("lane"),
+            Expr::Launch(number) => text(launch(*number)),
             Expr::Rows(var) => text(&format!("rows({})", self.name(*var))),
             Expr::Read(var) => text(self.name(*var)),
-            Expr::Element { array, index } => {
-                let mut pieces = text(&format!("{}[", self.name(*array)));
-                pieces.push(Piece::Tree(*index, 0));
-                pieces.push(Piece::Text("]".to_owned()));
-                pieces
-            }
+            Expr::Element { array, index } => element(self.name(*array), *index),
             Expr::Swizzle { vector, components } => {
                 let letters: String = components.iter().map(|&c| letter(c)).collect();
                 vec![
@@ -103,20 +91,13 @@ impl Printer<'_> {
             Expr::Bitcast { to, value } => call(&format!("bits_{}", to.name()), &[*value]),
             Expr::Builtin(id, args) => call(id.row().name, args),
             Expr::Call(id, args) => call(&format!("{}#{}", self.program[*id].name, id.0), args),
-            Expr::RandomWord { owner, number } => match owner {
-                Owner::Agent => call("random_word", &[*number]),
-                Owner::World => call("world_word", &[*number]),
-            },
+            Expr::RandomWord { owner, number } => call(stream(*owner), &[*number]),
             Expr::Other { var, index, member } => {
-                let mut pieces = vec![
-                    Piece::Text("world[".to_owned()),
-                    Piece::Tree(*member, 0),
-                    Piece::Text(format!("].{}", self.name(*var))),
-                ];
-                if let Some(index) = index {
-                    pieces.push(Piece::Text("[".to_owned()));
-                    pieces.push(Piece::Tree(*index, 0));
-                    pieces.push(Piece::Text("]".to_owned()));
+                let mut pieces = element("world", *member);
+                pieces.push(Piece::Text(".".to_owned()));
+                match index {
+                    Some(index) => pieces.extend(element(self.name(*var), *index)),
+                    None => pieces.push(Piece::Text(self.name(*var).to_owned())),
                 }
                 pieces
             }
@@ -124,6 +105,34 @@ impl Printer<'_> {
             Expr::AcrossLanes { op, value, .. } => call(&format!("lanes_{}", op.name()), &[*value]),
         }
     }
+}
+
+fn stream(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Agent => "random_word",
+        Owner::World => "world_word",
+    }
+}
+
+fn launch(number: Launch) -> &'static str {
+    match number {
+        Launch::Agent => "agent",
+        Launch::Agents => "agents",
+        Launch::Steps => "steps",
+        Launch::Step => "step",
+        Launch::Member => "member",
+        Launch::Members => "members",
+        Launch::World => "world",
+        Launch::Lane { .. } => "lane",
+    }
+}
+
+fn element(array: &str, index: ExprId) -> Vec<Piece> {
+    vec![
+        Piece::Text(format!("{array}[")),
+        Piece::Tree(index, 0),
+        Piece::Text("]".to_owned()),
+    ]
 }
 
 fn call(name: &str, args: &[ExprId]) -> Vec<Piece> {

@@ -120,11 +120,7 @@ impl Verifier<'_> {
             Expr::Call(function, args) => self.call(*function, args),
             Expr::RandomWord { owner, number } => self.random_word(*owner, *number),
             Expr::Other { var, index, member } => self.other(*var, *index, *member),
-            Expr::AcrossWorld { op, value } => {
-                let fine = self.program.owner(self.section) == Owner::World;
-                self.require(fine, "agents combined outside a phase of the world")?;
-                self.combination(*op, self.ty(*value))
-            }
+            Expr::AcrossWorld { op, value } => self.across_world(*op, *value),
             Expr::AcrossLanes { op, lanes, value } => self.across_lanes(*op, *lanes, *value),
         }
     }
@@ -147,6 +143,12 @@ impl Verifier<'_> {
         self.require(!alone, "lanes combined where each is alone")?;
         self.require(lanes > 1, "lanes where there is but one")?;
         Ok(ty)
+    }
+
+    fn across_world(&self, op: LaneOp, value: ExprId) -> Result<Type, String> {
+        let fine = self.program.owner(self.section) == Owner::World;
+        self.require(fine, "agents combined outside a phase of the world")?;
+        self.combination(op, self.ty(value))
     }
 
     fn combination(&self, op: LaneOp, ty: Type) -> Result<Type, String> {

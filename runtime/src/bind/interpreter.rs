@@ -1,0 +1,36 @@
+//! The interpreter of the IR with the values of a launch.
+
+use super::Launch;
+use crate::{error::Error, memory};
+use sim_compiler::{
+    artifact::Artifact,
+    ir::interpret::{Interpreter, LaunchValues},
+};
+
+/// Calls `act` with an interpreter of the launch.
+///
+/// # Errors
+/// [`Error::HostMemory`] if the variables of an agent do not fit on every thread.
+pub(crate) fn with_interpreter<T>(
+    artifact: &Artifact,
+    launch: &Launch,
+    act: impl FnOnce(&Interpreter<'_>) -> T,
+) -> Result<T, Error> {
+    let values = LaunchValues {
+        generator: artifact.options.generator,
+        seed: launch.seed,
+        population: launch.population,
+        steps: launch.steps,
+        members: launch.members,
+        uniform: &launch.uniform,
+        data: &launch.tables(artifact),
+    };
+    let interpreter = Interpreter::new(&artifact.program, values);
+    let threads = rayon::current_num_threads().min(launch.agents as usize);
+    let agents = match artifact.program.has_worlds() {
+        true => u64::from(launch.members),
+        false => 1,
+    };
+    memory::check((interpreter.bytes()).saturating_mul(threads as u64 * agents))?;
+    Ok(act(&interpreter))
+}
