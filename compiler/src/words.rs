@@ -226,9 +226,9 @@ const OWN: &[(Role, Token, &str)] = {
         (
             Loop,
             Token::For,
-            "Runs once for each number of a range: `for i in 0..8 { … }`.",
+            "Runs once for each number of a range, or each agent of the world: `for i in 0..8 { … }`.",
         ),
-        (Loop, Token::In, "Stands before a range."),
+        (Loop, Token::In, "Stands before a range or `world`."),
         (
             Loop,
             Token::While,
@@ -339,6 +339,11 @@ const OTHERS: &[(Role, &str, &str)] = &[
         Role::Value,
         "agent",
         "The agent's number in the population, from 0.",
+    ),
+    (
+        Role::Value,
+        "member",
+        "The agent's place in its world, from 0.",
     ),
     (Role::Value, "agents", "The population."),
     (Role::Value, "steps", "The number of steps."),

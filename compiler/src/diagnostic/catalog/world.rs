@@ -11,7 +11,7 @@ catalog! {
     /// they need from outside.
     E0450 no_world_here(place: &str, help: &str, span: Span) {
         Diagnostic::new(format!("the agents of the world cannot be read in {place}"))
-            .at(span, "`world` has no agents here")
+            .at(span, "read here")
             .help(help)
     }
 
@@ -35,8 +35,8 @@ catalog! {
 
     /// A field that agents do not have.
     ///
-    /// Behind an agent stand its states and inputs, `member` and `agent`. Outputs are evaluated last, and what belongs to
-    /// the world is read by its own name.
+    /// Behind an agent stand its states and inputs, `member` and `agent`. Outputs are evaluated last, and what
+    /// belongs to the world is read by its own name.
     E0453 not_of_agent(name: &str, what: Option<&str>, span: Span, near: Option<&str>) {
         let report = Diagnostic::new(format!("an agent has no state or input `{name}`"));
         match what {
@@ -49,14 +49,10 @@ catalog! {
     ///
     /// `world step`, initial values of world states and world outputs run once for a world, which has many
     /// agents. They read agents by a fold, or one agent by its place.
-    E0454 many_agents(name: &str, field: bool, place: &str, span: Span) {
-        let report = Diagnostic::new(format!("`{name}` is a value of one agent, and {place} is of the world"))
-            .at(span, "which agent's?");
-        if field {
-            report.help(format!("write `mean(for other in world: other.{name})`, or `world[0].{name}`"))
-        } else {
-            report.help("`world.number` is the number of the world, and `other.agent` that of an agent")
-        }
+    E0454 many_agents(name: &str, place: &str, help: &str, span: Span) {
+        Diagnostic::new(format!("`{name}` is a value of one agent, and {place} is of the world"))
+            .at(span, "which agent's?")
+            .help(help)
     }
 
     /// A function that reads something of an agent, called in world code.
@@ -68,11 +64,11 @@ catalog! {
 
     /// `world` before a declaration that it cannot make one of the world.
     ///
-    /// `world input`, `world state`, `world output` and `world step` are one per world; the others are not one per agent
-    /// either, or have no counterpart.
+    /// `world input`, `world state`, `world output` and `world step` are one per world; the others are not one
+    /// per agent either, or have no counterpart. Alone, `world 1_000` says how many agents a world has.
     E0456 not_of_world(word: &str, span: Span) {
         Diagnostic::new(format!("there is no `world {word}`"))
-            .at(span, "`world` stands before `input`, `state`, `output` and `step`")
+            .at(span, "`world` stands before `input`, `state`, `output`, `step` or a number")
     }
 
     /// An array with an element for each agent of the world.
