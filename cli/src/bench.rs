@@ -43,8 +43,8 @@ Examples:
   simc bench portfolio.sim --data signals=signals.npy --data apex=apex.npy
 
 Results are checked before anything is timed: a GPU's against the CPU backend, the CPU's against
-the reference interpreter, for up to 256 agents (16) of the very population that is timed, in whole worlds. 99 %
-of the values of each output must agree: floats within 1e-3 of its largest value, integers exactly.
+the reference interpreter, for up to 256 agents (16) of the very population that is timed, or one world.
+99 % of the values of each output must agree: floats within 1e-3 of its largest value, integers exactly.
 Where more agents diverge, as in chaotic models, they must agree one by one after the first 16
 steps, and in their means, within 4 standard errors, after all steps. Every timed run must repeat
 the first one's bits. A model that is not verified gets no rate, and the exit code is 1.

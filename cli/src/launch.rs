@@ -117,8 +117,8 @@ pub(crate) fn data(simulation: &mut Simulation, given: &[Assignment]) -> Result<
     Ok(())
 }
 
-/// Gives the simulation its inputs, one row for each agent or world if their numbers are known: of agents, and
-/// of agents in a world.
+/// Gives the simulation its inputs, one row for each agent or world if their numbers are known: of agents,
+/// and of agents in a world.
 pub(crate) fn inputs(
     simulation: &mut Simulation,
     given: &[Assignment],

@@ -59,8 +59,8 @@ impl Target {
         })
     }
 
-    /// Writes the outputs of agents and of worlds, and says which files they are in: one, or for CSV one of each
-    /// kind, or for NPY one for each output.
+    /// Writes the outputs of agents and of worlds, and says which files they are in: one, or for CSV one of
+    /// each kind, or for NPY one for each output.
     ///
     /// # Errors
     /// Why they cannot be written.

@@ -46,15 +46,15 @@ pub struct FunctionId(pub u32);
 /// A model, lowered: what one agent does from its birth to its outputs.
 ///
 /// Per agent: `init` at birth; then `prologue`, then for every step of `first_step..end_step` each phase in
-/// order, unless the agent has stopped; then `ends` and `finish`, once all steps are done. In a run split over
-/// several dispatches the states travel through storage, and `prologue` runs again in each.
+/// order, unless the agent has stopped; then `ends` and `finish`, once all steps are done. In a run split
+/// over several dispatches the states travel through storage, and `prologue` runs again in each.
 ///
 /// # Worlds
 ///
 /// The agents of a world run each phase together: all complete one before the next begins. A phase of owner
 /// [`Owner::World`] computes values of the world: every agent of the world runs it, also those that have
-/// stopped, and all compute the same, each in copies of its own of the world's states. What differs from agent
-/// to agent reaches no state of the world and no control flow but by way of [`Expr::AcrossWorld`].
+/// stopped, and all compute the same, each in copies of its own of the world's states. What differs from
+/// agent to agent reaches no state of the world and no control flow but by way of [`Expr::AcrossWorld`].
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Every variable.
@@ -175,9 +175,9 @@ pub struct Var {
     pub len: Len,
     /// Where it lives and who may assign it.
     pub kind: VarKind,
-    /// For `Input State Output` and those of the world: its first 32-bit word in the agent's row of its kind, components and
-    /// elements following one another. For `Param`: the same in the uniform block, see `manifest`. For
-    /// `Data`: the number of its binding. For others 0.
+    /// For `Input State Output` and those of the world: its first 32-bit word in the agent's row of its kind,
+    /// components and elements following one another. For `Param`: the same in the uniform block, see
+    /// `manifest`. For `Data`: the number of its binding. For others 0.
     pub word: u32,
     /// Its declaration; empty for what the compiler made, whose name passes may drop.
     pub span: Span,
@@ -406,9 +406,9 @@ pub enum Expr {
         value: ExprId,
     },
     /// Only in a phase of a world: the values that the agents of the world have for a value, combined as a
-    /// tree: neighbours by their place in the world first (0 and 1, 2 and 3, …; a last one without a neighbour
-    /// stays), then the results likewise. All agents get the same bits; neither conditions around this expression nor
-    /// bounds of loops around it may differ from agent to agent of a world.
+    /// tree: neighbours by their place in the world first (0 and 1, 2 and 3, …; a last one without a
+    /// neighbour stays), then the results likewise. All agents get the same bits; neither conditions around
+    /// this expression nor bounds of loops around it may differ from agent to agent of a world.
     AcrossWorld {
         /// How.
         op: LaneOp,

@@ -238,8 +238,8 @@ impl<'a> Lowerer<'a> {
         self.program.phases.retain(|phase| !phase.is_empty());
     }
 
-    /// The phases of blocks that run one after another; `begin` runs at the beginning of each that agents run.
-    /// A block that reads no other agents belongs to the phase before it.
+    /// The phases of blocks that run one after another; `begin` runs at the beginning of each that agents
+    /// run. A block that reads no other agents belongs to the phase before it.
     fn phases(
         &mut self,
         blocks: Vec<(Owner, &'a hir::Block)>,

@@ -275,8 +275,8 @@ errors! {
         help(Some(other_arguments(params)))
         after(KeepBackend)
 
-    /// The model has worlds of N agents each (`world N`, `--world N`), so a population, and each part of it that
-    /// is run alone, consists of whole worlds.
+    /// The model has worlds of N agents each (`world N`, `--world N`), so a population, and each part of it
+    /// that is run alone, consists of whole worlds.
     E0718 world_cut WorldCut {
         /// What does not consist of whole worlds.
         what: &'static str,

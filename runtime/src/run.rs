@@ -140,8 +140,8 @@ impl Run {
         }
     }
 
-    /// The values of an output for all agents, or of a world output for all worlds, row by row: `f32`, `i32`, `u32` (also enums) or `bool`, as
-    /// declared.
+    /// The values of an output for all agents, or of a world output for all worlds, row by row: `f32`, `i32`,
+    /// `u32` (also enums) or `bool`, as declared.
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are
@@ -174,7 +174,8 @@ impl Run {
         })
     }
 
-    /// The values of a state after the last step for all agents, or of a world state for all worlds, row by row.
+    /// The values of a state after the last step for all agents, or of a world state for all worlds, row by
+    /// row.
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::StatesNotKept`] if states are not kept.
@@ -198,8 +199,8 @@ impl Run {
         }
     }
 
-    /// The shape `(agents, dimensions…)` of an output or state, `(worlds, dimensions…)` of one of the world; vectors
-    /// add a dimension.
+    /// The shape `(agents, dimensions…)` of an output or state, `(worlds, dimensions…)` of one of the world;
+    /// vectors add a dimension.
     ///
     /// # Errors
     /// [`Error::UnknownName`].

@@ -1,5 +1,5 @@
-//! JSON results: an object from names to nested arrays, agents or worlds outermost. JSON has no NaN and no infinity;
-//! they are the strings `"NaN"`, `"inf"` and `"-inf"`.
+//! JSON results: an object from names to nested arrays, agents or worlds outermost. JSON has no NaN and no
+//! infinity; they are the strings `"NaN"`, `"inf"` and `"-inf"`.
 
 use super::cell::Kind;
 use sim_runtime::Column;

@@ -3,7 +3,7 @@
 use super::{Checked, Checker, Global, Place};
 use crate::{
     diagnostic::catalog,
-    hir::{AgentField, BinaryOp, ExprId, ExprKind, LocalKind, StmtKind, Type},
+    hir::{AgentField, BinaryOp, ExprId, ExprKind, LocalKind, StateId, StmtKind, Type},
     ir::{Launch, Owner},
     span::Span,
     syntax::ast,
@@ -112,6 +112,21 @@ impl Checker<'_> {
         }
     }
 
+    /// Why a state cannot be assigned here, if it cannot.
+    fn fixed_state(&mut self, id: StateId, written: Span) -> Checked<Option<&'static str>> {
+        if self.in_integrate {
+            let what = "an assignment to a state";
+            return Err(self.report(catalog::control::not_in_integrate(what, written)));
+        }
+        let world = self.model[id].owner == Owner::World;
+        let changes = matches!(self.place, Place::Init | Place::Step | Place::Finish);
+        Ok(match world {
+            _ if self.of_world == world && changes => None,
+            true => Some("a state of the world, which changes only in `world step`"),
+            false => Some("a state, and states change only in `init`, `step` and `finish`"),
+        })
+    }
+
     /// May this expression be assigned? Complains if not.
     fn assignable(&mut self, target: ExprId, written: &ast::Expr) -> Checked<()> {
         if let ExprKind::Swizzle(_, components) = &self.model[target].kind
@@ -131,25 +146,11 @@ impl Checker<'_> {
                     (what, Some(local.span), help)
                 }
                 ExprKind::State(id) => {
-                    let declared = self.model[*id].span;
-                    if self.in_integrate {
-                        return Err(self.report(catalog::control::not_in_integrate(
-                            "an assignment to a state",
-                            written.span,
-                        )));
+                    let (id, declared) = (*id, self.model[*id].span);
+                    match self.fixed_state(id, written.span)? {
+                        Some(what) => (what, Some(declared), None),
+                        None => return Ok(()),
                     }
-                    let world = self.model[*id].owner == Owner::World;
-                    if self.of_world == world
-                        && matches!(self.place, Place::Init | Place::Step | Place::Finish)
-                    {
-                        return Ok(());
-                    }
-                    let what = if world {
-                        "a state of the world, which changes only in `world step`"
-                    } else {
-                        "a state, and states change only in `init`, `step` and `finish`"
-                    };
-                    (what, Some(declared), None)
                 }
                 ExprKind::Param(id) => (
                     "a param",

@@ -5,11 +5,11 @@
 //!   `x = y` and `-z` on the next line are one statement `x = y - z`, `f` and `(a)` below it are a call. No
 //!   legal statement begins with `(`, `[` or an operator, so nothing is lost. `return` takes the expression
 //!   that follows, if one follows.
-//! * One token of lookahead decides everything (two after `else` and at `world`); nothing is read twice. So the first
-//!   token that fits nowhere is the mistake, and the time is linear.
+//! * One token of lookahead decides everything (two after `else` and at `world`); nothing is read twice. So
+//!   the first token that fits nowhere is the mistake, and the time is linear.
 //! * Lines and indentation only guide recovery and messages, never what is legal.
-//! * `agents`, `steps`, `step` and `world` are words of declarations and also names inside expressions. `limit` is a
-//!   word only after the condition of `while`.
+//! * `agents`, `steps`, `step` and `world` are words of declarations and also names inside expressions.
+//!   `limit` is a word only after the condition of `while`.
 //! * The grammar gets balanced brackets (`bracket`), so all recursion is bounded; `if` values count
 //!   themselves.
 

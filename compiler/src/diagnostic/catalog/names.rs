@@ -17,7 +17,7 @@ catalog! {
             .at(span, "nothing in scope has this name");
         match (name, near) {
             ("other", None) => report.help("name an agent: `for other in world`, or `let other = world[k]`"),
-            ("self" | "this", None) => report.help("an agent's own states and inputs are read by their names"),
+            ("self" | "this", None) => report.help("an agent's own states are read by their names"),
             _ => did_you_mean(report, near),
         }
     }

@@ -7,8 +7,8 @@ catalog! {
     /// `world` where the agents of a world cannot be read.
     ///
     /// `for other in world` and `world[k]` are legal in `step`, `finish`, `output` and world code. Initial
-    /// values and `init` come before there are agents to read; a function and the body of `integrate` get what
-    /// they need from outside.
+    /// values and `init` come before there are agents to read; a function and the body of `integrate` get
+    /// what they need from outside.
     E0450 no_world_here(place: &str, help: &str, span: Span) {
         Diagnostic::new(format!("the agents of the world cannot be read in {place}"))
             .at(span, "read here")
@@ -17,8 +17,8 @@ catalog! {
 
     /// `world` where a value is needed.
     ///
-    /// `world` is a collection of agents: loop over it (`for other in world`), take one agent (`world[k]`), or
-    /// ask for its size (`len(world)`).
+    /// `world` is a collection of agents: loop over it (`for other in world`), take one agent (`world[k]`),
+    /// or ask for its size (`len(world)`).
     E0451 world_as_value(span: Span) {
         Diagnostic::new("`world` is not a value").at(span, "the agents of the world, a collection")
             .help("loop over it: `for other in world`; take an agent: `world[k].x`; or ask for `len(world)`")
@@ -26,8 +26,8 @@ catalog! {
 
     /// An agent where a value is needed.
     ///
-    /// `world[k]` and the index of `for other in world` stand for an agent. An agent can be named by a `let`, and
-    /// its states and inputs can be read; it can be neither stored nor compared.
+    /// `world[k]` and the index of `for other in world` stand for an agent. An agent can be named by a `let`,
+    /// and its states and inputs can be read; it can be neither stored nor compared.
     E0452 agent_as_value(span: Span) {
         Diagnostic::new("an agent is not a value").at(span, "an agent of the world")
             .help("read one of its states or inputs, or its number: `other.x`, `other.member`")
@@ -35,8 +35,8 @@ catalog! {
 
     /// A field that agents do not have.
     ///
-    /// Behind an agent stand its states and inputs, `member` and `agent`. Outputs are evaluated last, and what
-    /// belongs to the world is read by its own name.
+    /// Behind an agent stand its states and inputs, `member` and `agent`. Outputs are evaluated last, and
+    /// what belongs to the world is read by its own name.
     E0453 not_of_agent(name: &str, what: Option<&str>, span: Span, near: Option<&str>) {
         let report = Diagnostic::new(format!("an agent has no state or input `{name}`"));
         match what {
@@ -64,8 +64,8 @@ catalog! {
 
     /// `world` before a declaration that it cannot make one of the world.
     ///
-    /// `world input`, `world state`, `world output` and `world step` are one per world; the others are not one
-    /// per agent either, or have no counterpart. Alone, `world 1_000` says how many agents a world has.
+    /// `world input`, `world state`, `world output` and `world step` are one per world; the others are not
+    /// one per agent either, or have no counterpart. Alone, `world 1_000` says how many agents a world has.
     E0456 not_of_world(word: &str, span: Span) {
         Diagnostic::new(format!("there is no `world {word}`"))
             .at(span, "`world` stands before `input`, `state`, `output`, `step` or a number")

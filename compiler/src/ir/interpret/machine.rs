@@ -116,8 +116,8 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         self.store(&self.interpreter.program.states, states);
     }
 
-    /// Computes input number `input` of `program.input_defaults` for an agent, or for its world, and writes its
-    /// words to the row of inputs.
+    /// Computes input number `input` of `program.input_defaults` for an agent, or for its world, and writes
+    /// its words to the row of inputs.
     pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [u32]) {
         let program = self.interpreter.program;
         let default = &program.input_defaults[input];
