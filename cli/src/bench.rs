@@ -43,8 +43,8 @@ Examples:
   simc bench portfolio.sim --data signals=signals.npy --data apex=apex.npy
 
 Results are checked before anything is timed: a GPU's against the CPU backend, the CPU's against
-the reference interpreter, for up to 256 agents (16) of the very population that is timed. 99 %
-of the values of each output must agree: floats within 1e-3 of its largest value, integers exactly.
+the reference interpreter, for up to 256 agents (16) of the very population that is timed, or one world.
+99 % of the values of each output must agree: floats within 1e-3 of its largest value, integers exactly.
 Where more agents diverge, as in chaotic models, they must agree one by one after the first 16
 steps, and in their means, within 4 standard errors, after all steps. Every timed run must repeat
 the first one's bits. A model that is not verified gets no rate, and the exit code is 1.
@@ -63,6 +63,9 @@ pub(crate) struct Args {
     /// Number of steps, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count)]
     steps: Option<u32>,
+    /// Number of agents in a world, of the models that have worlds.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    world: Option<u32>,
     /// Timed runs, after the first one, which is timed separately.
     #[arg(long, value_name = "N", value_parser = number::count, default_value = "10")]
     runs: u32,
@@ -285,6 +288,12 @@ fn launched(args: &Args, model: &Model, agents: Option<u32>) -> Result<Simulatio
         simulation = simulation.steps(steps);
     }
     let manifest = &model.artifact.manifest;
+    if let Some(members) = args
+        .world
+        .filter(|_| args.files.len() == 1 || manifest.world.is_some())
+    {
+        simulation = simulation.world(members);
+    }
     let params = manifest.params.iter().map(|param| &param.field.name);
     let tables = manifest.data.iter().map(|table| &table.field.name);
     launch::params(&mut simulation, &theirs(&args.param, args, params))?;

@@ -117,16 +117,20 @@ pub(crate) fn data(simulation: &mut Simulation, given: &[Assignment]) -> Result<
     Ok(())
 }
 
-/// Gives the simulation its inputs, one row for each of `agents` agents if that number is known.
+/// Gives the simulation its inputs, one row for each agent or world if their numbers are known: of agents,
+/// and of agents in a world.
 pub(crate) fn inputs(
     simulation: &mut Simulation,
     given: &[Assignment],
-    agents: Option<u32>,
+    counts: (Option<u32>, Option<u32>),
 ) -> Result<(), Failure> {
     refuse_twins("input", given)?;
     for Assignment { name, value } in given {
         let manifest: &Manifest = simulation.manifest();
-        let fields = named(manifest.inputs.iter().map(|input| &input.field), name);
+        let of_worlds = &manifest.world_rows().inputs;
+        let all = manifest.inputs.iter().chain(of_worlds);
+        let fields = named(all.map(|input| &input.field), name);
+        let of_world = of_worlds.iter().any(|input| fields.contains(&&input.field));
         if fields.is_empty() {
             simulation.set_input(name, 0.0_f32)?;
             continue;
@@ -137,7 +141,7 @@ pub(crate) fn inputs(
             Form::Npy | Form::Json => single(&path, "input", name, &fields)?,
         };
         for input in inputs {
-            check_agents(&path, &input, agents)?;
+            check_rows(&path, &input, of_world, counts)?;
             let name = input.name.clone();
             simulation.set_input(&name, array(input))?;
         }
@@ -195,19 +199,37 @@ fn single(path: &Path, role: &str, name: &str, fields: &[&Field]) -> Result<Vec<
 }
 
 /// The runtime checks this too, but does not know the file.
-fn check_agents(path: &Path, input: &Loaded, agents: Option<u32>) -> Result<(), Failure> {
+fn check_rows(
+    path: &Path,
+    input: &Loaded,
+    of_world: bool,
+    (agents, members): (Option<u32>, Option<u32>),
+) -> Result<(), Failure> {
     let found = input.shape[0];
-    let Some(agents) = agents.filter(|&agents| agents != found) else {
+    let rows = match (agents, members) {
+        (Some(agents), Some(members)) if of_world => agents.checked_div(members),
+        (agents, _) => agents.filter(|_| !of_world),
+    };
+    let Some(rows) = rows.filter(|&rows| rows != found) else {
         return Ok(());
     };
-    let expected = [&[agents], &input.shape[1..]].concat();
+    let expected = [&[rows], &input.shape[1..]].concat();
+    let help = match members.filter(|_| of_world) {
+        Some(members) => format!(
+            "every world needs one row: give a file of {rows} rows, or `--agents {}`",
+            u64::from(found) * u64::from(members)
+        ),
+        None => {
+            format!("every agent needs one row: give a file of {rows} rows, or `--agents {found}`")
+        }
+    };
     Err(problem::table_shape(
         path,
         "input",
         &input.name,
         &describe(input.scalar, &expected),
         &describe(input.scalar, &input.shape),
-        &format!("every agent needs one row: give a file of {agents} rows, or `--agents {found}`"),
+        &help,
     )
     .into())
 }

@@ -6,8 +6,10 @@ use crate::{
     problem,
     table::{Form, csv, json, npy},
 };
-use sim_runtime::Column;
+use serde::Serialize;
+use sim_runtime::Run;
 use std::{
+    fmt,
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
@@ -20,6 +22,27 @@ use std::{
 pub(crate) struct Target {
     path: PathBuf,
     form: Form,
+}
+
+/// A file that holds outputs.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Written {
+    path: PathBuf,
+    /// Is each of its rows one of a world?
+    #[serde(skip)]
+    of_worlds: bool,
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = if self.of_worlds {
+            ", a row per world"
+        } else {
+            ""
+        };
+        write!(f, "{}{rows}", self.path.display())
+    }
 }
 
 impl Target {
@@ -36,40 +59,50 @@ impl Target {
         })
     }
 
-    /// Writes the outputs, and says which files they are in: one, or for NPY one for each output.
+    /// Writes the outputs of agents and of worlds, and says which files they are in: one, or for CSV one of
+    /// each kind, or for NPY one for each output.
     ///
     /// # Errors
     /// Why they cannot be written.
-    pub(crate) fn write(
-        &self,
-        columns: &[Column],
-        cancel: &AtomicBool,
-    ) -> Result<Vec<PathBuf>, Failure> {
+    pub(crate) fn write(&self, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
+        let (agents, worlds) = (run.outputs(), run.world_outputs());
+        let all = || agents.iter().chain(worlds);
+        let mut paths = Vec::new();
         match self.form {
             Form::Csv => {
-                replace(&self.path, |out| csv::write(columns, out, cancel))?;
-                Ok(vec![self.path.clone()])
+                let tables = [(agents, false), (worlds, true)];
+                let tables = tables.into_iter().filter(|(table, _)| !table.is_empty());
+                for ((table, of_worlds), name) in tables.zip([None, Some("world")]) {
+                    let path = name.map_or_else(|| self.path.clone(), |name| self.path_of(name));
+                    replace(&path, |out| csv::write(table, out, cancel))?;
+                    paths.push(Written { path, of_worlds });
+                }
             }
             Form::Json => {
-                replace(&self.path, |out| json::write(columns, out, cancel))?;
-                Ok(vec![self.path.clone()])
+                replace(&self.path, |out| json::write(all(), out, cancel))?;
+                let path = self.path.clone();
+                paths.push(Written {
+                    path,
+                    of_worlds: false,
+                });
             }
             Form::Npy => {
-                let mut paths = Vec::new();
-                for column in columns {
-                    let path = match columns {
-                        [_] => self.path.clone(),
-                        _ => self.path_of(&column.field.name),
+                let alone = all().count() == 1;
+                for (at, column) in all().enumerate() {
+                    let of_worlds = at >= agents.len();
+                    let path = match alone {
+                        true => self.path.clone(),
+                        false => self.path_of(&column.field.name),
                     };
                     replace(&path, |out| npy::write(column, out, cancel))?;
-                    paths.push(path);
+                    paths.push(Written { path, of_worlds });
                 }
-                Ok(paths)
             }
         }
+        Ok(paths)
     }
 
-    /// `run.npy` for the output `price` is `run.price.npy`.
+    /// `run.npy` for the output `price` is `run.price.npy`, `run.csv` for those of worlds `run.world.csv`.
     fn path_of(&self, output: &str) -> PathBuf {
         let ending = self.path.extension().unwrap_or_default();
         let mut name = self.path.file_stem().unwrap_or_default().to_owned();

@@ -29,8 +29,9 @@ Examples:
   simc run gbm.sim --json | jq '.outputs[0].mean'
 
 The same model, values, seed and backend repeat a run to the bit. Files are CSV with
-a header or NumPy's NPY; one CSV row is one agent (--input, --output) or one outermost element
-(--data).")]
+a header or NumPy's NPY; one CSV row is one agent or world (--input, --output) or one outermost
+element (--data). Outputs of worlds beside those of agents go to a CSV file of their own,
+paths.world.csv.")]
 pub(crate) struct Args {
     /// Model to run.
     #[arg(value_name = "FILE")]
@@ -61,13 +62,13 @@ pub(crate) struct Args {
     /// File of a data table, .csv or .npy.
     #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
     data: Vec<Assignment>,
-    /// File of an input of all agents, .csv or .npy.
+    /// File of an input of all agents or all worlds, .csv or .npy.
     #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
     input: Vec<Assignment>,
     /// Where to run.
     #[arg(long, value_enum, default_value = "auto")]
     backend: Backend,
-    /// File for the outputs of all agents: .csv, .npy or .json.
+    /// File for the outputs of all agents and worlds: .csv, .npy or .json.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print the summary as JSON.
@@ -126,7 +127,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let started = Instant::now();
     let artifact = args.compilation.compile(&source)?;
     let compile = started.elapsed().as_secs_f64();
-    if target.is_some() && artifact.manifest.outputs.is_empty() {
+    let manifest = &artifact.manifest;
+    if target.is_some() && manifest.outputs.is_empty() && manifest.world_rows().outputs.is_empty() {
         return Err(problem::no_outputs().into());
     }
     let started = Instant::now();
@@ -149,9 +151,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         load,
         total: called.elapsed().as_secs_f64(),
     };
-    let mut summary = Summary::of(&run, &simulation.manifest().outputs, own)?;
+    let mut summary = Summary::of(&run, simulation.manifest(), own)?;
     // The summary is printed even where the files cannot be written, so that the work is not lost.
-    let written = match target.map(|target| target.write(run.outputs(), cancel)) {
+    let written = match target.map(|target| target.write(&run, cancel)) {
         Some(Ok(files)) => {
             summary.wrote(files);
             Ok(())
@@ -189,9 +191,13 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
     if let Some(population) = args.population {
         simulation = simulation.population(population);
     }
-    let agents = args.agents.or(simulation.manifest().agents);
+    let manifest = simulation.manifest();
+    let agents = args.agents.or(manifest.agents);
+    let members = args
+        .world
+        .or(manifest.world.as_ref().and_then(|world| world.members));
     launch::params(&mut simulation, &args.param)?;
     launch::data(&mut simulation, &args.data)?;
-    launch::inputs(&mut simulation, &args.input, agents)?;
+    launch::inputs(&mut simulation, &args.input, (agents, members))?;
     Ok(simulation)
 }

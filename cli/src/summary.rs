@@ -4,21 +4,25 @@ use crate::{
     costs::{Costs, Own},
     failure::Failure,
     number::grouped,
+    output::Written,
     table::spellings,
 };
 use serde::{Serialize, Serializer};
-use sim_compiler::manifest::Field;
+use sim_compiler::manifest::{Field, Manifest};
 use sim_runtime::{Device, Report, Run, Statistics};
-use std::{fmt::Write, path::PathBuf};
+use std::fmt::Write;
 
 /// All that is said about a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary {
     outputs: Vec<Row>,
+    world_outputs: Vec<Row>,
     backend: &'static str,
     reason: String,
     adapter: Option<Adapter>,
     agents: u32,
+    /// Worlds, where the model has any.
+    worlds: Option<u32>,
     first_agent: u32,
     population: u32,
     steps: u32,
@@ -35,14 +39,14 @@ pub(crate) struct Summary {
     passes: u32,
     telemetry: Costs,
     kernel: Vec<String>,
-    written: Vec<PathBuf>,
+    written: Vec<Written>,
 }
 
 /// One output, or one element of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     name: String,
-    /// Values per agent that the row is about.
+    /// Values per agent or world that the row is about.
     elements: u32,
     count: u64,
     mean: Option<Number>,
@@ -79,8 +83,8 @@ impl Serialize for Number {
 }
 
 impl Summary {
-    /// Of a run of a model with these outputs.
-    pub(crate) fn of(run: &Run, outputs: &[Field], own: Own) -> Result<Summary, Failure> {
+    /// Of a run of a model.
+    pub(crate) fn of(run: &Run, manifest: &Manifest, own: Own) -> Result<Summary, Failure> {
         let report: &Report = run.report();
         let (backend, adapter) = match &report.backend {
             Device::Cpu(_) => ("cpu", None),
@@ -100,16 +104,21 @@ impl Summary {
             0 => 0.0,
             steps => steps as f64 / report.run_seconds,
         };
-        let mut lines = Vec::new();
-        for field in outputs {
-            lines.extend(rows(field, run.statistics(&field.name)?));
-        }
+        let lines = |fields: &[Field]| -> Result<Vec<Row>, Failure> {
+            let mut lines = Vec::new();
+            for field in fields {
+                lines.extend(rows(field, run.statistics(&field.name)?));
+            }
+            Ok(lines)
+        };
         Ok(Summary {
-            outputs: lines,
+            outputs: lines(&manifest.outputs)?,
+            world_outputs: lines(&manifest.world_rows().outputs)?,
             backend,
             reason: report.reason.clone(),
             adapter,
             agents: report.agents,
+            worlds: manifest.world.as_ref().map(|_| report.worlds),
             first_agent: report.first_agent,
             population: report.population,
             steps: report.steps,
@@ -131,7 +140,7 @@ impl Summary {
     }
 
     /// Notes the files that hold the outputs.
-    pub(crate) fn wrote(&mut self, files: Vec<PathBuf>) {
+    pub(crate) fn wrote(&mut self, files: Vec<Written>) {
         self.written = files;
     }
 
@@ -165,6 +174,11 @@ impl Summary {
                 ),
             },
         );
+        if let Some(worlds) = self.worlds {
+            let members = self.agents.checked_div(worlds).unwrap_or_default();
+            let (worlds, members) = (grouped(worlds.into()), grouped(members.into()));
+            line("worlds", format!("{worlds} of {members} agents"));
+        }
         let steps = grouped(self.steps.into());
         line(
             "steps",
@@ -203,21 +217,22 @@ impl Summary {
             );
         }
         for path in &self.written {
-            line("written", path.display().to_string());
+            line("written", path.to_string());
         }
         text
     }
 
     /// The rows of the outputs, numbers flush right.
     fn table(&self) -> String {
-        if self.outputs.is_empty() {
+        if self.outputs.is_empty() && self.world_outputs.is_empty() {
             return "the model has no outputs\n\n".to_owned();
         }
         const HEAD: [&str; 10] = [
             "output", "count", "mean", "std dev", "min", "25 %", "median", "75 %", "max", "NaN",
         ];
         let mut lines: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
-        lines.extend(self.outputs.iter().map(Row::cells));
+        lines.extend(self.outputs.iter().map(|row| row.cells("")));
+        lines.extend(self.world_outputs.iter().map(|row| row.cells("world ")));
         aligned(&lines)
     }
 }
@@ -284,11 +299,12 @@ impl Row {
         }
     }
 
-    fn cells(&self) -> [String; 10] {
+    /// The cells, with what stands before the name.
+    fn cells(&self, owner: &str) -> [String; 10] {
         let name = if self.elements > 1 {
-            format!("{} (all {} values)", self.name, self.elements)
+            format!("{owner}{} (all {} values)", self.name, self.elements)
         } else {
-            self.name.clone()
+            format!("{owner}{}", self.name)
         };
         let number = |number: Option<Number>| {
             number.map_or_else(|| "-".to_owned(), |Number(value)| significant(value, 7))
@@ -308,7 +324,7 @@ impl Row {
     }
 }
 
-/// A row per value of an agent, or one over all if there are many.
+/// A row per value of an agent or a world, or one over all if there are many.
 pub(crate) fn rows(field: &Field, statistics: Vec<Statistics>) -> Vec<Row> {
     let width = field.values();
     if let [all] = statistics[..]

@@ -318,6 +318,9 @@ impl<'a> Checker<'a> {
     }
 
     fn bind(&mut self, name: &ast::Name, binding: Binding) {
+        if ty::is_built_in(&name.text) {
+            self.report(catalog::names::builtin_name(&name.text, name.span));
+        }
         let scope = self.scopes.last_mut().expect("a block has opened a scope");
         if let Some((_, first)) = scope.insert(name.text.clone(), (binding, name.span)) {
             self.report(catalog::names::duplicate_declaration(

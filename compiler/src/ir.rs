@@ -175,10 +175,9 @@ pub struct Var {
     pub len: Len,
     /// Where it lives and who may assign it.
     pub kind: VarKind,
-    /// For `Input State Output` and those of the world: its first 32-bit word in the agent's row of its
-    /// kind, components and elements following one another. For `Param`: the same in the uniform block, see
-    /// `manifest`. For
-    /// `Data`: the number of its binding. For others 0.
+    /// For `Input State Output` and those of the world: its first 32-bit word in the agent's row of its kind,
+    /// components and elements following one another. For `Param`: the same in the uniform block, see
+    /// `manifest`. For `Data`: the number of its binding. For others 0.
     pub word: u32,
     /// Its declaration; empty for what the compiler made, whose name passes may drop.
     pub span: Span,

@@ -54,6 +54,8 @@ pub struct Declaration {
     pub value: Option<String>,
     /// Is its type written out?
     pub typed: bool,
+    /// Does `world` stand before it?
+    pub of_world: bool,
     /// The struct of a field, the enum of a variant, the function of a parameter.
     pub owner: Option<usize>,
 }
@@ -102,6 +104,10 @@ pub enum Members {
     Components(usize),
     /// The fields or variants of the declaration whose name stands there.
     Of(Span),
+    /// The states and inputs of an agent of the world, and its numbers.
+    OfAgent,
+    /// The number of the world.
+    OfWorld,
 }
 
 /// What the checker records as it goes, by the places of names.
@@ -202,6 +208,12 @@ impl Names {
 }
 
 impl Declaration {
+    /// What messages and editors call it.
+    pub fn describe(&self) -> String {
+        let world = if self.of_world { "world " } else { "" };
+        format!("{world}{}", self.kind.describe())
+    }
+
     /// Can its name be used at a place?
     fn reaches(&self, at: usize) -> bool {
         let scope = self.scope.range();

@@ -195,7 +195,7 @@ const OWN: &[(Role, Token, &str)] = {
             Declaration,
             Token::World,
             "How many agents a world has: `world 1_000`; before `input`, `state`, `output` or `step`, one of \
-             the world; in expressions, the agents of the world.",
+             the world.",
         ),
         (Reserved, Token::Observe, "Reserved: it means nothing yet."),
         (Reserved, Token::Record, "Reserved: it means nothing yet."),
@@ -226,9 +226,9 @@ const OWN: &[(Role, Token, &str)] = {
         (
             Loop,
             Token::For,
-            "Runs once for each number of a range: `for i in 0..8 { … }`.",
+            "Runs once for each number of a range, or each agent of the world: `for i in 0..8 { … }`.",
         ),
-        (Loop, Token::In, "Stands before a range."),
+        (Loop, Token::In, "Stands before a range or `world`."),
         (
             Loop,
             Token::While,
@@ -340,8 +340,19 @@ const OTHERS: &[(Role, &str, &str)] = &[
         "agent",
         "The agent's number in the population, from 0.",
     ),
+    (
+        Role::Value,
+        "member",
+        "The agent's place in its world, from 0.",
+    ),
     (Role::Value, "agents", "The population."),
     (Role::Value, "steps", "The number of steps."),
+    (
+        Role::Value,
+        "world",
+        "The agents of the world: `for other in world`, `world[k].x`, `len(world)`; `world.number` is its \
+         number.",
+    ),
 ];
 
 #[cfg(test)]
@@ -367,7 +378,11 @@ mod tests {
     #[test]
     fn values_are_values() {
         for word in words().filter(|word| word.role == Role::Value) {
-            let model = format!("agents 1\nsteps 1\noutput x = {}\n", word.text);
+            let value = match word.text {
+                "world" => "len(world)",
+                text => text,
+            };
+            let model = format!("agents 1\nsteps 1\noutput x = {value}\n");
             assert!(crate::compile(&model).is_ok(), "`{}`", word.text);
         }
     }

@@ -33,9 +33,9 @@
 
 (defconst sim--phases '("finish" "init" "step"))
 (defconst sim--booleans '("false" "true"))
-(defconst sim--reserved '("every" "observe" "other" "record" "world"))
+(defconst sim--reserved '("die" "near" "observe" "record" "spawn"))
 (defconst sim--types '("bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
-(defconst sim--values '("agent" "agents" "steps"))
+(defconst sim--values '("agent" "agents" "member" "steps"))
 
 (defconst sim--functions
   '(

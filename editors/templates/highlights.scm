@@ -7,7 +7,11 @@
 ; Words
 (agents_declaration "agents" @keyword)
 (steps_declaration "steps" @keyword)
-(step_declaration "step" @keyword)
+(world_declaration "world" @keyword)
+(input_declaration "world" @keyword)
+(state_declaration "world" @keyword)
+(output_declaration "world" @keyword)
+(step_declaration ["world" "step"] @keyword)
 ["init" "finish" "const" "param" "data" "input" "state" "output"] @keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.type

@@ -64,7 +64,7 @@
     ("\\_<\\(struct\\|enum\\)\\s-+\\(\\w+\\)" (1 font-lock-keyword-face) (2 font-lock-type-face))
     ("\\_<\\(integrate\\)\\s-+\\(\\w+\\)" (1 font-lock-keyword-face) (2 font-lock-constant-face))
     ("\\_<\\(step\\)\\s-+\\(\\w+\\)\\s-*{" (1 font-lock-keyword-face) (2 font-lock-variable-name-face))
-    ("\\(?:^\\|[;}]\\)\\s-*\\(agents\\|steps\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
+    ("\\(?:^\\|[;}]\\)\\s-*\\(agents\\|steps\\|world\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
     ("[])}[:alnum:]_.]\\s-+\\(limit\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
     (,(sim--any sim--words) . font-lock-keyword-face)
     (,(sim--any sim--functions "\\s-*(") (1 font-lock-builtin-face))

@@ -41,7 +41,7 @@ syn match simPhase '\<\%({{bar phase}}\)\>\%(\s*(\)\@!' nextgroup=simDeclared sk
 syn keyword simDeclaration const param data input state output nextgroup=simDeclared skipwhite skipempty
 syn keyword simDeclaration fn nextgroup=simFunction skipwhite skipempty
 syn keyword simDeclaration struct enum nextgroup=simTypeDeclared skipwhite skipempty
-syn match simDeclaration '\%(\%(^\|[;}]\)\s*\)\@40<=\<\%(agents\|steps\)\ze\s\+[[:alnum:]_.(]'
+syn match simDeclaration '\%(\%(^\|[;}]\)\s*\)\@40<=\<\%(agents\|steps\|world\)\ze\s\+[[:alnum:]_.(]'
 syn match simDeclared '\h\w*' contained
 syn match simFunction '\h\w*' contained
 syn match simMethod '\h\w*' contained

@@ -47,6 +47,7 @@ module.exports = grammar({
       choice(
         $.agents_declaration,
         $.steps_declaration,
+        $.world_declaration,
         $.const_declaration,
         $.param_declaration,
         $.data_declaration,
@@ -63,14 +64,15 @@ module.exports = grammar({
 
     agents_declaration: ($) => seq("agents", field("value", $.expression)),
     steps_declaration: ($) => seq("steps", field("value", $.expression)),
+    world_declaration: ($) => seq("world", field("value", $.expression)),
     const_declaration: ($) => seq("const", $._named, optional($._typed), $._valued),
     param_declaration: ($) =>
       seq("param", $._named, optional($._typed), optional($._valued), optional(seq("in", field("range", $.range)))),
     data_declaration: ($) => seq("data", $._named, $._typed),
     input_declaration: ($) =>
-      seq("input", $._named, optional($._typed), optional(choice($._valued, seq("~", field("distribution", $.expression))))),
-    state_declaration: ($) => seq("state", $._named, optional($._typed), $._valued),
-    output_declaration: ($) => seq("output", $._named, optional($._typed), optional($._valued)),
+      seq(optional("world"), "input", $._named, optional($._typed), optional(choice($._valued, seq("~", field("distribution", $.expression))))),
+    state_declaration: ($) => seq(optional("world"), "state", $._named, optional($._typed), $._valued),
+    output_declaration: ($) => seq(optional("world"), "output", $._named, optional($._typed), optional($._valued)),
 
     function_declaration: ($) =>
       seq("fn", $._named, field("parameters", $.parameters), optional(seq("->", field("result", $.type))), field("body", $.block)),
@@ -86,7 +88,7 @@ module.exports = grammar({
     variant: ($) => $._named,
 
     init_declaration: ($) => seq("init", field("body", $.block)),
-    step_declaration: ($) => seq("step", optional(field("index", $.name)), field("body", $.block)),
+    step_declaration: ($) => seq(optional("world"), "step", optional(field("index", $.name)), field("body", $.block)),
     finish_declaration: ($) => seq("finish", field("body", $.block)),
 
     _named: ($) => field("name", $.name),
@@ -153,7 +155,9 @@ module.exports = grammar({
         optional(seq("else", field("alternative", choice($.if_statement, $.block)))),
       ),
     for_statement: ($) =>
-      seq("for", field("index", $.name), "in", field("range", $.range), field("body", $.block)),
+      seq("for", field("index", $.name), "in", $._domain, field("body", $.block)),
+    // `world` alone is all agents of the world; before `[`, `.` or `..` it begins an expression.
+    _domain: ($) => choice(field("range", $.range), field("agents", alias("world", $.identifier))),
     while_statement: ($) =>
       seq("while", field("condition", $.expression), optional(seq("limit", field("limit", $.expression))), field("body", $.block)),
     match_statement: ($) => seq("match", field("value", $.expression), field("body", $.match_block)),
@@ -235,7 +239,7 @@ module.exports = grammar({
         "for",
         field("index", $.name),
         "in",
-        field("range", $.range),
+        $._domain,
         optional(seq("if", field("filter", $.expression))),
         ":",
         field("value", $.expression),
@@ -267,8 +271,8 @@ module.exports = grammar({
     boolean: (_) => choice("true", "false"),
 
     name: ($) => $._word,
-    // `agents` and `steps` are words of declarations and values, too.
-    identifier: ($) => choice($._word, "agents", "steps"),
+    // `agents`, `steps` and `world` are words of declarations and values, too.
+    identifier: ($) => choice($._word, "agents", "steps", "world"),
     _word: (_) => /[A-Za-z_][A-Za-z0-9_]*/,
   },
 });

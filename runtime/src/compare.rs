@@ -84,6 +84,12 @@ impl fmt::Display for Difference {
 pub fn compare(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Difference> {
     outputs(got, expected, tolerance)?;
     columns("states", got.states(), expected.states(), tolerance)?;
+    columns(
+        "world states",
+        got.world_states(),
+        expected.world_states(),
+        tolerance,
+    )?;
     let ends = |run: &Run| -> Option<Vec<(u32, bool)>> {
         let (steps, stopped) = (run.steps().ok()?, run.stopped().ok()?);
         Some(steps.zip(stopped).collect())
@@ -120,7 +126,13 @@ pub fn compare(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Di
 /// # Errors
 /// The first difference.
 pub fn outputs(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Difference> {
-    columns("outputs", got.outputs(), expected.outputs(), tolerance)
+    columns("outputs", got.outputs(), expected.outputs(), tolerance)?;
+    columns(
+        "world outputs",
+        got.world_outputs(),
+        expected.world_outputs(),
+        tolerance,
+    )
 }
 
 /// Holds names, types, shapes and lengths of a run's outputs against those of another, for tests that compare
@@ -129,21 +141,30 @@ pub fn outputs(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Di
 /// # Errors
 /// Both lists, if they differ.
 pub fn layouts(got: &Run, expected: &Run) -> Result<(), Difference> {
-    heads("outputs", got.outputs(), expected.outputs())
+    heads("outputs", got.outputs(), expected.outputs())?;
+    heads(
+        "world outputs",
+        got.world_outputs(),
+        expected.world_outputs(),
+    )
 }
 
-/// The outputs of a run, for the agents that `expected` has: the first ones of the run. And those of
-/// `expected`.
+/// The outputs of a run, for the agents and worlds that `expected` has: the first ones of the run. And those
+/// of `expected`.
 ///
 /// # Errors
 /// Both lists, if names, types, shapes or lengths differ then.
 pub fn first_agents(got: &Run, expected: &Run) -> Result<Vec<(Column, Column)>, Difference> {
-    let agents = expected.report().agents as usize;
-    let got: Vec<Column> = (got.outputs().iter())
-        .map(|column| column.first_agents(agents))
-        .collect();
-    heads("outputs", &got, expected.outputs())?;
-    Ok(got.into_iter().zip(expected.outputs().to_vec()).collect())
+    let (agents, worlds) = (expected.report().agents, expected.report().worlds);
+    let of_agents = got
+        .outputs()
+        .iter()
+        .map(|column| column.first_agents(agents as usize));
+    let of_worlds = (got.world_outputs().iter()).map(|column| column.first_agents(worlds as usize));
+    let got: Vec<Column> = of_agents.chain(of_worlds).collect();
+    let expected = [expected.outputs(), expected.world_outputs()].concat();
+    heads("outputs", &got, &expected)?;
+    Ok(got.into_iter().zip(expected).collect())
 }
 
 /// Holds columns against others: names, types, shapes and lengths of all first.

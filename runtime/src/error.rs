@@ -159,8 +159,8 @@ errors! {
         /// `agents`, `steps` or `world`.
         what: &'static str,
     }
-        says("neither the model nor the launch says how many {what}")
-        help(Some(format!("give a number of {what}, or write `{what} 1_000` into the model")))
+        says("neither the model nor the launch says what `{what}` is")
+        help(Some(format!("give it a number, or write `{what} 1_000` into the model")))
         after(KeepBackend)
 
     /// A run has at least one agent. `agent` and `agents` are i32 values in the model, so there are at most

@@ -140,8 +140,8 @@ impl Run {
         }
     }
 
-    /// The values of an output for all agents, or of a world output for all worlds, row by row: `f32`,
-    /// `i32`, `u32` (also enums) or `bool`, as declared.
+    /// The values of an output for all agents, or of a world output for all worlds, row by row: `f32`, `i32`,
+    /// `u32` (also enums) or `bool`, as declared.
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are
@@ -199,8 +199,8 @@ impl Run {
         }
     }
 
-    /// The shape `(agents, dimensions…)` of an output or state, `(worlds, dimensions…)` of one of the
-    /// world; vectors add a dimension.
+    /// The shape `(agents, dimensions…)` of an output or state, `(worlds, dimensions…)` of one of the world;
+    /// vectors add a dimension.
     ///
     /// # Errors
     /// [`Error::UnknownName`].

@@ -142,8 +142,8 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Sets an input: one row per agent (or world) of this run, in order, or one number for all of them.
-    /// The number of rows is checked when the run starts.
+    /// Sets an input: one row per agent (or world) of this run, in order, or one number for all of them. The
+    /// number of rows is checked when the run starts.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or the error of values of the wrong type.

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Any other word is an error: a comment of the model's own is documentation, `//!` or `///`. `within` is a
-//! part of the largest number that is expected of an output.
+//! part of the largest number that is expected of an output. Values of worlds stand like those of agents, and
+//! `run world=2` gives their size.
 
 use sim_compiler::manifest::{Field, Scalar};
 use sim_runtime::{Array, Run, Simulation};
@@ -106,6 +107,7 @@ impl Head {
                 "agents" => simulation.agents(count()? as u32),
                 "steps" => simulation.steps(count()? as u32),
                 "seed" => simulation.seed(count()?),
+                "world" => simulation.world(count()? as u32),
                 "first_agent" => simulation.first_agent(count()? as u32),
                 _ => {
                     let name = key
@@ -134,14 +136,9 @@ impl Head {
             simulation = simulation.data(name, array).map_err(text)?;
         }
         for (name, values) in &self.inputs {
-            let field = find(
-                simulation
-                    .manifest()
-                    .inputs
-                    .iter()
-                    .map(|input| &input.field),
-                name,
-            )?;
+            let manifest = simulation.manifest();
+            let inputs = manifest.inputs.iter().chain(&manifest.world_rows().inputs);
+            let field = find(inputs.map(|input| &input.field), name)?;
             let array = array(field.scalar, values);
             simulation = simulation.input(name, array).map_err(text)?;
         }
@@ -154,13 +151,12 @@ impl Head {
     /// The first difference.
     pub fn compare(&self, run: &Run) -> Result<(), String> {
         for (kind, name, expected) in &self.expected {
-            let columns = if *kind == Kind::Output {
-                run.outputs()
-            } else {
-                run.states()
+            let (agents, worlds) = match kind {
+                Kind::Output => (run.outputs(), run.world_outputs()),
+                Kind::State => (run.states(), run.world_states()),
             };
+            let mut columns = agents.iter().chain(worlds);
             let column = columns
-                .iter()
                 .find(|column| column.field.name == *name)
                 .ok_or(format!("no `{name}` in the run"))?;
             let got = floats(&column.values.words(), column.field.scalar);

@@ -171,9 +171,7 @@ impl Row {
             device,
             driver,
             verified: agreement.name(),
-            outputs: first
-                .outputs()
-                .iter()
+            outputs: (first.outputs().iter().chain(first.world_outputs()))
                 .flat_map(|column| summary::rows(&column.field, column.statistics()))
                 .collect(),
             compile_ms: ms(compile_seconds),

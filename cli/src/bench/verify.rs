@@ -62,7 +62,9 @@ pub(crate) fn verify(
         Device::Cpu(_) => (Backend::Reference, SMALL_SAMPLE),
         Device::Reference => (Backend::Cpu, SMALL_SAMPLE),
     };
-    let sample = sample.min(report.agents);
+    // Whole worlds, at least one.
+    let members = report.agents.checked_div(report.worlds).unwrap_or(1).max(1);
+    let sample = sample.next_multiple_of(members).min(report.agents);
     let other = start(sample)?.backend(backend);
     let differ = |difference: Difference| Unmeasured::Unverified(difference.to_string());
     let full = compare(first, &other.run_with(control)?).map_err(differ)?;

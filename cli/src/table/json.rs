@@ -1,5 +1,5 @@
-//! JSON results: an object from names to nested arrays, agents outermost. JSON has no NaN and no infinity;
-//! they are the strings `"NaN"`, `"inf"` and `"-inf"`.
+//! JSON results: an object from names to nested arrays, agents or worlds outermost. JSON has no NaN and no
+//! infinity; they are the strings `"NaN"`, `"inf"` and `"-inf"`.
 
 use super::cell::Kind;
 use sim_runtime::Column;
@@ -8,12 +8,12 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Writes all outputs of all agents, one agent a line.
+/// Writes all outputs of all agents or worlds, one agent a line.
 ///
 /// # Errors
 /// What the operating system says, and `Interrupted` if `cancel` is set.
-pub(crate) fn write(
-    columns: &[Column],
+pub(crate) fn write<'c>(
+    columns: impl Iterator<Item = &'c Column>,
     out: &mut impl Write,
     cancel: &AtomicBool,
 ) -> io::Result<()> {

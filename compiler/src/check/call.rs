@@ -72,6 +72,9 @@ impl Checker<'_> {
 
     fn unknown_function(&mut self, callee: &ast::Name) -> Reported {
         let name = callee.text.as_str();
+        if name == "world" {
+            return self.report(catalog::world::world_as_value(callee.span));
+        }
         let local = self
             .scopes
             .iter()

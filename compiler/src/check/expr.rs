@@ -22,6 +22,12 @@ impl Checker<'_> {
     /// Checks an expression. `want` is the type that its context expects, if it is known; it only guides
     /// literals, the result may have another type.
     pub(super) fn expr(&mut self, expr: &ast::Expr, want: Option<&Type>) -> ExprId {
+        let id = self.expr_or_agent(expr, want);
+        self.no_agent(id)
+    }
+
+    /// Checks an expression that may stand for an agent: the value of a `let`, and what is before a `.`.
+    pub(super) fn expr_or_agent(&mut self, expr: &ast::Expr, want: Option<&Type>) -> ExprId {
         self.count_evaluation();
         let checked = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.expr_inner(expr, want));
         checked.unwrap_or_else(|reported| self.error(expr.span, reported))
@@ -48,7 +54,7 @@ impl Checker<'_> {
                 Ok(self.constant_node(Constant::Value(Value::Bool(*value)), Type::BOOL, span))
             }
             ast::ExprKind::Name(name) => self.name(name, span),
-            ast::ExprKind::Paren(inner) => Ok(self.expr(inner, want)),
+            ast::ExprKind::Paren(inner) => Ok(self.expr_or_agent(inner, want)),
             ast::ExprKind::Unary(op, operand) => self.unary(*op, operand, want, span),
             ast::ExprKind::Binary(op, left, right) => self.binary(*op, left, right, want, span),
             ast::ExprKind::Call { callee, args } => self.call(callee, args, want, span),

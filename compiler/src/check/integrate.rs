@@ -4,6 +4,7 @@ use super::{Checked, Checker, Global, Place};
 use crate::{
     diagnostic::catalog,
     hir::{Method, StateId, Stmt, StmtKind, Type},
+    ir::Owner,
     span::Span,
     syntax::ast,
 };
@@ -24,7 +25,7 @@ impl<'a> Checker<'a> {
             return Err(self.report(catalog::control::integrate_in_function(span)));
         }
         if self.of_world {
-            let help = "integrate a state of the agents, or write the sum out";
+            let help = "integrate a state of the agents, or write its steps out";
             let report = catalog::world::not_for_worlds("`integrate`", help, span);
             return Err(self.report(report));
         }
@@ -146,6 +147,7 @@ impl<'a> Checker<'a> {
             Global::State(id) => {
                 let ty = self.model[id].ty.clone();
                 match &ty {
+                    _ if self.model[id].owner == Owner::World => "a state of the world".to_string(),
                     Type::Value(value) if value.is_float() => {
                         self.model.states[id.0 as usize].integrated = true;
                         return Ok(id);

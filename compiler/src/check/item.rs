@@ -79,11 +79,7 @@ impl<'a> Checker<'a> {
             global,
             Global::Function(_) | Global::Struct(_) | Global::Enum(_)
         );
-        let launch = matches!(text, "agent" | "agents" | "steps" | "member");
-        if launch
-            || super::ty::value_type(text).is_some()
-            || (callable && BuiltinId::find(text).is_some())
-        {
+        if super::ty::is_built_in(text) || (callable && BuiltinId::find(text).is_some()) {
             self.report(catalog::names::builtin_name(text, name.span));
         }
         if let Some((_, first)) = self.globals.get(text).copied() {

@@ -63,9 +63,18 @@ impl Checker<'_> {
         let members = match ty {
             Type::Struct(id) => Members::Of(self.model[*id].span),
             Type::Value(value) if value.is_vector() => Members::Components(value.components()),
+            Type::Agent => Members::OfAgent,
             _ => return,
         };
         self.notebook.notes.members.insert(place, members);
+    }
+
+    /// The name at a place stands behind `world`.
+    pub(super) fn note_world(&mut self, place: Span) {
+        if self.notebook.open {
+            let members = &mut self.notebook.notes.members;
+            members.insert(place, Members::OfWorld);
+        }
     }
 
     /// What stands behind the name of an enum.

@@ -1,13 +1,15 @@
 //! Assignments: what may stand on the left of `=`.
 
-use super::{Checked, Checker, Place};
+use super::{Checked, Checker, Global, Place};
 use crate::{
     diagnostic::catalog,
-    hir::{BinaryOp, ExprId, ExprKind, LocalKind, StmtKind},
-    ir::Owner,
+    hir::{AgentField, BinaryOp, ExprId, ExprKind, LocalKind, StateId, StmtKind, Type},
+    ir::{Launch, Owner},
     span::Span,
     syntax::ast,
 };
+
+const OF_OTHERS: &str = "an agent changes its own states only; let it read what it needs of others";
 
 impl Checker<'_> {
     pub(super) fn assign(
@@ -16,13 +18,17 @@ impl Checker<'_> {
         op: Option<BinaryOp>,
         value: &ast::Expr,
     ) -> Checked<StmtKind> {
-        let target = self.expr(place, None);
+        self.of_this_code(place)?;
+        let target = self.expr_or_agent(place, None);
         if let Err(reported) = self.sound(target) {
             self.expr(value, None);
             return Err(reported);
         }
         let legal = self.assignable(target, place);
         let want = self.ty(target).clone();
+        if want == Type::Agent {
+            legal?;
+        }
         let what = format!("the new value of `{}`", root_name(place));
         let Some(op) = op else {
             let id = self.expr(value, Some(&want));
@@ -54,6 +60,45 @@ impl Checker<'_> {
         }
     }
 
+    /// World code names a state of agents as its place: none of its expressions can.
+    fn of_this_code(&mut self, place: &ast::Expr) -> Checked<()> {
+        let name = root_name(place);
+        let local = self.scopes.iter().any(|scope| scope.contains_key(name));
+        let Some((Global::State(id), declared)) = self.globals.get(name).copied() else {
+            return Ok(());
+        };
+        let owner = self
+            .model
+            .states
+            .get(id.0 as usize)
+            .map(|state| state.owner);
+        if !self.of_world || local || owner != Some(Owner::Agent) {
+            return Ok(());
+        }
+        let (what, help) = (
+            "a state of the agents, which are many",
+            "agents change their states themselves, in `init`, `step` and `finish`",
+        );
+        let (span, declared) = (place.span, Some(declared));
+        Err(self.report(catalog::control::cannot_assign(
+            name,
+            what,
+            span,
+            declared,
+            Some(help),
+        )))
+    }
+
+    /// The name of an agent's field, and where it is declared.
+    fn of_agent(&self, field: AgentField) -> (&str, Option<Span>) {
+        match field {
+            AgentField::State(id) => (&self.model[id].name, Some(self.model[id].span)),
+            AgentField::Input(id) => (&self.model[id].name, Some(self.model[id].span)),
+            AgentField::Member => ("member", None),
+            AgentField::Agent => ("agent", None),
+        }
+    }
+
     /// The variable that an index, a field or a swizzle belongs to in the end.
     fn root_of(&self, target: ExprId) -> ExprId {
         let mut root = target;
@@ -67,6 +112,21 @@ impl Checker<'_> {
         }
     }
 
+    /// Why a state cannot be assigned here, if it cannot.
+    fn fixed_state(&mut self, id: StateId, written: Span) -> Checked<Option<&'static str>> {
+        if self.in_integrate {
+            let what = "an assignment to a state";
+            return Err(self.report(catalog::control::not_in_integrate(what, written)));
+        }
+        let world = self.model[id].owner == Owner::World;
+        let changes = matches!(self.place, Place::Init | Place::Step | Place::Finish);
+        Ok(match world {
+            _ if self.of_world == world && changes => None,
+            true => Some("a state of the world, which changes only in `world step`"),
+            false => Some("a state, and states change only in `init`, `step` and `finish`"),
+        })
+    }
+
     /// May this expression be assigned? Complains if not.
     fn assignable(&mut self, target: ExprId, written: &ast::Expr) -> Checked<()> {
         if let ExprKind::Swizzle(_, components) = &self.model[target].kind
@@ -75,7 +135,7 @@ impl Checker<'_> {
             return Err(self.report(catalog::types::bad_swizzle_target(written.span)));
         }
         let root = self.root_of(target);
-        let name = root_name(written);
+        let mut name = root_name(written);
         let (what, declared, help): (&str, Option<Span>, Option<&str>) =
             match &self.model[root].kind {
                 ExprKind::Local(id) => {
@@ -86,25 +146,11 @@ impl Checker<'_> {
                     (what, Some(local.span), help)
                 }
                 ExprKind::State(id) => {
-                    let declared = self.model[*id].span;
-                    if self.in_integrate {
-                        return Err(self.report(catalog::control::not_in_integrate(
-                            "an assignment to a state",
-                            written.span,
-                        )));
+                    let (id, declared) = (*id, self.model[*id].span);
+                    match self.fixed_state(id, written.span)? {
+                        Some(what) => (what, Some(declared), None),
+                        None => return Ok(()),
                     }
-                    let world = self.model[*id].owner == Owner::World;
-                    if self.of_world == world
-                        && matches!(self.place, Place::Init | Place::Step | Place::Finish)
-                    {
-                        return Ok(());
-                    }
-                    let what = if world {
-                        "a state of the world, which changes only in `world step`"
-                    } else {
-                        "a state, and states change only in `init`, `step` and `finish`"
-                    };
-                    (what, Some(declared), None)
                 }
                 ExprKind::Param(id) => (
                     "a param",
@@ -117,11 +163,17 @@ impl Checker<'_> {
                     Some("declare a `state` that starts with it"),
                 ),
                 ExprKind::Data(id) => ("read-only data", Some(self.model[*id].span), None),
-                ExprKind::Launch(_) => ("set at launch", None, None),
-                ExprKind::Of(..) => {
-                    let help =
-                        "an agent changes its own states only; let it read what it needs of others";
-                    ("of another agent", None, Some(help))
+                ExprKind::Launch(launch) => {
+                    if *launch == Launch::World {
+                        name = "world.number";
+                    }
+                    ("set at launch", None, None)
+                }
+                ExprKind::WorldAt(_) => ("a collection of agents", None, Some(OF_OTHERS)),
+                ExprKind::Of(_, field) => {
+                    let (own, declared) = self.of_agent(*field);
+                    name = own;
+                    ("of another agent", declared, Some(OF_OTHERS))
                 }
                 ExprKind::Constant(_)
                     if matches!(

@@ -114,16 +114,14 @@ impl<'a> Checker<'a> {
         value: &ast::Expr,
         kind: LocalKind,
     ) -> StmtKind {
-        let value = self.typed_value(&name.text, ty, value);
-        let ty = self.ty(value).clone();
-        let (value, ty) = match (kind, &ty) {
-            (LocalKind::Let, _) => (value, ty),
-            _ => {
-                let value = self.no_agent(value);
-                (value, self.ty(value).clone())
+        let value = match (kind, ty) {
+            (LocalKind::Let, None) => {
+                let id = self.expr_or_agent(value, None);
+                self.closed(id)
             }
+            _ => self.typed_value(&name.text, ty, value),
         };
-        let local = self.declare(name, ty, kind);
+        let local = self.declare(name, self.ty(value).clone(), kind);
         StmtKind::Declare { local, value }
     }
 
@@ -147,15 +145,20 @@ impl<'a> Checker<'a> {
             }
             None => {
                 let id = self.expr(value, None);
-                let id = self.concrete(id);
-                if matches!(self.ty(id), Type::Open(_)) {
-                    let span = self.expr_span(id);
-                    let reported = self.report(catalog::types::open_array(span));
-                    return self.error(span, reported);
-                }
-                id
+                self.closed(id)
             }
         }
+    }
+
+    /// A concrete value, of a length that is known.
+    fn closed(&mut self, id: ExprId) -> ExprId {
+        let id = self.concrete(id);
+        if matches!(self.ty(id), Type::Open(_)) {
+            let span = self.expr_span(id);
+            let reported = self.report(catalog::types::open_array(span));
+            return self.error(span, reported);
+        }
+        id
     }
 
     fn for_loop(

@@ -29,6 +29,11 @@ pub(super) fn value_type(name: &str) -> Option<ir::Type> {
         .map(|(_, ty)| *ty)
 }
 
+/// Is the name that of a type or of a number of the launch, which nothing else can have?
+pub(super) fn is_built_in(name: &str) -> bool {
+    matches!(name, "agent" | "agents" | "steps" | "member") || value_type(name).is_some()
+}
+
 /// May a literal of the abstract type become one of type `want`, if its value fits?
 pub(super) fn adapts(own: &Type, want: &Type) -> bool {
     match (own, want) {

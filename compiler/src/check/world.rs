@@ -36,8 +36,27 @@ impl Checker<'_> {
         if !self.of_world {
             return Ok(());
         }
+        let early = !matches!(self.place, Place::Step | Place::Output);
+        let help = match (field, early) {
+            (true, true) => {
+                "the world's values come first: set this one in `world step`, from the agents"
+                    .into()
+            }
+            (true, false) if self.in_elements => {
+                format!("write `other.{name}`, if `other` names the agent")
+            }
+            (true, false) => {
+                format!("write `mean(for other in world: other.{name})`, or `world[0].{name}`")
+            }
+            (false, true) => "`world.number` is the number of the world".to_owned(),
+            (false, false) => {
+                format!(
+                    "`world.number` is the number of the world, `other.{name}` that of an agent"
+                )
+            }
+        };
         let place = self.place_name();
-        Err(self.report(catalog::world::many_agents(name, field, place, span)))
+        Err(self.report(catalog::world::many_agents(name, place, &help, span)))
     }
 
     /// `world[k]`
@@ -57,13 +76,23 @@ impl Checker<'_> {
     }
 
     /// `world.number`
-    pub(super) fn number_of_world(&mut self, field: &ast::Name, span: Span) -> Checked {
+    pub(super) fn number_of_world(
+        &mut self,
+        world: Span,
+        field: &ast::Name,
+        span: Span,
+    ) -> Checked {
+        self.note_world(field.span);
         if field.text == "number" {
             return self.launch(Launch::World, "world.number", span);
         }
-        let near = Some("number");
-        let report = catalog::names::unknown_field("world", &field.text, field.span, near);
-        Err(self.report(report))
+        let near = self
+            .suggestions
+            .nearest(&field.text, ["number"].into_iter());
+        Err(self.report(match near {
+            Some(_) => catalog::names::unknown_field("world", &field.text, field.span, near),
+            None => catalog::world::world_as_value(world),
+        }))
     }
 
     /// `other.x`
@@ -73,6 +102,10 @@ impl Checker<'_> {
         field: &ast::Name,
         span: Span,
     ) -> Checked {
+        if self.in_integrate {
+            let place = self.expr_span(agent);
+            self.agents_of_world(place)?;
+        }
         let name = field.text.as_str();
         let number = match name {
             "member" => Some(AgentField::Member),
@@ -116,11 +149,14 @@ impl Checker<'_> {
             }
             None => None,
         };
-        let fields = self
-            .globals
-            .iter()
-            .filter(|(_, (global, _))| matches!(global, Global::State(_) | Global::Input(_)));
-        let names = fields.map(|(name, _)| *name).chain(["member", "agent"]);
+        let states = self.model.states.iter();
+        let inputs = self.model.inputs.iter();
+        let states = states.map(|state| (state.owner, state.name.as_str()));
+        let inputs = inputs.map(|input| (input.owner, input.name.as_str()));
+        let fields = states
+            .chain(inputs)
+            .filter(|(owner, _)| *owner == Owner::Agent);
+        let names = fields.map(|(_, name)| name).chain(["member", "agent"]);
         let near = self.suggestions.nearest(name, names);
         let report = catalog::world::not_of_agent(name, what, field.span, near);
         Err(self.report(report))

@@ -25,9 +25,9 @@
 //!
 //! # Worlds
 //!
-//! A [`WorldMachine`] runs the agents of a world together, each as a lane with variables of its own. A
-//! phase of agents runs agent by agent; before each phase the values that [`Expr::Other`] reads are copied.
-//! In a phase of the world the agents are in lock-step around [`Expr::AcrossWorld`], as lanes are.
+//! A [`WorldMachine`] runs the agents of a world together, each as a lane with variables of its own. A phase
+//! of agents runs agent by agent; before each phase the values that [`Expr::Other`] reads are copied. In a
+//! phase of the world the agents are in lock-step around [`Expr::AcrossWorld`], as lanes are.
 
 mod lane;
 mod machine;

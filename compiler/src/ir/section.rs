@@ -1,6 +1,6 @@
 //! The blocks that a program consists of.
 
-use super::{Block, Expr, ExprId, Owner, Program};
+use super::{Block, Expr, ExprId, Launch, Owner, Program};
 
 /// A block of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +93,15 @@ impl Program {
         }
     }
 
-    /// Do agents read one another, or has a world values of its own?
+    /// Do agents read one another or where they are in their world, or has a world values of its own?
     pub fn has_worlds(&self) -> bool {
         let lists = [&self.world_inputs, &self.world_states, &self.world_outputs];
-        let reads = |expr: &Expr| matches!(expr, Expr::Other { .. });
+        let reads = |expr: &Expr| {
+            matches!(
+                expr,
+                Expr::Other { .. } | Expr::Launch(Launch::Member | Launch::Members | Launch::World)
+            )
+        };
         lists.iter().any(|list| !list.is_empty()) || self.exprs.iter().any(reads)
     }
 

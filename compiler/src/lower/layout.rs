@@ -214,7 +214,9 @@ impl Lowerer<'_> {
             state_words,
             output_words,
         } = self.rows(Owner::Agent);
-        let world = (model.world.is_some() || self.program.has_worlds()).then(|| manifest::World {
+        let steps = model.step.iter().any(|step| step.owner == Owner::World);
+        let has_worlds = model.world.is_some() || steps || self.program.has_worlds();
+        let world = has_worlds.then(|| manifest::World {
             members: model.world,
             rows: self.rows(Owner::World),
         });

@@ -1,8 +1,8 @@
 //! Worlds: agents that read one another, phases, and folds of the world.
 //!
 //! A fold of the world in the code of agents is computed before their phase, in a phase of the world that
-//! assigns it to a state of the world that no launch sees. In world code it is an [`Expr::AcrossWorld`]
-//! where it stands: each agent evaluates an element for itself. Any other fold over the world is a loop.
+//! assigns it to a state of the world that no launch sees. In world code it is an [`Expr::AcrossWorld`] where
+//! it stands: each agent evaluates an element for itself. Any other fold over the world is a loop.
 
 use super::{Lowerer, fold, place::Place};
 use crate::{
@@ -229,8 +229,8 @@ impl Lowerer<'_> {
         var
     }
 
-    /// Lets the phases of a step, or of the end, number their draws together: each goes on where those
-    /// before it ended. Where that number depends on the run, a state keeps it that no launch sees.
+    /// Lets the phases of a step, or of the end, number their draws together: each goes on where those before
+    /// it ended. Where that number depends on the run, a state keeps it that no launch sees.
     pub(super) fn number_draws(&mut self, phases: &mut [Phase]) {
         for owner in [Owner::Agent, Owner::World] {
             let drawing: Vec<(usize, VarId)> = (phases.iter().enumerate())

@@ -50,6 +50,7 @@ impl Collector {
             ty: None,
             value: None,
             typed,
+            of_world: false,
             owner: None,
         });
         self.names.declarations.len() - 1
@@ -62,6 +63,7 @@ impl Collector {
         };
         let index = self.declare(name, kind, item.span, scope, ty.is_some());
         self.names.declarations[index].doc = item.doc.clone();
+        self.names.declarations[index].of_world = item.of_world;
         if let Some(ty) = ty {
             self.ty(ty);
         }

@@ -17,7 +17,7 @@ syn match simCall '\<\h\w*\ze\s*('
 syn match simConstructor '\<\u\w*\ze\s*('
 syn match simTypeName '\<\u\w*\l\w*\ze\s*\.'
 syn match simTypeName '\%(\h\w*\s*:\s*\[*\|->\s*\[*\)\@80<=\u\w*\l\w*\>'
-syn match simValue '\<\%(agent\|agents\|steps\)\>'
+syn match simValue '\<\%(agent\|agents\|member\|steps\)\>'
 
 " Words
 syn keyword simConditional else if match
@@ -27,7 +27,7 @@ syn keyword simStatement break continue return stop
 syn keyword simStatement integrate nextgroup=simMethod skipwhite skipempty
 syn keyword simStorage let var nextgroup=simDeclared skipwhite skipempty
 syn keyword simBoolean false true
-syn keyword simReserved every observe other record world
+syn keyword simReserved die near observe record spawn
 syn keyword simType bool f32 i32 u32 vec2 vec3 vec4
 syn keyword simBitcast bitcast
 syn match simRepeat '\%([])}[:alnum:]_.]\s\)\@2<=\<limit\ze\s\+[[:alnum:]_.(]'

@@ -12,7 +12,7 @@ use lsp_types::{
 use place::{Expects, Place};
 use sim_compiler::{
     builtin::{Meaning, manual, table},
-    names::{Kind, Members},
+    names::{Declaration, Kind, Members},
     span::Span,
     syntax::Token,
 };
@@ -51,6 +51,13 @@ pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
             }
         }
         Expects::Item => list.snippets(place::ITEMS, '0'),
+        Expects::WorldItem => {
+            let rest = |(name, text): &(&'static str, &'static str)| {
+                Some((name.strip_prefix("world ")?, text.strip_prefix("world ")?))
+            };
+            let legal: Vec<(&str, &str)> = place::ITEMS.iter().filter_map(rest).collect();
+            list.snippets(&legal, '0');
+        }
         Expects::Statement => {
             let legal = place::STATEMENTS
                 .iter()
@@ -60,7 +67,7 @@ pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
             list.values(&place);
         }
         Expects::Value => list.values(&place),
-        Expects::State => list.names(|kind| kind == Kind::State),
+        Expects::State => list.names(|found| found.kind == Kind::State && place.sees(found)),
     }
     list.items
 }
@@ -132,6 +139,18 @@ impl List<'_> {
         let place = Span::new(start, start + CURSOR.len());
         match whole.names().members.get(&place) {
             Some(Members::Components(count)) => self.components(*count),
+            Some(Members::OfAgent) => {
+                self.declared(&whole, |declaration| {
+                    matches!(declaration.kind, Kind::State | Kind::Input) && !declaration.of_world
+                });
+                for (name, doc) in hover::OF_AGENT {
+                    self.add(name, Item::FIELD, Some("i32".to_owned()), doc, '2');
+                }
+            }
+            Some(Members::OfWorld) => {
+                let (name, doc) = hover::NUMBER;
+                self.add(name, Item::FIELD, Some("i32".to_owned()), doc, '0');
+            }
             Some(Members::Of(owner)) => {
                 let Some(owner) = whole.names().declared_at(*owner) else {
                     return;
@@ -167,7 +186,7 @@ impl List<'_> {
         for (name, doc) in hover::TYPES {
             self.add(name, Item::KEYWORD, None, doc, '1');
         }
-        self.names(|kind| matches!(kind, Kind::Struct | Kind::Enum));
+        self.names(|found| matches!(found.kind, Kind::Struct | Kind::Enum));
     }
 
     fn snippets(&mut self, rows: &[(&str, &str)], rank: char) {
@@ -182,7 +201,7 @@ impl List<'_> {
     }
 
     fn values(&mut self, place: &Place) {
-        self.names(|kind| place.reads(kind));
+        self.names(|found| place.reads(found.kind) && place.sees(found));
         for row in table::rows() {
             let draws = matches!(row.meaning, Meaning::Draw(_));
             if draws && !place.draws() {
@@ -200,8 +219,13 @@ impl List<'_> {
         for (name, doc) in hover::TYPES {
             self.insert(name, &format!("{name}($1)"), Item::FUNCTION, None, doc, '5');
         }
-        for (name, doc) in hover::LAUNCH.iter().filter(|_| place.reads(Kind::Param)) {
+        let launch = hover::LAUNCH.iter().filter(|_| place.reads(Kind::Param));
+        for (name, doc) in launch.filter(|(name, _)| place.has_launch(name)) {
             self.add(name, Item::VARIABLE, Some("i32".to_owned()), doc, '3');
+        }
+        if place.reads_agents() {
+            let (name, doc) = hover::WORLD;
+            self.add(name, Item::KEYWORD, None, doc, '3');
         }
         for name in ["true", "false"] {
             self.add(name, Item::KEYWORD, None, "", '5');
@@ -213,14 +237,19 @@ impl List<'_> {
     }
 
     /// The declarations in scope of these kinds; an inner one hides an outer one of its name.
-    fn names(&mut self, wanted: impl Fn(Kind) -> bool) {
+    fn names(&mut self, wanted: impl Fn(&Declaration) -> bool) {
         let whole = self.surveyed();
+        self.declared(&whole, wanted);
+    }
+
+    /// The same, of the document that was surveyed.
+    fn declared(&mut self, whole: &Document, wanted: impl Fn(&Declaration) -> bool) {
         let at = self.word.start as usize;
         let mut visible: Vec<usize> = whole.names().all_visible(at).into_values().collect();
         visible.sort_unstable();
         for declaration in visible.into_iter().map(|index| whole.declaration(index)) {
             let name = &declaration.name;
-            if !wanted(declaration.kind) || name == CURSOR {
+            if !wanted(declaration) || name == CURSOR {
                 continue;
             }
             let (kind, rank) = match declaration.kind {
@@ -233,7 +262,7 @@ impl List<'_> {
                 kind if kind.is_local() => (Item::VARIABLE, '0'),
                 _ => (Item::VARIABLE, '1'),
             };
-            let detail = Some(hover::head(&whole, declaration));
+            let detail = Some(hover::head(whole, declaration));
             let doc = declaration.doc.clone();
             if declaration.kind == Kind::Function {
                 self.insert(name, &format!("{name}($1)"), kind, detail, &doc, rank);

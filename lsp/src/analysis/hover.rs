@@ -7,7 +7,7 @@ use lsp_types::{
 };
 use sim_compiler::{
     builtin::{Builtin, manual, table},
-    names::{Declaration, Kind},
+    names::{Declaration, Kind, Members},
     span::Span,
     syntax::Token,
 };
@@ -27,11 +27,31 @@ pub(super) const TYPES: [(&str, &str); 7] = [
 ];
 
 /// The values that a launch sets.
-pub(super) const LAUNCH: [(&str, &str); 3] = [
+pub(super) const LAUNCH: [(&str, &str); 4] = [
     ("agent", "The agent's number in the population, from 0."),
+    ("member", "The agent's place in its world, from 0."),
     ("agents", "The population: how many agents there are."),
     ("steps", "How many steps a run has."),
 ];
+
+/// The numbers of another agent, behind it.
+pub(super) const OF_AGENT: [(&str, &str); 2] = [
+    ("member", "The place of that agent in its world, from 0."),
+    (
+        "agent",
+        "The number of that agent in the population, from 0.",
+    ),
+];
+
+/// The agents of the world.
+pub(super) const WORLD: (&str, &str) = (
+    "world",
+    "The agents of the world: `for other in world`, `world[k].x`, `len(world)`; `world.number` is its \
+     number. Before `input`, `state`, `output` or `step`, one of the world; before a number, how many agents it has.",
+);
+
+/// What stands behind `world`.
+pub(super) const NUMBER: (&str, &str) = ("number", "The number of the world, from 0.");
 
 /// The methods of `integrate`.
 pub(super) const METHODS: [(&str, &str); 4] = [
@@ -70,7 +90,16 @@ fn explain(document: &Document, span: Span) -> Option<String> {
     if let Some(index) = document.meant(span) {
         return Some(describe(document, document.declaration(index)));
     }
-    let rows = TYPES.iter().chain(&LAUNCH).chain(&METHODS);
+    if let Some(members) = document.names().members.get(&span) {
+        let rows: &[(&str, &str)] = match members {
+            Members::OfAgent => &OF_AGENT,
+            Members::OfWorld => &[NUMBER],
+            Members::Components(_) | Members::Of(_) => &[],
+        };
+        let row = rows.iter().find(|(known, _)| *known == name);
+        return row.map(|(_, doc)| format!("```sim\n{name}: i32\n```\n{doc}"));
+    }
+    let rows = TYPES.iter().chain(&LAUNCH).chain(&METHODS).chain([&WORLD]);
     let row = rows.into_iter().find(|(known, _)| *known == name)?;
     let starts_item = document.tokens()[document.token_at(span.start as usize)?].0;
     let declares =
@@ -102,7 +131,7 @@ pub(super) fn builtin(row: &Builtin) -> String {
 /// A declaration: its head, its kind, its documentation.
 pub(super) fn describe(document: &Document, declaration: &Declaration) -> String {
     let mut text = format!("```sim\n{}\n```\n", head(document, declaration));
-    text.push_str(declaration.kind.describe());
+    text.push_str(&declaration.describe());
     if let (Some(value), Kind::Const) = (&declaration.value, declaration.kind) {
         text.push_str(&format!(", `{value}`"));
     }
@@ -147,7 +176,8 @@ pub(super) fn head(document: &Document, declaration: &Declaration) -> String {
         Kind::Let => "let",
         Kind::Var => "var",
     };
-    format!("{word} {typed}")
+    let world = if declaration.of_world { "world " } else { "" };
+    format!("{world}{word} {typed}")
 }
 
 pub(super) fn markdown(value: String) -> MarkupContent {

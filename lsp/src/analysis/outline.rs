@@ -29,12 +29,15 @@ pub fn symbols(document: &Document) -> Vec<DocumentSymbol> {
     for item in &document.survey().tree.items {
         let name = match &item.kind {
             ItemKind::Init(_) => "init",
+            ItemKind::Step { .. } if item.of_world => "world step",
             ItemKind::Step { .. } => "step",
             ItemKind::Finish(_) => "finish",
             _ => continue,
         };
         let start = item.span.start;
-        let word = Span::new(start as usize, start as usize + name.len());
+        // More than one blank may stand behind `world`.
+        let first = name.split(' ').next().unwrap_or(name);
+        let word = Span::new(start as usize, start as usize + first.len());
         found.push(symbol(
             document,
             name,
@@ -65,8 +68,8 @@ fn declared(
         _ => SymbolKind::VARIABLE,
     };
     let detail = match &declaration.ty {
-        Some(ty) => format!("{}: {ty}", declaration.kind.describe()),
-        None => declaration.kind.describe().to_owned(),
+        Some(ty) => format!("{}: {ty}", declaration.describe()),
+        None => declaration.describe(),
     };
     let (whole, span) = (declaration.whole.to(declaration.span), declaration.span);
     let mut found = symbol(document, &declaration.name, Some(detail), kind, whole, span);
@@ -161,7 +164,8 @@ pub fn hints(document: &Document, range: Range) -> Vec<InlayHint> {
         .collect();
     found.sort_by_key(|declaration| declaration.span);
     let hint = |declaration: &Declaration| {
-        let ty = declaration.ty.clone()?;
+        // An agent is of no type that could be written.
+        let ty = declaration.ty.clone().filter(|ty| ty != "agent")?;
         let position = document.position(declaration.span.end as usize);
         let label = format!(": {ty}");
         Some(InlayHint {
@@ -183,5 +187,5 @@ pub fn hints(document: &Document, range: Range) -> Vec<InlayHint> {
 
 /// What begins a declaration of the top level.
 pub(super) fn begins_item(token: Token) -> bool {
-    (Token::Agents as u8..=Token::Finish as u8).contains(&(token as u8))
+    (Token::Agents as u8..=Token::World as u8).contains(&(token as u8))
 }

@@ -118,7 +118,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 142] = [
+pub const VOCABULARY: [&str; 146] = [
     "agents",
     "steps",
     "const",
@@ -137,7 +137,11 @@ pub const VOCABULARY: [&str; 142] = [
     "observe",
     "record",
     "other",
-    "every",
+    "near",
+    "spawn",
+    "die",
+    "member",
+    "number",
     "let",
     "var",
     "if",

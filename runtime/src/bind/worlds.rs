@@ -29,9 +29,9 @@ pub(super) fn members(manifest: &Manifest, settings: &Settings) -> Result<u32, E
 /// Rejects a launch that would cut a world.
 pub(super) fn check(launch: &Launch) -> Result<(), Error> {
     let counts = [
-        ("agents", launch.agents),
-        ("the first agent", launch.first_agent),
-        ("population", launch.population),
+        ("the number of agents", launch.agents),
+        ("the number of the first agent", launch.first_agent),
+        ("the population", launch.population),
     ];
     for (what, count) in counts {
         if !count.is_multiple_of(launch.members) {

@@ -131,7 +131,7 @@ impl Generator {
 
     fn float_fold(&mut self, depth: usize) -> String {
         let fold = ["sum", "min", "max", "mean"][self.dice.below(4)];
-        let index = self.name("i");
+        let index = self.name("at");
         let end = 1 + self.dice.below(4);
         self.scope.push(super::Variable {
             name: index.clone(),
@@ -175,7 +175,7 @@ impl Generator {
     }
 
     fn count(&mut self, depth: usize) -> String {
-        let index = self.name("i");
+        let index = self.name("at");
         self.scope.push(super::Variable {
             name: index.clone(),
             ty: Ty::I32,
@@ -265,7 +265,7 @@ impl Generator {
     fn array(&mut self, element: &Ty, length: u32, depth: usize) -> String {
         match self.dice.below(3) {
             0 => {
-                let index = self.name("i");
+                let index = self.name("at");
                 self.scope.push(super::Variable {
                     name: index.clone(),
                     ty: Ty::I32,

@@ -124,7 +124,7 @@ impl Generator {
         let fold = folds[self.dice.below(folds.len())];
         let end = self.bound();
         let start = self.dice.below(3);
-        let index = self.name("i");
+        let index = self.name("at");
         self.scope.push(Variable {
             name: index.clone(),
             ty: Ty::I32,
@@ -148,7 +148,7 @@ impl Generator {
         let start = self.leaf(&ty);
         let (sum, total) = (self.local(ty.clone(), &start), self.local(ty.clone(), "0"));
         let outside = self.scope.len();
-        let outer = self.name("i");
+        let outer = self.name("at");
         let end = self.bound();
         self.open_loop(&format!("for {outer} in 0..{end}"), Some(outer.clone()));
         if self.dice.chance(30) {
@@ -156,7 +156,7 @@ impl Generator {
             self.line(&format!("{sum} = {value}"));
         }
         let between = self.scope.len();
-        let inner = self.name("i");
+        let inner = self.name("at");
         let end = match self.dice.below(3) {
             0 => format!("{outer} + 1"),
             _ => self.bound(),
@@ -245,7 +245,7 @@ impl Generator {
         let start = self.leaf(&element);
         let sum = self.local(element.clone(), &start);
         let outside = self.scope.len();
-        let index = self.name("i");
+        let index = self.name("at");
         let end = match self.dice.below(3) {
             0 => format!("len({row})"),
             1 => format!("{length}"),
@@ -320,7 +320,7 @@ impl Generator {
             return;
         };
         let outside = self.scope.len();
-        let outer = self.name("i");
+        let outer = self.name("at");
         let end = self.bound();
         self.open_loop(&format!("for {outer} in 0..{end}"), Some(outer));
         let between = self.scope.len();

@@ -113,7 +113,7 @@ impl Generator {
     }
 
     fn counted_loop(&mut self) {
-        let index = self.name("i");
+        let index = self.name("at");
         let end = if self.dice.chance(60) {
             self.dice.below(5).to_string()
         } else {

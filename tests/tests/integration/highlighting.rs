@@ -126,7 +126,7 @@ fn expected(token: Token, text: &str, next: Option<Token>) -> &'static [&'static
         Token::Int | Token::Uint => &["number"],
         Token::Float => &["number.float"],
         Token::True | Token::False => &["boolean"],
-        Token::Agents | Token::Steps => &["keyword", "variable.builtin"],
+        Token::Agents | Token::Steps | Token::World => &["keyword", "variable.builtin"],
         Token::Step if called => &["function.builtin"],
         Token::Bitcast => &["function.builtin"],
         Token::Fn => &["keyword.function"],

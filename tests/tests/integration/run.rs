@@ -14,8 +14,11 @@ fn each_specimen_gives_its_numbers() {
             }
             let outcome = Head::read(&source).and_then(|head| {
                 let simulation = head.launch(way.simulation(&source)?)?;
-                let run = simulation.run().map_err(|error| error.to_string())?;
-                head.compare(&run)
+                match simulation.run() {
+                    Ok(run) => head.compare(&run),
+                    Err(sim_runtime::Error::WorldsOnGpu) if !way.is_exact() => Ok(()),
+                    Err(error) => Err(error.to_string()),
+                }
             });
             if let Err(complaint) = outcome {
                 complaints.push(format!("{name} ({way}): {complaint}"));

@@ -78,9 +78,9 @@ impl Checker<'_> {
             return Ok(id);
         }
         if is_world(base) {
-            return self.number_of_world(field, span);
+            return self.number_of_world(base.span, field, span);
         }
-        let base = self.expr(base, None);
+        let base = self.expr_or_agent(base, None);
         let ty = self.ty(base).clone();
         self.note_members(field.span, &ty);
         match &ty {

@@ -1,7 +1,7 @@
 //! What runs: states, functions, blocks and outputs.
 
 use crate::{
-    check::{Binding, Checker, Global, Place, flow},
+    check::{Binding, Checked, Checker, Global, Place, flow},
     diagnostic::catalog,
     hir::{Function, FunctionId, LocalKind, Output, State, StepBlock, Type},
     ir::Owner,
@@ -143,6 +143,32 @@ impl Checker<'_> {
         }
     }
 
+    /// `output x` and `world output x` are short for a state of that name.
+    fn state_of_output(&mut self, owner: Owner, name: &ast::Name) -> Checked<()> {
+        let text = name.text.as_str();
+        let state = match self.globals.get(text) {
+            Some((Global::Broken(reported), _)) => return Err(*reported),
+            Some((Global::State(id), _)) => self.model.states.get(id.0 as usize),
+            _ => None,
+        };
+        let word = match owner {
+            Owner::World => "world output",
+            Owner::Agent => "output",
+        };
+        let fold = format!("mean(for other in world: other.{text})");
+        let (what, value) = match (owner, state.map(|state| state.owner)) {
+            (Owner::World, Some(Owner::Agent)) => {
+                ("a state of the agents, not of the world", &*fold)
+            }
+            (_, Some(_)) => return Ok(()),
+            (Owner::World, None) => ("no state of the world has this name", "…"),
+            (Owner::Agent, None) => ("no state has this name", "…"),
+        };
+        Err(self.report(catalog::model::output_without_state(
+            word, text, what, value, name.span,
+        )))
+    }
+
     pub(in crate::check) fn check_outputs(&mut self) {
         let mut seen: HashMap<&str, Span> = HashMap::new();
         for item in self.items() {
@@ -158,11 +184,7 @@ impl Checker<'_> {
             let value = match value {
                 Some(value) => value,
                 None => {
-                    if !matches!(
-                        self.globals.get(name.text.as_str()),
-                        Some((Global::State(_) | Global::Broken(_), _))
-                    ) {
-                        self.report(catalog::model::output_without_state(&name.text, name.span));
+                    if self.state_of_output(owner(item), name).is_err() {
                         continue;
                     }
                     own = ast::Expr {

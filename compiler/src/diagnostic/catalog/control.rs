@@ -80,7 +80,7 @@ catalog! {
     /// `integrate` advances states of type `f32` or a vector.
     E0410 equation_for(name: &str, what: &str, span: Span, declared: Option<Span>) {
         let report = Diagnostic::new(format!("`{name}` cannot be integrated: it is {what}"))
-            .at(span, "only a state of type `f32` or a vector has a derivative");
+            .at(span, "only a state of the agents, an `f32` or a vector, has a derivative");
         match declared {
             Some(declared) => report.at(declared, "declared here"),
             None => report,

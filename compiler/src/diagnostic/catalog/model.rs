@@ -40,10 +40,10 @@ catalog! {
     }
 
     /// An output without a value whose name is no state.
-    E0606 output_without_state(name: &str, span: Span) {
-        Diagnostic::new(format!("output `{name}` has no value")).at(span, "no state has this name")
-            .help(format!("write `output {name} = …`"))
-            .append(span, " = 0.0")
+    E0606 output_without_state(word: &str, name: &str, what: &str, value: &str, span: Span) {
+        Diagnostic::new(format!("{word} `{name}` has no value")).at(span, what)
+            .help(format!("write `{word} {name} = {value}`"))
+            .append(span, if value == "…" { " = 0.0".to_owned() } else { format!(" = {value}") })
     }
 
     /// More params than a uniform block holds.

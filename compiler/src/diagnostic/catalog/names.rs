@@ -13,8 +13,13 @@ catalog! {
     ///
     /// Declare it, or mend the spelling.
     E0201 unknown_name(name: &str, span: Span, near: Option<&str>) {
-        did_you_mean(Diagnostic::new(format!("unknown name `{name}`"))
-            .at(span, "nothing in scope has this name"), near)
+        let report = Diagnostic::new(format!("unknown name `{name}`"))
+            .at(span, "nothing in scope has this name");
+        match (name, near) {
+            ("other", None) => report.help("name an agent: `for other in world`, or `let other = world[k]`"),
+            ("self" | "this", None) => report.help("an agent's own states are read by their names"),
+            _ => did_you_mean(report, near),
+        }
     }
 
     /// A call of a function that does not exist.

@@ -11,7 +11,7 @@ catalog! {
     /// what they need from outside.
     E0450 no_world_here(place: &str, help: &str, span: Span) {
         Diagnostic::new(format!("the agents of the world cannot be read in {place}"))
-            .at(span, "`world` has no agents here")
+            .at(span, "read here")
             .help(help)
     }
 
@@ -26,8 +26,8 @@ catalog! {
 
     /// An agent where a value is needed.
     ///
-    /// `world[k]` and the index of `for other in world` stand for an agent. An agent can be named by a
-    /// `let`, and its states and inputs can be read; it can be neither stored nor compared.
+    /// `world[k]` and the index of `for other in world` stand for an agent. An agent can be named by a `let`,
+    /// and its states and inputs can be read; it can be neither stored nor compared.
     E0452 agent_as_value(span: Span) {
         Diagnostic::new("an agent is not a value").at(span, "an agent of the world")
             .help("read one of its states or inputs, or its number: `other.x`, `other.member`")
@@ -49,14 +49,10 @@ catalog! {
     ///
     /// `world step`, initial values of world states and world outputs run once for a world, which has many
     /// agents. They read agents by a fold, or one agent by its place.
-    E0454 many_agents(name: &str, field: bool, place: &str, span: Span) {
-        let report = Diagnostic::new(format!("`{name}` is a value of one agent, and {place} is of the world"))
-            .at(span, "which agent's?");
-        if field {
-            report.help(format!("write `mean(for other in world: other.{name})`, or `world[0].{name}`"))
-        } else {
-            report.help("`world.number` is the number of the world, and `other.agent` that of an agent")
-        }
+    E0454 many_agents(name: &str, place: &str, help: &str, span: Span) {
+        Diagnostic::new(format!("`{name}` is a value of one agent, and {place} is of the world"))
+            .at(span, "which agent's?")
+            .help(help)
     }
 
     /// A function that reads something of an agent, called in world code.
@@ -69,10 +65,10 @@ catalog! {
     /// `world` before a declaration that it cannot make one of the world.
     ///
     /// `world input`, `world state`, `world output` and `world step` are one per world; the others are not
-    /// one per agent either, or have no counterpart.
+    /// one per agent either, or have no counterpart. Alone, `world 1_000` says how many agents a world has.
     E0456 not_of_world(word: &str, span: Span) {
         Diagnostic::new(format!("there is no `world {word}`"))
-            .at(span, "`world` stands before `input`, `state`, `output` and `step`")
+            .at(span, "`world` stands before `input`, `state`, `output`, `step` or a number")
     }
 
     /// An array with an element for each agent of the world.

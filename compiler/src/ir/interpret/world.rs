@@ -47,9 +47,8 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
         }
     }
 
-    /// Runs a world over a range of steps: from `init` if the range starts at 0, otherwise from its rows;
-    /// up to
-    /// `finish` if the range ends with the run. Outputs are written at the end of the run only.
+    /// Runs a world over a range of steps: from `init` if the range starts at 0, otherwise from its rows; up
+    /// to `finish` if the range ends with the run. Outputs are written at the end of the run only.
     ///
     /// # Errors
     /// What ended the run early.

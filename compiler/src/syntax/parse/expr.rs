@@ -290,7 +290,7 @@ impl<'a> Grammar<'a> {
             .then(self.domain(expr))
     }
 
-    /// `a..b`, which may begin with `world[k].x`, or `world`
+    /// `a..b`, which may begin with `world[k].x`, or `world`. (The checker complains of `world..b`.)
     fn domain(
         self,
         expr: Rule<'a, Expr>,
@@ -298,7 +298,7 @@ impl<'a> Grammar<'a> {
         let range = self.range(expr).boxed();
         custom(move |inp: &mut Reader<'a, '_>| {
             let at = here(inp);
-            let part = TokenSet::of(&[Token::LeftBracket, Token::Dot]);
+            let part = TokenSet::of(&[Token::LeftBracket, Token::Dot, Token::DotDot]);
             let next = self.script.tokens.get(at + 1);
             let alone = next.is_none_or(|next| !part.has(*next));
             if inp.peek() == Some(Token::World) && alone {

@@ -1,8 +1,7 @@
 //! Declarations and the file as a whole.
 
 use super::{
-    DECLARATIONS, Grammar, NAMES, OF_WORLD, RESERVED, Reader, Rule, fault::Fault, here,
-    recover::Row,
+    DECLARATIONS, Grammar, OF_WORLD, RESERVED, Reader, Rule, fault::Fault, here, recover::Row,
 };
 use crate::{
     diagnostic::catalog::{syntax as say, world},
@@ -81,7 +80,7 @@ impl<'a> Grammar<'a> {
         let world = self.script.tokens.get(index) == Some(&Token::World);
         match self.script.tokens.get(index + 1) {
             Some(next) if world && OF_WORLD.has(*next) => Ok(true),
-            Some(next) if world && DECLARATIONS.without(NAMES).or(RESERVED).has(*next) => {
+            Some(next) if world && DECLARATIONS.or(RESERVED).has(*next) => {
                 let diagnostic = world::not_of_world(self.text(index + 1), self.place(index + 1));
                 Err(Fault::said(index + 1, diagnostic))
             }

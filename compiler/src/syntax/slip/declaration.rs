@@ -81,9 +81,9 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// `agents = 100`
+/// `agents = 100`, `world: 10`
 fn count(scene: &Scene<'_>) -> Option<Diagnostic> {
-    let word = scene.is(-1, &[Token::Agents, Token::Steps]);
+    let word = scene.is(-1, &[Token::Agents, Token::Steps, Token::World]);
     let sign = scene.is(0, &[Token::Assign, Token::Colon]);
     (word && sign).then(|| say::count_with_sign(scene.text(-1), scene.place(0)))
 }

@@ -97,7 +97,8 @@ fn for_header(scene: &Scene<'_>) -> Option<Diagnostic> {
     let wanted = scene.expected.has(Token::DotDot);
     let barriers = [Token::LeftBrace, Token::RightBrace];
     let word = scene.back_to(&[Token::In], &barriers)?;
-    wanted.then(|| say::for_without_range(scene.place(word + 1).to(scene.place(-1))))
+    let (first, last) = (scene.place(word + 1), scene.place(-1));
+    wanted.then(|| say::for_without_range(scene.text(word + 1), first.to(last)))
 }
 
 /// `if x = 3 {`

@@ -80,12 +80,12 @@
 
 ; Values
 ((identifier) @variable.builtin
-  (#any-of? @variable.builtin "agent" "agents" "steps"))
+  (#any-of? @variable.builtin "agent" "agents" "member" "steps"))
 ((identifier) @constant
   (#match? @constant "^[A-Z]"))
 ((identifier) @variable
   (#not-match? @variable "^[A-Z]")
-  (#not-any-of? @variable "agent" "agents" "steps"))
+  (#not-any-of? @variable "agent" "agents" "member" "steps"))
 (field_expression field: (name) @variable.other.member)
 (rest_pattern) @variable.builtin
 

@@ -80,12 +80,12 @@
 
 ; Values
 ((identifier) @variable.special
-  (#any-of? @variable.special "agent" "agents" "steps"))
+  (#any-of? @variable.special "agent" "agents" "member" "steps"))
 ((identifier) @constant
   (#match? @constant "^[A-Z]"))
 ((identifier) @variable
   (#not-match? @variable "^[A-Z]")
-  (#not-any-of? @variable "agent" "agents" "steps"))
+  (#not-any-of? @variable "agent" "agents" "member" "steps"))
 (field_expression field: (name) @property)
 (rest_pattern) @variable.special
 

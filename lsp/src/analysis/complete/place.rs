@@ -1,7 +1,11 @@
 //! What kind of word belongs at a place, from the tokens before it: they are there in any broken text.
 
 use crate::analysis::{Document, hover::first_on_line, outline::begins_item};
-use sim_compiler::{names::Kind, span::Span, syntax::Token};
+use sim_compiler::{
+    names::{Declaration, Kind},
+    span::Span,
+    syntax::Token,
+};
 
 /// What may stand at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +19,8 @@ pub(super) enum Expects {
     Method,
     /// A declaration of the top level.
     Item,
+    /// A declaration behind `world`.
+    WorldItem,
     Statement,
     Value,
     /// The name of a state, after `output`.
@@ -25,8 +31,10 @@ pub(super) enum Expects {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) expects: Expects,
-    /// The word that begins the declaration.
+    /// The word that begins the declaration, or stands behind its `world`.
     item: Option<Token>,
+    /// Does `world` begin the declaration?
+    of_world: bool,
     /// Behind the `~` of an input.
     drawn: bool,
     in_loop: bool,
@@ -52,6 +60,14 @@ pub(super) const ITEMS: &[(&str, &str)] = &[
     ("init", "init {\n    $0\n}"),
     ("step", "step {\n    $0\n}"),
     ("finish", "finish {\n    $0\n}"),
+    ("world", "world ${1:1_000}"),
+    (
+        "world input",
+        "world input ${1:name}: ${2:f32} ~ ${3:normal(0.0, 1.0)}",
+    ),
+    ("world state", "world state ${1:name} = ${2:0.0}"),
+    ("world output", "world output ${1:name} = ${2:0.0}"),
+    ("world step", "world step {\n    $0\n}"),
 ];
 
 /// The statements, as snippets.
@@ -78,6 +94,7 @@ impl Place {
         let mut place = Place {
             expects: Expects::Value,
             item: None,
+            of_world: false,
             drawn: false,
             in_loop: false,
             in_integrate: false,
@@ -90,7 +107,7 @@ impl Place {
     /// Follows the text up to the place; how many braces are open there.
     fn walk(&mut self, document: &Document, before: &[(Token, Span)]) -> usize {
         let mut open: Vec<Option<Token>> = Vec::new();
-        let mut head = None;
+        let (mut head, mut last) = (None, None);
         for (token, span) in before {
             match token {
                 Token::For | Token::While | Token::Integrate => head = Some(*token),
@@ -103,14 +120,22 @@ impl Place {
                 token if begins_item(*token) && first_on_line(document, *span) => {
                     let starts = span.start == 0
                         || document.text().as_bytes()[span.start as usize - 1] == b'\n';
-                    if open.is_empty() || starts {
+                    // Inside an expression `world` may begin a line, too.
+                    if starts || (open.is_empty() && *token != Token::World) {
                         open.clear();
                         self.item = Some(*token);
+                        self.of_world = *token == Token::World;
                         self.drawn = false;
+                    }
+                }
+                token if open.is_empty() && begins_item(*token) => {
+                    if last == Some(Token::World) && self.item == Some(Token::World) {
+                        self.item = Some(*token);
                     }
                 }
                 _ => {}
             }
+            last = Some(*token);
         }
         self.in_loop = open
             .iter()
@@ -133,6 +158,7 @@ impl Place {
         match last {
             Token::Dot => Expects::Member,
             Token::Output => Expects::State,
+            Token::World if depth == 0 && self.item == Some(Token::World) => Expects::WorldItem,
             Token::Let | Token::Var | Token::For | Token::Fn | Token::Struct | Token::Enum => {
                 Expects::Nothing
             }
@@ -181,7 +207,14 @@ impl Place {
     pub(super) fn reads(&self, kind: Kind) -> bool {
         let constant = matches!(
             self.item,
-            Some(Token::Const | Token::Param | Token::Agents | Token::Steps | Token::Data)
+            Some(
+                Token::Const
+                    | Token::Param
+                    | Token::Agents
+                    | Token::Steps
+                    | Token::World
+                    | Token::Data
+            )
         );
         match kind {
             Kind::Output | Kind::Field => false,
@@ -193,6 +226,22 @@ impl Place {
             Kind::State => !constant && !matches!(self.item, Some(Token::Input | Token::Fn)),
             Kind::Parameter | Kind::Let | Kind::Var | Kind::Step => true,
         }
+    }
+
+    /// May what is of a world or of an agent be read here, if its kind may?
+    pub(super) fn sees(&self, found: &Declaration) -> bool {
+        let owned = matches!(found.kind, Kind::State | Kind::Input);
+        !owned || !self.of_world || found.of_world
+    }
+
+    /// Has this number of the launch a meaning here?
+    pub(super) fn has_launch(&self, name: &str) -> bool {
+        !self.of_world || !matches!(name, "agent" | "member")
+    }
+
+    /// May the agents of the world be read here?
+    pub(super) fn reads_agents(&self) -> bool {
+        matches!(self.item, Some(Token::Step | Token::Finish | Token::Output)) && !self.in_integrate
     }
 
     /// May random numbers be drawn here?
@@ -209,8 +258,8 @@ impl Place {
     pub(super) fn allows(&self, word: &str) -> bool {
         match word {
             "return" => self.item == Some(Token::Fn),
-            "stop" => self.item == Some(Token::Step) && !self.in_integrate,
-            "integrate" => self.item != Some(Token::Fn) && !self.in_integrate,
+            "stop" => self.item == Some(Token::Step) && !self.in_integrate && !self.of_world,
+            "integrate" => self.item != Some(Token::Fn) && !self.in_integrate && !self.of_world,
             "break" | "continue" => self.in_loop,
             _ => true,
         }

@@ -20,6 +20,10 @@ catalog! {
     E0108 reserved_word(word: &str, span: Span) {
         let help = match word {
             "observe" | "record" => "for a value after the last step write `output x = …`",
+            "near" => "filter what `for other in world` visits; as a name, choose another",
+            "spawn" | "die" => {
+                "let a state say which agents count, and filter by it; as a name, choose another"
+            }
             _ => "choose another name",
         };
         Diagnostic::new(format!("`{word}` is not in this version of the language"))
@@ -60,7 +64,7 @@ catalog! {
                 .help(format!("did you mean `{meant}`?"))
                 .replace(span, meant),
             None => diagnostic.help(
-                "a file is a row of `agents`, `steps`, `const`, `param`, `data`, `input`, `state`, \
+                "a file is a row of `agents`, `steps`, `world`, `const`, `param`, `data`, `input`, `state`, \
                  `output`, `fn`, `struct`, `enum`, `init`, `step` and `finish`",
             ),
         }

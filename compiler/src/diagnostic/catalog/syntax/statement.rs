@@ -117,10 +117,12 @@ catalog! {
     /// ```
     ///
     /// Write `for i in 0..10`; to visit an array, run over its indices.
-    E0138 for_without_range(span: Span) {
-        Diagnostic::new("a `for` runs over a range `a..b`")
-            .at(span, "not a range")
-            .help("write `0..n`; to visit an array, run over its indices")
+    E0138 for_without_range(text: &str, span: Span) {
+        let help = match text {
+            "agents" | "worlds" => "to visit the agents of the world, write `for other in world`",
+            _ => "write `0..n`; to visit an array, run over its indices",
+        };
+        Diagnostic::new("a `for` runs over a range `a..b`").at(span, "not a range").help(help)
     }
 
     /// An assignment where a condition belongs.
