@@ -322,3 +322,47 @@ fn statistics_have_the_worlds() {
         assert_eq!(mean(&kept), mean(&reduced));
     }
 }
+
+/// The best agents have the best values.
+#[test]
+fn places_of_the_world_are_those_of_their_values() {
+    const BEST: &str = "
+        world 9 agents 45 steps 1
+        state x = random() - 0.5
+        state k = randint(-50, 50)
+        world output least = world[argmin(for o in world: o.x)].x == min(for o in world: o.x)
+        world output most = world[argmax(for o in world: o.x)].x == max(for o in world: o.x)
+        world output some = world[argmin(for o in world if o.k > 0: o.x)].x
+            == min(for o in world if o.k > 0: o.x)
+        world output whole = world[argmax(for o in world: o.k)].k == max(for o in world: o.k)
+        output own = world[argmin(for o in world: o.x)].x == min(for o in world: o.x)
+    ";
+    let artifact = compiled(BEST, true, Generator::default());
+    for way in [None, Some(Isa::best())] {
+        let run = run(launched(&artifact, 9, 5), way);
+        let columns = run.world_outputs().iter().chain(run.outputs());
+        for column in columns {
+            let words = column.values.words();
+            assert!(words.iter().all(|&word| word == 1), "{}", column.field.name);
+        }
+    }
+}
+
+/// World code without a state, whose values nobody needs, is a model of worlds, too.
+#[test]
+fn values_that_nobody_reads_are_combined() {
+    const IDLE: &str = "
+        world 3 agents 6 steps 2
+        state x = 0.0
+        step { x += 1.0 }
+        world step { let all = sum(for o in world: 0.1) }
+        output x
+    ";
+    for optimise in [false, true] {
+        let artifact = compiled(IDLE, optimise, Generator::default());
+        for way in [None, Some(Isa::best())] {
+            let run = run(launched(&artifact, 3, 2), way);
+            assert_eq!(run.output::<f32>("x").expect("floats"), [2.0; 6]);
+        }
+    }
+}

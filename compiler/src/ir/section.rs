@@ -93,10 +93,10 @@ impl Program {
         }
     }
 
-    /// Do agents read one another, or has a world values of its own?
+    /// Do agents read one another or combine values, or has a world values of its own?
     pub fn has_worlds(&self) -> bool {
         let lists = [&self.world_inputs, &self.world_states, &self.world_outputs];
-        let reads = |expr: &Expr| matches!(expr, Expr::Other { .. });
+        let reads = |expr: &Expr| matches!(expr, Expr::Other { .. } | Expr::AcrossWorld { .. });
         lists.iter().any(|list| !list.is_empty()) || self.exprs.iter().any(reads)
     }
 
