@@ -1,5 +1,5 @@
-//! The vector machine runs worlds as the reference interpreter does, to the bit: worlds of every size, on every
-//! instruction set, optimised and not, whole and in parts.
+//! The vector machine runs worlds as the reference interpreter does, to the bit: worlds of every size, on
+//! every instruction set, optimised and not, whole and in parts.
 
 use sim_compiler::{Options, artifact::Artifact, compile_with, random::Generator};
 use sim_runtime::{Backend, Column, Device, Isa, Run, Simulation, Tuning};

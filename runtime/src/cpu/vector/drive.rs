@@ -180,7 +180,9 @@ impl Split {
 /// The work space of all threads for a population, in bytes.
 pub fn work_space(program: &Program, agents: u32, members: u32) -> u64 {
     let split = Split::new(program, agents as usize, members as usize);
-    rayon::current_num_threads() as u64 * Group::bytes(program, split.blocks)
+    let tasks = (agents as usize).div_ceil(split.task);
+    let threads = rayon::current_num_threads().min(tasks);
+    threads as u64 * Group::bytes(program, split.blocks)
 }
 
 /// Some agents of the population.

@@ -100,8 +100,8 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Starts with the block of agents `first..first + count`, at most [`LANES`] agents, of a group that begins
-    /// with agent `origin`.
+    /// Starts with the agents `first..first + count`, at most [`LANES`], of a group whose first agent is
+    /// `origin`.
     fn begin(&mut self, first: u32, count: usize, origin: u32) {
         // Lanes beyond the last agent duplicate it.
         self.agents = count;

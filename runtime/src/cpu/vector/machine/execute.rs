@@ -193,7 +193,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Loads what other agents have published. Indices of inactive lanes can be out of bounds and are clamped.
+    /// Loads what other agents have published. The indices of an inactive lane can be out of bounds and are
+    /// clamped.
     fn of_other(
         &mut self,
         others: &[u32],
