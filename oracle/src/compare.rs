@@ -105,10 +105,12 @@ pub fn compare_with(
             };
             hold(&results.outputs, run.outputs(), agents, exact).map_err(said)?;
             hold(&results.states, run.states(), agents, exact).map_err(said)?;
-            // Worlds are `Whose { name: "world", open: &results.open_worlds }`, once a run has their columns.
-            if !results.world_outputs.is_empty() {
-                return Err("world outputs are not compared".into());
-            }
+            let worlds = Whose {
+                name: "world",
+                open: &results.open_worlds,
+            };
+            hold(&results.world_outputs, run.world_outputs(), worlds, exact).map_err(said)?;
+            hold(&results.world_states, run.world_states(), worlds, exact).map_err(said)?;
         }
     }
     match results.open.iter().any(Option::is_some) {
@@ -139,7 +141,8 @@ fn launch(
             simulation.set_data(&data.field.name, values)?;
         }
     }
-    for input in &manifest.inputs {
+    let of_worlds = &manifest.world_rows().inputs;
+    for input in manifest.inputs.iter().chain(of_worlds) {
         if let Some(values) = given(&input.field) {
             simulation.set_input(&input.field.name, values)?;
         }

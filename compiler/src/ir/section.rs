@@ -99,7 +99,9 @@ impl Program {
         let reads = |expr: &Expr| {
             matches!(
                 expr,
-                Expr::Other { .. } | Expr::Launch(Launch::Member | Launch::Members | Launch::World)
+                Expr::Other { .. }
+                    | Expr::AcrossWorld { .. }
+                    | Expr::Launch(Launch::Member | Launch::Members | Launch::World)
             )
         };
         lists.iter().any(|list| !list.is_empty()) || self.exprs.iter().any(reads)

@@ -264,9 +264,9 @@ impl Lowerer<'_> {
 
     /// The smaller or larger of two; the other one if one is NaN.
     pub(super) fn better(&mut self, fold: Fold, a: ExprId, b: ExprId) -> ExprId {
-        let id = match matches!(fold, Fold::Min | Fold::ArgMin) {
-            true => BuiltinId::MIN,
-            false => BuiltinId::MAX,
+        let id = match fold {
+            Fold::Min | Fold::ArgMin => BuiltinId::MIN,
+            _ => BuiltinId::MAX,
         };
         self.builtin(id, vec![a, b])
     }

@@ -276,7 +276,8 @@ impl Maker {
             return None;
         }
         match (self.dice.below(6), ty) {
-            (0, T::I) if self.here.draws => Some(format!("randint(-3, {})", self.bound(1))),
+            // A launch with an empty range for a draw that every agent makes is refused: bounds are above -6.
+            (0, T::I) if self.here.draws => Some(format!("randint(-6, {})", self.bound(1))),
             (0, T::B) if self.here.draws && self.profile == Profile::Whole => {
                 Some("bernoulli(0.3)".into())
             }

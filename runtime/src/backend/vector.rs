@@ -45,7 +45,7 @@ impl Executor for VectorBackend {
         let mut need = Need::new(launch.agents);
         need.fixed(
             "work space of all threads",
-            threads as u64 * self.program.block_bytes(),
+            drive::work_space(&self.program, launch.agents, launch.members),
         );
         match self.reduces(launch.agents, keep) {
             true => need.fixed("statistics", stream_bytes(&manifest.outputs, threads)),
@@ -76,17 +76,22 @@ impl VectorBackend {
     }
 
     fn run_reduced(&self, launch: &Launch, control: Control<'_>) -> Result<RawResults, Error> {
-        let (sums, passes) = self.sums(launch, control)?;
-        let nothing = RawResults::empty(self.manifest(), launch, Keep::NOTHING)?;
+        let mut raw = RawResults::empty(self.manifest(), launch, Keep::NOTHING)?;
+        let (sums, passes) = self.sums(launch, &mut raw.world_outputs, control)?;
         Ok(RawResults {
             sums: Some(sums),
             passes,
-            ..nothing
+            ..raw
         })
     }
 
     /// The statistics of a run, and how many times it was computed for them.
-    fn sums(&self, launch: &Launch, control: Control<'_>) -> Result<(Sums, u32), Error> {
+    fn sums(
+        &self,
+        launch: &Launch,
+        world_outputs: &mut [Vec<u32>],
+        control: Control<'_>,
+    ) -> Result<(Sums, u32), Error> {
         let mut stream = Stream::new(&self.manifest().outputs, rayon::current_num_threads());
         let passes = stream.passes();
         for pass in 0..passes {
@@ -97,8 +102,13 @@ impl VectorBackend {
             let mut parts = Vec::new();
             with_job(&self.program, &self.artifact, launch, |job| {
                 control.part(pass as usize, passes as usize, |control| {
+                    let fields = &self.manifest().world_rows().outputs;
+                    let results = Results {
+                        world_outputs: Column::of(fields, world_outputs),
+                        ..Results::default()
+                    };
                     cancellable(launch.agents, launch.steps, control, |inner| {
-                        parts = drive::show(job, inner, || stream.part(), see)?;
+                        parts = drive::show(job, results, inner, || stream.part(), see)?;
                         Ok(())
                     })
                 })
@@ -118,9 +128,13 @@ impl VectorBackend {
         let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
         with_job(&self.program, &self.artifact, launch, |job| {
             let states = raw.states.as_deref_mut().unwrap_or_default();
+            let world_states = raw.world_states.as_deref_mut().unwrap_or_default();
+            let rows = manifest.world_rows();
             let results = Results {
                 outputs: Column::of(&manifest.outputs, &mut raw.outputs),
                 states: Column::of(&manifest.states, states),
+                world_outputs: Column::of(&rows.outputs, &mut raw.world_outputs),
+                world_states: Column::of(&rows.states, world_states),
                 progress: &mut raw.progress,
             };
             cancellable(launch.agents, launch.steps, control, |inner| {
@@ -164,6 +178,7 @@ fn with_job<T>(
             seed: launch.seed,
             population: launch.population,
             steps: launch.steps,
+            members: launch.members,
             uniform: &launch.uniform,
             data: &data,
         },
@@ -171,6 +186,8 @@ fn with_job<T>(
         agents: launch.agents,
         inputs: &launch.inputs,
         input_words: artifact.manifest.input_words as usize,
+        world_inputs: &launch.world_inputs,
+        world_input_words: artifact.manifest.world_rows().input_words as usize,
         given: &launch.given,
         absent: &launch.absent,
     })

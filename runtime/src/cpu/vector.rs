@@ -3,11 +3,12 @@
 //! A model's program is compiled to flat code. Each instruction is a loop over a block of agents
 //! ([`kernel::LANES`] of them), so the block shares the cost of dispatching an instruction and the loops use
 //! the processor's vector units. All steps of a block are run before the next block, so its registers stay in
-//! the caches and memory does not grow with the number of steps.
+//! the caches and memory does not grow with the number of steps. A block has whole worlds; the blocks of a
+//! larger world are a [`Group`], which runs phase by phase.
 //!
-//! [`compile::compile`] turns the IR into a [`Program`], [`Machine`] runs it on one block, and [`drive::run`]
-//! on a population, with all cores. The results have the same bits as those of the reference interpreter on
-//! every instruction set, because kernels apply the same scalar functions (`op`).
+//! [`compile::compile`] turns the IR into a [`Program`], [`Group`] runs it on a group of blocks, and
+//! [`drive::run`] on a population, with all cores. The results have the same bits as those of the reference
+//! interpreter on every instruction set, because kernels apply the same scalar functions (`op`).
 
 mod compile;
 pub mod drive;
@@ -20,7 +21,7 @@ mod program;
 pub use compile::{NotCompiled, compile};
 pub use isa::Isa;
 pub use kernel::LANES;
-pub use machine::{Machine, Values};
+pub use machine::{Group, Machine, Values};
 pub use program::{Program, Stored};
 
 #[cfg(test)]

@@ -15,14 +15,18 @@ mod flow;
 mod fuse;
 mod stmt;
 mod variable;
+mod world;
 
 use super::{
     isa::Isa,
-    program::{Default, Instruction, Known, Program, Register, Rows, Slot, Stored, Table, Target},
+    program::{
+        Default, Instruction, Known, Phase, Program, Published, Register, Rows, Slot, Stored,
+        Stream, Table, Target, World,
+    },
 };
 use analysis::Analysis;
 use sim_compiler::{
-    ir::{self, Block, VarId},
+    ir::{self, Block, Owner, VarId},
     manifest::Manifest,
     random::Generator,
 };
@@ -40,9 +44,6 @@ pub enum NotCompiled {
     /// The code or the registers of a block are too large.
     #[error("the model is too large for the vector machine")]
     TooLarge,
-    /// Agents read one another, or worlds have values of their own.
-    #[error("the vector machine does not run models with worlds")]
-    Worlds,
 }
 
 /// A word of a value: a scalar or a register.
@@ -119,11 +120,17 @@ struct Compiler<'p> {
     angles: HashMap<Register, usize>,
     /// Scalars that are assigned after they were first written.
     changing_scalars: HashSet<Slot>,
-    agent: Register,
-    keys: [Register; 2],
-    /// The key of the step, while a part with draws is compiled.
-    step_key: Option<[Register; 2]>,
-    draws: bool,
+    agent: Stream,
+    /// If the model speaks of worlds.
+    world: Option<World>,
+    /// The keys of the step of agents and of worlds, while a part with their draws is compiled.
+    step_keys: [Option<[Register; 2]>; 2],
+    /// By variable that other agents read: the first column of its copies.
+    columns: HashMap<VarId, u32>,
+    /// The number of columns.
+    column_count: u32,
+    /// What the part at hand reads of other agents.
+    reads: Vec<Published>,
     alive: Option<Register>,
     too_large: bool,
 }
@@ -138,9 +145,6 @@ pub fn compile(
     generator: Generator,
     isa: Isa,
 ) -> Result<Program, NotCompiled> {
-    if program.has_worlds() || manifest.world.is_some() {
-        return Err(NotCompiled::Worlds);
-    }
     let mut compiler = Compiler::new(program, manifest, generator, isa);
     compiler.declare()?;
     let defaults = (program.input_defaults.iter())
@@ -152,12 +156,31 @@ pub fn compile(
     compiler.alive = stops.then(|| compiler.pin());
     let prologue = compiler.part(&program.prologue);
     compiler.keep(&program.prologue);
-    let alive = compiler.alive;
     let phases = (program.phases.iter())
-        .map(|phase| compiler.part_under(alive, phase))
+        .map(|phase| compiler.phase(phase.owner, compiler.alive, phase))
         .collect();
-    let finish = compiler.part(&program.finish);
-    compiler.finish(defaults, phases, [init, prologue, finish])
+    let ends = (program.ends.iter())
+        .map(|phase| compiler.phase(phase.owner, None, phase))
+        .collect();
+    let finish = compiler.phase(Owner::Agent, None, &program.finish);
+    compiler.finish(Entries {
+        defaults,
+        init,
+        prologue,
+        phases,
+        ends,
+        finish,
+    })
+}
+
+/// The parts of the code.
+struct Entries {
+    defaults: Vec<Default>,
+    init: Target,
+    prologue: Target,
+    phases: Vec<Phase>,
+    ends: Vec<Phase>,
+    finish: Phase,
 }
 
 impl<'p> Compiler<'p> {
@@ -193,15 +216,23 @@ impl<'p> Compiler<'p> {
             named: vec![false],
             angles: HashMap::new(),
             changing_scalars: HashSet::new(),
-            agent: 0,
-            keys: [0; 2],
-            step_key: None,
-            draws: false,
+            agent: Stream::NONE,
+            world: None,
+            step_keys: [None; 2],
+            columns: HashMap::new(),
+            column_count: 0,
+            reads: Vec::new(),
             alive: None,
             too_large: false,
         };
-        compiler.agent = compiler.pin();
-        compiler.keys = [compiler.pin(), compiler.pin()];
+        compiler.agent = compiler.stream();
+        if manifest.world.is_some() || program.has_worlds() {
+            compiler.world = Some(World {
+                member: compiler.pin(),
+                origin: compiler.pin(),
+                stream: compiler.stream(),
+            });
+        }
         compiler
     }
 
@@ -216,9 +247,12 @@ impl<'p> Compiler<'p> {
         self.parts.push(entry);
         let end = self.label();
         self.frames.push(Frame::root(alive, end));
-        self.step_key = self.draw_key(block);
+        if let (Some(alive), true) = (alive, self.program.has_worlds()) {
+            self.jump_if_none(alive, end);
+        }
+        self.step_keys = [Owner::Agent, Owner::World].map(|owner| self.draw_key(owner, block));
         self.block(block);
-        self.step_key = None;
+        self.step_keys = [None; 2];
         self.frames.pop();
         self.dropped_from = usize::MAX;
         self.place_label(end);
@@ -226,13 +260,19 @@ impl<'p> Compiler<'p> {
         entry as Target
     }
 
+    /// Compiles a phase. Agents that have stopped run those of the world, too.
+    fn phase(&mut self, owner: Owner, alive: Option<Register>, block: &'p Block) -> Phase {
+        let alive = alive.filter(|_| owner == Owner::Agent);
+        Phase {
+            entry: self.part_under(alive, block),
+            owner,
+            reads: std::mem::take(&mut self.reads),
+        }
+    }
+
     fn default_input(&mut self, default: &'p ir::InputDefault) -> Default {
-        let belongs = |name: &str| {
-            name.strip_prefix(default.input.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
         let vars: Vec<VarId> = (self.program.inputs.iter().copied())
-            .filter(|&var| belongs(&self.program[var].name))
+            .filter(|&var| default.is_of(&self.program[var].name))
             .collect();
         Default {
             entry: self.part(&default.body),
@@ -241,52 +281,48 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn finish(
-        mut self,
-        defaults: Vec<Default>,
-        phases: Vec<Target>,
-        [init, prologue, finish]: [Target; 3],
-    ) -> Result<Program, NotCompiled> {
+    fn finish(mut self, mut entries: Entries) -> Result<Program, NotCompiled> {
         if self.too_large {
             return Err(NotCompiled::TooLarge);
         }
         self.resolve_labels();
-        let hot = *phases.first().unwrap_or(&finish) as usize..finish as usize;
+        let mut after = entries.phases.iter().chain(&entries.ends);
+        let first = after.next().unwrap_or(&entries.finish).entry;
+        let hot = first as usize..entries.finish.entry as usize;
         let places =
             allocate::allocate(&mut self.code, &self.parts, &self.loops, &self.pinned, hot);
-        if places.count > MOST_REGISTERS {
+        if places.count > MOST_REGISTERS || self.column_count > MOST_REGISTERS {
             return Err(NotCompiled::TooLarge);
         }
-        let at = |register: Register| places.of[register as usize];
-        let moved = |mut stored: Vec<Stored>| {
-            for word in &mut stored {
-                word.register = at(word.register);
-            }
+        entries.place(&places.of);
+        let row = |vars: &[VarId]| {
+            let mut stored = self.stored(vars);
+            place(&places.of, &mut stored);
             stored
         };
         let program = Program {
             isa: self.isa,
             generator: self.generator,
-            defaults: (defaults.into_iter())
-                .map(|default| Default {
-                    inputs: moved(default.inputs),
-                    ..default
-                })
-                .collect(),
-            init,
-            prologue,
-            phases,
-            finish,
+            defaults: entries.defaults,
+            init: entries.init,
+            prologue: entries.prologue,
+            phases: entries.phases,
+            ends: entries.ends,
+            finish: entries.finish,
             registers: places.count,
             staying: places.staying,
             uniform_words: self.uniform_words,
-            inputs: moved(self.stored(&self.program.inputs)),
-            states: moved(self.stored(&self.program.states)),
-            outputs: moved(self.stored(&self.program.outputs)),
-            agent: at(self.agent),
-            keys: self.keys.map(at),
-            draws: self.draws,
-            alive: self.alive.map(at),
+            inputs: row(&self.program.inputs),
+            states: row(&self.program.states),
+            outputs: row(&self.program.outputs),
+            world_inputs: row(&self.program.world_inputs),
+            world_states: row(&self.program.world_states),
+            world_outputs: row(&self.program.world_outputs),
+            agent: self.agent.placed(&places.of),
+            world: self.world.map(|world| world.placed(&places.of)),
+            joint: self.program.has_worlds(),
+            columns: self.column_count,
+            alive: self.alive.map(|alive| places.of[alive as usize]),
             code: self.code,
             scalars: self.scalars,
             tables: self.tables,
@@ -295,6 +331,27 @@ impl<'p> Compiler<'p> {
         };
         program.check();
         Ok(program)
+    }
+}
+
+/// Replaces registers by their locations.
+fn place(of: &[Register], stored: &mut [Stored]) {
+    for word in stored {
+        word.register = of[word.register as usize];
+    }
+}
+
+impl Entries {
+    fn place(&mut self, of: &[Register]) {
+        for default in &mut self.defaults {
+            place(of, &mut default.inputs);
+        }
+        let phases = self.phases.iter_mut().chain(&mut self.ends);
+        for phase in phases.chain([&mut self.finish]) {
+            for read in &mut phase.reads {
+                read.register = of[read.register as usize];
+            }
+        }
     }
 }
 

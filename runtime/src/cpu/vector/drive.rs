@@ -1,7 +1,7 @@
-//! Runs a population on all cores, in tasks of several blocks. Results are kept, each task in its own part of
+//! Runs a population on all cores, in tasks of several groups. Results are kept, each task in its own part of
 //! them, or passed to a callback block by block.
 
-use super::{LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
+use super::{Group, LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
 use crate::cpu::{Cancelled, Control};
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
@@ -25,6 +25,10 @@ pub struct Job<'a> {
     pub inputs: &'a [u32],
     /// Words per row.
     pub input_words: usize,
+    /// Rows of inputs of the worlds.
+    pub world_inputs: &'a [u32],
+    /// Words per row.
+    pub world_input_words: usize,
     /// By word of a row: whether the launch gives it.
     pub given: &'a [bool],
     /// The numbers of the inputs that the program computes.
@@ -41,14 +45,14 @@ impl Job<'_> {
     }
 }
 
-/// A field of all agents: `width` words each, one agent after another.
+/// A field of all agents, or of all worlds: `width` words each, one after another.
 #[derive(Debug)]
 pub struct Column<'a> {
-    /// The field's first word in an agent's row.
+    /// The field's first word in a row.
     pub word: u32,
-    /// Words per agent.
+    /// Words per row.
     pub width: usize,
-    /// All agents' words.
+    /// All words.
     pub words: &'a mut [u32],
 }
 
@@ -64,8 +68,8 @@ impl<'a> Column<'a> {
             .collect()
     }
 
-    fn split_off(&mut self, agents: usize) -> Column<'a> {
-        let (now, rest) = std::mem::take(&mut self.words).split_at_mut(agents * self.width);
+    fn split_off(&mut self, rows: usize) -> Column<'a> {
+        let (now, rest) = std::mem::take(&mut self.words).split_at_mut(rows * self.width);
         self.words = rest;
         Column {
             words: now,
@@ -74,22 +78,162 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The destination of results.
-#[derive(Debug)]
+/// The destination of results; what is not kept is empty.
+#[derive(Debug, Default)]
 pub struct Results<'a> {
     /// The outputs.
     pub outputs: Vec<Column<'a>>,
-    /// The final states; empty if they are not kept.
+    /// The final states.
     pub states: Vec<Column<'a>>,
+    /// The outputs of the worlds.
+    pub world_outputs: Vec<Column<'a>>,
+    /// The final states of the worlds.
+    pub world_states: Vec<Column<'a>>,
     /// The progress words, see [`crate::cpu::Progress::word`].
     pub progress: &'a mut [u32],
 }
 
-/// Several blocks of the population.
+impl<'a> Results<'a> {
+    /// Splits off what these agents have.
+    fn split_off(&mut self, agents: usize, members: usize) -> Results<'a> {
+        let split = |columns: &mut Vec<Column<'a>>, rows: usize| {
+            columns.iter_mut().map(|it| it.split_off(rows)).collect()
+        };
+        let progress = std::mem::take(&mut self.progress);
+        let (now, later) = progress.split_at_mut(agents.min(progress.len()));
+        self.progress = later;
+        Results {
+            outputs: split(&mut self.outputs, agents),
+            states: split(&mut self.states, agents),
+            world_outputs: split(&mut self.world_outputs, agents / members),
+            world_states: split(&mut self.world_states, agents / members),
+            progress: now,
+        }
+    }
+
+    /// Stores what a group has.
+    fn store(&mut self, group: &Group<'_>, program: &Program) {
+        let [_, states, outputs] = program.rows();
+        for (columns, all) in [(&mut self.outputs, outputs), (&mut self.states, states)] {
+            each_word(columns, all, |stored, words, width| {
+                group.store(stored, words, width);
+            });
+        }
+        for (columns, all) in [
+            (&mut self.world_outputs, &program.world_outputs),
+            (&mut self.world_states, &program.world_states),
+        ] {
+            each_word(columns, all, |stored, words, width| {
+                group.store_worlds(stored, words, width);
+            });
+        }
+        for (word, progress) in self.progress.iter_mut().zip(group.progress()) {
+            *word = progress.word();
+        }
+    }
+}
+
+/// Calls `store` with each word of the columns, the place of its first value, and the words per row.
+fn each_word(
+    columns: &mut [Column<'_>],
+    all: &[Stored],
+    store: impl Fn(&Stored, &mut [u32], usize),
+) {
+    for column in columns {
+        let range = column.word..column.word + column.width as u32;
+        for stored in all.iter().filter(|stored| range.contains(&stored.word)) {
+            let first = (stored.word - column.word) as usize;
+            store(stored, &mut column.words[first..], column.width);
+        }
+    }
+}
+
+/// How a population is split.
+#[derive(Clone, Copy)]
+struct Split {
+    /// Agents per group.
+    group: usize,
+    /// Blocks per group.
+    blocks: usize,
+    /// Agents per task, in whole groups.
+    task: usize,
+}
+
+impl Split {
+    fn new(program: &Program, agents: usize, members: usize) -> Split {
+        let block = block_size(agents);
+        let (group, blocks) = match program.joint {
+            false => (block, 1),
+            true if members > LANES => (members, members.div_ceil(LANES)),
+            true => ((block / members).max(1) * members, 1),
+        };
+        let groups = agents.div_ceil(group);
+        let each = groups.div_ceil(TASKS * rayon::current_num_threads()).max(1);
+        Split {
+            group,
+            blocks,
+            task: each * group,
+        }
+    }
+}
+
+/// The work space of all threads for a population, in bytes.
+pub fn work_space(program: &Program, agents: u32, members: u32) -> u64 {
+    let split = Split::new(program, agents as usize, members as usize);
+    let tasks = (agents as usize).div_ceil(split.task);
+    let threads = rayon::current_num_threads().min(tasks);
+    threads as u64 * Group::bytes(program, split.blocks)
+}
+
+/// Some agents of the population.
 struct Task<'a> {
     first: u32,
+    agents: usize,
     inputs: &'a [u32],
+    world_inputs: &'a [u32],
     results: Results<'a>,
+}
+
+impl<'a> Task<'a> {
+    /// The tasks of a job.
+    fn all(job: &Job<'a>, split: Split, results: Results<'a>) -> Vec<Task<'a>> {
+        let mut rest = Task {
+            first: job.first,
+            agents: job.agents as usize,
+            inputs: job.inputs,
+            world_inputs: job.world_inputs,
+            results,
+        };
+        let mut tasks = Vec::new();
+        while rest.agents > 0 {
+            tasks.push(rest.split_off(split.task, job));
+        }
+        tasks
+    }
+
+    /// Splits off so many agents, or all.
+    fn split_off(&mut self, agents: usize, job: &Job<'_>) -> Task<'a> {
+        let agents = agents.min(self.agents);
+        let members = job.values.members as usize;
+        let rows = |rows: &mut &'a [u32], words: usize| {
+            let (now, later) = rows.split_at(words.min(rows.len()));
+            *rows = later;
+            now
+        };
+        let task = Task {
+            first: self.first,
+            agents,
+            inputs: rows(&mut self.inputs, agents * job.input_words),
+            world_inputs: rows(
+                &mut self.world_inputs,
+                agents / members * job.world_input_words,
+            ),
+            results: self.results.split_off(agents, members),
+        };
+        self.first += agents as u32;
+        self.agents -= agents;
+        task
+    }
 }
 
 /// Runs all steps of all agents.
@@ -97,11 +241,15 @@ struct Task<'a> {
 /// # Errors
 /// If the run was cancelled; the results are then incomplete.
 pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(), Cancelled> {
-    let block = block_size(job.agents as usize);
-    let tasks = tasks(job, results, block);
+    let split = Split::new(
+        job.program,
+        job.agents as usize,
+        job.values.members as usize,
+    );
+    let tasks = Task::all(job, split, results);
     tasks.into_par_iter().try_for_each_init(
-        || Machine::new(job.program, &job.values, control),
-        |machine, task| run_task(job, machine, task, block, control),
+        || Group::new(job.program, &job.values, split.blocks, control),
+        |group, task| run_task(job, group, task, split, control, |_| {}),
     )
 }
 
@@ -112,14 +260,13 @@ pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(),
 pub fn fill_inputs(job: &Job<'_>, rows: &mut [u32], control: &Control) -> Result<(), Cancelled> {
     let stride = job.input_words;
     (rows.par_chunks_mut(stride * LANES).enumerate()).try_for_each_init(
-        || Machine::new(job.program, &job.values, control),
-        |machine, (block, rows)| {
-            let count = rows.len() / stride;
-            machine.begin(job.first + (block * LANES) as u32, count);
+        || Group::new(job.program, &job.values, 1, control),
+        |group, (block, rows)| {
+            group.begin(job.first + (block * LANES) as u32, rows.len() / stride);
             for &number in job.absent {
-                machine.default_input(number)?;
+                group.default_input(number)?;
                 for stored in &job.program.defaults[number].inputs {
-                    machine.store(stored, &mut rows[stored.word as usize..], stride, count);
+                    group.store(stored, &mut rows[stored.word as usize..], stride);
                 }
             }
             Ok(())
@@ -139,105 +286,42 @@ fn block_size(agents: usize) -> usize {
     agents.div_ceil(blocks).next_multiple_of(GROUP).min(LANES)
 }
 
-/// Agents per task, in whole blocks.
-fn agents_of_task(agents: usize, block: usize) -> usize {
-    let blocks = agents.div_ceil(block);
-    blocks.div_ceil(TASKS * rayon::current_num_threads()).max(1) * block
-}
-
-fn tasks<'a>(job: &Job<'a>, mut rest: Results<'a>, block: usize) -> Vec<Task<'a>> {
-    let agents = job.agents as usize;
-    let each = agents_of_task(agents, block);
-    let mut tasks = Vec::new();
-    let mut begun = 0;
-    while begun < agents {
-        let count = each.min(agents - begun);
-        let split = |columns: &mut Vec<Column<'a>>| {
-            columns.iter_mut().map(|it| it.split_off(count)).collect()
-        };
-        let (progress, later) = std::mem::take(&mut rest.progress).split_at_mut(count);
-        rest.progress = later;
-        let inputs = match job.inputs {
-            [] => job.inputs,
-            rows => &rows[begun * job.input_words..][..count * job.input_words],
-        };
-        tasks.push(Task {
-            first: job.first + begun as u32,
-            inputs,
-            results: Results {
-                outputs: split(&mut rest.outputs),
-                states: split(&mut rest.states),
-                progress,
-            },
-        });
-        begun += count;
-    }
-    tasks
-}
-
+/// Runs the agents of a task, group by group, and passes each group to `see`.
 fn run_task(
     job: &Job<'_>,
-    machine: &mut Machine<'_>,
-    task: Task<'_>,
-    block: usize,
+    group: &mut Group<'_>,
+    mut task: Task<'_>,
+    split: Split,
     control: &Control,
+    mut see: impl FnMut(&Group<'_>),
 ) -> Result<(), Cancelled> {
-    let Task {
-        first,
-        inputs,
-        mut results,
-    } = task;
     let program = job.program;
     let given = job.given();
-    let mut inputs = inputs.chunks(block * job.input_words.max(1));
-    let mut done = 0;
-    while !results.progress.is_empty() {
-        let count = block.min(results.progress.len());
-        let inputs = inputs.next().unwrap_or_default();
-        machine.begin(first + done, count);
-        run_block(job, machine, &given, inputs)?;
-        for column in &mut results.outputs {
-            store(machine, &program.outputs, column.split_off(count), count);
+    while task.agents > 0 {
+        let mut now = task.split_off(split.group, job);
+        group.begin(now.first, now.agents);
+        let words = job.world_input_words;
+        group.load_worlds(&program.world_inputs, now.world_inputs, words);
+        for &number in job.absent {
+            group.default_input(number)?;
         }
-        for column in &mut results.states {
-            store(machine, &program.states, column.split_off(count), count);
+        if !now.inputs.is_empty() {
+            group.load(&given, now.inputs, job.input_words);
         }
-        let (progress, later) = std::mem::take(&mut results.progress).split_at_mut(count);
-        results.progress = later;
-        for (word, lane) in progress.iter_mut().zip(machine.progress()) {
-            *word = lane.word();
-        }
-        let count = count as u32;
+        group.run(0..job.values.steps)?;
+        now.results.store(group, program);
+        see(group);
         control
             .agents_done
-            .fetch_add(count.into(), Ordering::Relaxed);
-        done += count;
+            .fetch_add(now.agents as u64, Ordering::Relaxed);
     }
     Ok(())
-}
-
-/// Runs the block of agents with which the machine has started. `inputs` is empty if the launch gives none.
-fn run_block(
-    job: &Job<'_>,
-    machine: &mut Machine<'_>,
-    given: &[Stored],
-    inputs: &[u32],
-) -> Result<(), Cancelled> {
-    machine.check_cancelled()?;
-    for &number in job.absent {
-        machine.default_input(number)?;
-    }
-    if !inputs.is_empty() {
-        machine.load(given, inputs, job.input_words);
-    }
-    machine.run(0..job.values.steps)
 }
 
 /// A block of agents that has been run.
 pub struct Shown<'a> {
     machine: &'a Machine<'a>,
     outputs: &'a [Stored],
-    count: usize,
 }
 
 impl Shown<'_> {
@@ -245,77 +329,54 @@ impl Shown<'_> {
     pub fn outputs(&self, mut each: impl FnMut(u32, &[u32])) {
         let mut values = [0; LANES];
         for stored in self.outputs {
-            let values = &mut values[..self.count];
-            self.machine.store(stored, values, 1, self.count);
+            let values = &mut values[..self.machine.agents()];
+            self.machine.store(stored, values, 1);
             each(stored.word, values);
         }
     }
 
     /// The progress words, see [`crate::cpu::Progress::word`].
     pub fn progress(&self) -> impl Iterator<Item = u32> + Clone {
-        let progress = &self.machine.progress()[..self.count];
+        let progress = self.machine.progress();
         progress.iter().map(|progress| progress.word())
     }
 }
 
 /// Runs all steps of all agents and passes each block to `see`, in any order, with a value that `make`
-/// creates once per thread. Returns these values. Holds no more than one block per thread in memory.
+/// creates once per thread. Returns these values. Beside `results`, which may have less than all, it holds no
+/// more than one group per thread in memory.
 ///
 /// # Errors
 /// If the run was cancelled.
 pub fn show<T: Send>(
     job: &Job<'_>,
+    results: Results<'_>,
     control: &Control,
     make: impl Fn() -> T + Sync,
     see: impl Fn(&mut T, &Shown<'_>) + Sync,
 ) -> Result<Vec<T>, Cancelled> {
-    let agents = job.agents as usize;
-    let block = block_size(agents);
-    let each = agents_of_task(agents, block);
-    let given = job.given();
-    let words = job.input_words;
+    let split = Split::new(
+        job.program,
+        job.agents as usize,
+        job.values.members as usize,
+    );
     // A task reuses the machine of a finished task, so there are at most as many as threads.
     let idle = Mutex::new(Vec::new());
     let locked = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-    (0..agents.div_ceil(each))
-        .into_par_iter()
-        .try_for_each(|task| {
-            let taken = locked().pop();
-            let (mut machine, mut made) =
-                taken.unwrap_or_else(|| (Machine::new(job.program, &job.values, control), make()));
-            let end = agents.min((task + 1) * each);
-            for first in (task * each..end).step_by(block) {
-                let count = block.min(end - first);
-                let inputs = match job.inputs {
-                    [] => job.inputs,
-                    rows => &rows[first * words..][..count * words],
-                };
-                machine.begin(job.first + first as u32, count);
-                run_block(job, &mut machine, &given, inputs)?;
-                see(
-                    &mut made,
-                    &Shown {
-                        machine: &machine,
-                        outputs: &job.program.outputs,
-                        count,
-                    },
-                );
-                control
-                    .agents_done
-                    .fetch_add(count as u64, Ordering::Relaxed);
+    let tasks = Task::all(job, split, results);
+    tasks.into_par_iter().try_for_each(|task| {
+        let taken = locked().pop();
+        let new = || Group::new(job.program, &job.values, split.blocks, control);
+        let (mut group, mut made) = taken.unwrap_or_else(|| (new(), make()));
+        run_task(job, &mut group, task, split, control, |group| {
+            for machine in group.blocks() {
+                let outputs = &job.program.outputs;
+                see(&mut made, &Shown { machine, outputs });
             }
-            locked().push((machine, made));
-            Ok(())
         })?;
+        locked().push((group, made));
+        Ok(())
+    })?;
     let idle = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(idle.into_iter().map(|(_, made)| made).collect())
-}
-
-/// Stores a field of a block.
-fn store(machine: &Machine<'_>, all: &[Stored], column: Column<'_>, count: usize) {
-    let words = column.word..column.word + column.width as u32;
-    for stored in all.iter().filter(|stored| words.contains(&stored.word)) {
-        let first = (stored.word - column.word) as usize;
-        machine.store(stored, &mut column.words[first..], column.width, count);
-    }
 }

@@ -1,20 +1,19 @@
-//! The machine: the registers of one block of agents, and the loop over its steps. `execute` runs the
-//! instructions; `registers` has all unsafe code.
+//! The machine: the registers of one block of agents. `execute` runs the instructions, `group` the steps of
+//! blocks whose agents depend on one another; `registers` has all unsafe code.
 
 mod execute;
+mod group;
 mod registers;
 
 use super::{
     kernel::{GROUP, LANES, Lanes},
-    program::{Known, Program, Register, Stored, Table},
+    program::{Known, Program, Register, Stored, Stream, Table},
 };
 use crate::cpu::{Cancelled, Control, Progress};
+pub use group::Group;
 use registers::Registers;
-use sim_compiler::random::{FINISH_STEP, Generator, INIT_STEP};
-use std::{ops::Range, sync::atomic::Ordering};
-
-/// Steps between two counts of the active lanes.
-const GATHER_EVERY: u32 = 8;
+use sim_compiler::random::{FIRST_WORLD, Generator};
+use std::sync::atomic::Ordering;
 
 /// The values of one launch, beside the program.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +24,8 @@ pub struct Values<'a> {
     pub population: u32,
     /// The value of `steps` in the model.
     pub steps: u32,
+    /// The value of `len(world)` in the model; 1 without worlds.
+    pub members: u32,
     /// The words of the kernel's uniform block.
     pub uniform: &'a [u32],
     /// The words of each table of `program.data`.
@@ -37,7 +38,9 @@ pub struct Machine<'a> {
     registers: Registers,
     scalars: Vec<u32>,
     tables: Vec<&'a [u32]>,
-    steps: u32,
+    members: u32,
+    /// The number of agents of the block.
+    agents: usize,
     /// The number of lanes that are computed.
     count: usize,
     /// The number of lanes of the block, including stopped ones.
@@ -75,7 +78,8 @@ impl<'a> Machine<'a> {
             registers: Registers(vec![Lanes::ZERO; program.registers as usize]),
             scalars,
             tables,
-            steps: values.steps,
+            members: values.members,
+            agents: 0,
             count: LANES,
             all: LANES,
             order: [0; LANES],
@@ -86,6 +90,7 @@ impl<'a> Machine<'a> {
         };
         machine.set(Known::Agents, values.population);
         machine.set(Known::Steps, values.steps);
+        machine.set(Known::Members, values.members);
         machine.set(Known::SeedLow, values.seed as u32);
         machine.set(Known::SeedHigh, (values.seed >> 32) as u32);
         for rows in &program.rows {
@@ -95,33 +100,52 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Starts with the block of agents `first..first + count`, at most [`LANES`] agents.
-    pub fn begin(&mut self, first: u32, count: usize) {
+    /// Starts with the agents `first..first + count`, at most [`LANES`], of a group whose first agent is
+    /// `origin`.
+    fn begin(&mut self, first: u32, count: usize, origin: u32) {
         // Lanes beyond the last agent duplicate it.
+        self.agents = count;
         self.all = count.next_multiple_of(GROUP).min(LANES);
         self.count = self.all;
         self.order = std::array::from_fn(|lane| lane as u16);
         self.moved = false;
         let last = count as u32 - 1;
-        let agents = self.registers.0[self.program.agent as usize].all_mut();
-        for (lane, agent) in agents.iter_mut().enumerate() {
-            *agent = first + last.min(lane as u32);
-        }
-        if self.program.draws && self.program.generator == Generator::KeyedHash {
-            self.agent_keys();
+        let agent = |lane: usize| first + last.min(lane as u32);
+        let program = self.program;
+        self.set_lanes(program.agent.number, agent);
+        self.begin_draws(program.agent);
+        if let Some(world) = &program.world {
+            let members = self.members;
+            self.set_lanes(world.member, |lane| agent(lane) % members);
+            self.set_lanes(world.origin, |lane| {
+                (agent(lane) / members * members).saturating_sub(origin)
+            });
+            self.set_lanes(world.stream.number, |lane| {
+                FIRST_WORLD | (agent(lane) / members)
+            });
+            self.begin_draws(world.stream);
         }
     }
 
-    /// Loads the agents' rows.
-    pub fn load(&mut self, stored: &[Stored], rows: &[u32], stride: usize) {
-        if stored.is_empty() {
-            return;
+    fn set_lanes(&mut self, register: Register, value: impl Fn(usize) -> u32) {
+        let lanes = self.registers.0[register as usize].all_mut();
+        for (lane, word) in lanes.iter_mut().enumerate() {
+            *word = value(lane);
         }
-        let last = rows.len() / stride - 1;
+    }
+
+    /// Loads words of the rows that lanes have.
+    fn load(
+        &mut self,
+        stored: &[Stored],
+        rows: &[u32],
+        stride: usize,
+        row: impl Fn(usize) -> usize,
+    ) {
         for word in stored {
             let register = self.registers.0[word.register as usize].all_mut();
             for (lane, value) in register[..self.count].iter_mut().enumerate() {
-                let stored = rows[lane.min(last) * stride + word.word as usize];
+                let stored = rows[row(lane) * stride + word.word as usize];
                 *value = match word.is_bool {
                     true if stored != 0 => u32::MAX,
                     _ => stored,
@@ -130,97 +154,39 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Stores one word of `count` agents to every `stride`-th element of `words`.
-    pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize, count: usize) {
+    /// Stores one word of all agents to every `stride`-th element of `words`.
+    pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize) {
         let register = self.registers.0[stored.register as usize].all();
-        let stored = |value: u32| if stored.is_bool { value & 1 } else { value };
         if self.moved {
             for (&agent, &value) in self.order.iter().zip(&register[..self.all]) {
                 // Lanes beyond the last agent are not stored.
-                if usize::from(agent) < count {
-                    words[usize::from(agent) * stride] = stored(value);
+                if usize::from(agent) < self.agents {
+                    words[usize::from(agent) * stride] = stored.of(value);
                 }
             }
         } else {
-            for (place, &value) in words.iter_mut().step_by(stride).zip(&register[..count]) {
-                *place = stored(value);
+            let lanes = &register[..self.agents];
+            for (place, &value) in words.iter_mut().step_by(stride).zip(lanes) {
+                *place = stored.of(value);
             }
         }
     }
 
-    /// Computes an absent input.
-    ///
-    /// # Errors
-    /// If the run was cancelled.
-    pub fn default_input(&mut self, number: usize) -> Result<(), Cancelled> {
-        let program = self.program;
-        let default = &program.defaults[number];
-        self.clear(&default.inputs);
-        self.part(default.entry, default.random_step)
+    /// The number of agents of the block.
+    pub fn agents(&self) -> usize {
+        self.agents
     }
 
-    /// Runs the block over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with
-    /// the run. Inputs must be loaded, and states unless the range starts at 0.
-    ///
-    /// # Errors
-    /// If the run was cancelled.
-    pub fn run(&mut self, steps: Range<u32>) -> Result<(), Cancelled> {
-        let program = self.program;
-        if steps.start == 0 {
-            self.progress.fill(Progress::default());
-            self.clear(&program.states);
-            self.part(program.init, INIT_STEP)?;
-        }
-        if let Some(alive) = program.alive {
-            let alive = self.registers.0[alive as usize].all_mut();
-            for (lane, &agent) in alive.iter_mut().zip(&self.order) {
-                let stopped = self.progress[usize::from(agent)].stopped;
-                *lane = if stopped { 0 } else { u32::MAX };
-            }
-        }
-        self.part(program.prologue, INIT_STEP)?;
-        for step in steps.clone() {
-            if let Some(alive) = program.alive {
-                if step.is_multiple_of(GATHER_EVERY) {
-                    self.gather_running(alive);
-                }
-                if !self.any(alive) {
-                    break;
-                }
-            }
-            self.check_cancelled()?;
-            self.set(Known::Step, step);
-            for &phase in &program.phases {
-                self.part(phase, step)?;
-            }
-        }
-        self.count = self.all;
-        let ran = steps.len() as u32;
-        for progress in self.progress.iter_mut().filter(|lane| !lane.stopped) {
-            progress.steps += ran;
-        }
-        if steps.end == self.steps {
-            self.clear(&program.outputs);
-            self.part(program.finish, FINISH_STEP)?;
-        }
-        Ok(())
-    }
-
-    /// The progress of each lane.
-    pub fn progress(&self) -> &[Progress; LANES] {
-        &self.progress
-    }
-
-    /// The same, to continue a run.
-    pub fn progress_mut(&mut self) -> &mut [Progress; LANES] {
-        &mut self.progress
+    /// The progress of each agent.
+    pub fn progress(&self) -> &[Progress] {
+        &self.progress[..self.agents]
     }
 
     /// Checks for cancellation.
     ///
     /// # Errors
     /// If the run was cancelled.
-    pub fn check_cancelled(&self) -> Result<(), Cancelled> {
+    fn check_cancelled(&self) -> Result<(), Cancelled> {
         match self.control.cancel.load(Ordering::Relaxed) {
             true => Err(Cancelled),
             false => Ok(()),
@@ -266,8 +232,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn agent_keys(&mut self) {
+    /// Computes the keys of a stream, if it has any.
+    fn begin_draws(&mut self, stream: Stream) {
         use super::op::Plain;
+        if !stream.draws || self.program.generator != Generator::KeyedHash {
+            return;
+        }
         let [low, high] =
             [Known::SeedLow, Known::SeedHigh].map(|known| known.slot(self.program.uniform_words));
         for (key, plain) in [Plain::AgentKey0, Plain::AgentKey1].into_iter().enumerate() {
@@ -276,7 +246,7 @@ impl<'a> Machine<'a> {
             let kernel = code.kernel(6, self.program.isa).expect("a kernel for keys");
             self.lanes(
                 kernel,
-                &[self.program.keys[key], self.program.agent, 0, 0, 0],
+                &[stream.keys[key], stream.number, 0, 0, 0],
                 &[0, low, high, 0],
             );
         }

@@ -7,9 +7,11 @@
 
 mod fused;
 mod table;
+mod tree;
 
 pub use fused::{Finish, Fused, Term, Test};
 pub use table::{Cos, Plain, Sin};
+pub use tree::Tree;
 
 use super::{
     isa::Isa,

@@ -7,9 +7,9 @@ mod check;
 use super::{
     isa::Isa,
     kernel::{Kernel, TwinKernel},
-    op::{Code, Scalar},
+    op::{Code, Scalar, Tree},
 };
-use sim_compiler::random::Generator;
+use sim_compiler::{ir::Owner, random::Generator};
 use std::fmt;
 
 /// A register of lanes. Register 0 is never written: it stands for an absent operand.
@@ -34,11 +34,13 @@ pub enum Known {
     SeedLow,
     /// The seed's upper word.
     SeedHigh,
+    /// The value of `len(world)` in the model.
+    Members,
 }
 
 impl Known {
     /// The number of these scalars.
-    pub const COUNT: u32 = 6;
+    pub const COUNT: u32 = 7;
 
     /// The scalar's index.
     pub fn slot(self, uniform_words: u32) -> Slot {
@@ -172,6 +174,28 @@ pub enum Instruction {
         /// The target.
         to: Target,
     },
+    /// Loads what another agent of the world had when the phase began.
+    Other {
+        /// The destination.
+        to: Register,
+        /// The word; `first` is a column of what the agents publish.
+        from: AgentArray,
+        /// The element, per lane; register 0 for the first.
+        index: Register,
+        /// The agent's place in the world, per lane; register 0 if it is a scalar.
+        member: Register,
+        /// The scalar.
+        slot: Slot,
+    },
+    /// Combines what the agents of each world have. All blocks of a world wait here for one another.
+    Across {
+        /// How.
+        tree: Tree,
+        /// The destination, in all lanes of a world.
+        to: Register,
+        /// What each agent has.
+        from: Register,
+    },
     /// Stops lanes in this step; register 0 for all.
     Stop {
         /// The lanes.
@@ -190,7 +214,7 @@ pub struct TableWord {
     pub index: u32,
 }
 
-/// One word of an array that each agent has: element `k` is register `first + k * stride + part`.
+/// One word of an array that each agent has: element `k` is register, or column, `first + k * stride + part`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentArray {
     /// The register of the first word of the first element.
@@ -212,6 +236,13 @@ pub struct Stored {
     pub register: Register,
     /// Whether it is a `bool`, which is 1 or 0 in storage.
     pub is_bool: bool,
+}
+
+impl Stored {
+    /// The word in storage for the word of a lane.
+    pub(super) fn of(self, lane: u32) -> u32 {
+        if self.is_bool { lane & 1 } else { lane }
+    }
 }
 
 /// The source of a table's words.
@@ -252,6 +283,48 @@ pub struct Default {
     pub inputs: Vec<Stored>,
 }
 
+/// What agents or worlds draw from.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    /// The number of the agent, or what stands for the world.
+    pub number: Register,
+    /// The two words of its key.
+    pub keys: [Register; 2],
+    /// Whether the keys are used.
+    pub draws: bool,
+}
+
+/// What a lane knows of its world.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// The agent's place in the world.
+    pub member: Register,
+    /// The place of the world's first agent in what the agents of a group publish.
+    pub origin: Register,
+    /// The world's draws.
+    pub stream: Stream,
+}
+
+/// A register that other agents read, and the column of its copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// The register.
+    pub register: Register,
+    /// The column.
+    pub column: u32,
+}
+
+/// Code that all agents of a world complete before what follows.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// Its first instruction.
+    pub entry: Target,
+    /// Who runs it.
+    pub owner: Owner,
+    /// What it reads of other agents, as it is when the phase begins.
+    pub reads: Vec<Published>,
+}
+
 /// A compiled program.
 #[derive(Clone)]
 pub struct Program {
@@ -262,8 +335,10 @@ pub struct Program {
     pub(super) init: Target,
     pub(super) prologue: Target,
     /// The phases of a step, in order.
-    pub(super) phases: Vec<Target>,
-    pub(super) finish: Target,
+    pub(super) phases: Vec<Phase>,
+    /// The phases after the last step, before `finish`.
+    pub(super) ends: Vec<Phase>,
+    pub(super) finish: Phase,
     /// The number of registers of a block.
     pub(super) registers: u32,
     /// The number of leading registers that live across steps.
@@ -279,12 +354,17 @@ pub struct Program {
     pub(super) inputs: Vec<Stored>,
     pub(super) states: Vec<Stored>,
     pub(super) outputs: Vec<Stored>,
-    /// The agents' numbers.
-    pub(super) agent: Register,
-    /// The two words of the agents' keys.
-    pub(super) keys: [Register; 2],
-    /// Whether the keys are used.
-    pub(super) draws: bool,
+    pub(super) world_inputs: Vec<Stored>,
+    pub(super) world_states: Vec<Stored>,
+    pub(super) world_outputs: Vec<Stored>,
+    /// The agents' numbers and draws.
+    pub(super) agent: Stream,
+    /// If the model speaks of worlds.
+    pub(super) world: Option<World>,
+    /// Whether the agents of a world depend on one another, so that they must run together.
+    pub(super) joint: bool,
+    /// The number of columns of what agents publish.
+    pub(super) columns: u32,
     /// The mask of lanes that have not stopped, if lanes can stop.
     pub(super) alive: Option<Register>,
 }
@@ -317,7 +397,15 @@ impl Instruction {
                 f(cosine);
             }
             Instruction::Pick { to, .. } => f(to),
+            Instruction::Other {
+                to, index, member, ..
+            } => {
+                f(index);
+                f(member);
+                f(to);
+            }
             Instruction::Copy { to, from }
+            | Instruction::Across { to, from, .. }
             | Instruction::Gather {
                 to, index: from, ..
             }
@@ -400,12 +488,18 @@ impl Program {
         self.registers
     }
 
-    /// Bytes of a machine that runs a block.
+    /// Bytes of a machine that runs a block, and of what its agents publish.
     pub fn block_bytes(&self) -> u64 {
-        4 * (super::kernel::LANES as u64 * u64::from(self.registers) + self.scalars.len() as u64)
+        let lanes = u64::from(self.registers) + u64::from(self.columns);
+        4 * (super::kernel::LANES as u64 * lanes + self.scalars.len() as u64)
     }
 
-    /// The registers of inputs, states and outputs.
+    /// Whether worlds compute values of their own in each step, also when all agents have stopped.
+    pub(super) fn has_world_phases(&self) -> bool {
+        (self.phases.iter()).any(|phase| phase.owner == Owner::World)
+    }
+
+    /// The registers of the agents' inputs, states and outputs.
     pub fn rows(&self) -> [&[Stored]; 3] {
         [&self.inputs, &self.states, &self.outputs]
     }

@@ -173,6 +173,7 @@ pub(super) fn on_vectors(
         seed: 7,
         population: 100,
         steps,
+        members: 1,
         uniform: &[0; 12],
         data: &[],
     };
@@ -180,35 +181,30 @@ pub(super) fn on_vectors(
     let control = Control::default();
     let mut start = 0;
     for &end in ends {
-        let mut machine = vector::Machine::new(&program, &values, &control);
-        machine.begin(0, 100);
+        let mut group = vector::Group::new(&program, &values, 1, &control);
+        group.begin(0, 100);
         let [inputs, states, outputs] = program.rows();
-        machine.load(inputs, &agents.inputs, manifest.input_words as usize);
+        group.load(inputs, &agents.inputs, manifest.input_words as usize);
         let stride = manifest.state_words as usize;
         if start > 0 {
-            machine.load(states, &agents.states, stride);
+            group.load(states, &agents.states, stride);
         }
-        for (lane, &word) in machine.progress_mut().iter_mut().zip(&agents.progress) {
-            *lane = Progress::from_word(word);
+        for (progress, &word) in group.progress_mut().zip(&agents.progress) {
+            *progress = Progress::from_word(word);
         }
-        machine.run(start..end).expect("nobody cancels");
+        group.run(start..end).expect("nobody cancels");
         for stored in states {
-            machine.store(
-                stored,
-                &mut agents.states[stored.word as usize..],
-                stride,
-                100,
-            );
+            group.store(stored, &mut agents.states[stored.word as usize..], stride);
         }
         if end == steps {
             let stride = manifest.output_words as usize;
             for stored in outputs {
                 let words = &mut agents.outputs[stored.word as usize..];
-                machine.store(stored, words, stride, 100);
+                group.store(stored, words, stride);
             }
         }
-        for (word, lane) in agents.progress.iter_mut().zip(machine.progress()) {
-            *word = lane.word();
+        for (word, progress) in agents.progress.iter_mut().zip(group.progress()) {
+            *word = progress.word();
         }
         start = end;
     }

@@ -62,18 +62,25 @@ impl Compiler<'_> {
         if self.generator != Generator::KeyedHash {
             return None;
         }
-        let mut numbers = Vec::new();
+        let (mut numbers, mut owners) = (Vec::new(), Vec::new());
         for &arg in args {
-            let Expr::RandomWord { number, .. } = self.program[arg] else {
+            let Expr::RandomWord { owner, number } = self.program[arg] else {
                 return None;
             };
             numbers.push(number);
+            owners.push(owner);
+        }
+        let [owner, rest @ ..] = &owners[..] else {
+            return None;
+        };
+        if rest.iter().any(|other| other != owner) {
+            return None;
         }
         let numbers: Vec<Operand> = numbers
             .into_iter()
             .map(|number| self.word(number))
             .collect();
-        let [a, b] = self.key();
+        let [a, b] = self.key(*owner);
         Some(Operand::Lanes(match (id, &numbers[..]) {
             (BuiltinId::UNIT, &[n]) => self.lanes(Code::Plain(Plain::DrawUnit), &[a, b, n]),
             (BuiltinId::NORMAL_FROM, &[n, m]) => {

@@ -9,7 +9,7 @@ use crate::cpu::vector::{
     program::{Known, Register},
 };
 use sim_compiler::{
-    ir::{Block, Expr, ExprId, FunctionId, Stmt, any_statement},
+    ir::{Block, Expr, ExprId, FunctionId, Owner, Stmt, any_statement},
     random::Generator,
 };
 
@@ -75,50 +75,29 @@ impl Compiler<'_> {
         self.leave(Kind::Function);
     }
 
-    /// The key of the step, if a block draws.
-    pub(super) fn draw_key(&mut self, block: &Block) -> Option<[Register; 2]> {
-        if !self.block_draws(block) {
+    /// The key of the step of agents or of worlds, if a block draws from their stream.
+    pub(super) fn draw_key(&mut self, owner: Owner, block: &Block) -> Option<[Register; 2]> {
+        let program = self.program;
+        let mut draws = false;
+        program.each_node_of(block, &mut |node| {
+            draws |= matches!(program[node], Expr::RandomWord { owner: of, .. } if of == owner);
+        });
+        if !draws {
             return None;
         }
-        self.draws = true;
+        let stream = self.stream_of(owner);
+        stream.draws = true;
+        let keys = stream.keys;
         if self.generator != Generator::KeyedHash {
-            return Some(self.keys);
+            return Some(keys);
         }
         let step = Operand::Scalar(self.known(Known::RandomStep));
-        let [a, b] = self.keys.map(Operand::Lanes);
+        let [a, b] = keys.map(Operand::Lanes);
         Some([Plain::StepKey0, Plain::StepKey1].map(|plain| {
             let register = self.lanes(Code::Plain(plain), &[a, b, step]);
             self.named[register as usize] = true;
             register
         }))
-    }
-
-    fn block_draws(&self, block: &Block) -> bool {
-        block.iter().any(|stmt| match stmt {
-            Stmt::Let { value, .. } | Stmt::Assign { value, .. } | Stmt::Return(value) => {
-                self.draws_words(*value)
-            }
-            Stmt::Var { value, .. } => value.is_some_and(|value| self.draws_words(value)),
-            Stmt::AssignElement { index, value, .. } => {
-                self.draws_words(*index) || self.draws_words(*value)
-            }
-            Stmt::If {
-                condition,
-                accept,
-                reject,
-            } => {
-                self.draws_words(*condition) || self.block_draws(accept) || self.block_draws(reject)
-            }
-            Stmt::For {
-                start, end, body, ..
-            } => self.draws_words(*start) || self.draws_words(*end) || self.block_draws(body),
-            Stmt::Break | Stmt::Continue | Stmt::Stop => false,
-        })
-    }
-
-    fn draws_words(&self, root: ExprId) -> bool {
-        let mut nodes = self.program.nodes(root);
-        nodes.any(|node| matches!(self.program[node], Expr::RandomWord { .. }))
     }
 }
 

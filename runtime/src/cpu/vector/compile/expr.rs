@@ -6,7 +6,7 @@ use crate::cpu::vector::{
     program::{AgentArray, Instruction, Known, Register, Rows, TableWord},
 };
 use sim_compiler::{
-    ir::{BinaryOp, Expr, ExprId, Launch, Len, Type, UnaryOp, Value, VarId},
+    ir::{BinaryOp, Expr, ExprId, Launch, Len, Owner, Type, UnaryOp, Value, VarId},
     random::Generator,
 };
 
@@ -26,12 +26,14 @@ impl Compiler<'_> {
         match &program[id] {
             Expr::Literal(value) => self.literal(value),
             Expr::Launch(number) => Parts::one(match number {
-                Launch::Agent => Operand::Lanes(self.agent),
+                Launch::Agent => Operand::Lanes(self.agent.number),
                 Launch::Agents => Operand::Scalar(self.known(Known::Agents)),
                 Launch::Steps => Operand::Scalar(self.known(Known::Steps)),
                 Launch::Step => Operand::Scalar(self.known(Known::Step)),
                 Launch::Lane { .. } => lanes(),
-                Launch::Member | Launch::Members | Launch::World => worlds(),
+                Launch::Members => Operand::Scalar(self.known(Known::Members)),
+                Launch::Member => Operand::Lanes(self.world().member),
+                Launch::World => self.world_number(),
             }),
             Expr::Rows(var) => Parts::one(self.rows(*var)),
             Expr::Read(var) => self.read(*var),
@@ -68,12 +70,13 @@ impl Compiler<'_> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
-            Expr::RandomWord { number, .. } => {
+            Expr::RandomWord { owner, number } => {
                 let number = self.word(*number);
-                Parts::one(self.draw(number))
+                Parts::one(self.draw(*owner, number))
             }
             Expr::AcrossLanes { .. } => lanes(),
-            Expr::Other { .. } | Expr::AcrossWorld { .. } => worlds(),
+            Expr::Other { var, index, member } => self.other(*var, *index, *member),
+            Expr::AcrossWorld { op, value } => self.across(*op, *value),
         }
     }
 
@@ -348,10 +351,10 @@ impl Compiler<'_> {
     }
 
     /// A random word of this step.
-    pub(super) fn draw(&mut self, number: Operand) -> Operand {
+    pub(super) fn draw(&mut self, owner: Owner, number: Operand) -> Operand {
         match self.generator {
             Generator::KeyedHash => {
-                let [a, b] = self.key();
+                let [a, b] = self.key(owner);
                 Operand::Lanes(self.lanes(Code::Plain(Plain::Draw), &[a, b, number]))
             }
             Generator::Philox4x32 => {
@@ -361,7 +364,7 @@ impl Compiler<'_> {
                 // The kernel reads the step from its destination.
                 self.spread(to, step);
                 let from = [
-                    Operand::Lanes(self.agent),
+                    Operand::Lanes(self.stream_of(owner).number),
                     Operand::Scalar(low),
                     Operand::Scalar(high),
                     number,
@@ -373,8 +376,8 @@ impl Compiler<'_> {
     }
 
     /// The key of the step.
-    pub(super) fn key(&self) -> [Operand; 2] {
-        (self.step_key.expect("a part that draws has a key")).map(Operand::Lanes)
+    pub(super) fn key(&self, owner: Owner) -> [Operand; 2] {
+        (self.step_keys[owner as usize].expect("a part that draws has a key")).map(Operand::Lanes)
     }
 }
 
@@ -426,9 +429,4 @@ fn plain(op: BinaryOp, ty: Type) -> Plain {
 /// Only GPU kernels split an agent over several invocations.
 fn lanes() -> ! {
     panic!("internal error: the processor got a program that is shared among lanes")
-}
-
-/// [`compile`](super::compile) refuses such programs.
-fn worlds() -> ! {
-    panic!("internal error: the vector machine got a program with worlds")
 }

@@ -26,8 +26,15 @@ impl Compiler<'_> {
         for (number, &var) in program.data.iter().enumerate() {
             self.places[var.0 as usize] = self.table(Table::Data(number));
         }
-        let own = program.inputs.iter().chain(&program.states);
-        let own: Vec<VarId> = own.chain(&program.outputs).copied().collect();
+        let lists = [
+            &program.inputs,
+            &program.states,
+            &program.outputs,
+            &program.world_inputs,
+            &program.world_states,
+            &program.world_outputs,
+        ];
+        let own: Vec<VarId> = lists.into_iter().flatten().copied().collect();
         let words: u64 = own.iter().map(|&var| u64::from(self.words(var))).sum();
         if words > u64::from(MOST_REGISTERS) {
             return Err(NotCompiled::TooLarge);
@@ -71,10 +78,11 @@ impl Compiler<'_> {
         }
         let first = self.pinned.len() as Register;
         let is_array = self.program[var].len != Len::One;
-        let changes = self.program[var].kind != VarKind::Input;
+        let kind = self.program[var].kind;
+        let changes = !matches!(kind, VarKind::Input | VarKind::WorldInput);
         for _ in 0..words {
             // The registers of a local that is not an array are reused after its last use.
-            let stays = is_array || self.program[var].kind != VarKind::Local;
+            let stays = is_array || kind != VarKind::Local;
             self.pinned.push(stays);
             self.mutable.push(changes);
             self.named.push(true);

@@ -13,11 +13,15 @@ use crate::cpu::{
 const JUMPS: u32 = 64;
 
 impl Machine<'_> {
-    /// Runs a part of the program with the draws of that step.
-    pub(super) fn part(&mut self, entry: Target, random_step: u32) -> Result<(), Cancelled> {
-        self.set(Known::RandomStep, random_step);
+    /// Runs the program from an instruction to the end of its part, or to the next [`Instruction::Across`],
+    /// which it returns. `others` is what the agents of the group have published.
+    pub(super) fn execute(
+        &mut self,
+        from: Target,
+        others: &[u32],
+    ) -> Result<Option<Target>, Cancelled> {
         let code = &self.program.code[..];
-        let mut next = entry as usize;
+        let mut next = from as usize;
         loop {
             let instruction = &code[next];
             next += 1;
@@ -66,8 +70,16 @@ impl Machine<'_> {
                         next = *to as usize;
                     }
                 }
-                Instruction::End => return Ok(()),
-                other => self.other(other),
+                Instruction::End => return Ok(None),
+                Instruction::Across { .. } => return Ok(Some(next as Target - 1)),
+                Instruction::Other {
+                    to,
+                    from,
+                    index,
+                    member,
+                    slot,
+                } => self.of_other(others, *to, *from, *index, (*member, *slot)),
+                rare => self.rare(rare),
             }
         }
     }
@@ -83,7 +95,7 @@ impl Machine<'_> {
     }
 
     /// Executes the instructions that are too rare for the inner loop.
-    fn other(&mut self, instruction: &Instruction) {
+    fn rare(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Copy { to, from } => {
                 let [to, from] = self.registers.two(to, from);
@@ -128,6 +140,8 @@ impl Machine<'_> {
             | Instruction::Jump(_)
             | Instruction::JumpIfZero { .. }
             | Instruction::JumpIfNone { .. }
+            | Instruction::Across { .. }
+            | Instruction::Other { .. }
             | Instruction::End => unreachable!("the inner loop runs these"),
         }
     }
@@ -176,6 +190,46 @@ impl Machine<'_> {
                 }
             }
             _ => unreachable!("an instruction on arrays"),
+        }
+    }
+
+    /// Loads what other agents have published. The indices of an inactive lane can be out of bounds and are
+    /// clamped.
+    fn of_other(
+        &mut self,
+        others: &[u32],
+        to: Register,
+        from: AgentArray,
+        index: Register,
+        (member, slot): (Register, Slot),
+    ) {
+        let world = self.program.world.expect("a program with worlds");
+        let lanes = others.len() / self.program.columns as usize;
+        let last = self.members as i32 - 1;
+        let clamped = |place: u32| (place as i32).clamp(0, last) as usize;
+        let column = from.register(0) as usize * lanes;
+        if member == 0 && index == 0 {
+            let place = column + clamped(self.scalars[slot as usize]);
+            let to = &mut self.registers.0[to as usize].all_mut()[..self.count];
+            let members = self.members as usize;
+            let worlds = self.agents.div_ceil(members);
+            for (world, lanes) in to.chunks_mut(members).enumerate() {
+                lanes.fill(others[place + world.min(worlds - 1) * members]);
+            }
+            return;
+        }
+        for lane in 0..self.count {
+            let word = |register: Register| self.registers.0[register as usize].all()[lane];
+            let place = match member {
+                0 => self.scalars[slot as usize],
+                member => word(member),
+            };
+            let column = match index {
+                0 => column,
+                index => from.register(word(index)) as usize * lanes,
+            };
+            let value = others[column + word(world.origin) as usize + clamped(place)];
+            self.registers.0[to as usize].all_mut()[lane] = value;
         }
     }
 

@@ -1,6 +1,6 @@
 //! Verifies what the machine relies on, for every program before it runs.
 
-use super::{AgentArray, Instruction, Program, Register, Slot, TableWord, Target};
+use super::{AgentArray, Instruction, Phase, Program, Register, Slot, Stored, TableWord, Target};
 
 impl Program {
     /// Panics unless the machine can run the program without bounds checks: every register, scalar, table and
@@ -14,6 +14,7 @@ impl Program {
                 | Instruction::SineAndCosine { .. }
                 | Instruction::Copy { .. }
                 | Instruction::Clear { .. }
+                | Instruction::Across { .. }
                 | Instruction::Gather { .. } => self.check_registers(instruction),
                 Instruction::Scalar { .. } | Instruction::LoadScalar { .. } => {
                     self.check_scalars(instruction);
@@ -21,7 +22,8 @@ impl Program {
                 Instruction::Pick { .. }
                 | Instruction::PickLanes { .. }
                 | Instruction::Put { .. }
-                | Instruction::PutLanes { .. } => self.check_arrays(instruction),
+                | Instruction::PutLanes { .. }
+                | Instruction::Other { .. } => self.check_arrays(instruction),
                 Instruction::Jump(to) => self.target(*to),
                 Instruction::JumpIfZero { slot, to } => {
                     self.slot(*slot);
@@ -37,22 +39,45 @@ impl Program {
         }
         assert!(self.staying <= self.registers);
         assert!(matches!(self.code.last(), Some(Instruction::End)));
+        self.check_entries();
+        self.check_lists();
+    }
+
+    fn check_entries(&self) {
+        let phases = self.phases.iter().chain(&self.ends).chain([&self.finish]);
+        for Phase { entry, reads, .. } in phases {
+            self.target(*entry);
+            for published in reads {
+                self.inside(published.register);
+                assert!(published.column < self.columns);
+            }
+        }
         let defaults = self.defaults.iter().map(|default| default.entry);
-        [self.init, self.prologue, self.finish]
-            .into_iter()
-            .chain(self.phases.iter().copied())
+        ([self.init, self.prologue].into_iter())
             .chain(defaults)
             .for_each(|to| self.target(to));
-        let stored = self.defaults.iter().flat_map(|default| &default.inputs);
-        stored
-            .chain(&self.inputs)
-            .chain(&self.states)
-            .chain(&self.outputs)
+    }
+
+    fn check_lists(&self) {
+        let defaults = (self.defaults.iter()).map(|default| &default.inputs);
+        let lists: [&Vec<Stored>; 6] = [
+            &self.inputs,
+            &self.states,
+            &self.outputs,
+            &self.world_inputs,
+            &self.world_states,
+            &self.world_outputs,
+        ];
+        (lists.into_iter().chain(defaults).flatten())
             .for_each(|stored| self.written(stored.register));
-        [self.agent, self.keys[0], self.keys[1]]
-            .into_iter()
+        let world = self.world.iter();
+        let streams = world.clone().map(|world| world.stream);
+        (streams.chain([self.agent]))
+            .flat_map(|stream| [stream.number, stream.keys[0], stream.keys[1]])
+            .chain(world.flat_map(|world| [world.member, world.origin]))
             .chain(self.alive)
             .for_each(|register| self.written(register));
+        assert!(self.world.is_some() || !self.joint);
     }
 
     fn inside(&self, register: Register) {
@@ -98,7 +123,7 @@ impl Program {
                 self.inside(*from);
                 assert!(sine != cosine && sine != from && cosine != from);
             }
-            Instruction::Copy { to, from } => {
+            Instruction::Copy { to, from } | Instruction::Across { to, from, .. } => {
                 self.written(*to);
                 self.inside(*from);
                 assert!(to != from);
@@ -169,6 +194,22 @@ impl Program {
                 from,
                 mask,
             } => self.array(array, &[*index, *from, *mask]),
+            Instruction::Other {
+                to,
+                from,
+                index,
+                member,
+                slot,
+            } => {
+                self.written(*to);
+                self.inside(*index);
+                self.inside(*member);
+                self.slot(*slot);
+                assert!(to != index && to != member && self.joint);
+                assert!(from.length > 0 && from.part < from.stride);
+                let words = u64::from(from.length) * u64::from(from.stride);
+                assert!(u64::from(from.first) + words <= u64::from(self.columns));
+            }
             _ => unreachable!("an instruction on arrays"),
         }
     }

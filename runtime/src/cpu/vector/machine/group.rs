@@ -1,0 +1,273 @@
+//! Runs blocks together whose agents depend on one another.
+//!
+//! A group is one block of agents, of whole worlds if the model has any, or the blocks of one world that is
+//! larger than a block. Its blocks run each phase one after another. Before a phase, what it reads of other
+//! agents is copied. In a phase of the world all lanes compute the same for their world; where its agents are
+//! combined ([`Instruction::Across`]), each block waits for the others. Control flow around that is the same
+//! for a whole world, so that all blocks arrive at the same instruction. Worlds in one block may part: masks
+//! keep them apart, and what is combined for lanes that are not active is not used.
+
+use super::{Machine, Values};
+use crate::cpu::{
+    Cancelled, Control, Progress,
+    vector::{
+        kernel::LANES,
+        program::{Instruction, Known, Phase, Program, Stored, Target},
+    },
+};
+use sim_compiler::random::{FINISH_STEP, INIT_STEP};
+use std::ops::Range;
+
+/// Steps between two counts of the active lanes.
+const GATHER_EVERY: u32 = 8;
+
+/// Runs groups of agents of one launch, one after another.
+pub struct Group<'a> {
+    program: &'a Program,
+    steps: u32,
+    members: usize,
+    blocks: Vec<Machine<'a>>,
+    /// The columns that the agents have published.
+    others: Vec<u32>,
+    /// Work space for values that are combined.
+    parts: [Vec<u32>; 2],
+}
+
+impl<'a> Group<'a> {
+    /// A machine for groups of so many blocks.
+    pub fn new(
+        program: &'a Program,
+        values: &Values<'a>,
+        blocks: usize,
+        control: &'a Control,
+    ) -> Group<'a> {
+        let lanes = if program.joint { blocks * LANES } else { 0 };
+        let machine = |_| Machine::new(program, values, control);
+        Group {
+            program,
+            steps: values.steps,
+            members: values.members as usize,
+            blocks: (0..blocks).map(machine).collect(),
+            others: vec![0; program.columns as usize * lanes],
+            parts: [vec![0; lanes], vec![0; lanes]],
+        }
+    }
+
+    /// Bytes of a group of so many blocks.
+    pub fn bytes(program: &Program, blocks: usize) -> u64 {
+        let parts = if program.joint { 2 * 4 * LANES } else { 0 };
+        blocks as u64 * (program.block_bytes() + parts as u64)
+    }
+
+    /// Starts with the agents `first..first + count`.
+    pub fn begin(&mut self, first: u32, count: usize) {
+        for (k, block) in self.blocks.iter_mut().enumerate() {
+            let begun = k * LANES;
+            let count = (count - begun).min(LANES);
+            block.begin(first + begun as u32, count, first);
+        }
+    }
+
+    /// Its blocks.
+    pub fn blocks(&self) -> &[Machine<'a>] {
+        &self.blocks
+    }
+
+    /// Loads the agents' rows.
+    pub fn load(&mut self, stored: &[Stored], rows: &[u32], stride: usize) {
+        for (k, block) in self.blocks.iter_mut().enumerate() {
+            let last = block.agents - 1;
+            block.load(stored, rows, stride, |lane| k * LANES + lane.min(last));
+        }
+    }
+
+    /// Loads the worlds' rows.
+    pub fn load_worlds(&mut self, stored: &[Stored], rows: &[u32], stride: usize) {
+        let members = self.members;
+        for block in &mut self.blocks {
+            let last = block.agents - 1;
+            // A block is several worlds, or a part of the only one.
+            block.load(stored, rows, stride, |lane| lane.min(last) / members);
+        }
+    }
+
+    /// Stores one word of all agents to every `stride`-th element of `words`.
+    pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize) {
+        for (k, block) in self.blocks.iter().enumerate() {
+            block.store(stored, &mut words[k * LANES * stride..], stride);
+        }
+    }
+
+    /// Stores one word of all worlds to every `stride`-th element of `words`.
+    pub fn store_worlds(&self, stored: &Stored, words: &mut [u32], stride: usize) {
+        let block = &self.blocks[0];
+        let lanes = block.registers.0[stored.register as usize].all()[..block.agents].iter();
+        let firsts = lanes.step_by(self.members);
+        for (place, &value) in words.iter_mut().step_by(stride).zip(firsts) {
+            *place = stored.of(value);
+        }
+    }
+
+    /// The progress of each agent.
+    pub fn progress(&self) -> impl Iterator<Item = &Progress> {
+        self.blocks.iter().flat_map(Machine::progress)
+    }
+
+    /// The same, to continue a run.
+    pub fn progress_mut(&mut self) -> impl Iterator<Item = &mut Progress> {
+        (self.blocks.iter_mut()).flat_map(|block| &mut block.progress[..block.agents])
+    }
+
+    /// Computes an absent input.
+    ///
+    /// # Errors
+    /// If the run was cancelled.
+    pub fn default_input(&mut self, number: usize) -> Result<(), Cancelled> {
+        let default = &self.program.defaults[number];
+        self.clear(&default.inputs);
+        self.part(default.entry, default.random_step)
+    }
+
+    /// Runs the group over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with
+    /// the run. Inputs must be loaded, and states unless the range starts at 0.
+    ///
+    /// # Errors
+    /// If the run was cancelled.
+    pub fn run(&mut self, steps: Range<u32>) -> Result<(), Cancelled> {
+        let program = self.program;
+        self.blocks[0].check_cancelled()?;
+        if steps.start == 0 {
+            for block in &mut self.blocks {
+                block.progress.fill(Progress::default());
+            }
+            self.clear(&program.states);
+            self.clear(&program.world_states);
+            self.part(program.init, INIT_STEP)?;
+        }
+        self.blocks.iter_mut().for_each(Machine::begin_steps);
+        self.part(program.prologue, INIT_STEP)?;
+        for step in steps.clone() {
+            if !self.goes_on(step) {
+                break;
+            }
+            self.blocks[0].check_cancelled()?;
+            self.set(Known::Step, step);
+            for phase in &program.phases {
+                self.phase(phase, step)?;
+            }
+        }
+        let ran = steps.len() as u32;
+        self.blocks
+            .iter_mut()
+            .for_each(|block| block.end_steps(ran));
+        if steps.end == self.steps {
+            self.clear(&program.outputs);
+            self.clear(&program.world_outputs);
+            for phase in program.ends.iter().chain([&program.finish]) {
+                self.phase(phase, FINISH_STEP)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is anything to do in a step.
+    fn goes_on(&mut self, step: u32) -> bool {
+        let Some(alive) = self.program.alive else {
+            return true;
+        };
+        // Agents of worlds keep their places.
+        if !self.program.joint && step.is_multiple_of(GATHER_EVERY) {
+            (self.blocks.iter_mut()).for_each(|block| block.gather_running(alive));
+        }
+        self.program.has_world_phases() || self.blocks.iter().any(|block| block.any(alive))
+    }
+
+    fn phase(&mut self, phase: &Phase, random_step: u32) -> Result<(), Cancelled> {
+        let lanes = self.blocks.len() * LANES;
+        for read in &phase.reads {
+            let column = &mut self.others[read.column as usize * lanes..][..lanes];
+            for (block, copy) in self.blocks.iter().zip(column.chunks_mut(LANES)) {
+                copy.copy_from_slice(block.registers.0[read.register as usize].all());
+            }
+        }
+        self.part(phase.entry, random_step)
+    }
+
+    /// Runs a part of the program with the draws of that step.
+    fn part(&mut self, entry: Target, random_step: u32) -> Result<(), Cancelled> {
+        self.set(Known::RandomStep, random_step);
+        let mut next = entry;
+        loop {
+            let mut at = None;
+            for (k, block) in self.blocks.iter_mut().enumerate() {
+                let arrived = block.execute(next, &self.others)?;
+                assert!(
+                    k == 0 || arrived == at,
+                    "internal error: agents of a world diverge"
+                );
+                at = arrived;
+            }
+            let Some(at) = at else {
+                return Ok(());
+            };
+            self.combine(at);
+            next = at + 1;
+        }
+    }
+
+    /// Combines what the agents of each world have.
+    fn combine(&mut self, at: Target) {
+        let Instruction::Across { tree, to, from } = self.program.code[at as usize] else {
+            unreachable!("blocks wait for this alone");
+        };
+        let [words, space] = &mut self.parts;
+        words.clear();
+        for block in &self.blocks {
+            words.extend_from_slice(&block.registers.0[from as usize].all()[..block.agents]);
+        }
+        let worlds = words.len() / self.members;
+        space.resize(words.len(), 0);
+        tree(words, space, self.members);
+        for block in &mut self.blocks {
+            let lanes = &mut block.registers.0[to as usize].all_mut()[..block.all];
+            for (world, lanes) in lanes.chunks_mut(self.members).enumerate() {
+                // Lanes beyond the last agent duplicate it.
+                lanes.fill(words[world.min(worlds - 1)]);
+            }
+        }
+    }
+
+    fn set(&mut self, known: Known, value: u32) {
+        for block in &mut self.blocks {
+            block.set(known, value);
+        }
+    }
+
+    fn clear(&mut self, stored: &[Stored]) {
+        for block in &mut self.blocks {
+            block.clear(stored);
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// Continues with the agents that have not stopped.
+    fn begin_steps(&mut self) {
+        let Some(alive) = self.program.alive else {
+            return;
+        };
+        let alive = self.registers.0[alive as usize].all_mut();
+        for (lane, &agent) in alive.iter_mut().zip(&self.order) {
+            let stopped = self.progress[usize::from(agent)].stopped;
+            *lane = if stopped { 0 } else { u32::MAX };
+        }
+    }
+
+    /// Counts the steps of the agents that have not stopped.
+    fn end_steps(&mut self, ran: u32) {
+        self.count = self.all;
+        for progress in self.progress.iter_mut().filter(|lane| !lane.stopped) {
+            progress.steps += ran;
+        }
+    }
+}
