@@ -16,6 +16,7 @@ mod pipes;
 #[cfg(unix)]
 mod process;
 mod run;
+mod worlds;
 
 use std::{
     env, fs,
