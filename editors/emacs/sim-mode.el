@@ -35,7 +35,7 @@
 (defconst sim--booleans '("false" "true"))
 (defconst sim--reserved '("die" "near" "observe" "record" "spawn"))
 (defconst sim--types '("bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
-(defconst sim--values '("agent" "agents" "member" "steps"))
+(defconst sim--values '("agent" "agents" "member" "steps" "world"))
 
 (defconst sim--functions
   '(
@@ -74,7 +74,8 @@
     ("\\_<\\(integrate\\)\\s-+\\(\\w+\\)" (1 font-lock-keyword-face) (2 font-lock-constant-face))
     ("\\_<\\(step\\)\\s-+\\(\\w+\\)\\s-*{" (1 font-lock-keyword-face) (2
     font-lock-variable-name-face))
-    ("\\(?:^\\|[;}]\\)\\s-*\\(agents\\|steps\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
+    ("\\(?:^\\|[;}]\\)\\s-*\\(agents\\|steps\\|world\\)\\s-+[[:alnum:]_.(]" (1
+    font-lock-keyword-face))
     ("[])}[:alnum:]_.]\\s-+\\(limit\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
     (,(sim--any sim--words) . font-lock-keyword-face)
     (,(sim--any sim--functions "\\s-*(") (1 font-lock-builtin-face))

@@ -17,7 +17,7 @@ syn match simCall '\<\h\w*\ze\s*('
 syn match simConstructor '\<\u\w*\ze\s*('
 syn match simTypeName '\<\u\w*\l\w*\ze\s*\.'
 syn match simTypeName '\%(\h\w*\s*:\s*\[*\|->\s*\[*\)\@80<=\u\w*\l\w*\>'
-syn match simValue '\<\%(agent\|agents\|member\|steps\)\>'
+syn match simValue '\<\%(agent\|agents\|member\|steps\|world\)\>'
 
 " Words
 syn keyword simConditional else if match
@@ -41,7 +41,7 @@ syn match simPhase '\<\%(finish\|init\|step\)\>\%(\s*(\)\@!' nextgroup=simDeclar
 syn keyword simDeclaration const param data input state output nextgroup=simDeclared skipwhite skipempty
 syn keyword simDeclaration fn nextgroup=simFunction skipwhite skipempty
 syn keyword simDeclaration struct enum nextgroup=simTypeDeclared skipwhite skipempty
-syn match simDeclaration '\%(\%(^\|[;}]\)\s*\)\@40<=\<\%(agents\|steps\)\ze\s\+[[:alnum:]_.(]'
+syn match simDeclaration '\%(\%(^\|[;}]\)\s*\)\@40<=\<\%(agents\|steps\|world\)\ze\s\+[[:alnum:]_.(]'
 syn match simDeclared '\h\w*' contained
 syn match simFunction '\h\w*' contained
 syn match simMethod '\h\w*' contained

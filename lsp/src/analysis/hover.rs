@@ -47,7 +47,8 @@ pub(super) const OF_AGENT: [(&str, &str); 2] = [
 pub(super) const WORLD: (&str, &str) = (
     "world",
     "The agents of the world: `for other in world`, `world[k].x`, `len(world)`; `world.number` is its \
-     number. Before `input`, `state`, `output` or `step`, one of the world; before a number, how many agents it has.",
+     number. Before `input`, `state`, `output` or `step`, one of the world; before a number, how many agents \
+     it has.",
 );
 
 /// What stands behind `world`.

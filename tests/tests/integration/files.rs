@@ -27,6 +27,13 @@ pub(crate) fn models(folder: &str) -> Vec<(String, String)> {
     models
 }
 
+/// Those that have a kernel: models with worlds have none yet.
+pub(crate) fn kernels(folder: &str) -> Vec<(String, String)> {
+    let mut models = models(folder);
+    models.retain(|(name, _)| !name.starts_with("worlds_"));
+    models
+}
+
 /// Every Rust file in a folder of the repository, at any depth: path and text.
 pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     texts(folder, &["rs"])

@@ -139,7 +139,7 @@ fn expected(token: Token, text: &str, next: Option<Token>) -> &'static [&'static
         Token::Ident if called && (has(Role::Function) || has(Role::Fold) || has(Role::Draw)) => {
             &["function.builtin"]
         }
-        Token::Ident if text == "agent" => &["variable.builtin"],
+        Token::Ident if text == "agent" => &["variable.builtin", "variable.member"],
         Token::Less | Token::Greater => &["operator", "punctuation.bracket"],
         Token::Prime | Token::FatArrow | Token::Arrow | Token::DotDot => &["operator"],
         _ if token.is_operator() => &["operator"],

@@ -71,7 +71,7 @@ fn specimens_do_not_depend_on_the_schedule() {
         return;
     }
     let (mut complaints, mut tables) = (Vec::new(), 0);
-    for (name, source) in files::models("tests/run") {
+    for (name, source) in files::kernels("tests/run") {
         let make = || -> Outcome<Simulation> {
             Ok(Head::read(&source)?.launch(launch::simulation(&source, Backend::Gpu, true)?)?)
         };

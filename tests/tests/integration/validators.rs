@@ -11,7 +11,7 @@ use std::{
 fn kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "tests/language", "tests/run"] {
-        for (name, source) in files::models(folder) {
+        for (name, source) in files::kernels(folder) {
             for (optimise, generator, math) in [
                 (true, Generator::KeyedHash, Math::Fast),
                 (false, Generator::KeyedHash, Math::Fast),
@@ -88,7 +88,7 @@ fn lane_kernels() -> Vec<(String, String)> {
 fn relaxed_kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "benchmarks", "tests/run"] {
-        for (name, source) in files::models(folder) {
+        for (name, source) in files::kernels(folder) {
             let artifact = sim_compiler::compile(&source).expect("a model compiles");
             for (lanes, step_table) in [(1, false), (1, true), (4, true), (32, false)] {
                 let kernel = artifact.kernel(&Schedule {

@@ -7,7 +7,11 @@
 ; Words
 (agents_declaration "agents" @keyword)
 (steps_declaration "steps" @keyword)
-(step_declaration "step" @keyword)
+(world_declaration "world" @keyword)
+(input_declaration "world" @keyword)
+(state_declaration "world" @keyword)
+(output_declaration "world" @keyword)
+(step_declaration ["world" "step"] @keyword)
 ["init" "finish" "const" "param" "data" "input" "state" "output"] @keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.type
@@ -80,12 +84,12 @@
 
 ; Values
 ((identifier) @variable.special
-  (#any-of? @variable.special "agent" "agents" "member" "steps"))
+  (#any-of? @variable.special "agent" "agents" "member" "steps" "world"))
 ((identifier) @constant
   (#match? @constant "^[A-Z]"))
 ((identifier) @variable
   (#not-match? @variable "^[A-Z]")
-  (#not-any-of? @variable "agent" "agents" "member" "steps"))
+  (#not-any-of? @variable "agent" "agents" "member" "steps" "world"))
 (field_expression field: (name) @property)
 (rest_pattern) @variable.special
 
