@@ -86,9 +86,7 @@ impl Checker<'_> {
         if field.text == "number" {
             return self.launch(Launch::World, "world.number", span);
         }
-        let near = self
-            .suggestions
-            .nearest(&field.text, ["number"].into_iter());
+        let near = self.suggestions.nearest(&field.text, ["number"]);
         Err(self.report(match near {
             Some(_) => catalog::names::unknown_field("world", &field.text, field.span, near),
             None => catalog::world::world_as_value(world),
