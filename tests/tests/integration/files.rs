@@ -27,6 +27,15 @@ pub(crate) fn models(folder: &str) -> Vec<(String, String)> {
     models
 }
 
+/// Those of them that have a kernel: a model with worlds has none, until the GPU backend runs worlds.
+pub(crate) fn models_with_kernels(folder: &str) -> Vec<(String, String)> {
+    let mut models = models(folder);
+    models.retain(|(_, source)| {
+        sim_compiler::compile(source).map_or(true, |artifact| artifact.manifest.world.is_none())
+    });
+    models
+}
+
 /// Every Rust file in a folder of the repository, at any depth: path and text.
 pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     texts(folder, &["rs"])
