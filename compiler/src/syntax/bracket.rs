@@ -318,6 +318,9 @@ impl Balancer<'_> {
                     || token(1) == Some(Token::Ident) && token(2) == Some(Token::LeftBrace)
             }
             Token::Agents | Token::Steps => token(1) == Some(Token::Int),
+            Token::World => {
+                token(1).is_some_and(|next| next == Token::Int || super::parse::OF_WORLD.has(next))
+            }
             word => super::parse::DECLARATIONS.has(word),
         };
         word && self.column(self.lexed.marks[index].span) == 0
