@@ -91,9 +91,13 @@ pub fn disturbed(source: &str, seed: u64, comments: bool) -> String {
     disturber.text
 }
 
-/// Whether a statement or a declaration, or the start of a block, may end in this token.
+/// Whether a statement or a declaration, or the start of a block, may end in this token. What follows `world` in
+/// front of a declaration belongs to it.
 fn is_end(before: Option<Token>) -> bool {
-    !matches!(before, Some(Token::Comma | Token::FatArrow) | None)
+    !matches!(
+        before,
+        Some(Token::Comma | Token::FatArrow | Token::World) | None
+    )
 }
 
 struct Disturber {

@@ -27,10 +27,12 @@ pub(crate) fn models(folder: &str) -> Vec<(String, String)> {
     models
 }
 
-/// Those that have a kernel: models with worlds have none yet.
-pub(crate) fn kernels(folder: &str) -> Vec<(String, String)> {
+/// Those of them that have a kernel: a model with worlds has none, until the GPU backend runs worlds.
+pub(crate) fn models_with_kernels(folder: &str) -> Vec<(String, String)> {
     let mut models = models(folder);
-    models.retain(|(name, _)| !name.starts_with("worlds_"));
+    models.retain(|(_, source)| {
+        sim_compiler::compile(source).map_or(true, |artifact| artifact.manifest.world.is_none())
+    });
     models
 }
 

@@ -9,8 +9,10 @@ use sim_tests::{
     launch::{Way, ways},
 };
 
-/// More than a block of the vector machine, and no multiple of anything.
+/// More than a block of the vector machine, and no multiple of anything but of `MEMBERS`.
 const AGENTS: u32 = 301;
+/// Agents of a world.
+const MEMBERS: u32 = 43;
 const MOST_STEPS: u32 = 40;
 
 /// Some values for a field, the same on every call: small, of both signs.
@@ -49,6 +51,9 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
         .filter(|&rows| rows > 0)
         .fold(AGENTS, u32::min);
     let mut simulation = simulation.agents(agents).steps(steps).seed(5);
+    if manifest.world.is_some() {
+        simulation = simulation.world(MEMBERS);
+    }
     let text = |error: sim_runtime::Error| error.to_string();
     for param in &manifest.params {
         if param.default.is_none() {
