@@ -1,8 +1,8 @@
 //! Random programs give on every backend what the evaluator gives.
 //!
-//! `SIM_PROGRAMS` says how many (default 500), `SIM_FIRST_PROGRAM` the first seed. Every third one has worlds,
-//! unless `SIM_PROGRAMS_WORLDS=0`. With `SIM_PROGRAMS_GPU=1` those of integers run on the GPU, too, and have no
-//! worlds, which the GPU backend does not run.
+//! `SIM_PROGRAMS` says how many (default 500), `SIM_FIRST_PROGRAM` the first seed. Every third one has
+//! worlds, unless `SIM_PROGRAMS_WORLDS=0`. With `SIM_PROGRAMS_GPU=1` those of integers run on the GPU, too, and
+//! have no worlds, which the GPU backend does not run.
 
 use sim_oracle::compare::{Outcome, compare, ways};
 use sim_oracle::programs::{Profile, program};
