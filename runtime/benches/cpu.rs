@@ -50,7 +50,13 @@ fn ir_to_program(bencher: Bencher, example: &Example) {
     let artifact = compiled(example);
     bencher.bench_local(|| {
         let (program, manifest) = (&artifact.program, &artifact.manifest);
-        vector::compile(program, manifest, artifact.options.generator, Isa::best())
+        vector::compile(
+            program,
+            manifest,
+            artifact.options.generator,
+            Isa::best(),
+            1,
+        )
     });
 }
 

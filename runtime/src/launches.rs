@@ -112,11 +112,15 @@ impl<'a> Launches<'a> {
 }
 
 impl Model<'_> {
-    /// The program of the vector machine; the inner error if the model is too large for it.
+    /// The program of the vector machine for worlds of that size; the inner error if the model is too large
+    /// for it.
     ///
     /// # Errors
     /// [`Error::NoSuchInstructions`]
-    pub(crate) fn vector_program(&self) -> Result<Result<Program, NotCompiled>, Error> {
+    pub(crate) fn vector_program(
+        &self,
+        members: u32,
+    ) -> Result<Result<Program, NotCompiled>, Error> {
         let isa = self.isa.unwrap_or_else(Isa::best);
         if !isa.is_available() {
             return Err(Error::NoSuchInstructions { name: isa.name() });
@@ -127,12 +131,13 @@ impl Model<'_> {
             &artifact.manifest,
             artifact.options.generator,
             isa,
+            members,
         ))
     }
 
     /// The launch with every input computed.
     pub(crate) fn with_all_inputs(&self, launch: &Launch) -> Result<Launch, Error> {
-        match self.vector_program()? {
+        match self.vector_program(launch.members)? {
             Ok(program) => vector::with_all_inputs(&program, self.artifact, launch),
             Err(_) => reference::with_all_inputs(self.artifact, launch),
         }

@@ -63,7 +63,7 @@ impl BackendOptions {
                 ))
             }
             Backend::Cpu => {
-                let program = launches.model.vector_program()?;
+                let program = launches.model.vector_program(launches.base.members)?;
                 Ok(self.on_cpu(launches, program, "the CPU was asked for"))
             }
             Backend::Gpu => {
@@ -79,7 +79,7 @@ impl BackendOptions {
     }
 
     fn select_auto(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
-        let program = launches.model.vector_program()?;
+        let program = launches.model.vector_program(launches.base.members)?;
         if is_short(&program, launches) {
             let reason = "the run takes less time than opening a GPU";
             return Ok(Selected {

@@ -113,7 +113,7 @@ impl Simulation {
     #[must_use]
     pub fn world(mut self, members: u32) -> Simulation {
         self.settings.world = Some(members);
-        self.with_new_launch()
+        self.with_new_launch().with_new_backend()
     }
 
     /// Sets the seed of every draw. Default: 0.

@@ -19,6 +19,7 @@ mod world;
 
 use super::{
     isa::Isa,
+    kernel::LANES,
     program::{
         Default, Instruction, Known, Phase, Program, Published, Register, Rows, Slot, Stored,
         Stream, Table, Target, World,
@@ -123,6 +124,8 @@ struct Compiler<'p> {
     agent: Stream,
     /// If the model speaks of worlds.
     world: Option<World>,
+    /// Whether a block has agents of one world only.
+    alone: bool,
     /// The keys of the step of agents and of worlds, while a part with their draws is compiled.
     step_keys: [Option<[Register; 2]>; 2],
     /// By variable that other agents read: the first column of its copies.
@@ -135,7 +138,8 @@ struct Compiler<'p> {
     too_large: bool,
 }
 
-/// Compiles a program that `ir::verify` accepts.
+/// Compiles a program that `ir::verify` accepts, for launches with worlds of so many members: where a block
+/// can have two of them, values of the world are a lane's own. It runs worlds of any size.
 ///
 /// # Errors
 /// If the code or the registers of a block are too large.
@@ -144,12 +148,17 @@ pub fn compile(
     manifest: &Manifest,
     generator: Generator,
     isa: Isa,
+    members: u32,
 ) -> Result<Program, NotCompiled> {
     let mut compiler = Compiler::new(program, manifest, generator, isa);
     compiler.declare()?;
     let defaults = (program.input_defaults.iter())
         .map(|default| compiler.default_input(default))
         .collect();
+    if program.has_worlds() && members as usize > LANES / 2 {
+        compiler.alone = true;
+        compiler.analysis.one_world();
+    }
     let init = compiler.part(&program.init);
     let stops = |block: &Block| ir::any_statement(block, &|stmt| matches!(stmt, ir::Stmt::Stop));
     let stops = program.phases.iter().any(|phase| stops(&phase.body));
@@ -218,6 +227,7 @@ impl<'p> Compiler<'p> {
             changing_scalars: HashSet::new(),
             agent: Stream::NONE,
             world: None,
+            alone: false,
             step_keys: [None; 2],
             columns: HashMap::new(),
             column_count: 0,
@@ -321,6 +331,7 @@ impl<'p> Compiler<'p> {
             agent: self.agent.placed(&places.of),
             world: self.world.map(|world| world.placed(&places.of)),
             joint: self.program.has_worlds(),
+            alone: self.alone,
             columns: self.column_count,
             alive: self.alive.map(|alive| places.of[alive as usize]),
             code: self.code,

@@ -164,7 +164,7 @@ impl Split {
         let block = block_size(agents);
         let (group, blocks) = match program.joint {
             false => (block, 1),
-            true if members > LANES => (members, members.div_ceil(LANES)),
+            true if program.alone || members > LANES => (members, members.div_ceil(LANES)),
             true => ((block / members).max(1) * members, 1),
         };
         let groups = agents.div_ceil(group);

@@ -196,6 +196,13 @@ pub enum Instruction {
         /// What each agent has.
         from: Register,
     },
+    /// Sets a scalar to what all lanes of a register have.
+    First {
+        /// The scalar.
+        to: Slot,
+        /// The register.
+        from: Register,
+    },
     /// Stops lanes in this step; register 0 for all.
     Stop {
         /// The lanes.
@@ -363,6 +370,8 @@ pub struct Program {
     pub(super) world: Option<World>,
     /// Whether the agents of a world depend on one another, so that they must run together.
     pub(super) joint: bool,
+    /// Whether a group is one world, of which all blocks have the same scalars.
+    pub(super) alone: bool,
     /// The number of columns of what agents publish.
     pub(super) columns: u32,
     /// The mask of lanes that have not stopped, if lanes can stop.
@@ -426,7 +435,9 @@ impl Instruction {
                 f(from);
                 f(mask);
             }
-            Instruction::JumpIfNone { mask, .. } | Instruction::Stop { mask } => f(mask),
+            Instruction::JumpIfNone { mask: from, .. }
+            | Instruction::Stop { mask: from }
+            | Instruction::First { from, .. } => f(from),
             Instruction::Clear { .. }
             | Instruction::Scalar { .. }
             | Instruction::LoadScalar { .. }

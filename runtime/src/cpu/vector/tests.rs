@@ -39,14 +39,56 @@ fn every_builtin_of_components_has_an_operation() {
 
 /// The compiled program of a model.
 fn program(source: &str) -> vector::Program {
+    program_of_worlds(source, 1)
+}
+
+/// The same for worlds of that size.
+fn program_of_worlds(source: &str, members: u32) -> vector::Program {
     let artifact = sim_compiler::compile(source).expect("a legal model");
     vector::compile(
         &artifact.program,
         &artifact.manifest,
         artifact.options.generator,
         Isa::best(),
+        members,
     )
     .expect("a small model")
+}
+
+/// Where a block has agents of one world, what they share is computed once.
+#[test]
+fn values_of_the_only_world_of_a_block_are_no_loops_over_lanes() {
+    let source = "
+agents 1
+steps 1
+world 1
+world state level = random()
+state x = 0.0
+step { x += exp(level) * sqrt(level + 1.0) }
+world step { for i in 0..3 { level = exp(-level) * sqrt(level + f32(i)) } }
+output x
+";
+    let lanes = |members| program_of_worlds(source, members).lane_instructions();
+    assert!(lanes(1000) + 5 < lanes(3), "{} {}", lanes(1000), lanes(3));
+}
+
+/// The memory of a run counts all blocks of the groups that run at a time.
+#[test]
+fn the_work_space_counts_the_blocks_of_a_world() {
+    let source = "
+agents 1
+steps 1
+world 1
+state x = random()
+step { x = 0.5 * (x + world[member + 1].x) }
+output x
+";
+    let program = program_of_worlds(source, 100_000);
+    let one = vector::Group::bytes(&program, 1);
+    let space = |agents, members| vector::drive::work_space(&program, agents, members);
+    assert_eq!(space(100_000, 100_000), 196 * one);
+    let threads = rayon::current_num_threads() as u64;
+    assert_eq!(space(6_400_000, 100_000), 196 * one * threads.min(64));
 }
 
 #[test]
@@ -127,6 +169,7 @@ fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
         &artifact.manifest,
         artifact.options.generator,
         Isa::best(),
+        1,
     );
     assert_eq!(outcome.err(), Some(vector::NotCompiled::TooLarge));
 }

@@ -4,13 +4,15 @@
 
 use sim_compiler::ir::{
     Block, ExprId, ExprMap, Program, Type, VarId, each_statement,
-    uniformity::{Tracking, Uniformity},
+    uniformity::{Scope, Sharing, Tracking, Uniformity},
 };
 
 /// The result.
 pub struct Analysis {
     types: ExprMap<Type>,
     uniformity: Uniformity,
+    /// The widest scope of what is uniform in a block.
+    uniform: Scope,
 }
 
 /// How control flow diverges in a loop.
@@ -28,6 +30,7 @@ impl Analysis {
         let mut analysis = Analysis {
             types: ExprMap::filled(Type::F32, program.exprs.len()),
             uniformity: Uniformity::new(program, Tracking::Variables),
+            uniform: Scope::Step,
         };
         for section in program.sections() {
             each_statement(program.section(section), &mut |stmt| {
@@ -52,22 +55,32 @@ impl Analysis {
         self.types[id]
     }
 
+    /// From here on, a block has agents of one world only.
+    pub fn one_world(&mut self) {
+        self.uniform = Scope::World;
+    }
+
+    /// Whether values differ that some share.
+    fn differs(&self, sharing: Sharing) -> bool {
+        sharing.scope > self.uniform
+    }
+
     /// Whether an expression is varying. Uniform expressions become scalars.
     pub fn varies(&self, id: ExprId) -> bool {
-        !self.uniformity.of(id).is_uniform()
+        self.differs(self.uniformity.of(id))
     }
 
     /// Whether a variable is varying.
     pub fn var_varies(&self, id: VarId) -> bool {
-        !self.uniformity.of_var(id).is_uniform()
+        self.differs(self.uniformity.of_var(id))
     }
 
     /// How control flow diverges in the body of a loop.
     pub fn parting(&self, body: &Block) -> Parting {
         let jumps = self.uniformity.jumps(body);
         Parting {
-            rounds: !jumps.iterations.is_uniform(),
-            breaks: !jumps.breaks.is_uniform(),
+            rounds: self.differs(jumps.iterations),
+            breaks: self.differs(jumps.breaks),
         }
     }
 }

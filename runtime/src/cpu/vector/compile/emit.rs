@@ -171,6 +171,18 @@ impl Compiler<'_> {
         }
     }
 
+    /// The operand, which is uniform, as a scalar.
+    pub(super) fn first(&mut self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Scalar(_) => operand,
+            Operand::Lanes(from) => {
+                let to = self.slot();
+                self.push(Instruction::First { to, from });
+                Operand::Scalar(to)
+            }
+        }
+    }
+
     /// The operand in a register or scalar that nothing else writes.
     pub(super) fn settled(&mut self, operand: Operand) -> Operand {
         match operand {

@@ -18,7 +18,11 @@ impl Compiler<'_> {
 
     /// The value of an expression. Its registers may be those of variables: see [`Compiler::name`].
     pub(super) fn value(&mut self, id: ExprId) -> Parts {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.node(id))
+        let parts = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.node(id));
+        match self.alone && !self.analysis.varies(id) {
+            true => self.map(parts, |compiler, word| compiler.first(word)),
+            false => parts,
+        }
     }
 
     fn node(&mut self, id: ExprId) -> Parts {

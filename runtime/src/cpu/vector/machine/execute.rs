@@ -129,6 +129,9 @@ impl Machine<'_> {
                     *to = element(table, index as i32, word);
                 }
             }
+            Instruction::First { to, from } => {
+                self.scalars[to as usize] = self.registers.0[from as usize].all()[0];
+            }
             Instruction::Stop { mask } => self.stop(mask),
             Instruction::Pick { .. }
             | Instruction::PickLanes { .. }

@@ -34,6 +34,10 @@ impl Program {
                     self.target(*to);
                 }
                 Instruction::Stop { mask } => self.inside(*mask),
+                Instruction::First { to, from } => {
+                    self.slot(*to);
+                    self.inside(*from);
+                }
                 Instruction::End => {}
             }
         }
@@ -78,6 +82,7 @@ impl Program {
             .chain(self.alive)
             .for_each(|register| self.written(register));
         assert!(self.world.is_some() || !self.joint);
+        assert!(self.joint || !self.alone);
     }
 
     fn inside(&self, register: Register) {
