@@ -22,14 +22,23 @@ pub(super) struct Rates<'a> {
 }
 
 /// The devices that were measured.
-const KNOWN: [Rates; 1] = [Rates {
+const KNOWN: [Rates; 2] = [H200, H100];
+
+const H200: Rates = Rates {
     name: "NVIDIA H200",
     measured: "driver 580.159, 2026-11-21, kernels of one kind of instruction each",
     float: 31.7e12,
     special: 4.17e12,
     integer: 16.3e12,
     issue: 33.4e12,
-}];
+};
+
+/// On both, `simc bench --rates` measures the same four rates (driver 580.159, 2026-11-23).
+const H100: Rates = Rates {
+    name: "NVIDIA H100",
+    measured: "the rates of an H200",
+    ..H200
+};
 
 /// Seconds that a run of this many agents and agent-steps takes at least, or why that is not known.
 pub(crate) fn seconds(
