@@ -128,10 +128,13 @@ impl Place {
                         self.drawn = false;
                     }
                 }
-                token if open.is_empty() && begins_item(*token) => {
-                    if last == Some(Token::World) && self.item == Some(Token::World) {
-                        self.item = Some(*token);
-                    }
+                token
+                    if open.is_empty()
+                        && begins_item(*token)
+                        && last == Some(Token::World)
+                        && self.item == Some(Token::World) =>
+                {
+                    self.item = Some(*token);
                 }
                 _ => {}
             }
