@@ -53,17 +53,14 @@ impl Lowerer<'_> {
             }
             ExprKind::Launch(launch) => self.add(Expr::Launch(*launch)),
             ExprKind::Rows(data) => self.add(Expr::Rows(self.data[data.0 as usize].leaves[0].var)),
-            ExprKind::Unary(op, operand) => {
-                let operand = self.scalar(*operand);
-                self.add(Expr::Unary(ir_unary(*op), operand))
-            }
+            ExprKind::Unary(op, operand) => self.unary(*op, *operand),
             ExprKind::Binary(op, a, b) => self.operator(*op, *a, *b),
             ExprKind::Convert(value) => {
                 let (to, value) = (self.value_type(id), self.scalar(*value));
                 self.convert(to, value)
             }
-            ExprKind::Bitcast(value) => {
-                let (to, value) = (self.value_type(id), self.scalar(*value));
+            ExprKind::Bitcast(from) => {
+                let (to, value) = (self.value_type(id), self.scalar(*from));
                 self.bitcast(to, value)
             }
             ExprKind::Builtin(builtin, args) => self.builtin_call(*builtin, args),
@@ -77,8 +74,8 @@ impl Lowerer<'_> {
             ExprKind::Fold(fold, over) => self.fold(id, *fold, over),
             ExprKind::Call(function, args) => self.call_value(*function, args),
             ExprKind::Compose(parts) => self.compose(parts),
-            ExprKind::Splat(value) => {
-                let (ty, value) = (self.value_type(id), self.scalar(*value));
+            ExprKind::Splat(one) => {
+                let (ty, value) = (self.value_type(id), self.scalar(*one));
                 self.add(Expr::Splat { ty, value })
             }
             ExprKind::Swizzle(vector, components) => {
@@ -97,6 +94,11 @@ impl Lowerer<'_> {
                 unreachable!("the checker gave this one value")
             }
         }
+    }
+
+    fn unary(&mut self, op: hir::UnaryOp, operand: hir::ExprId) -> ExprId {
+        let operand = self.scalar(operand);
+        self.add(Expr::Unary(ir_unary(op), operand))
     }
 
     pub(super) fn value_type(&self, id: hir::ExprId) -> ir::Type {

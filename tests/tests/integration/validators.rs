@@ -57,7 +57,10 @@ fn kernels() -> Vec<(String, String)> {
 fn lane_kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     let examples = files::models_with_kernels("lang-examples");
-    for (name, source) in examples.into_iter().chain(files::models_with_kernels("benchmarks")) {
+    for (name, source) in examples
+        .into_iter()
+        .chain(files::models_with_kernels("benchmarks"))
+    {
         let artifact = sim_compiler::compile(&source).expect("an example compiles");
         for (lanes, subgroup) in [
             (2, 32),
