@@ -42,7 +42,8 @@ fn head(source: &str) -> (Launch, Vec<(String, Vec<f64>)>, f64) {
     let mut fields: HashMap<String, Field> = HashMap::new();
     let params = manifest.params.iter().map(|param| &param.field);
     let data = manifest.data.iter().map(|data| &data.field);
-    let inputs = manifest.inputs.iter().map(|input| &input.field);
+    let inputs = manifest.inputs.iter().chain(&manifest.world_rows().inputs);
+    let inputs = inputs.map(|input| &input.field);
     for field in params.chain(data).chain(inputs) {
         fields.insert(field.name.clone(), field.clone());
     }
@@ -58,6 +59,7 @@ fn head(source: &str) -> (Launch, Vec<(String, Vec<f64>)>, f64) {
                 let (key, value) = pair.split_once('=').expect("key=value");
                 match key {
                     "agents" => launch.agents = value.parse().ok(),
+                    "world" => launch.world = value.parse().ok(),
                     "steps" => launch.steps = value.parse().ok(),
                     "seed" => launch.seed = value.parse().expect("a seed"),
                     "first_agent" => launch.first_agent = value.parse().expect("a number"),
@@ -117,13 +119,21 @@ fn examine(source: &str) -> Result<(), String> {
     let results = Model::read(source)?.run(&launch)?;
     for (name, expected) in expected {
         let (kind, name) = name.split_once(' ').expect("a kind and a name");
+        let rows = manifest.world_rows();
         let (columns, fields) = match kind {
-            "expect" => (&results.outputs, &manifest.outputs),
-            _ => (&results.states, &manifest.states),
+            "expect" => (
+                results.outputs.iter().chain(&results.world_outputs),
+                manifest.outputs.iter().chain(&rows.outputs),
+            ),
+            _ => (
+                results.states.iter().chain(&results.world_states),
+                manifest.states.iter().chain(&rows.states),
+            ),
         };
-        let column = columns.iter().find(|column| column.name == name);
+        let (mut columns, mut fields) = (columns, fields);
+        let column = columns.find(|column| column.name == name);
         let column = column.ok_or(format!("no column `{name}`"))?;
-        let field = fields.iter().find(|field| field.name == name);
+        let field = fields.find(|field| field.name == name);
         let scalar = field.ok_or(format!("no field `{name}`"))?.scalar;
         if !agrees(column, &expected, scalar, within) {
             let floats: Vec<f32> = column

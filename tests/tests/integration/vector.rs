@@ -80,9 +80,12 @@ fn filled(simulation: Simulation) -> Result<Simulation, String> {
             .data(name, values(&table.field, count))
             .map_err(text)?;
     }
-    for input in &manifest.inputs {
+    let of_worlds = &manifest.world_rows().inputs;
+    let rows = manifest.inputs.iter().map(|input| (input, agents));
+    let of_worlds = of_worlds.iter().map(|input| (input, agents / MEMBERS));
+    for (input, rows) in rows.chain(of_worlds) {
         if input.source == Source::Required {
-            let count = agents as usize * input.field.words() as usize;
+            let count = rows as usize * input.field.words() as usize;
             let name = &input.field.name;
             simulation = simulation
                 .input(name, values(&input.field, count))
