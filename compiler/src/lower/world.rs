@@ -235,9 +235,11 @@ impl Lowerer<'_> {
         for owner in [Owner::Agent, Owner::World] {
             let drawing: Vec<(usize, VarId)> = (phases.iter().enumerate())
                 .filter(|(_, phase)| phase.owner == owner)
-                .filter_map(|(at, phase)| match phase.first() {
-                    Some(Stmt::Var { var, .. }) if self.counters.contains(var) => Some((at, *var)),
-                    _ => None,
+                .filter_map(|(at, phase)| {
+                    let Some(Stmt::Var { var, .. }) = phase.first() else {
+                        return None;
+                    };
+                    self.counters.contains(var).then_some((at, *var))
                 })
                 .collect();
             let Some(((last, _), before)) = drawing.split_last() else {
@@ -528,13 +530,15 @@ fn words_taken(program: &ir::Program, block: &[Stmt], counter: VarId) -> Option<
     let jumps = |stmt: &Stmt| matches!(stmt, Stmt::Break | Stmt::Continue);
     block.iter().try_fold(0u32, |sum, stmt| {
         let taken = match stmt {
-            Stmt::Assign { var, value } if *var == counter => match program[*value] {
-                Expr::Binary(BinaryOp::Add, _, count) => match program[count] {
-                    Expr::Literal(Value::U32(count)) => count,
-                    _ => return None,
-                },
-                _ => return None,
-            },
+            Stmt::Assign { var, value } if *var == counter => {
+                let Expr::Binary(BinaryOp::Add, _, count) = program[*value] else {
+                    return None;
+                };
+                let Expr::Literal(Value::U32(count)) = program[count] else {
+                    return None;
+                };
+                count
+            }
             Stmt::If { accept, reject, .. } => {
                 let (accepted, rejected) = (inner(accept)?, inner(reject)?);
                 if accepted != rejected {

@@ -30,35 +30,32 @@ pub(super) fn run(program: &mut Program) {
         elements: VarMap::filled(Vec::new(), program.vars.len()),
     };
     for expr in &program.exprs {
-        match expr {
-            Expr::Element { array, index }
-            | Expr::Other {
-                var: array,
-                index: Some(index),
-                ..
-            } => split.note(program, *array, *index),
-            _ => {}
+        if let Expr::Element { array, index }
+        | Expr::Other {
+            var: array,
+            index: Some(index),
+            ..
+        } = expr
+        {
+            split.note(program, *array, *index);
         }
     }
     program.each_section(|program, _, block| split.read(program, block));
     split.declare(program);
     for at in 0..program.exprs.len() {
-        match program.exprs[at] {
-            Expr::Element { array, index } if split.is_split(array) => {
-                program.exprs[at] = Expr::Read(split.element(program, array, index));
-            }
-            Expr::Other {
-                var,
-                index: Some(index),
+        if let Expr::Element { array, index } = program.exprs[at]
+            && split.is_split(array)
+        {
+            program.exprs[at] = Expr::Read(split.element(program, array, index));
+        } else if let Expr::Other { var, index, member } = program.exprs[at]
+            && let Some(index) = index
+            && split.is_split(var)
+        {
+            program.exprs[at] = Expr::Other {
+                var: split.element(program, var, index),
+                index: None,
                 member,
-            } if split.is_split(var) => {
-                program.exprs[at] = Expr::Other {
-                    var: split.element(program, var, index),
-                    index: None,
-                    member,
-                };
-            }
-            _ => {}
+            };
         }
     }
     program.each_section(|program, _, block| split.rewrite(program, block));

@@ -206,7 +206,7 @@ impl Maker {
             return format!("{name}({array})");
         }
         let (from, to) = (self.bound(depth), self.bound(depth));
-        let index = self.fresh("i");
+        let index = self.fresh("k");
         self.scopes.push(Vec::new());
         self.declare(&index, &T::I, false);
         let filter = match self.dice.below(10) {
@@ -479,7 +479,7 @@ impl Maker {
                 format!("[{}]", elements.join(", "))
             }
             _ => {
-                let index = self.fresh("i");
+                let index = self.fresh("k");
                 let from = self.dice.range(-1, 2);
                 self.scopes.push(Vec::new());
                 self.declare(&index, &T::I, false);

@@ -151,7 +151,7 @@ impl Maker {
             return self.accumulated(depth);
         }
         let (name, length, element) = self.dice.pick(&all).clone();
-        let index = self.fresh("i");
+        let index = self.fresh("k");
         let (from, to) = (
             self.dice.range(-1, 1),
             length as i64 + self.dice.range(-1, 1),
@@ -253,7 +253,7 @@ impl Maker {
         let (from, to) = (self.bound(2), self.bound(2));
         let index = match self.dice.chance(50) {
             true => "i".to_owned(),
-            false => self.fresh("i"),
+            false => self.fresh("k"),
         };
         self.line(&format!("for {index} in {from}..{to} {{"));
         self.scopes.push(Vec::new());
@@ -363,7 +363,7 @@ impl Maker {
         let n = 2 + self.dice.below(4);
         let array = self.expr(&T::A(Box::new(ty.clone()), n), 2);
         let (far, near) = (self.bound(2), self.bound(2));
-        let (i, j) = (self.fresh("i"), self.fresh("j"));
+        let (i, j) = (self.fresh("k"), self.fresh("j"));
         self.line(&format!("var {acc} = {start}"));
         self.line(&format!("var {out} = {start}"));
         self.line(&format!("var {row} = {array}"));
