@@ -56,6 +56,9 @@ pub(crate) struct Args {
     /// Number of its steps, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count)]
     steps: Option<u32>,
+    /// Number of agents in a world, instead of the model's; the kernel has that size.
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    world: Option<u32>,
     #[command(flatten)]
     knobs: KernelKnobs,
 }
@@ -186,10 +189,20 @@ const SOME_STEPS: u32 = 1_000;
 fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Target {
     let agents = (args.agents.or(artifact.manifest.agents)).unwrap_or(SOME_AGENTS);
     let steps = (args.steps.or(artifact.manifest.steps)).unwrap_or(SOME_STEPS);
-    match device {
+    let target = match device {
         Some(device) => Target::of(device.class(), agents, steps),
         None => Target::any(agents, steps),
+    };
+    let members = artifact.manifest.world.as_ref().map(|world| world.members);
+    let members = args.world.or(members.flatten());
+    match (&artifact.manifest.world, members) {
+        (Some(_), None) => without_world(
+            "the model does not say how many agents a world has, as its kernel must know: add `--world N`",
+        ),
+        (None, Some(_)) => without_world("the model has no worlds: leave out `--world`"),
+        (Some(_), Some(_)) | (None, None) => {}
     }
+    Target { members, ..target }
 }
 
 /// Prints the choices for a device.
@@ -223,6 +236,11 @@ fn several_without_directory() -> ! {
 fn without_device() -> ! {
     let text = "--agents and --steps choose a kernel for a device: add `--device PROFILE` or `--explain`\n";
     clap::Error::raw(ErrorKind::MissingRequiredArgument, text).exit()
+}
+
+/// A usage error, as clap reports its own.
+fn without_world(text: &str) -> ! {
+    clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{text}\n")).exit()
 }
 
 /// A usage error, as clap reports its own.
@@ -296,12 +314,17 @@ impl<'a> Compiled<'a> {
             let args = self.args;
             let mut artifact = args.compilation.compile(self.source)?;
             let tuning = &args.knobs.tuning;
-            if args.device.is_some() || *tuning != Tuning::AUTO {
+            // The kernel of a model with worlds depends on their size.
+            let has_worlds = artifact.manifest.world.is_some();
+            if args.device.is_some() || *tuning != Tuning::AUTO || has_worlds {
                 let target = target(args, &artifact, args.device);
                 let kernel = emit::choose(&artifact, &target, tuning).kernel;
                 artifact.own_kernel = Some(kernel.wgsl);
                 artifact.manifest.step_table = kernel.step_table;
-                artifact.manifest.workgroup_size = kernel.workgroup_size / kernel.lanes;
+                artifact.manifest.workgroup_size = kernel.workgroup_agents;
+                if let Some(world) = &mut artifact.manifest.world {
+                    world.members = target.members;
+                }
             }
             self.artifact = Some(artifact);
         }

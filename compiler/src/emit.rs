@@ -44,6 +44,8 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
             schedule: Schedule::default(),
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,
+            workgroup_agents: artifact.manifest.workgroup_size,
+            workgroup_bytes: 0,
             step_table: None,
             decisions: vec![Decision::new(
                 "the kernel that was given",

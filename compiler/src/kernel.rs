@@ -15,6 +15,7 @@
 //!   that keep every bit.
 //! * `fences`: arithmetic fences against drivers' compilers.
 //! * `step_table`: what is uniform in a step, computed once for all agents.
+//! * `worlds`: how the agents of worlds lie in a workgroup, and what they share there.
 //! * `time_loop`: how many copies of the step an iteration of the time loop has.
 //! * `analysis`, `usage`: what these need to know of a program; `limits`: what WGSL allows in one.
 //!
@@ -39,3 +40,4 @@ pub(crate) mod tailor;
 mod tests;
 pub(crate) mod time_loop;
 pub(crate) mod usage;
+pub(crate) mod worlds;

@@ -12,10 +12,11 @@
 //! | 3 | `outputs` (read, write) | likewise |
 //! | 4 | `progress` (read, write) | per agent: steps really run, plus [`STOPPED`] once it has stopped, plus [`CUT_SHORT`] if loops were cut |
 //! | 5 … | the data tables by name (read) | flat, row-major; a struct's fields are tables of their own |
-//! | the next | `per_step` (read) | in kernels with a step table, which their entry point `prepare` fills: see [`StepTable`] |
+//! | the next | `worlds` (read, write) | word `w` of world `j` at `w * count + j` for `count` worlds of this dispatch: its inputs, then its states, then its outputs; `array<u32>` |
+//! | or, the next | `per_step` (read) | in kernels with a step table, which their entry point `prepare` fills: see [`StepTable`] |
 //!
-//! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0; the
-//! agent's own number is `run.first_agent + i`.
+//! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0, `j` its
+//! worlds; the agent's own number is `run.first_agent + i`.
 
 pub use crate::value::Scalar;
 use crate::{ir::interpret::Progress, value::WORD_BYTES};
@@ -127,6 +128,8 @@ pub struct Manifest {
 pub struct World {
     /// Default number of agents in a world, if the model gives one.
     pub members: Option<u32>,
+    /// The binding of the buffer of these values; left out by a kernel of a model without any.
+    pub binding: u32,
     /// The values that a world has.
     #[serde(flatten)]
     pub rows: Rows,
@@ -298,6 +301,13 @@ pub fn describe(scalar: Scalar, dims: &[u32]) -> String {
             format!("[rows{rest}] of {name}")
         }
         all => format!("{all:?} of {name}"),
+    }
+}
+
+impl Rows {
+    /// Words of all values of a world.
+    pub fn words(&self) -> u32 {
+        self.input_words + self.state_words + self.output_words
     }
 }
 

@@ -1,8 +1,7 @@
 //! Random programs give on every backend what the evaluator gives.
 //!
 //! `SIM_PROGRAMS` says how many (default 500), `SIM_FIRST_PROGRAM` the first seed. Every third one has
-//! worlds, unless `SIM_PROGRAMS_WORLDS=0`. With `SIM_PROGRAMS_GPU=1` those of integers run on the GPU, too,
-//! and have no worlds, which the GPU backend does not run.
+//! worlds, unless `SIM_PROGRAMS_WORLDS=0`. With `SIM_PROGRAMS_GPU=1` those of integers run on the GPU, too.
 
 use sim_oracle::compare::{Outcome, compare, ways};
 use sim_oracle::programs::{Profile, program};
@@ -21,8 +20,7 @@ fn random_programs_agree_with_the_evaluator() {
     let (whole, integers) = (count - count / 5, count / 5);
     let worlds = number("SIM_PROGRAMS_WORLDS", 1) > 0;
     let say = |line: &str| eprintln!("{line}");
-    let compare = |count, profile, gpu: bool| {
-        let worlds = worlds && !gpu;
+    let compare = |count, profile, gpu| {
         campaign::programs(first..first + count, profile, worlds, &ways(gpu), say)
     };
     let found = [

@@ -443,13 +443,6 @@ errors! {
         says("this build has no GPU support")
         help(Some("run on the CPU, or build with the feature `gpu`".into()))
         after(KeepBackend)
-
-    /// The agents of the model read one another, or its worlds have values of their own. The GPU backend does
-    /// not run such models.
-    E0811 worlds_on_gpu WorldsOnGpu
-        says("the GPU backend does not run models with worlds")
-        help(Some("run on the CPU".into()))
-        after(KeepBackend)
 }
 
 #[cfg(test)]

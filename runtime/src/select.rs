@@ -93,11 +93,9 @@ impl BackendOptions {
         };
         match self.open(&adapter, launches) {
             Ok(session) => Ok(Selected::new(session, "a GPU was found")),
-            Err(
-                error @ (Error::DeviceRefused { .. }
-                | Error::AdapterLimit { .. }
-                | Error::WorldsOnGpu),
-            ) => Ok(self.on_cpu(launches, program, &error.to_string())),
+            Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
+                Ok(self.on_cpu(launches, program, &error.to_string()))
+            }
             Err(other) => Err(other),
         }
     }
@@ -109,9 +107,6 @@ impl BackendOptions {
         launches: &Launches<'_>,
     ) -> Result<Box<dyn Executor>, Error> {
         let (model, base) = (launches.model, launches.base);
-        if model.artifact.program.has_worlds() {
-            return Err(Error::WorldsOnGpu);
-        }
         let open = || {
             let (artifact, cache) = (Arc::clone(model.artifact), self.pipeline_cache.as_deref());
             gpu::Session::open(adapter, artifact, self.tuning, cache, base)

@@ -30,6 +30,7 @@ mod stmt;
 mod storage;
 mod support;
 mod time;
+mod worlds;
 mod wrap;
 
 use crate::{
@@ -43,6 +44,7 @@ use crate::{
         tailor::Tailored,
         time_loop::TimeLoop,
         usage::{LanePlace, Usage, usage},
+        worlds::WorldLayout,
     },
     manifest::{Manifest, Scalar},
     options::{Math, Options},
@@ -53,18 +55,22 @@ pub use origin::Origin;
 pub(crate) use origin::origins;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
+use worlds::WorldNames;
 
 /// The kernel's text: entry point `main`, bindings as in [`crate::manifest`], no optional capabilities.
 pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Options) -> Kernel {
     let mut writer = Writer::new(&tailored, manifest, options);
     writer.write();
     let (lanes, workgroup_size) = (tailored.layout.lanes, writer.workgroup_size());
+    let world = tailored.world.as_ref();
     let wgsl = writer.out;
     Kernel {
         wgsl,
         schedule: tailored.schedule,
         lanes,
         workgroup_size,
+        workgroup_agents: world.map_or(workgroup_size / lanes, WorldLayout::agents),
+        workgroup_bytes: world.map_or(0, WorldLayout::bytes),
         step_table: tailored.table.map(|table| table.layout),
         decisions: tailored.decisions,
     }
@@ -79,6 +85,8 @@ struct Writer<'a> {
     schedule: Schedule,
     /// How agents are split over lanes.
     layout: &'a LaneLayout,
+    /// How worlds lie in a workgroup, if agents know of them.
+    world: Option<&'a WorldLayout>,
     /// The step table, if there is one.
     step_table: Option<&'a Table>,
     usage: Usage,
@@ -110,6 +118,10 @@ struct Writer<'a> {
     /// Precise functions that the text calls.
     precise: BTreeSet<&'static str>,
     time_loop: TimeLoop,
+    /// Is a function of the model being written?
+    in_function: bool,
+    /// Is the innermost loop one in which the values of a world's agents are combined?
+    in_common_loop: bool,
     /// Was a chain of `else if` cut in the current function?
     chain_cut: bool,
     out: String,
@@ -133,7 +145,7 @@ struct Own {
     slot: String,
     row: String,
     lane: String,
-    /// Is this one of the agents, where lanes beyond the last wait at barriers, too?
+    /// Is this one of the agents, where invocations beyond the last wait at barriers, too?
     is_agent: String,
     first_lane: String,
     agent: String,
@@ -146,6 +158,7 @@ struct Own {
     function_agent: String,
     /// Workgroup memory, if some is reserved.
     reserved: String,
+    world: WorldNames,
 }
 
 impl<'a> Writer<'a> {
@@ -160,6 +173,7 @@ impl<'a> Writer<'a> {
             schedule: tailored.schedule,
             step_table: tailored.table.as_ref(),
             layout: &tailored.layout,
+            world: tailored.world.as_ref(),
             usage: usage(program, &tailored.layout),
             names: Names::new(),
             var_names: VarMap::filled(String::new(), program.vars.len()),
@@ -181,6 +195,8 @@ impl<'a> Writer<'a> {
             helpers: BTreeSet::new(),
             precise: BTreeSet::new(),
             time_loop: tailored.time_loop,
+            in_function: false,
+            in_common_loop: false,
             chain_cut: false,
             out: String::with_capacity(4_096 + 24 * program.exprs.len()),
             indent: 0,
@@ -225,9 +241,19 @@ impl<'a> Writer<'a> {
         self.name_members();
         for id in program.var_ids() {
             let var = &program[id];
-            let row = matches!(var.kind, VarKind::Param | VarKind::Input);
+            let row = matches!(
+                var.kind,
+                VarKind::Param | VarKind::Input | VarKind::WorldInput
+            );
             let vectors = var.kind == VarKind::Data && var.ty.is_vector();
-            let indexed = row && self.usage.dynamic[id] || vectors && self.usage.read[id] > 0;
+            let of_others = self
+                .world
+                .is_some_and(|layout| layout.exchange.inputs.contains(&id));
+            let of_world = var.kind == VarKind::WorldInput && var.len != Len::One;
+            let indexed = row && self.usage.dynamic[id]
+                || vectors && self.usage.read[id] > 0
+                || of_world && self.usage.read[id] > 0
+                || of_others;
             if indexed {
                 let name = self.names.declare(&format!("{}_at", var.name));
                 self.accessors.insert(id, name);
@@ -236,6 +262,7 @@ impl<'a> Writer<'a> {
         if self.usage.agent[1] {
             self.own.function_agent = self.names.declare("agent_number");
         }
+        self.name_worlds();
         if self.schedule.reserve {
             self.own.reserved = self.names.declare("reserved");
         }

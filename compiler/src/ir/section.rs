@@ -107,6 +107,13 @@ impl Program {
         lists.iter().any(|list| !list.is_empty()) || self.exprs.iter().any(reads)
     }
 
+    /// Do agents know of worlds: read one another, a world's values or a place in it?
+    pub fn knows_worlds(&self) -> bool {
+        let numbers = [Launch::Member, Launch::Members, Launch::World];
+        let knows = |expr: &Expr| matches!(expr, Expr::Launch(number) if numbers.contains(number));
+        self.has_worlds() || self.exprs.iter().any(knows)
+    }
+
     /// The block of a section.
     pub fn section(&self, section: Section) -> &Block {
         match section {

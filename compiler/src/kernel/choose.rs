@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 
 /// The choice for a run on a device, and the reasons.
 pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Choice<'a> {
+    if artifact.program.knows_worlds() {
+        let (schedule, asked) = (Schedule::of(target, tuning), tuning.worlds_per_workgroup);
+        return Choice::in_worlds(artifact, schedule, target.members, asked);
+    }
     let target = &Target {
         subgroup: match tuning.shuffles {
             Some(false) => 1,
@@ -50,6 +54,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     ];
     Choice {
         laid,
+        world: None,
         schedule: Schedule {
             lanes,
             occupancy,

@@ -146,6 +146,7 @@ fn members(program: &Program) -> u32 {
 
 fn variables(program: &Program) -> Vec<VarId> {
     let mut vars = program.states.clone();
+    vars.extend(program.world_states.iter().chain(&program.world_outputs));
     let mut read = VarMap::filled(false, program.vars.len());
     for block in program.agent_blocks() {
         each_statement(block, &mut |stmt| {

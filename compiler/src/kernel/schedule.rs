@@ -41,6 +41,10 @@ pub struct Schedule {
     /// multiply-adds, and pairs of divisions share a reciprocal if occupancy is full and special functions
     /// are the bound. Only with [`crate::Math::Fast`] and the optimiser.
     pub relax: bool,
+    /// Agents of a world, of a model whose agents know of worlds; 0 for as many as the model says.
+    pub members: u32,
+    /// Worlds of a workgroup; 0 chooses by their size.
+    pub worlds: u32,
 }
 
 /// How much of a device a run keeps busy.
@@ -65,6 +69,8 @@ impl Default for Schedule {
             occupancy: Occupancy::Full,
             reserve: false,
             relax: false,
+            members: 0,
+            worlds: 0,
         }
     }
 }
@@ -87,6 +93,9 @@ impl Schedule {
 /// Most lanes of an agent: all of a workgroup. WebGPU guarantees at least 256 invocations there.
 pub const MOST_LANES: u32 = 128;
 
+/// Most worlds of a workgroup: every device has this many invocations.
+pub(crate) const MOST_WORLDS: u32 = 256;
+
 /// Most steps of an iteration of the time loop.
 pub(crate) const MOST_COPIES: u32 = 64;
 
@@ -101,6 +110,10 @@ pub struct Kernel {
     pub lanes: u32,
     /// Invocations of a workgroup.
     pub workgroup_size: u32,
+    /// Agents of a workgroup.
+    pub workgroup_agents: u32,
+    /// Bytes of workgroup memory that grow with worlds.
+    pub workgroup_bytes: u64,
     /// The step table, which `prepare` fills; none if there is no such entry point.
     pub step_table: Option<StepTable>,
     /// What was decided for it, and why.
@@ -135,6 +148,8 @@ pub struct Target {
     pub agents: u32,
     /// Steps of the run.
     pub steps: u32,
+    /// Agents of a world, instead of the model's number.
+    pub members: Option<u32>,
     /// Processors of the device: units each of which runs workgroups of its own. None where it is not known.
     pub processors: Option<u32>,
     /// How many invocations keep the device busy; below that, more invocations cost almost nothing. None for
@@ -159,6 +174,7 @@ impl Target {
             class,
             agents,
             steps,
+            members: None,
             processors: profile.processors,
             busy: Target::busy(class, profile.processors),
             subgroup: profile.subgroup,
@@ -174,6 +190,7 @@ impl Target {
             class: DeviceClass::default(),
             agents,
             steps,
+            members: None,
             processors: None,
             busy: None,
             subgroup: 1,
@@ -276,6 +293,12 @@ knobs! {
     /// Whether what all agents share in a step is computed once, into a step table, before they run.
     step_table: bool {
         name: "step-table", scope: Kernel, values: Values::BOOL, tried: &["false", "true"],
+    }
+    /// Worlds that a workgroup runs, as far as they fit. The other knobs of a kernel's text have no effect on
+    /// models whose agents know of worlds.
+    worlds_per_workgroup: u32 {
+        name: "worlds-per-workgroup", scope: Kernel, values: Values::Numbers(1, MOST_WORLDS),
+        tried: &["1", "2", "4", "8", "16", "32", "64"],
     }
     /// Steps that an iteration of the time loop computes.
     unroll_steps: u32 {

@@ -8,6 +8,7 @@ use super::{
     schedule::{Decision, Schedule},
     step_table::{self, Budget, Table},
     time_loop::TimeLoop,
+    worlds::WorldLayout,
 };
 use crate::{artifact::Artifact, ir::Program, options::Math};
 use std::borrow::Cow;
@@ -17,6 +18,8 @@ use std::borrow::Cow;
 pub(crate) struct Choice<'a> {
     /// The optimised program, split over lanes.
     pub(crate) laid: Laid<'a>,
+    /// How worlds lie in a workgroup, if agents know of them.
+    pub(crate) world: Option<WorldLayout>,
     pub(crate) schedule: Schedule,
     /// What a step table may take, if there is to be one.
     pub(crate) table: Option<Budget>,
@@ -27,11 +30,58 @@ pub(crate) struct Choice<'a> {
 impl<'a> Choice<'a> {
     /// What a schedule says, whatever the run.
     pub(crate) fn given(artifact: &'a Artifact, schedule: &Schedule) -> Choice<'a> {
+        if artifact.program.knows_worlds() {
+            let members = Some(schedule.members).filter(|&members| members > 0);
+            let worlds = Some(schedule.worlds).filter(|&worlds| worlds > 0);
+            return Choice::in_worlds(artifact, *schedule, members, worlds);
+        }
         Choice {
+            world: None,
             laid: Laid::new(artifact, schedule.lanes, schedule.subgroup),
             schedule: *schedule,
             table: schedule.step_table.then_some(Budget::UNLIMITED),
             decisions: Vec::new(),
+        }
+    }
+
+    /// The choice for a model whose agents know of worlds, in worlds of `members` agents, else of as many as
+    /// the model says: an agent is an invocation, and nothing moves roundings or is shared by all agents.
+    pub(crate) fn in_worlds(
+        artifact: &'a Artifact,
+        schedule: Schedule,
+        members: Option<u32>,
+        worlds: Option<u32>,
+    ) -> Choice<'a> {
+        let own = artifact
+            .manifest
+            .world
+            .as_ref()
+            .and_then(|world| world.members);
+        let members = members.or(own).unwrap_or(1).max(1);
+        let (layout, why) = WorldLayout::new(&artifact.program, members, worlds);
+        let what = match layout.worlds {
+            1 => format!("one world of {members} agents in a workgroup"),
+            worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
+        };
+        let simple = Decision::new(
+            "one lane per agent, no step table, one step per iteration, no rewrites that move roundings",
+            "agents of a world wait for one another in every step, and worlds have the same bits everywhere",
+        );
+        Choice {
+            laid: Laid::new(artifact, 1, schedule.subgroup),
+            schedule: Schedule {
+                members,
+                worlds: layout.worlds,
+                lanes: 1,
+                unroll_steps: 1,
+                step_table: false,
+                reserve: false,
+                relax: false,
+                ..schedule
+            },
+            world: Some(layout),
+            table: None,
+            decisions: vec![Decision::new(what, why), simple],
         }
     }
 }
@@ -43,6 +93,8 @@ pub(crate) struct Tailored<'a> {
     pub(crate) program: Cow<'a, Program>,
     /// How its agents are split over lanes.
     pub(crate) layout: LaneLayout,
+    /// How worlds lie in a workgroup, if agents know of them.
+    pub(crate) world: Option<WorldLayout>,
     /// The schedule, without what the model cannot use.
     pub(crate) schedule: Schedule,
     /// What is uniform in a step.
@@ -87,6 +139,7 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     Tailored {
         program,
         layout,
+        world: choice.world,
         schedule,
         table,
         time_loop,

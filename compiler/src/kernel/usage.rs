@@ -3,8 +3,8 @@
 use super::lane_layout::LaneLayout;
 use crate::builtin::BuiltinId;
 use crate::ir::{
-    BinaryOp, Block, Expr, ExprId, FunctionId, FunctionMap, LaneOp, Launch, Program, Stmt, Type,
-    Value, VarId, VarKind, VarMap, names,
+    BinaryOp, Block, Expr, ExprId, FunctionId, FunctionMap, LaneOp, Launch, Owner, Program, Stmt,
+    Type, Value, VarId, VarKind, VarMap, names,
 };
 use crate::value::VEC4_WORDS;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -23,6 +23,12 @@ pub(crate) struct Usage {
     pub called: FunctionMap<bool>,
     /// Whether `init`, `step` and `finish` draw.
     pub draws: [bool; 3],
+    /// Whether they draw for the world.
+    pub world_draws: [bool; 3],
+    /// Whether functions read the agent's place in its world, and the number of the world.
+    pub member: bool,
+    /// See `member`.
+    pub world: bool,
     /// Whether the agent's number is read, anywhere and in functions.
     pub agent: [bool; 2],
     /// Whether the number of the step is read.
@@ -103,6 +109,9 @@ pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
             inputs: BTreeMap::new(),
             called: FunctionMap::filled(false, program.functions.len()),
             draws: [false; 3],
+            world_draws: [false; 3],
+            member: false,
+            world: false,
             agent: [false; 2],
             step: false,
             stops: false,
@@ -136,6 +145,9 @@ pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
     }
     walk.part = Part::Finish;
     walk.loops = 0;
+    for phase in &program.ends {
+        walk.block(phase);
+    }
     walk.block(&program.finish);
     walk.part = Part::Function;
     while let Some(id) = walk.called.pop() {
@@ -191,7 +203,7 @@ impl Walk<'_> {
                         self.called.push(*function);
                     }
                 }
-                Expr::RandomWord { .. } => self.draw(),
+                Expr::RandomWord { owner, .. } => self.draw(*owner),
                 Expr::AcrossLanes { op, value, .. } => {
                     let ty = program.type_of(*value);
                     self.usage.across.insert((*op, ty));
@@ -241,20 +253,21 @@ impl Walk<'_> {
                 self.usage.agent[1] |= self.part == Part::Function;
             }
             Launch::Step => self.usage.step = true,
-            Launch::Agents
-            | Launch::Steps
-            | Launch::Member
-            | Launch::Members
-            | Launch::World
-            | Launch::Lane { .. } => {}
+            Launch::Member => self.usage.member |= self.part == Part::Function,
+            Launch::World => self.usage.world |= self.part == Part::Function,
+            Launch::Agents | Launch::Steps | Launch::Members | Launch::Lane { .. } => {}
         }
     }
 
-    fn draw(&mut self) {
+    fn draw(&mut self, owner: Owner) {
+        let draws = match owner {
+            Owner::Agent => &mut self.usage.draws,
+            Owner::World => &mut self.usage.world_draws,
+        };
         match self.part {
-            Part::Init => self.usage.draws[0] = true,
-            Part::Step => self.usage.draws[1] = true,
-            Part::Finish => self.usage.draws[2] = true,
+            Part::Init => draws[0] = true,
+            Part::Step => draws[1] = true,
+            Part::Finish => draws[2] = true,
             // The verifier allows none there: a draw depends on the step.
             Part::Prologue | Part::Function => {}
         }

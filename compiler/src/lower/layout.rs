@@ -218,6 +218,7 @@ impl Lowerer<'_> {
         let has_worlds = model.world.is_some() || steps || self.program.has_worlds();
         let world = has_worlds.then(|| manifest::World {
             members: model.world,
+            binding: FIRST_DATA_BINDING + self.program.data.len() as u32,
             rows: self.rows(Owner::World),
         });
         let params = self.params_of_manifest();

@@ -10,6 +10,7 @@ mod limits;
 mod random;
 mod source;
 mod validate;
+mod worlds;
 
 // The builders are those of the passes' tests, which name the crate's rooms.
 use sim_compiler::{builtin, ir, span};

@@ -18,10 +18,6 @@ fn the_text_does_not_depend_on_agents_and_steps() {
             continue;
         }
         let source = fs::read_to_string(&path).expect("a readable example");
-        if source.lines().any(|line| line.starts_with("world ")) {
-            // A model with worlds has no kernel, until the GPU backend runs worlds.
-            continue;
-        }
         let mut other = String::new();
         for line in source.lines() {
             let line = match line.split_whitespace().next() {

@@ -271,12 +271,12 @@ impl<'a> BatchRun<'a> {
         let (layout, keep) = (&buffers.layout, buffers.shape.keep);
         let words_back = (layout.bytes_back(keep) / WORD_BYTES) as usize;
         let (results, mut words) = words.split_at(words_back * jobs.len());
-        for (own, job) in results
-            .chunks_exact(words_back)
-            .zip(jobs)
-            .filter(|_| keep.outputs)
-        {
+        for (own, job) in results.chunks_exact(words_back).zip(jobs) {
             let (manifest, steps) = (self.resources.manifest, job.launch.steps);
+            layout.copy_worlds(manifest, own, job.chunk, self.raw(job));
+            if !keep.outputs {
+                continue;
+            }
             let copied = layout.copy_results(manifest, own, job.chunk, steps, self.raw(job));
             copied.map_err(|fault| self.error(fault, job))?;
         }

@@ -31,6 +31,8 @@ pub(crate) struct Shape {
     pub(crate) runs: usize,
     /// Agents of each run.
     pub(crate) agents: u32,
+    /// Agents of a world.
+    pub(crate) members: u32,
     /// Steps of each run, if the kernel has a step table, otherwise 0.
     pub(crate) steps: u32,
     /// What is read back of each run. Without outputs, space for their reductions is needed instead.
@@ -107,7 +109,7 @@ impl BufferSet {
         shape: Shape,
         tables: impl Iterator<Item = &'a wgpu::Buffer>,
     ) -> Result<BufferSet, Error> {
-        let layout = Layout::new(manifest, shape.agents);
+        let layout = Layout::new(manifest, shape.agents, shape.members);
         let blocks = UniformBlocks::new(open, manifest);
         let mut bytes_back = layout.bytes_back(shape.keep);
         if !shape.keep.outputs {
@@ -204,14 +206,15 @@ impl BufferSet {
     /// Whether a submission of this shape can use the buffers.
     pub(crate) fn fits(&self, shape: Shape) -> bool {
         self.shape.agents == shape.agents
+            && self.shape.members == shape.members
             && self.shape.runs >= shape.runs
             && self.shape.steps >= shape.steps
             && self.shape.keep == shape.keep
             && self.shape.shares_inputs == shape.shares_inputs
     }
 
-    /// Uploads the inputs of a job as this run of the submission. In debug builds, also fills the results
-    /// with a poison value.
+    /// Uploads the inputs of a job, and those of its worlds, as this run of the submission. In debug builds,
+    /// also fills the results with a poison value.
     pub(crate) fn upload(&mut self, open: &OpenDevice, run: usize, job: &Job) -> Result<(), Error> {
         let count = self.inputs.len().max(1);
         if let Some(inputs) = self.inputs.get_mut(run % count) {
@@ -224,8 +227,11 @@ impl BufferSet {
                 inputs.holds = Some((Arc::clone(rows), first));
             }
         }
+        let results = &self.runs[run].results;
+        self.layout
+            .upload_worlds(open, results, &job.launch, job.chunk)?;
         if cfg!(debug_assertions) {
-            self.layout.poison(open, &self.runs[run].results)?;
+            self.layout.poison(open, results)?;
         }
         Ok(())
     }
@@ -311,6 +317,8 @@ pub(crate) fn most_agents(open: &OpenDevice, manifest: &Manifest) -> Result<u32,
     let widest = (manifest.input_words)
         .max(manifest.state_words)
         .max(manifest.output_words)
+        // A world may have one agent.
+        .max(manifest.world_rows().words())
         .max(1);
     let bytes = u64::from(widest) * WORD_BYTES;
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);

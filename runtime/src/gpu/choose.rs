@@ -20,6 +20,7 @@ pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) ->
         class,
         agents: launch.population,
         steps: launch.steps,
+        members: Some(launch.members),
         processors: open.processors,
         busy: Target::busy(class, open.processors),
         subgroup: open.subgroup,
@@ -48,7 +49,7 @@ fn is_nvidia(adapter: &AdapterSummary) -> bool {
 
 /// Is there a binding left for one more table?
 fn has_room(limits: &wgpu::Limits, manifest: &Manifest) -> bool {
-    // Inputs, states, outputs, progress, the tables, and one more.
+    // Inputs, states, outputs, progress, the tables, and one more; worlds have no step table.
     let buffers = 5 + manifest.data.len() as u32;
     buffers <= limits.max_storage_buffers_per_shader_stage
         && last_binding(manifest) + 1 < limits.max_bindings_per_bind_group

@@ -58,7 +58,7 @@ impl Kernel {
         let mut bindings = shared.clone();
         bindings.extend(of_agents(manifest));
         bindings.extend(text.step_table.map(|table| (table.binding, READ)));
-        check_limits(open, manifest, text.workgroup_size, &bindings)?;
+        check_limits(open, manifest, &text, &bindings)?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
             on_large_stack(|| module(&open.device, &text.wgsl, checks))
@@ -79,7 +79,7 @@ impl Kernel {
         Ok(Kernel {
             schedule,
             decisions: Vec::new(),
-            workgroup_agents: text.workgroup_size / text.lanes,
+            workgroup_agents: text.workgroup_agents,
             pace: Pace::new(
                 cuts_loops,
                 manifest.inner_iterations,
@@ -112,7 +112,10 @@ fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule
 
 /// The bindings of what each agent has, those that the model does not lack.
 fn of_agents(manifest: &Manifest) -> impl Iterator<Item = Binding> {
+    let world = manifest.world.as_ref();
+    let worlds = world.map_or((0, binding::PROGRESS), |it| (it.rows.words(), it.binding));
     let all = [
+        (worlds.0, (worlds.1, WRITE)),
         (manifest.input_words, (binding::INPUTS, READ)),
         (manifest.state_words, (binding::STATES, WRITE)),
         (manifest.output_words, (binding::OUTPUTS, WRITE)),
@@ -125,14 +128,15 @@ fn of_agents(manifest: &Manifest) -> impl Iterator<Item = Binding> {
 /// The last binding of a model's kernel, without that of a step table.
 pub(crate) fn last_binding(manifest: &Manifest) -> u32 {
     let tables = manifest.data.iter().map(|table| table.binding);
-    tables.fold(binding::PROGRESS, u32::max)
+    let worlds = manifest.world.iter().map(|world| world.binding);
+    tables.chain(worlds).fold(binding::PROGRESS, u32::max)
 }
 
 /// Checks the limits that the validator would report in terms of the kernel rather than the model.
 fn check_limits(
     open: &OpenDevice,
     manifest: &Manifest,
-    workgroup_size: u32,
+    kernel: &schedule::Kernel,
     bindings: &[Binding],
 ) -> Result<(), Error> {
     let limits = &open.limits;
@@ -140,7 +144,7 @@ fn check_limits(
         (limits.max_compute_invocations_per_workgroup).min(limits.max_compute_workgroup_size_x);
     let checks = [
         (
-            "storage buffers (inputs, states, outputs and one per table)",
+            "storage buffers (inputs, states, outputs, worlds and one per table)",
             bindings.len() as u64 - 1,
             limits.max_storage_buffers_per_shader_stage.into(),
         ),
@@ -155,9 +159,14 @@ fn check_limits(
             limits.max_uniform_buffer_binding_size,
         ),
         (
-            "agents in a workgroup",
-            workgroup_size.into(),
+            "agents in a workgroup, which runs whole worlds",
+            kernel.workgroup_size.into(),
             invocations.into(),
+        ),
+        (
+            "bytes of workgroup memory for the states that agents of a world read of others",
+            kernel.workgroup_bytes,
+            limits.max_compute_workgroup_storage_size.into(),
         ),
     ];
     match checks

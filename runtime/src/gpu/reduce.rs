@@ -65,8 +65,8 @@ const MOST_VALUES: u32 = 1 << 31;
 
 /// The results of a run on the device.
 pub(crate) struct Source<'a> {
-    /// The bindings of its outputs (word `w` of agent `i` is at index `w * agents + i`) and of its step
-    /// counts.
+    /// Bindings, among them those of its outputs (word `w` of agent `i` is at index `w * agents + i`) and of
+    /// its step counts.
     pub(crate) results: Vec<wgpu::BindGroupEntry<'a>>,
     /// The fields of the outputs.
     pub(crate) fields: &'a [Field],
@@ -171,7 +171,10 @@ impl Reduction {
         let report_words = REPORT_HEAD + REPORT_WORDS * count;
         let report = create(report_words, wgpu::BufferUsages::COPY_SRC)?;
         let searches = create(SEARCH_WORDS * count, wgpu::BufferUsages::empty())?;
-        let mut buffers = source.results.clone();
+        let is_read = |it: &&wgpu::BindGroupEntry<'_>| {
+            [binding::OUTPUTS, binding::PROGRESS].contains(&it.binding)
+        };
+        let mut buffers: Vec<_> = (source.results.iter()).filter(is_read).cloned().collect();
         buffers.extend([
             entry(TASK, &task),
             entry(REPORT, &report),

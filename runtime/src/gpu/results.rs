@@ -1,9 +1,11 @@
 //! The results of a chunk, all in one buffer, so that one copy reads them back.
 //!
-//! The buffer begins with a header for timestamps. Step counts, outputs and states follow, each with a
-//! binding of its own. Word `w` of agent `i` is at index `w * agents + i` of its part.
+//! The buffer begins with a header for timestamps. The values of worlds, step counts, outputs and states
+//! follow, each with a binding of its own. Word `w` of agent `i` is at index `w * agents + i` of its part,
+//! and that of a world likewise.
 
 use crate::{
+    bind::Launch,
     control::Keep,
     error::Error,
     gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback},
@@ -39,17 +41,22 @@ struct Part {
 /// The parts for a number of agents, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
+    /// Inputs, states and outputs of the worlds.
+    worlds: Part,
+    /// Agents of a world.
+    members: u32,
     progress: Part,
     outputs: Part,
     states: Part,
 }
 
 impl Layout {
-    pub(crate) fn new(manifest: &Manifest, agents: u32) -> Layout {
+    /// The parts for agents in worlds of `members` agents.
+    pub(crate) fn new(manifest: &Manifest, agents: u32, members: u32) -> Layout {
         let mut end = HEADER_BYTES;
-        let mut part = |binding, words: u32| {
+        let mut part = |binding, words: u32, count: u32| {
             let (start, words) = (end.next_multiple_of(ALIGNMENT), u64::from(words));
-            end = start + u64::from(agents) * words * WORD_BYTES;
+            end = start + u64::from(count) * words * WORD_BYTES;
             Part {
                 binding,
                 words,
@@ -57,18 +64,24 @@ impl Layout {
                 end,
             }
         };
+        let world = manifest.world.as_ref();
+        let (binding, words) = world.map_or((0, 0), |it| (it.binding, it.rows.words()));
         Layout {
-            progress: part(binding::PROGRESS, 1),
-            outputs: part(binding::OUTPUTS, manifest.output_words),
-            states: part(binding::STATES, manifest.state_words),
+            worlds: part(binding, words, agents / members),
+            members,
+            progress: part(binding::PROGRESS, 1, agents),
+            outputs: part(binding::OUTPUTS, manifest.output_words, agents),
+            states: part(binding::STATES, manifest.state_words, agents),
         }
     }
 
     /// The agents that fit a buffer of `bytes` bytes.
     pub(crate) fn most_agents(manifest: &Manifest, bytes: u64) -> u64 {
         let words = 1 + u64::from(manifest.output_words) + u64::from(manifest.state_words);
-        // The header, and the padding after two parts.
-        bytes.saturating_sub(3 * ALIGNMENT) / (words * WORD_BYTES)
+        // A world may have one agent.
+        let words = words + u64::from(manifest.world_rows().words());
+        // The header, and the padding after three parts.
+        bytes.saturating_sub(4 * ALIGNMENT) / (words * WORD_BYTES)
     }
 
     /// Bytes of the whole buffer.
@@ -81,13 +94,14 @@ impl Layout {
         match (keep.outputs, keep.states) {
             (_, true) => self.bytes(),
             (true, false) => self.outputs.end,
+            (false, false) if self.worlds.words > 0 => self.worlds.end,
             (false, false) => HEADER_BYTES,
         }
     }
 
     /// The parts that are not empty.
     fn parts(&self) -> impl Iterator<Item = Part> {
-        let parts = [self.progress, self.outputs, self.states].into_iter();
+        let parts = [self.worlds, self.progress, self.outputs, self.states].into_iter();
         parts.filter(|part| part.end > part.start)
     }
 
@@ -111,6 +125,55 @@ impl Layout {
         let start = self.progress.start;
         let poison = vec![POISON; ((self.outputs.end - start) / WORD_BYTES) as usize];
         open.write("poisoning the results", buffer, start, &poison)
+    }
+
+    /// Uploads the inputs of the worlds of a chunk.
+    pub(crate) fn upload_worlds(
+        &self,
+        open: &OpenDevice,
+        buffer: &wgpu::Buffer,
+        launch: &Launch,
+        chunk: Chunk,
+    ) -> Result<(), Error> {
+        let width = launch.world_inputs.len() / launch.worlds() as usize;
+        if width == 0 {
+            return Ok(());
+        }
+        let [first, count] = [chunk.first, chunk.count].map(|it| (it / self.members) as usize);
+        let rows = &launch.world_inputs[first * width..][..count * width];
+        let columns = (0..width).flat_map(|word| rows.iter().skip(word).step_by(width));
+        let columns: Vec<u32> = columns.copied().collect();
+        open.write(
+            "uploading the inputs of worlds",
+            buffer,
+            self.worlds.start,
+            &columns,
+        )
+    }
+
+    /// Copies the results of the worlds of a chunk to `raw`.
+    pub(crate) fn copy_worlds(
+        &self,
+        manifest: &Manifest,
+        words: &[u32],
+        chunk: Chunk,
+        raw: &mut RawResults,
+    ) {
+        let [first, count] = [chunk.first, chunk.count].map(|it| (it / self.members) as usize);
+        let rows = manifest.world_rows();
+        let words = &words[(self.worlds.start / WORD_BYTES) as usize..];
+        let take = |before: u32, fields: &[Field], columns: &mut [Vec<u32>]| {
+            for (field, column) in fields.iter().zip(columns) {
+                let width = field.words() as usize;
+                let column = &mut column[first * width..][..count * width];
+                readback::transpose(field, &words[before as usize * count..], count, column);
+            }
+        };
+        let outputs = rows.input_words + rows.state_words;
+        take(outputs, &rows.outputs, &mut raw.world_outputs);
+        if let Some(columns) = &mut raw.world_states {
+            take(rows.input_words, &rows.states, columns);
+        }
     }
 
     /// Checks the step counts of a chunk and, if they are right, copies its results to `raw`.
@@ -207,7 +270,7 @@ mod tests {
             1\n}\n";
         let manifest = sim_compiler::compile(source).expect("compiles").manifest;
         for agents in [1, 63, 64, 65, 100_000] {
-            let layout = Layout::new(&manifest, agents);
+            let layout = Layout::new(&manifest, agents, 1);
             let mut end = HEADER_BYTES;
             for Part {
                 start, end: last, ..
@@ -225,7 +288,7 @@ mod tests {
             assert!(layout.outputs.end < layout.bytes_back(Keep::ALL));
             assert_eq!(layout.bytes_back(Keep::ALL), layout.bytes());
             let most = Layout::most_agents(&manifest, layout.bytes()) as u32;
-            assert!(Layout::new(&manifest, most).bytes() <= layout.bytes());
+            assert!(Layout::new(&manifest, most, 1).bytes() <= layout.bytes());
         }
     }
 

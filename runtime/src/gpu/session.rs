@@ -40,8 +40,9 @@ pub(crate) struct Session {
     cache: Option<CacheLocation>,
     /// The kernels that were built; the first one is in use.
     kernels: Vec<Kernel>,
-    /// The population and the steps of the launches that the first kernel was chosen for.
-    chosen_for: Option<(u32, u32)>,
+    /// The population, the steps and the size of a world of the launches that the first kernel was chosen
+    /// for.
+    chosen_for: Option<(u32, u32, u32)>,
     pool: BufferPool,
     /// Constant: another tuning needs another session.
     tuning: Tuning,
@@ -84,7 +85,7 @@ impl Session {
 
     /// Makes the kernel for a launch the first one; builds it if it does not exist.
     fn choose(&mut self, launch: &Launch) -> Result<(), Error> {
-        let size = (launch.population, launch.steps);
+        let size = (launch.population, launch.steps, launch.members);
         if self.chosen_for == Some(size) {
             return Ok(());
         }
@@ -168,8 +169,9 @@ impl Executor for Session {
         }
         need.results(manifest, keep, held);
         let most = self.pool.most_agents;
-        let agents = chunk::chunk_agents(launch.agents, most, manifest.workgroup_size);
-        let layout = Layout::new(manifest, agents);
+        let (workgroup, members) = (manifest.workgroup_size, launch.members);
+        let agents = chunk::chunk_agents(launch.agents, most, workgroup, members);
+        let layout = Layout::new(manifest, agents, members);
         let mut staged = layout.bytes_back(keep.with_outputs());
         if !self.open.adapter.kind.is_gpu() {
             staged += layout.bytes();

@@ -8,3 +8,4 @@ mod reduced;
 mod runs;
 mod telemetry;
 mod walk;
+mod worlds;

@@ -27,8 +27,8 @@ pub(crate) fn models(folder: &str) -> Vec<(String, String)> {
     models
 }
 
-/// Those of them that have a kernel: a model with worlds has none, until the GPU backend runs worlds.
-pub(crate) fn models_with_kernels(folder: &str) -> Vec<(String, String)> {
+/// Those of them without worlds: kernels of worlds have no lanes, rewrites or copies of a step.
+pub(crate) fn models_without_worlds(folder: &str) -> Vec<(String, String)> {
     let mut models = models(folder);
     models.retain(|(_, source)| {
         sim_compiler::compile(source).map_or(true, |artifact| artifact.manifest.world.is_none())

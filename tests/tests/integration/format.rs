@@ -20,11 +20,7 @@ fn meaning(source: &str) -> Result<String, Vec<&'static str>> {
                 serde_json::to_value(&artifact.manifest).expect("a manifest is data");
             remove_spans(&mut manifest);
             let program = ir::print::print(&artifact.program);
-            // A model with worlds has no kernel, until the GPU backend runs worlds.
-            let kernel = match artifact.manifest.world {
-                Some(_) => String::new(),
-                None => artifact.wgsl(),
-            };
+            let kernel = artifact.wgsl();
             Ok(format!("{program}\n{manifest}\n{kernel}"))
         }
         Err(diagnostics) => Err(diagnostics.iter().map(|one| one.slug).collect()),

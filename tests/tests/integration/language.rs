@@ -40,7 +40,7 @@ fn each_construct_has_its_page() {
 
 #[test]
 fn the_text_is_the_same_from_build_to_build() {
-    for (name, source) in files::models_with_kernels("lang-examples") {
+    for (name, source) in files::models("lang-examples") {
         let texts: Vec<String> = (0..3)
             .map(|_| {
                 sim_compiler::compile(&source)

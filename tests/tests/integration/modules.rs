@@ -32,6 +32,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "passes",
             "kernel::profile",
             "kernel::schedule",
+            "kernel::worlds",
             "kernel::lane_layout",
             "kernel::usage",
             "kernel::limits",

@@ -71,7 +71,7 @@ fn specimens_do_not_depend_on_the_schedule() {
         return;
     }
     let (mut complaints, mut tables) = (Vec::new(), 0);
-    for (name, source) in files::models_with_kernels("tests/run") {
+    for (name, source) in files::models_without_worlds("tests/run") {
         let make = || -> Outcome<Simulation> {
             Ok(Head::read(&source)?.launch(launch::simulation(&source, Backend::Gpu, true)?)?)
         };
@@ -94,7 +94,7 @@ fn examples_do_not_depend_on_the_schedule() {
         return;
     }
     let mut complaints = Vec::new();
-    for (name, source) in files::models_with_kernels("lang-examples") {
+    for (name, source) in files::models_without_worlds("lang-examples") {
         let attempt = || -> Outcome<(Option<String>, bool)> {
             let text = examples::read(&format!("fixtures/{name}.json"))?;
             let fixture: Value = serde_json::from_str(&text)?;
@@ -175,7 +175,7 @@ fn far_off(name: &str, source: &str, tuning: Tuning) -> Outcome<Option<String>> 
 /// What all examples are far off in.
 fn all_far_off(tunings: &[Tuning]) -> Vec<String> {
     let mut complaints = Vec::new();
-    for (name, source) in files::models_with_kernels("lang-examples") {
+    for (name, source) in files::models_without_worlds("lang-examples") {
         for tuning in tunings {
             match far_off(&name, &source, *tuning) {
                 Ok(complaint) => complaints.extend(complaint),
@@ -256,7 +256,7 @@ fn lanes_share_what_they_can() {
         ("lang-examples", SHARED.as_slice()),
         ("benchmarks", &SHARED_BENCHMARKS),
     ] {
-        let shared: Vec<String> = (files::models_with_kernels(folder).into_iter())
+        let shared: Vec<String> = (files::models_without_worlds(folder).into_iter())
             .filter(|(_, source)| {
                 let artifact = sim_compiler::compile(source).expect("a legal model");
                 artifact.kernel(&schedule).lanes == 2

@@ -11,7 +11,7 @@ use std::{
 fn kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "tests/language", "tests/run"] {
-        for (name, source) in files::models_with_kernels(folder) {
+        for (name, source) in files::models(folder) {
             for (optimise, generator, math) in [
                 (true, Generator::KeyedHash, Math::Fast),
                 (false, Generator::KeyedHash, Math::Fast),
@@ -56,11 +56,8 @@ fn kernels() -> Vec<(String, String)> {
 /// The kernels of the examples and benchmarks for agents of several lanes.
 fn lane_kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
-    let examples = files::models_with_kernels("lang-examples");
-    for (name, source) in examples
-        .into_iter()
-        .chain(files::models_with_kernels("benchmarks"))
-    {
+    let examples = files::models("lang-examples");
+    for (name, source) in examples.into_iter().chain(files::models("benchmarks")) {
         let artifact = sim_compiler::compile(&source).expect("an example compiles");
         for (lanes, subgroup) in [
             (2, 32),
@@ -91,7 +88,7 @@ fn lane_kernels() -> Vec<(String, String)> {
 fn relaxed_kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
     for folder in ["lang-examples", "benchmarks", "tests/run"] {
-        for (name, source) in files::models_with_kernels(folder) {
+        for (name, source) in files::models(folder) {
             let artifact = sim_compiler::compile(&source).expect("a model compiles");
             for (lanes, step_table) in [(1, false), (1, true), (4, true), (32, false)] {
                 let kernel = artifact.kernel(&Schedule {

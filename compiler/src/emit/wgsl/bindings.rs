@@ -28,6 +28,7 @@ impl Writer<'_> {
         self.constants();
         self.private_variables();
         self.exchange_memory();
+        self.world_memory();
         self.reserved_memory();
     }
 

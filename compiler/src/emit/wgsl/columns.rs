@@ -1,22 +1,25 @@
-//! Reading and writing what an agent changes: states and outputs, in columns.
+//! Reading and writing what an agent or a world changes: states and outputs, in columns.
 
 use super::{Writer, operator::Level, storage::dotted};
-use crate::ir::{Expr, ExprId, Len, Type, Value, VarId};
+use crate::ir::{Expr, ExprId, Len, Type, Value, VarId, VarKind};
 
 /// Arrays of states with more elements than this that are indexed dynamically are loaded by a loop.
 const UNROLLED: u32 = 8;
 
 /// A buffer of columns: word `w` of agent `i` at `w * run.agents + i`.
 #[derive(Clone, Copy)]
-pub(super) enum Columns {
+enum Columns {
     /// `states`
     States,
     /// `outputs`
     Outputs,
+    /// `worlds`, where `i` is a world, and worlds are counted.
+    Worlds,
 }
 
 /// Where a value lies in an agent's row: `word + lane_stride * lane`, or `words * index` further.
 pub(super) struct Place {
+    columns: Columns,
     word: u32,
     lane_stride: u32,
     index: Option<(u32, String)>,
@@ -42,12 +45,13 @@ impl Writer<'_> {
     }
 
     fn column_read(&self, ty: Type, place: &Place, word: u32) -> String {
-        let at = format!("states[{}]", self.column(place, word));
+        let (buffer, float) = self.buffer(place.columns);
+        let at = format!("{buffer}[{}]", self.column(place, word));
         match ty {
             Type::U32 | Type::Bool => at,
             Type::I32 => format!("bitcast<i32>({at})"),
             Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => {
-                if self.floats.states {
+                if float {
                     at
                 } else {
                     format!("bitcast<f32>({at})")
@@ -57,11 +61,11 @@ impl Writer<'_> {
     }
 
     /// Writes the lines that store a state, or an output that was kept in a variable.
-    pub(super) fn store_variable(&mut self, columns: Columns, id: VarId) {
+    pub(super) fn store_variable(&mut self, id: VarId) {
         self.for_elements(id, |writer, place, index| {
             let ty = writer.program[id].ty;
             let value = format!("{}{index}", writer.var_names[id]);
-            writer.store_text(columns, ty, &place, &value);
+            writer.store_text(ty, &place, &value);
         });
     }
 
@@ -69,9 +73,11 @@ impl Writer<'_> {
     fn for_elements(&mut self, id: VarId, mut write: impl FnMut(&mut Self, Place, &str)) {
         let var = &self.program[id];
         let words = var.ty.words();
-        let (word, dynamic) = (var.word, self.usage.dynamic[id]);
+        let (columns, first) = self.columns_of(id);
+        let (word, dynamic) = (first + var.word, self.usage.dynamic[id]);
         let lane_stride = self.layout.part(self.program, id).unwrap_or(0);
         let at = |word, index| Place {
+            columns,
             word,
             lane_stride,
             index,
@@ -98,7 +104,10 @@ impl Writer<'_> {
 
     /// The index of a word of a value in its buffer.
     fn column(&self, place: &Place, word: u32) -> String {
-        let slot = &self.own.slot;
+        let (count, slot) = match place.columns {
+            Columns::States | Columns::Outputs => ("run.agents", &self.own.slot),
+            Columns::Worlds => (self.own.world.count.as_str(), &self.own.world.slot),
+        };
         let word = place.word + word;
         let column = match &place.index {
             _ if place.lane_stride > 0 => {
@@ -111,7 +120,7 @@ impl Writer<'_> {
             }
             None => match word {
                 0 => return slot.clone(),
-                1 => return format!("run.agents + {slot}"),
+                1 => return format!("{count} + {slot}"),
                 _ => format!("{word}u"),
             },
             Some((words, index)) => {
@@ -126,12 +135,13 @@ impl Writer<'_> {
                 }
             }
         };
-        format!("{column} * run.agents + {slot}")
+        format!("{column} * {count} + {slot}")
     }
 
     /// Writes the lines that store a value, given by its text: a name or an element.
-    fn store_text(&mut self, columns: Columns, ty: Type, place: &Place, value: &str) {
-        let (buffer, float) = self.columns(columns);
+    fn store_text(&mut self, ty: Type, place: &Place, value: &str) {
+        let (buffer, float) = self.buffer(place.columns);
+        let buffer = buffer.to_owned();
         for at in 0..ty.words() {
             let part = match ty.is_vector() {
                 false => value.to_owned(),
@@ -154,10 +164,32 @@ impl Writer<'_> {
         }
     }
 
-    fn columns(&self, columns: Columns) -> (&'static str, bool) {
+    /// The name of a buffer, and whether it holds floats.
+    fn buffer(&self, columns: Columns) -> (&str, bool) {
         match columns {
             Columns::States => ("states", self.floats.states),
             Columns::Outputs => ("outputs", self.floats.outputs),
+            Columns::Worlds => (&self.own.world.buffer, false),
+        }
+    }
+
+    /// The buffer of a variable, and the word at which those of its kind begin.
+    fn columns_of(&self, id: VarId) -> (Columns, u32) {
+        let rows = self.manifest.world_rows();
+        match self.program[id].kind {
+            VarKind::State => (Columns::States, 0),
+            VarKind::WorldInput => (Columns::Worlds, 0),
+            VarKind::WorldState => (Columns::Worlds, rows.input_words),
+            VarKind::WorldOutput => (Columns::Worlds, rows.input_words + rows.state_words),
+            VarKind::Output
+            | VarKind::Constant
+            | VarKind::Param
+            | VarKind::Data
+            | VarKind::Input
+            | VarKind::Let
+            | VarKind::Local
+            | VarKind::Index
+            | VarKind::Argument => (Columns::Outputs, 0),
         }
     }
 
@@ -175,7 +207,7 @@ impl Writer<'_> {
             self.expr(value, Level::Lowest);
             self.end(";");
             self.open_first_lane();
-            self.store_text(Columns::Outputs, var.ty, &place, &name);
+            self.store_text(var.ty, &place, &name);
             self.close_first_lane();
             return;
         }
@@ -204,6 +236,7 @@ impl Writer<'_> {
         let words = var.ty.words();
         let Some(index) = index else {
             return Place {
+                columns: Columns::Outputs,
                 word: var.word,
                 lane_stride: 0,
                 index: None,
@@ -211,6 +244,7 @@ impl Writer<'_> {
         };
         if let Expr::Literal(Value::I32(k)) = program[index] {
             return Place {
+                columns: Columns::Outputs,
                 word: var.word + words * k as u32,
                 lane_stride: 0,
                 index: None,
@@ -222,6 +256,7 @@ impl Writer<'_> {
         self.push(")");
         let text = std::mem::replace(&mut self.out, before);
         Place {
+            columns: Columns::Outputs,
             word: var.word,
             lane_stride: 0,
             index: Some((words, text)),

@@ -52,7 +52,9 @@ impl Writer<'_> {
             let own = stacker::maybe_grow(64 << 10, 1 << 20, || self.cut_operands(operand));
             let edge = self.edge(id, operand);
             let mut reached = below(own, edge);
-            if reached.brackets > BRACKETS || reached.height > HEIGHT {
+            // Where operands are skipped, as those of `&&`, not all invocations would come to its barriers.
+            let waits = matches!(program[operand], Expr::AcrossWorld { .. });
+            if reached.brackets > BRACKETS || reached.height > HEIGHT || waits {
                 self.hoist(operand);
                 reached = Depth::default();
             }

@@ -8,7 +8,7 @@
 use crate::{
     emit::wgsl::{Writer, literal},
     ir::{LaneOp, Type},
-    kernel::lanes::exchanges,
+    kernel::{lanes::exchanges, worlds::in_memory},
 };
 use std::fmt::Write;
 
@@ -31,7 +31,10 @@ impl Writer<'_> {
 
     /// Invocations of a workgroup of `main`.
     pub(super) fn workgroup_size(&self) -> u32 {
-        self.manifest.workgroup_size.max(self.layout.lanes)
+        match self.world {
+            Some(world) => world.size(),
+            None => self.manifest.workgroup_size.max(self.layout.lanes),
+        }
     }
 
     /// Elements for the parts of a workgroup's agents.
@@ -156,14 +159,6 @@ impl Writer<'_> {
             let _ = writeln!(text, "    all = {};", tree(op, &parts));
         }
         text
-    }
-}
-
-/// The type of a value in workgroup memory, which cannot hold `bool`.
-fn in_memory(ty: Type) -> Type {
-    match ty {
-        Type::Bool => Type::U32,
-        Type::F32 | Type::I32 | Type::U32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => ty,
     }
 }
 

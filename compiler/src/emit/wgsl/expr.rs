@@ -1,7 +1,7 @@
 //! Expressions, on one line; `depth` has cut those that are too deep, `wrap` breaks those too long.
 
 use super::{Writer, literal, operator::Level, support::Support};
-use crate::ir::{BinaryOp, Expr, ExprId, Launch, Type, Value, VarId};
+use crate::ir::{BinaryOp, Expr, ExprId, Launch, Owner, Type, Value, VarId};
 
 impl<'a> Writer<'a> {
     /// Writes an expression, in parentheses if it binds less tightly than `least`.
@@ -58,17 +58,19 @@ impl<'a> Writer<'a> {
                 self.out.push_str(name);
                 self.arguments(args);
             }
-            Expr::RandomWord { number, .. } => {
+            Expr::RandomWord { owner, number } => {
                 self.push("random_word(");
-                self.out.push_str(&self.own.key);
+                self.out.push_str(match owner {
+                    Owner::Agent => &self.own.key,
+                    Owner::World => &self.own.world.key,
+                });
                 self.push(", ");
                 self.expr(*number, Level::Lowest);
                 self.push(")");
             }
             Expr::AcrossLanes { op, value, .. } => self.across_lanes(*op, *value),
-            Expr::Other { .. } | Expr::AcrossWorld { .. } => {
-                unreachable!("models with worlds run on the CPU")
-            }
+            Expr::Other { var, index, member } => self.other(*var, *index, *member),
+            Expr::AcrossWorld { op, value } => self.across_world(*op, *value),
         }
     }
 
@@ -227,9 +229,7 @@ impl<'a> Writer<'a> {
             Launch::Steps => self.push("run.steps"),
             Launch::Step => self.out.push_str(&self.own.step),
             Launch::Lane { .. } => self.out.push_str(&self.own.lane),
-            Launch::Member | Launch::Members | Launch::World => {
-                unreachable!("models with worlds run on the CPU")
-            }
+            Launch::Member | Launch::Members | Launch::World => self.world_launch(number),
         }
     }
 

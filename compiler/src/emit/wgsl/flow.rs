@@ -48,6 +48,9 @@ impl Writer<'_> {
         if accept.is_empty() && reject.is_empty() {
             return true;
         }
+        if let Some(falls) = self.common_if(condition, accept, reject) {
+            return falls;
+        }
         let first = Link {
             condition,
             accept,
@@ -149,7 +152,7 @@ impl Writer<'_> {
         end: ExprId,
         body: &Block,
     ) -> bool {
-        if body.is_empty() {
+        if body.is_empty() || self.common_for(index, start, end, body) {
             return true;
         }
         self.cut(start);
@@ -184,7 +187,9 @@ impl Writer<'_> {
         self.push_name(index);
         self.end("++) {");
         self.indent += 1;
+        let around = std::mem::take(&mut self.in_common_loop);
         self.block(body);
+        self.in_common_loop = around;
         self.close("}");
         self.names.leave();
         if self.usage.stops && stops(body) && !self.time_loop.outlives_stop {

@@ -17,6 +17,7 @@ impl Writer<'_> {
 
     fn function(&mut self, id: FunctionId, function: &Function) {
         self.own.agent = self.own.function_agent.clone();
+        self.in_function = true;
         self.doc(&function.doc);
         self.names.enter();
         self.begin();
@@ -44,5 +45,6 @@ impl Writer<'_> {
         }
         self.close("}");
         self.names.leave();
+        self.in_function = false;
     }
 }

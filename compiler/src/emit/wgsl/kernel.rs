@@ -1,7 +1,7 @@
 //! The entry point `main`: initialisation or continuation and the end of the run; `time` has the loop between
 //! them.
 
-use super::{Writer, columns::Columns};
+use super::Writer;
 use crate::{
     ir::{Len, Stmt, VarId},
     manifest::{CUT_SHORT, STOPPED},
@@ -16,6 +16,7 @@ impl Writer<'_> {
         self.blank();
         self.entry();
         self.load_inputs();
+        self.load_world_inputs();
         self.birth();
         if !self.program.prologue.is_empty() {
             self.blank();
@@ -35,6 +36,11 @@ impl Writer<'_> {
         let size = self.workgroup_size();
         self.line(&format!("@compute @workgroup_size({size})"));
         let slot = self.own.slot.clone();
+        if let Some(world) = self.world {
+            self.world_entry(world, &slot);
+            self.set_constants();
+            return self.agent(&slot);
+        }
         if self.has_barriers() {
             self.barrier_entry(&slot);
             self.set_constants();
@@ -90,6 +96,7 @@ impl Writer<'_> {
                 self.declare(state);
             }
         }
+        self.name_own_world();
         self.name_inputs();
         if self.layout.is_split() {
             self.own.lane = self.names.declare("lane");
@@ -177,7 +184,7 @@ impl Writer<'_> {
     fn birth(&mut self) {
         let program = self.program;
         self.blank();
-        for &state in &program.states {
+        for &state in program.states.iter().chain(&program.world_states) {
             if !self.private[state] {
                 self.zeros(state);
             }
@@ -197,7 +204,7 @@ impl Writer<'_> {
             self.close("} else {");
             self.indent += 1;
         }
-        for &state in &program.states {
+        for &state in program.states.iter().chain(&program.world_states) {
             self.load_state(state);
         }
         let slot = &self.own.slot;
@@ -211,7 +218,7 @@ impl Writer<'_> {
             let load = format!("{steps_run} = progress[{slot}];");
             self.line(&load);
         }
-        if self.has_barriers() {
+        if self.has_barriers() || self.world.is_some() {
             self.line("// Some lanes could be at the end before others have begun.");
             self.line("storageBarrier();");
         }
@@ -221,14 +228,7 @@ impl Writer<'_> {
     /// Blocks that may draw, after the key of their random step. Is the end of the last reachable?
     pub(super) fn part(&mut self, which: usize, step: &str, blocks: &[&[Stmt]]) -> bool {
         self.names.enter();
-        if self.usage.draws[which] {
-            self.own.key = self.names.declare("key");
-            let key = format!(
-                "let {} = step_key({}, {step});",
-                self.own.key, self.own.stream
-            );
-            self.line(&key);
-        }
+        self.keys(which, step);
         let falls = blocks
             .iter()
             .enumerate()
@@ -247,12 +247,26 @@ impl Writer<'_> {
 
     fn finish(&mut self) {
         let program = self.program;
-        if program.finish.is_empty() {
+        if program.finish.is_empty() && program.ends.is_empty() {
             return;
         }
         self.blank();
         self.open("if (run.end_step == run.steps) {");
         self.names.enter();
+        for &output in &program.world_outputs {
+            if !self.private[output] {
+                self.declare(output);
+                self.zeros(output);
+            }
+        }
+        if self.world.is_some() {
+            self.keys(2, &format!("0x{FINISH_STEP:08x}u"));
+        }
+        self.world_ends();
+        if self.world.is_some() {
+            let is_agent = format!("if ({}) {{", self.own.is_agent);
+            self.open(&is_agent);
+        }
         let kept: Vec<_> = program
             .outputs
             .iter()
@@ -265,13 +279,20 @@ impl Writer<'_> {
                 self.zeros(output);
             }
         }
-        self.part(2, &format!("0x{FINISH_STEP:08x}u"), &[&program.finish]);
+        match self.world {
+            Some(_) => self.block(&program.finish),
+            None => self.part(2, &format!("0x{FINISH_STEP:08x}u"), &[&program.finish]),
+        };
         if !kept.is_empty() {
             self.open_first_lane();
             for output in kept {
-                self.store_variable(Columns::Outputs, output);
+                self.store_variable(output);
             }
             self.close_first_lane();
+        }
+        if self.world.is_some() {
+            self.close("}");
+            self.store_world(&program.world_outputs);
         }
         self.names.leave();
         self.close("}");
@@ -285,20 +306,25 @@ impl Writer<'_> {
             self.open(&is_agent);
         }
         for &state in &shared {
-            self.store_variable(Columns::States, state);
+            self.store_variable(state);
         }
         if self.has_barriers() && !shared.is_empty() {
             self.close("}");
         }
         self.open_first_lane();
         for state in own {
-            self.store_variable(Columns::States, state);
+            self.store_variable(state);
         }
     }
 
     /// Stores the states and the progress for the host and the next dispatch.
     fn store(&mut self) {
         self.blank();
+        self.store_world(&self.program.world_states);
+        if self.world.is_some() {
+            let is_agent = format!("if ({}) {{", self.own.is_agent);
+            self.open(&is_agent);
+        }
         self.store_states();
         self.names.enter();
         let [rounds, k] = ["rounds", "k"].map(|name| self.names.declare(name));
@@ -320,5 +346,8 @@ impl Writer<'_> {
         self.line(&format!("progress[{slot}] = {steps_run}{flag};"));
         self.names.leave();
         self.close_first_lane();
+        if self.world.is_some() {
+            self.close("}");
+        }
     }
 }

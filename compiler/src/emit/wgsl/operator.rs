@@ -2,7 +2,7 @@
 
 use super::{Writer, literal, support::Support};
 use crate::builtin::{BuiltinId, Wgsl};
-use crate::ir::{BinaryOp, Expr, ExprId, Type, UnaryOp, Value, VarKind};
+use crate::ir::{BinaryOp, Expr, ExprId, Type, UnaryOp, Value, Var, VarKind};
 use crate::passes::rewrite;
 
 /// How tightly an expression binds. WGSL has no total order: `&& || & | ^` mix with nothing.
@@ -112,8 +112,15 @@ impl Writer<'_> {
             | Expr::Call(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
-            | Expr::AcrossWorld { .. }
-            | Expr::Other { .. } => Level::Primary,
+            | Expr::AcrossWorld { .. } => Level::Primary,
+            Expr::Other { var, .. } => match self.program[*var] {
+                Var {
+                    kind: VarKind::State,
+                    ty: Type::Bool,
+                    ..
+                } => Level::Comparison,
+                _ => Level::Primary,
+            },
             Expr::Builtin(id, _) => builtin_level(*id),
         }
     }

@@ -82,7 +82,14 @@ impl Writer<'_> {
         let program = self.program;
         let var = &program[array];
         let place = self.usage.lane_place(program, array, index);
-        if var.kind == VarKind::Input {
+        if var.kind == VarKind::WorldInput {
+            self.push_accessor(array);
+            self.push("(");
+            self.out.push_str(&self.own.world.slot);
+            self.push(", ");
+            self.expr(index, Level::Lowest);
+            self.push(")");
+        } else if var.kind == VarKind::Input {
             match place {
                 Some(place) => self.input_value(array, place),
                 None => {

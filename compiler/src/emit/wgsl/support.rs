@@ -3,7 +3,7 @@
 use super::{Writer, literal};
 use crate::{
     builtin::precise,
-    ir::{Len, Type, VarId, VarKind},
+    ir::{Type, VarId, VarKind},
 };
 
 /// Declares [`Support`], a row per function: its name and its text.
@@ -182,9 +182,10 @@ impl Writer<'_> {
             }
         }
         self.lane_functions();
+        self.world_functions();
         self.builtin_helpers();
         self.precise_functions();
-        if self.usage.draws.contains(&true) {
+        if self.usage.draws.contains(&true) || self.usage.world_draws.contains(&true) {
             self.blank();
             let text = self.generator.wgsl();
             self.push(text.trim_end());
@@ -204,9 +205,10 @@ impl Writer<'_> {
         let var = &program[id];
         let ty = literal::type_name(var.ty);
         let words = var.ty.words();
-        let (params, first) = match var.kind == VarKind::Input {
-            true => ("row: u32, k: i32", var.word),
-            false => ("k: i32", 0),
+        let (params, first) = match var.kind {
+            VarKind::Input => ("row: u32, k: i32", var.word),
+            VarKind::WorldInput => ("world: u32, k: i32", var.word),
+            _ => ("k: i32", 0),
         };
         self.blank();
         self.open(&format!("fn {name}({params}) -> {ty} {{"));
@@ -240,7 +242,8 @@ impl Writer<'_> {
 
     /// Does the buffer hold the variable as `u32`s of its bits?
     fn is_raw(&self, id: VarId) -> bool {
-        self.program[id].kind == VarKind::Input && !self.floats.inputs
+        let kind = self.program[id].kind;
+        kind == VarKind::WorldInput || kind == VarKind::Input && !self.floats.inputs
     }
 
     /// The scalar `offset` words after `word`.
@@ -257,12 +260,15 @@ impl Writer<'_> {
         let kind = self.program[id].kind;
         let rows = if kind == VarKind::Param {
             format!("run.{name}[{bracketed} >> 2u]")
+        } else if kind == VarKind::WorldInput {
+            let members = self.world.map_or(1, |layout| layout.members);
+            let worlds = &self.own.world.buffer;
+            return format!("{worlds}[{bracketed} * (run.agents / {members}u) + world]");
         } else if kind == VarKind::Input {
             format!("inputs[row + ({bracketed} >> 2u)]")
         } else {
             return format!("{name}[{word}]");
         };
-        debug_assert!(self.program[id].len != Len::One);
         format!("{rows}[{bracketed} & 3u]")
     }
 }

@@ -9,6 +9,9 @@ use crate::{
 impl<'a> Writer<'a> {
     /// Writes the time loop.
     pub(super) fn time_loop(&mut self) {
+        if self.world.is_some() {
+            return self.world_time_loop();
+        }
         self.blank();
         let lanes = self.time_lanes();
         let TimeLoop {

@@ -2,7 +2,7 @@
 //! limit, and the runtime must stay below it.
 
 use super::{Amount, Costs};
-use crate::ir::{ExprId, Program};
+use crate::ir::{ExprId, Program, Stmt, any_statement};
 
 /// Iterations; none where there are more than can be counted.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl Amount for Iterations {
 /// depend on the run.
 pub fn inner_iterations(program: &Program) -> Option<u64> {
     let costs = Costs::<Iterations>::new(program, ());
-    let sum = |blocks: &mut dyn Iterator<Item = &Vec<crate::ir::Stmt>>| {
+    let sum = |blocks: &mut dyn Iterator<Item = &Vec<Stmt>>| {
         let mut all = Iterations::default();
         for block in blocks {
             all = all.and(costs.block(program, block)?);
@@ -45,5 +45,11 @@ pub fn inner_iterations(program: &Program) -> Option<u64> {
     let ends = program.ends.iter().map(|phase| &phase.body);
     let once = sum(&mut [&program.init, &program.finish].into_iter().chain(ends))?;
     let step = program.phases.iter().map(|phase| &phase.body);
-    Some(once.max(sum(&mut { step })?))
+    // In kernels of worlds, a loop of one iteration is what `stop` leaves.
+    let stops = |block: &&Vec<Stmt>| any_statement(block, &|stmt| matches!(stmt, Stmt::Stop));
+    let left = match program.knows_worlds() {
+        true => step.clone().filter(stops).count() as u64,
+        false => 0,
+    };
+    Some(once.max(sum(&mut { step })?.checked_add(left)?))
 }

@@ -2,6 +2,7 @@
 
 use super::{BatchRun, IN_FLIGHT, Submission, agents, whole};
 use crate::{
+    bind::Launch,
     clock,
     control::Keep,
     error::Error,
@@ -74,8 +75,10 @@ impl BatchRun<'_> {
         let mut most_runs = usize::MAX;
         loop {
             let most = self.resources.pool.most_agents;
-            let agents = self.jobs.launch().agents;
-            let agents = chunk_agents(agents, most, manifest.workgroup_size);
+            let Launch {
+                agents, members, ..
+            } = **self.jobs.launch();
+            let agents = chunk_agents(agents, most, manifest.workgroup_size, members);
             let runs = self.runs_together(agents).min(most_runs);
             let shape = self.shape(runs, agents);
             let kernel = &*self.resources.kernel;
@@ -98,6 +101,7 @@ impl BatchRun<'_> {
         Shape {
             runs,
             agents,
+            members: launch.members,
             steps: if has_table { launch.steps } else { 0 },
             keep: Keep {
                 outputs: !(self.resources.reduces && is_whole),
@@ -117,7 +121,8 @@ impl BatchRun<'_> {
         }
         let by_time = SHARED_TIME.as_secs_f64() / alone.as_secs_f64();
         let (open, manifest) = (self.resources.open, self.resources.manifest);
-        let bytes = Layout::new(manifest, agents).bytes_back(self.batch.keep.with_outputs())
+        let bytes = Layout::new(manifest, agents, launch.members)
+            .bytes_back(self.batch.keep.with_outputs())
             + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
         let by_memory = SHARED_BYTES / bytes.max(1);
         let by_uniforms = UniformBlocks::new(open, manifest).count;

@@ -1,0 +1,587 @@
+//! Worlds: what their agents read of one another, in workgroup memory, and the phases of a step. All
+//! invocations of a workgroup come to each barrier: see [`crate::kernel::worlds`].
+
+use super::{Writer, literal, operator::Level, support::Support};
+use crate::{
+    ir::{Block, ExprId, LaneOp, Launch, Len, Owner, Phase, Type, VarId, VarKind},
+    kernel::{
+        lanes::stops,
+        worlds::{WorldLayout, combines, elements, in_memory, jumps_out, published},
+    },
+    random::FIRST_WORLD,
+    value::VEC4_WORDS,
+};
+use std::fmt::Write;
+
+/// Arrays with more elements than this are published by a loop.
+const UNROLLED: u32 = 8;
+
+/// Names of what a kernel of worlds declares.
+#[derive(Default)]
+pub(super) struct WorldNames {
+    /// The buffer of the worlds' values.
+    pub(super) buffer: String,
+    /// The number of worlds of this dispatch, and which of them this is.
+    pub(super) count: String,
+    pub(super) slot: String,
+    /// The stream and the key of the world's draws.
+    pub(super) stream: String,
+    pub(super) key: String,
+    /// The agent's place in the world, the world's number and its size: in `main` and, private copies, in
+    /// functions.
+    member: [String; 2],
+    number: [String; 2],
+    members: String,
+    /// Private: the invocation's place in the workgroup, that of the world's first agent, and how many agents
+    /// of the world come from this one on.
+    place: String,
+    first: String,
+    left: String,
+    /// Workgroup memory for a condition or a bound that all invocations have.
+    common: String,
+    /// The states that are published, and the types of what is combined, in workgroup memory.
+    published: Vec<(VarId, String)>,
+    combined: Vec<(Type, String)>,
+    /// The functions that combine.
+    functions: Vec<(LaneOp, Type, String)>,
+    /// The published states that may have been read since the last barrier.
+    read: Vec<VarId>,
+}
+
+impl<'a> Writer<'a> {
+    /// Names everything of worlds at module scope.
+    pub(super) fn name_worlds(&mut self) {
+        let Some(layout) = self.world else {
+            return;
+        };
+        let program = self.program;
+        let names = &mut self.names;
+        let mut declare = |name: &str| names.declare(name);
+        let mut own = WorldNames {
+            buffer: declare("worlds"),
+            place: declare("world_place"),
+            first: declare("world_first"),
+            left: declare("world_left"),
+            common: declare("world_common"),
+            ..WorldNames::default()
+        };
+        own.member[1] = declare("member_number");
+        own.number[1] = declare("world_number");
+        let exchange = &layout.exchange;
+        own.published = (exchange.published.iter())
+            .map(|&var| (var, declare(&format!("others_{}", program[var].name))))
+            .collect();
+        own.combined = (exchange.types().into_iter())
+            .map(|ty| (ty, declare(&format!("world_parts_{}", ty.name()))))
+            .collect();
+        own.functions = (exchange.combined.iter())
+            .map(|&(op, ty)| {
+                (
+                    op,
+                    ty,
+                    declare(&format!("world_{}_{}", op.name(), ty.name())),
+                )
+            })
+            .collect();
+        self.own.world = own;
+    }
+
+    /// Declares the buffer of the worlds' values and the workgroup memory.
+    pub(super) fn world_memory(&mut self) {
+        let Some(layout) = self.world else {
+            return;
+        };
+        let program = self.program;
+        if let Some(world) = self
+            .manifest
+            .world
+            .as_ref()
+            .filter(|world| world.rows.words() > 0)
+        {
+            let (binding, name) = (world.binding, &self.own.world.buffer);
+            let line = format!(
+                "@group(0) @binding({binding}) var<storage, read_write> {name}: array<u32>;"
+            );
+            self.line(&line);
+        }
+        self.blank();
+        let own = &self.own.world;
+        let mut lines = Vec::new();
+        let size = layout.size();
+        for (var, name) in &own.published {
+            let ty = literal::type_name(in_memory(program[*var].ty));
+            let count = size.saturating_mul(elements(program, *var));
+            lines.push(format!("var<workgroup> {name}: array<{ty}, {count}>;"));
+        }
+        for (ty, name) in &own.combined {
+            let ty = literal::type_name(*ty);
+            lines.push(format!("var<workgroup> {name}: array<{ty}, {size}>;"));
+        }
+        if layout.exchange.in_branches {
+            lines.push(format!("var<workgroup> {}: u32;", own.common));
+        }
+        for name in [&own.place, &own.first, &own.left] {
+            lines.push(format!("var<private> {name}: u32;"));
+        }
+        let usage = &self.usage;
+        for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
+            if used {
+                lines.push(format!("var<private> {}: i32;", name[1]));
+            }
+        }
+        lines.iter().for_each(|line| self.line(line));
+    }
+
+    /// The head of `main`, and which agent of which world this is: no invocation returns here.
+    pub(super) fn world_entry(&mut self, layout: &WorldLayout, slot: &str) {
+        let names = ["id", "groups", "index", "local", "number"];
+        let [id, groups, index, local, number] = names.map(|name| self.names.declare(name));
+        let WorldLayout {
+            members, worlds, ..
+        } = *layout;
+        let agents = layout.agents();
+        self.line("fn main(");
+        self.indent += 1;
+        self.line(&format!("@builtin(workgroup_id) {id}: vec3u,"));
+        self.line(&format!("@builtin(num_workgroups) {groups}: vec3u,"));
+        self.line(&format!("@builtin(local_invocation_index) {index}: u32,"));
+        self.close(") {");
+        self.indent += 1;
+        let own = &self.own.world;
+        let (is_agent, world, count) = (&self.own.is_agent, &own.slot, &own.count);
+        let [member, _] = &own.member;
+        let group = format!("{id}.y * {groups}.x + {id}.x");
+        let (which, first) = match worlds {
+            1 => (group, "0u".to_owned()),
+            _ => (
+                format!("({group}) * {worlds}u + {local}"),
+                format!("{local} * {members}u"),
+            ),
+        };
+        let several = format!("let {local} = min({index} / {members}u, {}u);", worlds - 1);
+        let mut lines = vec![
+            format!("let {} = {members};", own.members),
+            format!("let {count} = run.agents / {members}u;"),
+            format!("let {number} = {which};"),
+            "// All invocations come to the barriers: those beyond the last world do as it does, and store \
+             nothing."
+                .to_owned(),
+            format!("let {is_agent} = {index} < {agents}u && {number} < {count};"),
+            format!("let {world} = min({number}, {count} - 1u);"),
+            format!("let {member} = i32({index} % {members}u);"),
+            format!("let {slot} = {world} * {members}u + u32({member});"),
+            format!("let {} = i32(run.first_agent / {members}u + {world});", own.number[0]),
+            format!("{} = {index};", own.place),
+            format!("{} = {first};", own.first),
+            format!(
+                "{} = select(0u, {members}u - u32({member}), {index} < {agents}u);",
+                own.left
+            ),
+        ];
+        if worlds > 1 {
+            lines.insert(2, several);
+        }
+        lines.iter().for_each(|line| self.line(line));
+        let own = &self.own.world;
+        let usage = &self.usage;
+        let mut lines = Vec::new();
+        for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
+            if used {
+                lines.push(format!("{} = {};", name[1], name[0]));
+            }
+        }
+        if usage.world_draws.contains(&true) {
+            lines.push(format!(
+                "let {} = agent_key(run.seed, 0x{FIRST_WORLD:08x}u | u32({}));",
+                own.stream, own.number[0]
+            ));
+        }
+        lines.iter().for_each(|line| self.line(line));
+    }
+
+    /// Names what `main` declares for worlds.
+    pub(super) fn name_own_world(&mut self) {
+        if self.world.is_none() {
+            return;
+        }
+        let program = self.program;
+        let values = program.world_inputs.iter().chain(&program.world_states);
+        for &var in values {
+            if !self.private[var] && !self.is_accessed(var) {
+                self.declare(var);
+            }
+        }
+        let mut declare = |name: &str| self.names.declare(name);
+        self.own.is_agent = declare("is_agent");
+        let own = &mut self.own.world;
+        own.count = declare("world_count");
+        own.slot = declare("world_slot");
+        own.member[0] = declare("member");
+        own.members = declare("members");
+        own.number[0] = declare("world");
+        own.stream = declare("world_stream");
+    }
+
+    /// Is a variable an array of inputs of the world, whose elements functions load?
+    fn is_accessed(&self, var: VarId) -> bool {
+        self.accessors.contains_key(&var)
+    }
+
+    /// Loads the inputs of the world that are single values and read.
+    pub(super) fn load_world_inputs(&mut self) {
+        let program = self.program;
+        for &var in &program.world_inputs {
+            if self.usage.read[var] > 0 && !self.is_accessed(var) {
+                self.zeros(var);
+                self.load_state(var);
+            }
+        }
+    }
+
+    /// Writes the time loop: in each step the phases in order.
+    pub(super) fn world_time_loop(&mut self) {
+        self.blank();
+        let program = self.program;
+        let t = self.own.step.clone();
+        let looped = format!("for (var {t} = run.first_step; {t} < run.end_step; {t}++) {{");
+        self.open(&looped);
+        self.names.enter();
+        let steps_run = &self.own.steps_run;
+        let count = match self.usage.stops {
+            true => format!("{steps_run} += select(1u, 0u, {});", self.own.stopped),
+            false => format!("{steps_run}++;"),
+        };
+        self.line(&count);
+        self.keys(1, &format!("u32({t})"));
+        // What the last phase of a step reads, the first one of the next step may publish.
+        let reads = program.phases.iter().map(|phase| published(program, phase));
+        self.own.world.read = reads
+            .rev()
+            .find(|vars| !vars.is_empty())
+            .unwrap_or_default();
+        for phase in &program.phases {
+            self.phase(phase, true);
+        }
+        self.names.leave();
+        self.close("}");
+    }
+
+    /// Writes the phases after the last step.
+    pub(super) fn world_ends(&mut self) {
+        let program = self.program;
+        for phase in &program.ends {
+            self.phase(phase, false);
+        }
+        self.publish(&program.finish);
+    }
+
+    /// Names the keys of the draws of a random step.
+    pub(super) fn keys(&mut self, which: usize, step: &str) {
+        if self.usage.draws[which] {
+            self.own.key = self.names.declare("key");
+            let line = format!(
+                "let {} = step_key({}, {step});",
+                self.own.key, self.own.stream
+            );
+            self.line(&line);
+        }
+        if self.usage.world_draws[which] {
+            self.own.world.key = self.names.declare("world_key");
+            let own = &self.own.world;
+            let line = format!("let {} = step_key({}, {step});", own.key, own.stream);
+            self.line(&line);
+        }
+    }
+
+    /// Writes a phase. In a step, agents that have stopped pass over theirs.
+    fn phase(&mut self, phase: &'a Phase, in_step: bool) {
+        self.publish(phase);
+        if phase.is_empty() {
+            return;
+        }
+        let masked = in_step && phase.owner == Owner::Agent && self.usage.stops;
+        let stops = masked && stops(phase);
+        let stopped = &self.own.stopped;
+        let head = match (masked, stops) {
+            (false, _) => "{".to_owned(),
+            (true, false) => format!("if (!{stopped}) {{"),
+            // `stop` leaves it.
+            (true, true) => format!("while (!{stopped}) {{"),
+        };
+        self.open(&head);
+        let falls = self.block(phase);
+        if stops && falls {
+            self.line("break;");
+        }
+        self.close("}");
+    }
+
+    /// Lets the agents of the world read the states that a block reads of others.
+    fn publish(&mut self, block: &Block) {
+        let program = self.program;
+        let vars = published(program, block);
+        if vars.is_empty() {
+            return;
+        }
+        let own = &mut self.own.world;
+        if vars.iter().any(|var| own.read.contains(var)) {
+            own.read.clear();
+            self.line("workgroupBarrier();");
+        }
+        for &var in &vars {
+            self.publish_state(var);
+        }
+        self.line("workgroupBarrier();");
+        self.own.world.read = vars;
+    }
+
+    fn publish_state(&mut self, var: VarId) {
+        let program = self.program;
+        let own = &self.own.world;
+        let name = self.var_names[var].clone();
+        let value = |index: &str| match program[var].ty {
+            Type::Bool => format!("u32({name}{index})"),
+            _ => format!("{name}{index}"),
+        };
+        let (memory, place) = (own.memory(var).to_owned(), own.place.clone());
+        let size = self.world.map_or(0, WorldLayout::size);
+        let is_array = program[var].len != Len::One;
+        let count = elements(program, var);
+        if !is_array {
+            self.line(&format!("{memory}[{place}] = {};", value("")));
+        } else if count <= UNROLLED || !self.usage.dynamic[var] {
+            for k in 0..count {
+                let at = format!("{}u + {place}", size.saturating_mul(k));
+                self.line(&format!("{memory}[{at}] = {};", value(&format!("[{k}]"))));
+            }
+        } else {
+            self.names.enter();
+            let k = self.names.declare("k");
+            self.open(&format!("for (var {k} = 0u; {k} < {count}u; {k}++) {{"));
+            let line = format!(
+                "{memory}[{k} * {size}u + {place}] = {};",
+                value(&format!("[{k}]"))
+            );
+            self.line(&line);
+            self.close("}");
+            self.names.leave();
+        }
+    }
+
+    /// Writes the read of a state or an input of another agent of the world.
+    pub(super) fn other(&mut self, var: VarId, index: Option<ExprId>, member: ExprId) {
+        let kind = self.program[var].kind;
+        if kind == VarKind::Input {
+            let rows = self.manifest.input_words / VEC4_WORDS;
+            let name = self.accessors[&var].clone();
+            let own = &self.own.world;
+            let members = self.world.map_or(1, |layout| layout.members);
+            let start = format!("{name}(({} * {members}u + u32(", own.slot);
+            self.push(&start);
+            self.shown(member);
+            self.push(&format!(")) * {rows}u, "));
+            match index {
+                Some(index) => self.expr(index, Level::Lowest),
+                None => self.push("0"),
+            }
+            return self.push(")");
+        }
+        let size = self.world.map_or(0, WorldLayout::size);
+        let start = format!("{}[", self.own.world.memory(var));
+        self.push(&start);
+        if let Some(index) = index {
+            self.push("u32(");
+            self.shown(index);
+            self.push(&format!(") * {size}u + "));
+        }
+        let first = format!("{} + u32(", self.own.world.first);
+        self.push(&first);
+        self.shown(member);
+        self.push(")]");
+        self.unless_bool(self.program[var].ty);
+    }
+
+    /// Writes the call that combines the values of the agents of the world.
+    pub(super) fn across_world(&mut self, op: LaneOp, value: ExprId) {
+        let ty = self.program.type_of(value);
+        let functions = &self.own.world.functions;
+        let found = functions
+            .iter()
+            .find(|(known, of, _)| (*known, *of) == (op, ty));
+        let start = found.map_or_else(String::new, |(.., name)| format!("{name}("));
+        self.push(&start);
+        self.expr(value, Level::Lowest);
+        self.push(")");
+    }
+
+    /// Writes a number of the launch that is about worlds.
+    pub(super) fn world_launch(&mut self, number: Launch) {
+        let own = &self.own.world;
+        let place = usize::from(self.in_function);
+        let text = match number {
+            Launch::Member => own.member[place].clone(),
+            Launch::World => own.number[place].clone(),
+            Launch::Members if !self.in_function => own.members.clone(),
+            Launch::Members
+            | Launch::Agent
+            | Launch::Agents
+            | Launch::Steps
+            | Launch::Step
+            | Launch::Lane { .. } => {
+                self.call(Support::RuntimeI32);
+                format!("({})", self.world.map_or(1, |layout| layout.members))
+            }
+        };
+        self.push(&text);
+    }
+
+    /// Writes an `if` around which the values of agents are combined, or one that leaves such a loop: all
+    /// invocations take the same way. None if it is another one.
+    pub(super) fn common_if(
+        &mut self,
+        condition: ExprId,
+        accept: &Block,
+        reject: &Block,
+    ) -> Option<bool> {
+        let program = self.program;
+        let is_common =
+            |block: &Block| combines(program, block) || self.in_common_loop && jumps_out(block);
+        if !self.in_branches() || !(is_common(accept) || is_common(reject)) {
+            return None;
+        }
+        self.cut(condition);
+        let condition = self.common_value("u32", condition);
+        self.open(&format!("if ({condition} != 0u) {{"));
+        let mut falls = self.block(accept);
+        if reject.is_empty() {
+            falls = true;
+        } else {
+            self.close("} else {");
+            self.indent += 1;
+            falls |= self.block(reject);
+        }
+        self.close("}");
+        Some(falls)
+    }
+
+    fn in_branches(&self) -> bool {
+        self.world.is_some_and(|layout| layout.exchange.in_branches)
+    }
+
+    /// Names a value of the world in a way that shows shader compilers that all invocations have it.
+    fn common_value(&mut self, convert: &str, value: ExprId) -> String {
+        let (common, place) = (self.own.world.common.clone(), self.own.world.place.clone());
+        let own = self.names.declare("own");
+        self.begin();
+        self.push(&format!("let {own} = {convert}("));
+        self.shown(value);
+        self.end(");");
+        self.open(&format!("if ({place} == 0u) {{"));
+        self.line(&format!("{common} = {own};"));
+        self.close("}");
+        let name = self.names.declare("common");
+        self.line(&format!("let {name} = workgroupUniformLoad(&{common});"));
+        name
+    }
+
+    /// Writes a loop in which the values of agents are combined. False if it is another one.
+    pub(super) fn common_for(
+        &mut self,
+        index: VarId,
+        start: ExprId,
+        end: ExprId,
+        body: &Block,
+    ) -> bool {
+        if !self.in_branches() || !combines(self.program, body) {
+            return false;
+        }
+        self.cut(start);
+        self.cut_also(end);
+        let [start, end] = [start, end].map(|bound| self.common_value("bitcast<u32>", bound));
+        self.names.enter();
+        self.declare(index);
+        let name = self.var_names[index].clone();
+        self.open(&format!(
+            "for (var {name} = bitcast<i32>({start}); {name} < bitcast<i32>({end}); {name}++) {{"
+        ));
+        let around = std::mem::replace(&mut self.in_common_loop, true);
+        self.block(body);
+        self.in_common_loop = around;
+        self.close("}");
+        self.names.leave();
+        true
+    }
+
+    /// Stores the values of the world of these variables, by its first agent.
+    pub(super) fn store_world(&mut self, vars: &[VarId]) {
+        if vars.is_empty() {
+            return;
+        }
+        let head = format!(
+            "if ({} && {} == 0) {{",
+            self.own.is_agent, self.own.world.member[0]
+        );
+        self.open(&head);
+        for &var in vars {
+            self.store_variable(var);
+        }
+        self.close("}");
+    }
+
+    /// Writes the functions that combine the values of the agents of a world: as a tree, neighbours first.
+    /// Each level goes through the memory, so that no driver changes the order of sums.
+    pub(super) fn world_functions(&mut self) {
+        let Some(layout) = self.world else {
+            return;
+        };
+        for (op, ty, name) in std::mem::take(&mut self.own.world.functions) {
+            self.blank();
+            let text = self.world_function(layout.members, op, ty, &name);
+            self.push(&text);
+        }
+    }
+
+    fn world_function(&self, members: u32, op: LaneOp, ty: Type, name: &str) -> String {
+        let own = &self.own.world;
+        let (place, first, left) = (&own.place, &own.first, &own.left);
+        let in_parts = in_memory(ty);
+        let memory = own.combined.iter().find(|(of, _)| *of == in_parts);
+        let memory = memory.map_or("", |(_, name)| name.as_str());
+        let wgsl = literal::type_name(ty);
+        let value = if ty == Type::Bool { "u32(x)" } else { "x" };
+        let mut text = format!(
+            "// Of all agents of the world, neighbours first.\nfn {name}(x: {wgsl}) -> {wgsl} {{\n    \
+             workgroupBarrier();\n    {memory}[{place}] = {value};\n    workgroupBarrier();\n"
+        );
+        let (a, mut distance) = (format!("{memory}[{place}]"), 1);
+        while distance < members {
+            let b = format!("{memory}[{place} + {distance}u]");
+            let both = match op {
+                LaneOp::Sum => format!("+= {b}"),
+                LaneOp::Product => format!("*= {b}"),
+                LaneOp::Least => format!("= min({a}, {b})"),
+                LaneOp::Most => format!("= max({a}, {b})"),
+                LaneOp::Any => format!("|= {b}"),
+                LaneOp::All => format!("&= {b}"),
+            };
+            let mask = 2 * distance - 1;
+            let _ = write!(
+                text,
+                "    if ((({place} - {first}) & {mask}u) == 0u && {left} > {distance}u) {{\n        \
+                 {a} {both};\n    }}\n    workgroupBarrier();\n"
+            );
+            distance *= 2;
+        }
+        let compared = if ty == Type::Bool { " != 0u" } else { "" };
+        let _ = writeln!(text, "    return {memory}[{first}]{compared};\n}}");
+        text
+    }
+}
+
+impl WorldNames {
+    /// The memory of a published state.
+    fn memory(&self, var: VarId) -> &str {
+        let found = self.published.iter().find(|(known, _)| *known == var);
+        found.map_or("", |(_, name)| name)
+    }
+}

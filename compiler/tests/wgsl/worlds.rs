@@ -1,0 +1,82 @@
+//! Kernels of worlds: their barriers stand where naga and tint know that all invocations come to them.
+
+use crate::validate::{naga, tint};
+use sim_compiler::{compile, kernel::schedule::Schedule};
+
+/// The kernel for worlds of this size.
+fn text(source: &str, members: u32) -> String {
+    let artifact = compile(source).unwrap_or_else(|found| panic!("{found:?}\n{source}"));
+    let schedule = Schedule {
+        members,
+        ..Schedule::default()
+    };
+    artifact.kernel(&schedule).wgsl
+}
+
+/// A model whose world runs these statements in each step, and its agents those.
+fn model(world: &str, agents: &str) -> String {
+    format!(
+        "steps 9\nworld state total = 0\nworld state sums: [i32; 4] = [0, 0, 0, 0]\nstate x = member\n\
+         state on = true\nstep {{ {agents} }}\nworld step t {{ {world} }}\nstep {{ x += world[x].x }}\n\
+         output x\nworld output total\n"
+    )
+}
+
+/// Each way in which a fold of the world can stand under a condition or in a loop.
+const DIVERGENT: [&str; 13] = [
+    "if total > 3 { total += sum(for a in world: a.x) }",
+    "if total > 3 { total += 1 } else { total += sum(for a in world: a.x) }",
+    "if total > 3 { total += 1 } else if any(for a in world: a.on) { total = 2 } else { total = 3 }",
+    "if total > 3 && any(for a in world: a.on) { total += 1 }",
+    "total += if total > 3 || all(for a in world if a.x > total: a.on) { 1 } else { 2 }",
+    "for k in 0..total { total += max(for a in world: a.x + k) }",
+    "for k in 0..total { if k > 2 { break }\n total += max(for a in world: a.x + k) }",
+    "for k in 0..9 { if sums[k % 4] > 2 { continue }\n total += sum(for a in world: a.x) }",
+    "for k in 0..9 { for j in 0..sums[k % 4] { if j > total { break }\n total += 1 }\n \
+     total += sum(for a in world: a.x) }",
+    "for k in 0..9 { for j in 0..sums[k % 4] { if j > total { break }\n \
+     total += min(for a in world: a.x + j) }\n if total > 9 { if k > 3 { continue } else { break } } }",
+    "while sum(for a in world: a.x) > total limit 9 { total += 5\n if total % 3 == 0 { break } }",
+    "for other in world { if other.on { total += sum(for a in world: a.x) } }",
+    "match t { 1 => { total = sum(for a in world: a.x) }, 2 => { if total > 1 { sums[t % 4] = \
+     count(for a in world: a.on) } }, _ => {} }",
+];
+
+#[test]
+fn barriers_stand_in_uniform_control_flow() {
+    for world in DIVERGENT {
+        for agents in [
+            "x += 1",
+            "if x > 9 { stop }\n for other in world { if other.on { if x > 5 { stop }\n break } }",
+        ] {
+            for members in [1, 5, 100] {
+                let text = text(&model(world, agents), members);
+                naga(&text);
+                tint(&text);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fold_under_a_condition_has_a_workgroup_of_its_own() {
+    let free = text(&model("total += sum(for a in world: a.x)", "x += 1"), 5);
+    assert!(free.contains("@workgroup_size(128)"), "{free}");
+    assert!(!free.contains("workgroupUniformLoad"));
+    let bound = text(&model(DIVERGENT[0], "x += 1"), 5);
+    assert!(bound.contains("@workgroup_size(32)"), "{bound}");
+    assert!(bound.contains("workgroupUniformLoad"));
+}
+
+#[test]
+fn a_small_world_reads_like_one() {
+    let source = "agents 60\nworld 3\nsteps 4\nworld input pull = 0.5\nworld state centre = 0.0\n\
+        input mass = 1.0\nstate x = f32(member)\nstate on = true\n\
+        step {\n    x += pull * (centre - x) + 0.01 * normal()\n    if x > world[member + 1].x { stop }\n}\n\
+        world step { centre = mean(for other in world if other.on: other.mass * other.x) }\n\
+        output x\noutput first = world[0].x * world[1].mass\nworld output centre\n";
+    let text = text(source, 0);
+    naga(&text);
+    tint(&text);
+    insta::assert_snapshot!(text);
+}
