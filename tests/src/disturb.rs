@@ -92,8 +92,8 @@ pub fn disturbed(source: &str, seed: u64, comments: bool) -> String {
     disturber.text
 }
 
-/// Whether a statement or a declaration, or the start of a block, may end in this token. What follows `world` in
-/// front of a declaration belongs to it.
+/// Whether a statement or a declaration, or the start of a block, may end in this token. What follows `world`
+/// in front of a declaration belongs to it.
 fn is_end(before: Option<Token>) -> bool {
     !matches!(
         before,
