@@ -172,9 +172,9 @@ fn others(
 ) {
     program.each_node_of(block, &mut |id| {
         if let Expr::Other { var, .. } = program[id] {
-            match program[var].kind {
-                VarKind::Input => inputs.insert(var),
-                _ => states.insert(var),
+            match program[var].kind == VarKind::Input {
+                true => inputs.insert(var),
+                false => states.insert(var),
             };
         }
     });

@@ -80,8 +80,8 @@ impl Layout {
         let words = 1 + u64::from(manifest.output_words) + u64::from(manifest.state_words);
         // A world may have one agent.
         let words = words + u64::from(manifest.world_rows().words());
-        // The header, and the padding after three parts.
-        bytes.saturating_sub(4 * ALIGNMENT) / (words * WORD_BYTES)
+        // The header, and the padding after each of four parts.
+        bytes.saturating_sub(5 * ALIGNMENT) / (words * WORD_BYTES)
     }
 
     /// Bytes of the whole buffer.
@@ -159,8 +159,11 @@ impl Layout {
         chunk: Chunk,
         raw: &mut RawResults,
     ) {
-        let [first, count] = [chunk.first, chunk.count].map(|it| (it / self.members) as usize);
         let rows = manifest.world_rows();
+        if rows.words() == 0 {
+            return;
+        }
+        let [first, count] = [chunk.first, chunk.count].map(|it| (it / self.members) as usize);
         let words = &words[(self.worlds.start / WORD_BYTES) as usize..];
         let take = |before: u32, fields: &[Field], columns: &mut [Vec<u32>]| {
             for (field, column) in fields.iter().zip(columns) {

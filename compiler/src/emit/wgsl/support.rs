@@ -205,10 +205,12 @@ impl Writer<'_> {
         let var = &program[id];
         let ty = literal::type_name(var.ty);
         let words = var.ty.words();
-        let (params, first) = match var.kind {
-            VarKind::Input => ("row: u32, k: i32", var.word),
-            VarKind::WorldInput => ("world: u32, k: i32", var.word),
-            _ => ("k: i32", 0),
+        let (params, first) = if var.kind == VarKind::Input {
+            ("row: u32, k: i32", var.word)
+        } else if var.kind == VarKind::WorldInput {
+            ("world: u32, k: i32", var.word)
+        } else {
+            ("k: i32", 0)
         };
         self.blank();
         self.open(&format!("fn {name}({params}) -> {ty} {{"));
