@@ -262,7 +262,9 @@ impl Lowerer<'_> {
                     var: counter,
                     value: Some(first),
                 };
-                sum += taken.as_ref().and_then(|taken| taken.get(k)).unwrap_or(&0);
+                // Counters wrap when the model runs, too.
+                let words = taken.as_ref().and_then(|taken| taken.get(k)).unwrap_or(&0);
+                sum = u32::wrapping_add(sum, *words);
                 if let Some(kept) = kept.filter(|_| at != *last) {
                     let value = self.read(counter);
                     phases[at].push(Stmt::Assign { var: kept, value });
