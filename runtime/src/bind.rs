@@ -21,7 +21,7 @@ use sim_compiler::{
         Counter, Field, Input, MOST_AGENTS, MOST_STEPS, Manifest, Param, Scalar, Source, header,
     },
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 /// What the caller has set.
 #[derive(Clone, Debug, Default)]
@@ -163,7 +163,7 @@ pub(crate) fn vary(
         let param = find_param(manifest, name)?;
         put_param(&mut launch.uniform, param, Some(value))?;
     }
-    let mut settings = settings.clone();
+    let mut settings = Cow::Borrowed(settings);
     if !variation.inputs.is_empty() {
         for (name, values) in &variation.inputs {
             let fields = all_inputs(manifest).map(|input| &input.field);
@@ -171,7 +171,10 @@ pub(crate) fn vary(
                 let names = fields.map(|field| field.name.as_str());
                 return Err(unknown(Role::Input, name, names));
             }
-            settings.inputs.insert(name.clone(), values.clone());
+            settings
+                .to_mut()
+                .inputs
+                .insert(name.clone(), values.clone());
         }
         launch.given.fill(false);
         fill_inputs(artifact, &settings, &mut launch)?;
