@@ -314,6 +314,28 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Every operator, in the order of the declaration.
+    pub const ALL: [Self; 18] = [
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Divide,
+        Self::Remainder,
+        Self::Equal,
+        Self::NotEqual,
+        Self::Less,
+        Self::LessEqual,
+        Self::Greater,
+        Self::GreaterEqual,
+        Self::And,
+        Self::Or,
+        Self::BitAnd,
+        Self::BitOr,
+        Self::BitXor,
+        Self::ShiftLeft,
+        Self::ShiftRight,
+    ];
+
     /// Does it compare two scalars?
     pub fn compares(self) -> bool {
         matches!(

@@ -22,27 +22,6 @@ const TYPES: [Type; 7] = [
     Type::Vec4,
 ];
 
-const OPERATORS: [BinaryOp; 18] = [
-    BinaryOp::Add,
-    BinaryOp::Subtract,
-    BinaryOp::Multiply,
-    BinaryOp::Divide,
-    BinaryOp::Remainder,
-    BinaryOp::Equal,
-    BinaryOp::NotEqual,
-    BinaryOp::Less,
-    BinaryOp::LessEqual,
-    BinaryOp::Greater,
-    BinaryOp::GreaterEqual,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::BitAnd,
-    BinaryOp::BitOr,
-    BinaryOp::BitXor,
-    BinaryOp::ShiftLeft,
-    BinaryOp::ShiftRight,
-];
-
 /// Values at which constant evaluation fails somewhere.
 fn nasty(ty: Type) -> Vec<Value> {
     const FLOATS: [f32; 12] = [
@@ -153,7 +132,7 @@ fn operators_take_any_constants() {
     for a in TYPES {
         let mut sheet = Sheet::new();
         for b in TYPES {
-            for op in OPERATORS.into_iter().filter(|op| takes(*op, a, b)) {
+            for op in BinaryOp::ALL.into_iter().filter(|op| takes(*op, a, b)) {
                 for left in nasty(a) {
                     for right in nasty(b) {
                         let (x, y) = (sheet.literal(left), sheet.literal(right));

@@ -208,7 +208,7 @@ impl Verifier<'_> {
         let fine = match self.program[var].kind {
             VarKind::Constant | VarKind::Param => true,
             VarKind::Data => !matches!(self.section, Section::InputDefault(_)),
-            VarKind::Input => match self.section {
+            VarKind::Input | VarKind::WorldInput => match self.section {
                 Section::Init
                 | Section::Prologue
                 | Section::Phase(_)
@@ -217,7 +217,7 @@ impl Verifier<'_> {
                 Section::Function(_) => false,
                 Section::InputDefault(_) => self.own_input(var),
             },
-            VarKind::State => match self.section {
+            VarKind::State | VarKind::WorldState => match self.section {
                 Section::Init
                 | Section::Prologue
                 | Section::Phase(_)
@@ -226,23 +226,6 @@ impl Verifier<'_> {
                 Section::Function(_) | Section::InputDefault(_) => false,
             },
             VarKind::Output => self.section == Section::Finish,
-            VarKind::WorldInput => match self.section {
-                Section::Init
-                | Section::Prologue
-                | Section::Phase(_)
-                | Section::End(_)
-                | Section::Finish => true,
-                Section::Function(_) => false,
-                Section::InputDefault(_) => self.own_input(var),
-            },
-            VarKind::WorldState => match self.section {
-                Section::Init
-                | Section::Prologue
-                | Section::Phase(_)
-                | Section::End(_)
-                | Section::Finish => true,
-                Section::Function(_) | Section::InputDefault(_) => false,
-            },
             VarKind::WorldOutput => matches!(self.section, Section::End(_)),
             VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
                 self.in_scope[var]

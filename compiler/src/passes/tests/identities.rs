@@ -47,29 +47,8 @@ const INTEGERS: [u32; 14] = [
     u32::MAX,
 ];
 
-const OPS: [BinaryOp; 18] = [
-    BinaryOp::Add,
-    BinaryOp::Subtract,
-    BinaryOp::Multiply,
-    BinaryOp::Divide,
-    BinaryOp::Remainder,
-    BinaryOp::Equal,
-    BinaryOp::NotEqual,
-    BinaryOp::Less,
-    BinaryOp::LessEqual,
-    BinaryOp::Greater,
-    BinaryOp::GreaterEqual,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::BitAnd,
-    BinaryOp::BitOr,
-    BinaryOp::BitXor,
-    BinaryOp::ShiftLeft,
-    BinaryOp::ShiftRight,
-];
-
 fn applies(op: BinaryOp, ty: Type) -> bool {
-    let at = OPS.iter().position(|o| *o == op);
+    let at = BinaryOp::ALL.iter().position(|o| *o == op);
     let at = at.expect("the list has every operator");
     match ty {
         Type::F32 => at < 11,
@@ -151,7 +130,7 @@ const TYPES: [Type; 5] = [Type::F32, Type::I32, Type::U32, Type::Bool, Type::Vec
 #[test]
 fn operators_with_a_literal() {
     for ty in TYPES {
-        for op in OPS.into_iter().filter(|op| applies(*op, ty)) {
+        for op in BinaryOp::ALL.into_iter().filter(|op| applies(*op, ty)) {
             let shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
             for c in values(if shift { Type::U32 } else { ty }) {
                 hold(ty, |build, x| {
@@ -172,7 +151,10 @@ fn operators_with_a_literal() {
 
 #[test]
 fn vectors_and_floats() {
-    for op in OPS.into_iter().filter(|op| applies(*op, Type::Vec2)) {
+    for op in BinaryOp::ALL
+        .into_iter()
+        .filter(|op| applies(*op, Type::Vec2))
+    {
         for (ty, literals) in [(Type::F32, Type::Vec2), (Type::Vec2, Type::F32)] {
             for c in values(literals) {
                 for left in [false, true] {
@@ -212,7 +194,7 @@ fn signs_and_negations() {
             let a = build.unary(UnaryOp::Negate, x);
             build.unary(UnaryOp::Negate, a)
         });
-        for op in OPS.into_iter().filter(|op| applies(*op, ty)) {
+        for op in BinaryOp::ALL.into_iter().filter(|op| applies(*op, ty)) {
             if matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight) {
                 continue;
             }
@@ -238,7 +220,7 @@ fn signs_and_negations() {
         }
     }
     for ty in [Type::F32, Type::I32, Type::U32] {
-        for op in &OPS[5..11] {
+        for op in &BinaryOp::ALL[5..11] {
             for c in values(ty) {
                 hold(ty, |build, x| {
                     let c = build.add(Expr::Literal(c));
@@ -253,7 +235,7 @@ fn signs_and_negations() {
 #[test]
 fn a_value_and_itself() {
     for ty in TYPES {
-        for op in OPS.into_iter().filter(|op| applies(*op, ty)) {
+        for op in BinaryOp::ALL.into_iter().filter(|op| applies(*op, ty)) {
             if matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight) {
                 continue;
             }
