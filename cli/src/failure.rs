@@ -101,7 +101,12 @@ fn help(error: &sim_runtime::Error) -> Option<String> {
         sim_runtime::Error::Missing { role, name, .. } => {
             let value = match role {
                 Role::Param => "VALUE",
-                Role::Data | Role::Input | Role::State | Role::Output => "FILE",
+                Role::Data
+                | Role::Input
+                | Role::State
+                | Role::Output
+                | Role::Record
+                | Role::Observation => "FILE",
             };
             let general = general.unwrap_or_default();
             Some(format!("{general}: `--{role} {name}={value}`"))

@@ -7,7 +7,8 @@ use crate::{
     table::{Form, csv, json, npy},
 };
 use serde::Serialize;
-use sim_runtime::Run;
+use sim_compiler::manifest::SeriesOf;
+use sim_runtime::{Run, Series};
 use std::{
     fmt,
     fs::{self, File},
@@ -29,19 +30,17 @@ pub(crate) struct Target {
 #[serde(transparent)]
 pub(crate) struct Written {
     path: PathBuf,
-    /// Is each of its rows one of a world?
+    /// What it holds, where that is not the outputs of agents.
     #[serde(skip)]
-    of_worlds: bool,
+    what: &'static str,
 }
+
+/// What a file of values of worlds holds.
+const OF_WORLDS: &str = ", a row per world";
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = if self.of_worlds {
-            ", a row per world"
-        } else {
-            ""
-        };
-        write!(f, "{}{rows}", self.path.display())
+        write!(f, "{}{}", self.path.display(), self.what)
     }
 }
 
@@ -59,47 +58,83 @@ impl Target {
         })
     }
 
-    /// Writes the outputs of agents and of worlds, and says which files they are in: one, or for CSV one of
-    /// each kind, or for NPY one for each output.
+    /// Writes outputs and series, and says which files they are in: one, or for CSV one of each kind, or for
+    /// NPY one for each output and each series.
     ///
     /// # Errors
     /// Why they cannot be written.
     pub(crate) fn write(&self, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
-        let (agents, worlds) = (run.outputs(), run.world_outputs());
-        let all = || agents.iter().chain(worlds);
-        let mut paths = Vec::new();
         match self.form {
-            Form::Csv => {
-                let tables = [(agents, false), (worlds, true)];
-                let tables = tables.into_iter().filter(|(table, _)| !table.is_empty());
-                for ((table, of_worlds), name) in tables.zip([None, Some("world")]) {
-                    let path = name.map_or_else(|| self.path.clone(), |name| self.path_of(name));
-                    replace(&path, |out| csv::write(table, out, cancel))?;
-                    paths.push(Written { path, of_worlds });
-                }
-            }
+            Form::Csv => self.write_csv(run, cancel),
             Form::Json => {
-                replace(&self.path, |out| json::write(all(), out, cancel))?;
+                replace(&self.path, |out| json::write(run, out, cancel))?;
                 let path = self.path.clone();
-                paths.push(Written {
-                    path,
-                    of_worlds: false,
-                });
+                Ok(vec![Written { path, what: "" }])
             }
-            Form::Npy => {
-                let alone = all().count() == 1;
-                for (at, column) in all().enumerate() {
-                    let of_worlds = at >= agents.len();
-                    let path = match alone {
-                        true => self.path.clone(),
-                        false => self.path_of(&column.field.name),
-                    };
-                    replace(&path, |out| npy::write(column, out, cancel))?;
-                    paths.push(Written { path, of_worlds });
-                }
+            Form::Npy => self.write_npy(run, cancel),
+        }
+    }
+
+    fn write_csv(&self, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
+        let mut written = Vec::new();
+        // The first one has the name that was asked for.
+        let mut place = |name: &str, what| {
+            let path = match written.is_empty() {
+                true => self.path.clone(),
+                false => self.path_of(name),
+            };
+            written.push(Written { path, what });
+            written[written.len() - 1].path.clone()
+        };
+        let tables = [
+            (run.outputs(), "output", ""),
+            (run.world_outputs(), "world", OF_WORLDS),
+        ];
+        for (table, name, what) in tables.into_iter().filter(|(table, ..)| !table.is_empty()) {
+            replace(&place(name, what), |out| csv::write(table, out, cancel))?;
+        }
+        for of in [SeriesOf::Population, SeriesOf::Worlds, SeriesOf::Agents] {
+            let series: Vec<&Series> = run.series().iter().filter(|it| it.of == of).collect();
+            let (name, what) = match of {
+                SeriesOf::Population => ("observe", ", a row per step"),
+                SeriesOf::Worlds => ("world.observe", ", a row per step and world"),
+                SeriesOf::Agents => ("record", ", a row per step and agent"),
+            };
+            if !series.is_empty() {
+                replace(&place(name, what), |out| {
+                    csv::write_series(&series, out, cancel)
+                })?;
             }
         }
-        Ok(paths)
+        Ok(written)
+    }
+
+    fn write_npy(&self, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
+        let outputs = run.outputs().iter().map(|it| (it, String::new(), ""));
+        let worlds = run
+            .world_outputs()
+            .iter()
+            .map(|it| (it, String::new(), OF_WORLDS));
+        let series = run.series().iter().map(|it| {
+            let (word, what) = match it.of {
+                SeriesOf::Agents => ("record", ", steps by agents"),
+                SeriesOf::Worlds => ("world.observe", ", steps by worlds"),
+                SeriesOf::Population => ("observe", ", by step"),
+            };
+            (&it.column, format!("{word}."), what)
+        });
+        let all: Vec<_> = outputs.chain(worlds).chain(series).collect();
+        let alone = all.len() == 1;
+        let mut written = Vec::new();
+        for (column, kind, what) in all {
+            let path = match alone {
+                true => self.path.clone(),
+                false => self.path_of(&format!("{kind}{}", column.field.name)),
+            };
+            replace(&path, |out| npy::write(column, out, cancel))?;
+            written.push(Written { path, what });
+        }
+        Ok(written)
     }
 
     /// `run.npy` for the output `price` is `run.price.npy`, `run.csv` for those of worlds `run.world.csv`.

@@ -30,8 +30,8 @@ Examples:
 
 The same model, values, seed and backend repeat a run to the bit. Files are CSV with
 a header or NumPy's NPY; one CSV row is one agent or world (--input, --output) or one outermost
-element (--data). Outputs of worlds beside those of agents go to a CSV file of their own,
-paths.world.csv.")]
+element (--data). Outputs of worlds and what is observed and recorded go to CSV files of their
+own: paths.world.csv, paths.observe.csv, paths.world.observe.csv, paths.record.csv.")]
 pub(crate) struct Args {
     /// Model to run.
     #[arg(value_name = "FILE")]
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     /// Where to run.
     #[arg(long, value_enum, default_value = "auto")]
     backend: Backend,
-    /// File for the outputs of all agents and worlds: .csv, .npy or .json.
+    /// File for the outputs of all agents and worlds, and for series: .csv, .npy or .json.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print the summary as JSON.
@@ -128,7 +128,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let artifact = args.compilation.compile(&source)?;
     let compile = started.elapsed().as_secs_f64();
     let manifest = &artifact.manifest;
-    if target.is_some() && manifest.outputs.is_empty() && manifest.world_rows().outputs.is_empty() {
+    let has_none = manifest.outputs.is_empty()
+        && manifest.world_rows().outputs.is_empty()
+        && manifest.series.is_empty();
+    if target.is_some() && has_none {
         return Err(problem::no_outputs().into());
     }
     let started = Instant::now();

@@ -1,5 +1,7 @@
 //! The report of `simc run`: statistics of the outputs and how the run was done, for people or as JSON.
 
+mod series;
+
 use crate::{
     costs::{Costs, Own},
     failure::Failure,
@@ -8,6 +10,7 @@ use crate::{
     table::spellings,
 };
 use serde::{Serialize, Serializer};
+use series::SeriesRows;
 use sim_compiler::manifest::{Field, Manifest};
 use sim_runtime::{Device, Report, Run, Statistics};
 use std::fmt::Write;
@@ -17,6 +20,7 @@ use std::fmt::Write;
 pub(crate) struct Summary {
     outputs: Vec<Row>,
     world_outputs: Vec<Row>,
+    series: Vec<SeriesRows>,
     backend: &'static str,
     reason: String,
     adapter: Option<Adapter>,
@@ -114,6 +118,7 @@ impl Summary {
         Ok(Summary {
             outputs: lines(&manifest.outputs)?,
             world_outputs: lines(&manifest.world_rows().outputs)?,
+            series: run.series().iter().map(SeriesRows::of).collect(),
             backend,
             reason: report.reason.clone(),
             adapter,
@@ -224,8 +229,12 @@ impl Summary {
 
     /// The rows of the outputs, numbers flush right.
     fn table(&self) -> String {
+        let series = series::table(&self.series);
         if self.outputs.is_empty() && self.world_outputs.is_empty() {
-            return "the model has no outputs\n\n".to_owned();
+            return match series.is_empty() {
+                true => "the model has no outputs\n\n".to_owned(),
+                false => series,
+            };
         }
         const HEAD: [&str; 10] = [
             "output", "count", "mean", "std dev", "min", "25 %", "median", "75 %", "max", "NaN",
@@ -233,7 +242,7 @@ impl Summary {
         let mut lines: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
         lines.extend(self.outputs.iter().map(|row| row.cells("")));
         lines.extend(self.world_outputs.iter().map(|row| row.cells("world ")));
-        aligned(&lines)
+        aligned(&lines) + &series
     }
 }
 
@@ -241,8 +250,8 @@ impl Summary {
 const MOST_WIDTH: usize = 100;
 
 /// Cells in columns: the first flush left, the others flush right.
-fn aligned(lines: &[[String; 10]]) -> String {
-    let widths: [usize; 10] = std::array::from_fn(|column| {
+fn aligned<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
+    let widths: [usize; COLUMNS] = std::array::from_fn(|column| {
         let widths = lines.iter().map(|line| line[column].chars().count());
         let widths = widths.filter(|width| *width <= MOST_WIDTH);
         widths.max().unwrap_or(0)

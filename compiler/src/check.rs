@@ -116,6 +116,8 @@ enum Place {
     Step,
     Finish,
     Output,
+    /// What is recorded or observed.
+    Sample,
     Function(FunctionId),
 }
 
@@ -129,6 +131,7 @@ impl Place {
             Place::Step => "`step`",
             Place::Finish => "`finish`",
             Place::Output => "an output",
+            Place::Sample => "what is recorded or observed",
             Place::Function(_) => "a function",
         }
     }
@@ -226,6 +229,7 @@ impl<'a> Checker<'a> {
         self.check_functions();
         self.check_blocks();
         self.check_outputs();
+        self.check_series();
         self.check_calls();
         self.check_whole();
     }

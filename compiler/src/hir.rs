@@ -14,6 +14,7 @@ use crate::{
     builtin::{BuiltinId, Draw, Fold},
     diagnostic::Reported,
     ir::{Launch, Owner},
+    manifest::{SeriesFold, SeriesOf},
     span::Span,
 };
 pub use ty::{Constant, Type};
@@ -66,6 +67,7 @@ pub struct Model {
     pub inputs: Vec<Input>,
     pub states: Vec<State>,
     pub outputs: Vec<Output>,
+    pub series: Vec<Series>,
     pub functions: Vec<Function>,
     pub init: Vec<Block>,
     pub step: Vec<StepBlock>,
@@ -153,6 +155,22 @@ pub struct Output {
     pub ty: Type,
     pub owner: Owner,
     pub value: ExprId,
+    pub span: Span,
+}
+
+/// `record`, `observe`, `world observe`
+#[derive(Clone, Debug)]
+pub struct Series {
+    pub name: String,
+    pub doc: String,
+    /// Of a sample.
+    pub ty: Type,
+    pub of: SeriesOf,
+    /// Steps between two samples.
+    pub every: u32,
+    /// What is sampled, or what of each agent is combined.
+    pub value: ExprId,
+    pub fold: Option<SeriesFold>,
     pub span: Span,
 }
 

@@ -47,7 +47,8 @@ pub struct FunctionId(pub u32);
 ///
 /// Per agent: `init` at birth; then `prologue`, then for every step of `first_step..end_step` each phase in
 /// order, unless the agent has stopped; then `ends` and `finish`, once all steps are done. In a run split
-/// over several dispatches the states travel through storage, and `prologue` runs again in each.
+/// over several dispatches the states travel through storage, and `prologue` runs again in each. Each of
+/// `samples` runs before the first step and after each of every so many.
 ///
 /// # Worlds
 ///
@@ -91,6 +92,8 @@ pub struct Program {
     pub phases: Vec<Phase>,
     /// The phases after the last step, with the random step `FINISH_STEP`; they assign the world outputs.
     pub ends: Vec<Phase>,
+    /// What is sampled as the run goes on.
+    pub samples: Vec<Sample>,
     /// Runs once after `ends`, with the random step `FINISH_STEP`, and assigns every output.
     pub finish: Block,
     /// Per input with a default or a distribution: how the host computes it when the launch gives none.
@@ -140,6 +143,23 @@ impl DerefMut for Phase {
     }
 }
 
+/// Values that are taken before the first step, and then after every so many steps.
+///
+/// Its body is a phase of owner [`Owner::World`], also for agents that have stopped. In a program without
+/// worlds, units of consecutive agents stand for them ([`crate::manifest::UNIT`]). It draws nothing and
+/// changes no state.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// Steps between two samples, at least 1: those after which `(step + 1) % every == 0`.
+    pub every: u32,
+    /// Values of each agent, in layout order; the body assigns them.
+    pub records: Vec<VarId>,
+    /// Values of each world or unit, likewise.
+    pub world_records: Vec<VarId>,
+    /// Assigns them.
+    pub body: Block,
+}
+
 /// How the host computes an input that the launch did not give; no kernel runs this.
 #[derive(Clone, Debug)]
 pub struct InputDefault {
@@ -176,7 +196,8 @@ pub struct Var {
     /// Where it lives and who may assign it.
     pub kind: VarKind,
     /// For `Input State Output` and those of the world: its first 32-bit word in the agent's row of its kind,
-    /// components and elements following one another. For `Param`: the same in the uniform block, see
+    /// components and elements following one another. For `Record WorldRecord`: the same in the row of its
+    /// sample. For `Param`: the same in the uniform block, see
     /// `manifest`. For `Data`: the number of its binding. For others 0.
     pub word: u32,
     /// Its declaration; empty for what the compiler made, whose name passes may drop.
@@ -218,6 +239,10 @@ pub enum VarKind {
     WorldState,
     /// Per world, written by `ends`.
     WorldOutput,
+    /// Per agent, written by each sample.
+    Record,
+    /// Per world or unit, written by each sample.
+    WorldRecord,
     /// A name for a value: assigned by exactly one `Let`, before and in scope of every use.
     Let,
     /// A local variable: declared by one `Var` statement.
@@ -405,7 +430,7 @@ pub enum Expr {
         /// What each lane has.
         value: ExprId,
     },
-    /// Only in a phase of a world: the values that the agents of the world have for a value, combined as a
+    /// Only in a phase of a world or a sample: the values that the agents of the world have for a value, combined as a
     /// tree: neighbours by their place in the world first (0 and 1, 2 and 3, …; a last one without a
     /// neighbour stays), then the results likewise. All agents get the same bits; neither conditions around
     /// this expression nor bounds of loops around it may differ from agent to agent of a world.
@@ -484,6 +509,19 @@ impl Program {
         self.exprs.push(expr);
         self.spans.push(span);
         ExprId(self.exprs.len() as u32 - 1)
+    }
+
+    /// The words of the row that these variables share.
+    pub fn row_words(&self, vars: &[VarId]) -> u32 {
+        let end = |&var: &VarId| {
+            let var = &self[var];
+            let elements = match var.len {
+                Len::One | Len::Open { .. } => 1,
+                Len::Fixed(count) => count,
+            };
+            var.word + elements * var.ty.words()
+        };
+        vars.iter().map(end).max().unwrap_or(0)
     }
 
     /// Where an expression comes from.

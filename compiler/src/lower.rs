@@ -14,6 +14,7 @@ mod integrate;
 mod launch_checks;
 mod layout;
 mod place;
+mod sample;
 mod stmt;
 mod store;
 mod world;
@@ -52,6 +53,7 @@ pub fn lower(model: &Model) -> Result<Lowered, Vec<Diagnostic>> {
         lowerer.input_defaults();
         lowerer.init();
         lowerer.step();
+        lowerer.samples();
         lowerer.finish();
     }
     if let Some(complaint) = lowerer.refused.take() {
@@ -97,6 +99,10 @@ struct Lowerer<'a> {
     /// Per state that is integrated: the float beside it.
     low_parts: HashMap<VarId, VarId>,
     outputs: Vec<Place>,
+    /// What is sampled, and the number of its sampling.
+    series: Vec<(usize, Place)>,
+    /// The sampling whose variables are being declared.
+    sampling: usize,
     locals: HashMap<hir::LocalId, Place>,
     /// Inside `integrate`: the stage value of each state that has an equation.
     stage: HashMap<StateId, VarId>,
@@ -155,6 +161,8 @@ impl<'a> Lowerer<'a> {
             states: Vec::new(),
             low_parts: HashMap::new(),
             outputs: Vec::new(),
+            series: Vec::new(),
+            sampling: 0,
             locals: HashMap::new(),
             stage: HashMap::new(),
             functions: HashMap::new(),

@@ -9,18 +9,21 @@
 //! | 0 | `run` (uniform) | the header below, then open-table lengths, then the params |
 //! | 1 | `inputs` (read) | one row per agent, padded to a multiple of 4 words; `array<vec4<f32>>`, or `vec4<u32>` if any input is no float |
 //! | 2 | `states` (read, write) | word `w` of agent `i` at `w * run.agents + i`; `array<f32>`, or `array<u32>` if any state is no float |
-//! | 3 | `outputs` (read, write) | likewise |
+//! | 3 | `outputs` (read, write) | likewise; after the outputs the samples, see [`Sampling`] |
 //! | 4 | `progress` (read, write) | per agent: steps really run, plus [`STOPPED`] once it has stopped, plus [`CUT_SHORT`] if loops were cut |
 //! | 5 … | the data tables by name (read) | flat, row-major; a struct's fields are tables of their own |
-//! | the next | `worlds` (read, write) | word `w` of world `j` at `w * count + j` for `count` worlds of this dispatch: its inputs, then its states, then its outputs; `array<u32>` |
+//! | the next | `worlds` (read, write) | word `w` of world `j` at `w * count + j` for `count` worlds of this dispatch: its inputs, then its states, its outputs and its samples; `array<u32>` |
 //! | or, the next | `per_step` (read) | in kernels with a step table, which their entry point `prepare` fills: see [`StepTable`] |
 //!
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0, `j` its
 //! worlds; the agent's own number is `run.first_agent + i`.
 
+mod series;
+
 pub use crate::value::Scalar;
 use crate::{ir::interpret::Progress, value::WORD_BYTES};
 use serde::{Deserialize, Serialize};
+pub use series::{Sampling, Series, SeriesFold, SeriesOf, UNIT};
 
 /// The version of the manifest's format; increases when a reader of an older one would go wrong.
 pub const VERSION: u32 = 1;
@@ -46,6 +49,9 @@ impl Progress {
         }
     }
 }
+
+/// Data tables have the bindings from here on.
+pub const FIRST_DATA_BINDING: u32 = 5;
 
 /// Most agents of a population: a model counts them in an `i32`.
 pub const MOST_AGENTS: u32 = i32::MAX as u32;
@@ -103,6 +109,12 @@ pub struct Manifest {
     /// What a world is and has, if the model says anything of worlds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<World>,
+    /// When values are sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samplings: Vec<Sampling>,
+    /// What is sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
     /// Indices that the launch must check.
     pub requirements: Vec<Requirement>,
     /// Words of the uniform block, a multiple of 4.
@@ -312,6 +324,11 @@ impl Rows {
 }
 
 impl Manifest {
+    /// The binding of the buffer `worlds`.
+    pub fn worlds_binding(&self) -> u32 {
+        FIRST_DATA_BINDING + self.data.len() as u32
+    }
+
     /// The values that one world has; none where the model says nothing of worlds.
     pub fn world_rows(&self) -> &Rows {
         static NONE: Rows = Rows {

@@ -75,6 +75,10 @@ pub enum Kind {
     State,
     /// `output`; nothing reads it.
     Output,
+    /// `record`; nothing reads it.
+    Record,
+    /// `observe`; nothing reads it.
+    Observation,
     /// `fn`
     Function,
     /// `struct`
@@ -133,6 +137,8 @@ impl Kind {
             Kind::Input => "input",
             Kind::State => "state",
             Kind::Output => "output",
+            Kind::Record => "record",
+            Kind::Observation => "observation",
             Kind::Function => "function",
             Kind::Struct => "struct",
             Kind::Enum => "enum",

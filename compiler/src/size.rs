@@ -29,6 +29,7 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     let inputs = model.inputs.iter().map(|item| (&item.ty, item.span));
     let states = model.states.iter().map(|item| (&item.ty, item.span));
     let outputs = model.outputs.iter().map(|item| (&item.ty, item.span));
+    let series = model.series.iter().map(|item| (&item.ty, item.span));
     let data = model.data.iter().map(|item| (&item.ty, item.span));
     let (total, largest) = words.sum(params.clone());
     let bytes = total.saturating_mul(4);
@@ -43,6 +44,7 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
         ("the inputs", words.sum(inputs.clone())),
         ("the states", words.sum(states.clone())),
         ("the outputs", words.sum(outputs.clone())),
+        ("the values of a sample", words.sum(series.clone())),
     ];
     for (what, (total, largest)) in rows {
         if let Some(span) = largest.filter(|_| total > ROW_WORDS) {
@@ -67,6 +69,7 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
         .chain(inputs)
         .chain(states)
         .chain(outputs)
+        .chain(series)
         .chain(data);
     let too_many = all.find(|(ty, _)| {
         sum = sum.saturating_add(names.of(ty));

@@ -194,11 +194,20 @@ const OWN: &[(Role, Token, &str)] = {
         (
             Declaration,
             Token::World,
-            "How many agents a world has: `world 1_000`; before `input`, `state`, `output` or `step`, one of \
-             the world.",
+            "How many agents a world has: `world 1_000`; before `input`, `state`, `output`, `observe` or \
+             `step`, one of the world.",
         ),
-        (Reserved, Token::Observe, "Reserved: it means nothing yet."),
-        (Reserved, Token::Record, "Reserved: it means nothing yet."),
+        (
+            Declaration,
+            Token::Observe,
+            "A fold over all agents, sampled as the run goes on: `observe m = mean(x) every 10`; after `world` \
+             one per world.",
+        ),
+        (
+            Declaration,
+            Token::Record,
+            "A value of each agent, sampled as the run goes on: `record x every 10`.",
+        ),
         (Reserved, Token::Near, "Reserved: it means nothing yet."),
         (Reserved, Token::Spawn, "Reserved: it means nothing yet."),
         (Reserved, Token::Die, "Reserved: it means nothing yet."),
@@ -334,6 +343,11 @@ const OTHERS: &[(Role, &str, &str)] = &[
         Role::Loop,
         "limit",
         "The largest number of iterations of a `while`.",
+    ),
+    (
+        Role::Declaration,
+        "every",
+        "Steps between two samples of `record` and `observe`.",
     ),
     (
         Role::Value,

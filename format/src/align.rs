@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     State,
     /// `output`
     Output,
+    /// `record`, `observe`
+    Series,
     /// `let` and `var`
     Binding,
     /// `x = e`

@@ -48,7 +48,7 @@ pub(crate) struct Launch {
     pub(crate) population: u32,
     /// The number of steps.
     pub(crate) steps: u32,
-    /// The number of agents in a world.
+    /// The number of agents in a world, or in a unit: see [`Manifest::members`].
     pub(crate) members: u32,
     /// The seed of every draw.
     pub(crate) seed: u64,
@@ -69,9 +69,9 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// The number of worlds of this run.
+    /// The number of worlds of this run, or of units, of which the last may have fewer agents.
     pub(crate) fn worlds(&self) -> u32 {
-        self.agents / self.members
+        self.agents.div_ceil(self.members)
     }
 
     /// Writes the words from the caller over rows that the model computed. The model computes whole structs,
@@ -232,7 +232,7 @@ fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
         absent: Vec::new(),
         draws_inputs: false,
     };
-    worlds::check(&launch)?;
+    worlds::check(manifest, &launch)?;
     Ok(launch)
 }
 

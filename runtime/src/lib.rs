@@ -22,7 +22,7 @@
 //! * `clock`, `adapter`, `telemetry`, `error`, `field`: time, and plain data with its descriptions.
 //! * `control`, `array`, `variation`: what a caller asks for. `memory`: host memory and its limits.
 //! * `cpu`: the two machines for the IR, which use nothing of the above.
-//! * `values`, `statistics`, `results`, `run`: what a run gives, from raw words to typed columns. `compare`:
+//! * `values`, `statistics`, `series`, `results`, `run`: what a run gives, from raw words to typed columns. `compare`:
 //!   whether two runs gave the same.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
@@ -54,6 +54,7 @@ mod memory;
 mod results;
 mod run;
 mod select;
+mod series;
 mod simulation;
 mod statistics;
 mod telemetry;
@@ -69,6 +70,7 @@ pub use error::{Error, Role, explanations};
 pub use gpu::{Preload, adapters, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
+pub use series::Series;
 pub use sim_compiler::{
     kernel::schedule::{Occupancy, Tuning},
     manifest::{MOST_AGENTS, MOST_STEPS},

@@ -8,7 +8,7 @@ pub use available::available;
 use crate::{control::Keep, error::Error};
 use rayon::prelude::*;
 use sim_compiler::{
-    manifest::{Field, Manifest, Scalar},
+    manifest::{Field, Manifest, Scalar, SeriesOf},
     value::WORD_BYTES,
 };
 
@@ -76,6 +76,33 @@ impl Need {
         if keep.states {
             self.each("states", runs * words(&manifest.states));
         }
+    }
+
+    /// Adds what `runs` runs of so many steps sample of agents and of `worlds` worlds or units.
+    pub(crate) fn series(&mut self, manifest: &Manifest, steps: u32, worlds: u32, runs: usize) {
+        if manifest.series.is_empty() {
+            return;
+        }
+        self.each("records", runs as u64 * manifest.record_words(steps));
+        let units = manifest.world_record_words(steps) * u64::from(worlds);
+        // Quantiles and bins are wider than what they are computed from.
+        let found = manifest
+            .series
+            .iter()
+            .filter(|it| it.fold.is_some())
+            .map(|it| {
+                let samples = manifest.samplings[it.sampling as usize].samples(steps);
+                let groups = match it.of {
+                    SeriesOf::Worlds => worlds,
+                    SeriesOf::Agents | SeriesOf::Population => 1,
+                };
+                u64::from(samples) * u64::from(groups) * u64::from(it.field.words())
+            });
+        let words = found.fold(units, u64::saturating_add);
+        self.fixed(
+            "observations",
+            (runs as u64).saturating_mul(words * WORD_BYTES),
+        );
     }
 
     fn bytes(&self) -> u64 {

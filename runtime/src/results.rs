@@ -1,7 +1,7 @@
 //! What a backend gives back, before its words get names and types.
 
 use crate::{
-    bind::Launch, control::Keep, error::Error, memory::zeroed, statistics::Sums,
+    bind::Launch, control::Keep, error::Error, memory::zeroed, series::Places, statistics::Sums,
     telemetry::Telemetry,
 };
 use sim_compiler::{
@@ -20,6 +20,8 @@ pub(crate) struct RawResults {
     pub(crate) world_outputs: Vec<Vec<u32>>,
     /// By world state, if states are kept.
     pub(crate) world_states: Option<Vec<Vec<u32>>>,
+    /// By series: what the kernel stores of each sample, the rows of all agents, worlds or units.
+    pub(crate) series: Vec<Vec<u32>>,
     /// By agent: its step count and flags.
     pub(crate) progress: Vec<u32>,
     /// Replaces `outputs` and `progress`, which are then empty.
@@ -58,6 +60,12 @@ impl RawResults {
             states: states.transpose()?,
             world_outputs: columns(&rows.outputs, worlds)?,
             world_states: world_states.transpose()?,
+            series: (manifest.series.iter())
+                .map(|series| {
+                    let places = Places::of(manifest, series, launch.steps);
+                    zeroed(places.words(launch.agents, launch.worlds()))
+                })
+                .collect::<Result<_, Error>>()?,
             progress: zeroed(if keep.outputs { agents } else { 0 })?,
             sums: None,
             passes: 1,

@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Role},
     field::unknown,
     results::RawResults,
+    series::{Counts, Series},
     statistics::{Statistics, Sums},
     telemetry::Telemetry,
     values::{Column, Element, agent_steps, has_stopped, steps, stopped_agents},
@@ -27,6 +28,7 @@ pub struct Run {
     pub(crate) world_outputs: Vec<Column>,
     /// `None` if states are not kept.
     pub(crate) world_states: Option<Vec<Column>>,
+    pub(crate) series: Vec<Series>,
     pub(crate) report: Report,
 }
 
@@ -115,6 +117,14 @@ impl Run {
         let world_states = raw
             .world_states
             .map(|states| of_worlds(&rows.states, states));
+        let counts = Counts {
+            agents: report.agents,
+            worlds: report.worlds,
+            steps: report.steps,
+        };
+        let series = (manifest.series.iter().zip(raw.series))
+            .map(|(series, words)| Series::of(manifest, series, counts, words));
+        let series = series.collect();
         let results = match raw.sums {
             Some(sums) => Results::Summed(sums),
             None => {
@@ -136,8 +146,37 @@ impl Run {
             state_names: names.collect(),
             world_outputs,
             world_states,
+            series,
             report,
         }
+    }
+
+    /// All that was recorded and observed, in declaration order.
+    pub fn series(&self) -> &[Series] {
+        &self.series
+    }
+
+    /// What was recorded under a name: values of each agent, of shape `(samples, agents, dimensions…)`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`].
+    pub fn record(&self, name: &str) -> Result<&Series, Error> {
+        self.series_of(Role::Record, name)
+    }
+
+    /// What was observed under a name: of shape `(samples, dimensions…)`, or `(samples, worlds, dimensions…)`
+    /// for `world observe`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`].
+    pub fn observed(&self, name: &str) -> Result<&Series, Error> {
+        self.series_of(Role::Observation, name)
+    }
+
+    fn series_of(&self, role: Role, name: &str) -> Result<&Series, Error> {
+        let series = self.series.iter().filter(|series| series.role() == role);
+        let found = series.clone().find(|series| series.name() == name);
+        found.ok_or_else(|| unknown(role, name, series.map(Series::name)))
     }
 
     /// The values of an output for all agents, or of a world output for all worlds, row by row: `f32`, `i32`,

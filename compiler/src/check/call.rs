@@ -117,7 +117,7 @@ impl Checker<'_> {
         Ok(ids)
     }
 
-    fn count(
+    pub(in crate::check) fn count(
         &mut self,
         callee: &str,
         needed: &str,

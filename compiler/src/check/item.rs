@@ -3,6 +3,7 @@
 
 mod body;
 mod launch;
+mod series;
 
 use super::{Checker, ConstState, Global};
 use crate::{
@@ -64,6 +65,8 @@ impl<'a> Checker<'a> {
                 | ast::ItemKind::Steps(_)
                 | ast::ItemKind::World(_)
                 | ast::ItemKind::Output { .. }
+                | ast::ItemKind::Record { .. }
+                | ast::ItemKind::Observe { .. }
                 | ast::ItemKind::Init(_)
                 | ast::ItemKind::Step { .. }
                 | ast::ItemKind::Finish(_)
@@ -233,6 +236,7 @@ impl<'a> Checker<'a> {
             .iter()
             .any(|item| matches!(item.kind, ast::ItemKind::Error));
         let empty = self.model.states.is_empty()
+            && self.model.series.is_empty()
             && self.model.outputs.is_empty()
             && self.model.step.is_empty();
         if empty && !broken && self.complaints.is_empty() {

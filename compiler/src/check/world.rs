@@ -18,6 +18,11 @@ impl Checker<'_> {
                 "other agents have no stage values: read what is needed into a `let` before `integrate`",
             ),
             Place::Step | Place::Finish | Place::Output => return Ok(()),
+            Place::Sample if self.of_world => return Ok(()),
+            Place::Sample => (
+                self.place_name(),
+                "read them in `step`, into a state, and sample that",
+            ),
             Place::Constant => return Err(self.not_constant(span)),
             Place::Function(_) => ("a function", "pass what it needs as an argument"),
             Place::InputDefault | Place::InputDraw | Place::StateInit | Place::Init => (
@@ -36,7 +41,7 @@ impl Checker<'_> {
         if !self.of_world {
             return Ok(());
         }
-        let early = !matches!(self.place, Place::Step | Place::Output);
+        let early = !matches!(self.place, Place::Step | Place::Output | Place::Sample);
         let help = match (field, early) {
             (true, true) => {
                 "the world's values come first: set this one in `world step`, from the agents"

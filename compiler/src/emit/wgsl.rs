@@ -25,6 +25,7 @@ mod origin;
 mod precise;
 mod reserve;
 mod reserved;
+mod samples;
 mod step_table;
 mod stmt;
 mod storage;
@@ -158,6 +159,8 @@ struct Own {
     function_agent: String,
     /// Workgroup memory, if some is reserved.
     reserved: String,
+    /// The word before the row of the sample at hand.
+    sample_row: String,
     world: WorldNames,
 }
 
@@ -165,6 +168,7 @@ impl<'a> Writer<'a> {
     fn new(tailored: &'a Tailored<'_>, manifest: &'a Manifest, options: &Options) -> Self {
         let program: &Program = &tailored.program;
         let float = |scalar: &Scalar| *scalar == Scalar::F32;
+        let mut recorded = program.samples.iter().flat_map(|sample| &sample.records);
         let mut writer = Writer {
             program,
             manifest,
@@ -187,7 +191,8 @@ impl<'a> Writer<'a> {
             floats: Buffers {
                 inputs: manifest.inputs.iter().all(|x| float(&x.field.scalar)),
                 states: manifest.states.iter().all(|x| float(&x.scalar)),
-                outputs: manifest.outputs.iter().all(|x| float(&x.scalar)),
+                outputs: (manifest.outputs.iter().all(|x| float(&x.scalar)))
+                    && recorded.all(|var| float(&Scalar::from(program[*var].ty))),
             },
             own: Own::default(),
             hoisted: HashMap::new(),

@@ -62,6 +62,18 @@ impl Printer<'_> {
                 self.expr(item.value)
             ));
         }
+        for item in &model.series {
+            let fold = item.fold.as_ref().map(|fold| format!("{fold:?} of "));
+            self.line(&format!(
+                "sample {}: {} of {:?} every {} = {}{}",
+                item.name,
+                self.ty(&item.ty),
+                item.of,
+                item.every,
+                fold.unwrap_or_default(),
+                self.expr(item.value)
+            ));
+        }
     }
 
     fn types(&mut self) {

@@ -109,16 +109,21 @@ impl<'a> Interpreter<'a> {
         self.program.has_worlds()
     }
 
-    /// A machine for worlds. It asks now and then whether it is `cancelled`.
-    pub fn world_machine<F: Fn() -> bool + Copy>(&self, cancelled: F) -> WorldMachine<'_, F> {
-        let agents = (0..self.values.members).map(|_| Lane::new(self, 0, cancelled));
+    /// A machine for worlds of so many agents: as many as the launch says, or for the last unit of a model
+    /// without worlds fewer. It asks now and then whether it is `cancelled`.
+    pub fn world_machine<F: Fn() -> bool + Copy>(
+        &self,
+        members: u32,
+        cancelled: F,
+    ) -> WorldMachine<'_, F> {
+        let agents = (0..members).map(|_| Lane::new(self, 0, members == 1, cancelled));
         WorldMachine::new(self, agents.collect())
     }
 
     /// A machine for agents of `lanes` lanes, a power of two: 1, or what the program was split over. It asks
     /// now and then whether it is `cancelled`.
     pub fn machine<F: Fn() -> bool + Copy>(&self, lanes: u32, cancelled: F) -> Machine<'_, F> {
-        let lanes = (0..lanes).map(|number| Lane::new(self, number, cancelled));
+        let lanes = (0..lanes).map(|number| Lane::new(self, number, false, cancelled));
         Machine::new(self, lanes.collect())
     }
 }

@@ -74,9 +74,12 @@ impl Printer<'_> {
             ..
         } = self.program;
         let world = [world_inputs, world_states, world_outputs];
+        let samples = (self.program.samples.iter())
+            .flat_map(|sample| [&sample.records, &sample.world_records]);
         for list in [params, data, inputs, states, outputs]
             .into_iter()
             .chain(world)
+            .chain(samples)
         {
             for &var in list {
                 let word = match self.program[var].kind {
@@ -89,6 +92,8 @@ impl Printer<'_> {
                     | VarKind::WorldInput
                     | VarKind::WorldState
                     | VarKind::WorldOutput
+                    | VarKind::Record
+                    | VarKind::WorldRecord
                     | VarKind::Let
                     | VarKind::Local
                     | VarKind::Index
@@ -123,6 +128,7 @@ impl Printer<'_> {
             | Section::Prologue
             | Section::Phase(_)
             | Section::End(_)
+            | Section::Sample(_)
             | Section::Finish => self.program.section_name(section),
         }
     }

@@ -17,6 +17,8 @@ pub enum Section {
     Phase(usize),
     /// The phase of that number in [`Program::ends`].
     End(usize),
+    /// The body of that number in [`Program::samples`].
+    Sample(usize),
     /// After the time loop.
     Finish,
 }
@@ -35,6 +37,7 @@ impl Section {
             | Section::Prologue
             | Section::Phase(_)
             | Section::End(_)
+            | Section::Sample(_)
             | Section::Finish => true,
         }
     }
@@ -50,6 +53,7 @@ impl Program {
             .chain(defaults)
             .chain([Section::Init, Section::Prologue])
             .chain(phases)
+            .chain((0..self.samples.len()).map(Section::Sample))
             .chain((0..self.ends.len()).map(Section::End))
             .chain([Section::Finish])
             .collect()
@@ -61,6 +65,7 @@ impl Program {
         [&self.init, &self.prologue]
             .into_iter()
             .chain(phases.map(|phase| &phase.body))
+            .chain(self.samples.iter().map(|sample| &sample.body))
             .chain([&self.finish])
     }
 
@@ -76,6 +81,7 @@ impl Program {
             Section::Phase(0) => "step".to_owned(),
             Section::Phase(number) => format!("step {number}"),
             Section::End(number) => format!("end {number}"),
+            Section::Sample(number) => format!("every {}", self.samples[number].every),
             Section::Finish => "finish".to_owned(),
         }
     }
@@ -85,6 +91,7 @@ impl Program {
         match section {
             Section::Phase(number) => self.phases[number].owner,
             Section::End(number) => self.ends[number].owner,
+            Section::Sample(_) => Owner::World,
             Section::Function(_)
             | Section::InputDefault(_)
             | Section::Init
@@ -93,15 +100,20 @@ impl Program {
         }
     }
 
-    /// Do agents read one another or where they are in their world, or has a world values of its own?
+    /// Do agents run together: do they read one another or where they are in their world, has a world values
+    /// of its own, or is anything sampled?
     pub fn has_worlds(&self) -> bool {
+        let combines = |expr: &Expr| matches!(expr, Expr::AcrossWorld { .. });
+        !self.samples.is_empty() || self.speaks_of_worlds() || self.exprs.iter().any(combines)
+    }
+
+    /// Do agents read one another or where they are in their world, or has a world values of its own?
+    pub fn speaks_of_worlds(&self) -> bool {
         let lists = [&self.world_inputs, &self.world_states, &self.world_outputs];
         let reads = |expr: &Expr| {
             matches!(
                 expr,
-                Expr::Other { .. }
-                    | Expr::AcrossWorld { .. }
-                    | Expr::Launch(Launch::Member | Launch::Members | Launch::World)
+                Expr::Other { .. } | Expr::Launch(Launch::Member | Launch::Members | Launch::World)
             )
         };
         lists.iter().any(|list| !list.is_empty()) || self.exprs.iter().any(reads)
@@ -123,6 +135,7 @@ impl Program {
             Section::Prologue => &self.prologue,
             Section::Phase(number) => &self.phases[number],
             Section::End(number) => &self.ends[number],
+            Section::Sample(number) => &self.samples[number].body,
             Section::Finish => &self.finish,
         }
     }
@@ -136,6 +149,7 @@ impl Program {
             Section::Prologue => &mut self.prologue,
             Section::Phase(number) => &mut self.phases[number],
             Section::End(number) => &mut self.ends[number],
+            Section::Sample(number) => &mut self.samples[number].body,
             Section::Finish => &mut self.finish,
         }
     }

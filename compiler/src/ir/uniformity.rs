@@ -332,7 +332,9 @@ fn start(var: &Var, tracking: Tracking) -> Sharing {
     match var.kind {
         VarKind::Constant | VarKind::Let => Sharing::default(),
         VarKind::Param | VarKind::Data => Scope::Run.into(),
-        VarKind::WorldInput | VarKind::WorldState | VarKind::WorldOutput => Scope::World.into(),
+        VarKind::WorldInput | VarKind::WorldState | VarKind::WorldOutput | VarKind::WorldRecord => {
+            Scope::World.into()
+        }
         VarKind::Local | VarKind::Index
             if tracking == Tracking::Variables && var.len == Len::One =>
         {
@@ -341,6 +343,7 @@ fn start(var: &Var, tracking: Tracking) -> Sharing {
         VarKind::Input
         | VarKind::State
         | VarKind::Output
+        | VarKind::Record
         | VarKind::Argument
         | VarKind::Local
         | VarKind::Index => Sharing::OWN,

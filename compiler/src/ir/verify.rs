@@ -4,7 +4,8 @@
 mod types;
 
 use super::{
-    Block, ExprId, ExprMap, Len, Owner, Program, Section, Stmt, Type, Var, VarId, VarKind, VarMap,
+    Block, ExprId, ExprMap, Len, Owner, Program, Sample, Section, Stmt, Type, Var, VarId, VarKind,
+    VarMap,
 };
 
 struct Verifier<'a> {
@@ -50,6 +51,7 @@ pub fn verify(program: &Program) -> Result<(), String> {
             | Section::Init
             | Section::Phase(_)
             | Section::End(_)
+            | Section::Sample(_)
             | Section::Finish => {
                 verifier.block(program.section(section))?;
             }
@@ -133,6 +135,14 @@ impl Verifier<'_> {
                     "finish leaves {} without a value",
                     self.name(output)
                 ));
+            }
+        }
+        for sample in &self.program.samples {
+            for &record in sample.records.iter().chain(&sample.world_records) {
+                if self.assigned[record] == [false; 3] {
+                    let (name, every) = (self.name(record), sample.every);
+                    return Err(format!("every {every} leaves {name} without a value"));
+                }
             }
         }
         for stmt in &self.program.prologue {
@@ -302,7 +312,13 @@ impl Verifier<'_> {
                     )
             }
             VarKind::WorldState => {
-                self.section == Section::Init || self.program.owner(self.section) == Owner::World
+                let of_world = self.program.owner(self.section) == Owner::World;
+                self.section == Section::Init
+                    || of_world && !matches!(self.section, Section::Sample(_))
+            }
+            VarKind::Record => self.sampled().is_some_and(|it| it.records.contains(&var)),
+            VarKind::WorldRecord => {
+                (self.sampled()).is_some_and(|it| it.world_records.contains(&var))
             }
             VarKind::Output => self.section == Section::Finish,
             VarKind::WorldOutput => {
@@ -324,10 +340,24 @@ impl Verifier<'_> {
         match self.section {
             Section::Init => marks[0] = true,
             Section::Phase(_) => marks[1] = true,
-            Section::End(_) | Section::Finish => marks[2] = true,
+            Section::End(_) | Section::Finish | Section::Sample(_) => marks[2] = true,
             Section::Prologue | Section::Function(_) | Section::InputDefault(_) => {}
         }
         Ok(())
+    }
+
+    /// The sample that this section is.
+    fn sampled(&self) -> Option<&Sample> {
+        match self.section {
+            Section::Sample(number) => self.program.samples.get(number),
+            Section::Function(_)
+            | Section::InputDefault(_)
+            | Section::Init
+            | Section::Prologue
+            | Section::Phase(_)
+            | Section::End(_)
+            | Section::Finish => None,
+        }
     }
 
     /// Is this the default of that input?
@@ -370,6 +400,21 @@ fn lists(program: &Program) -> Result<(), String> {
     list(program, &program.world_inputs, VarKind::WorldInput)?;
     list(program, &program.world_states, VarKind::WorldState)?;
     list(program, &program.world_outputs, VarKind::WorldOutput)?;
+    let all = |of: fn(&Sample) -> &Vec<VarId>| -> Vec<VarId> {
+        program.samples.iter().flat_map(of).copied().collect()
+    };
+    list(program, &all(|sample| &sample.records), VarKind::Record)?;
+    list(
+        program,
+        &all(|sample| &sample.world_records),
+        VarKind::WorldRecord,
+    )?;
+    if let Some(sample) = program.samples.iter().find(|sample| sample.every == 0) {
+        return Err(format!(
+            "a sample of {} values every 0 steps",
+            sample.records.len()
+        ));
+    }
     for (var, elements) in &program.constants {
         let var = &program[*var];
         let count = elements.len();
@@ -383,7 +428,9 @@ fn lists(program: &Program) -> Result<(), String> {
         &program.world_outputs,
     ];
     let agents = [&program.inputs, &program.states, &program.outputs];
-    for vars in agents.into_iter().chain(world) {
+    let samples =
+        (program.samples.iter()).flat_map(|sample| [&sample.records, &sample.world_records]);
+    for vars in agents.into_iter().chain(world).chain(samples) {
         rows(program, vars)?;
     }
     Ok(())
@@ -406,6 +453,8 @@ fn length(var: &Var) -> Result<(), String> {
             | VarKind::WorldInput
             | VarKind::WorldState
             | VarKind::WorldOutput
+            | VarKind::Record
+            | VarKind::WorldRecord
             | VarKind::Local,
             len,
         ) => match len {

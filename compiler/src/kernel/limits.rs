@@ -147,6 +147,9 @@ fn members(program: &Program) -> u32 {
 fn variables(program: &Program) -> Vec<VarId> {
     let mut vars = program.states.clone();
     vars.extend(program.world_states.iter().chain(&program.world_outputs));
+    for sample in &program.samples {
+        vars.extend(sample.records.iter().chain(&sample.world_records));
+    }
     let mut read = VarMap::filled(false, program.vars.len());
     for block in program.agent_blocks() {
         each_statement(block, &mut |stmt| {

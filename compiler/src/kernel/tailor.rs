@@ -52,13 +52,32 @@ impl<'a> Choice<'a> {
         members: Option<u32>,
         worlds: Option<u32>,
     ) -> Choice<'a> {
-        let own = artifact
-            .manifest
-            .world
-            .as_ref()
-            .and_then(|world| world.members);
-        let members = members.or(own).unwrap_or(1).max(1);
+        let manifest = &artifact.manifest;
+        let members = manifest.members(members).max(1);
+        let has_worlds = manifest.world.is_some();
+        let worlds = if has_worlds { worlds } else { Some(1) };
         let (layout, why) = WorldLayout::new(&artifact.program, members, worlds);
+        if !has_worlds {
+            let simple = Decision::new(
+                "one lane per agent, no step table, one step per iteration",
+                "agents wait for one another where something is sampled",
+            );
+            return Choice {
+                laid: Laid::new(artifact, 1, schedule.subgroup),
+                schedule: Schedule {
+                    members,
+                    worlds: 1,
+                    lanes: 1,
+                    unroll_steps: 1,
+                    step_table: false,
+                    reserve: false,
+                    ..schedule
+                },
+                world: Some(layout),
+                table: None,
+                decisions: vec![simple],
+            };
+        }
         let what = match layout.worlds {
             1 => format!("one world of {members} agents in a workgroup"),
             worlds => format!("{worlds} worlds of {members} agents in a workgroup"),

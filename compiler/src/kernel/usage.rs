@@ -84,6 +84,7 @@ enum Part {
     Init,
     Prologue,
     Step,
+    Sample,
     Finish,
     Function,
 }
@@ -142,6 +143,10 @@ pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
     walk.loops = 1;
     for phase in &program.phases {
         walk.block(phase);
+    }
+    walk.part = Part::Sample;
+    for sample in &program.samples {
+        walk.block(&sample.body);
     }
     walk.part = Part::Finish;
     walk.loops = 0;
@@ -269,7 +274,7 @@ impl Walk<'_> {
             Part::Step => draws[1] = true,
             Part::Finish => draws[2] = true,
             // The verifier allows none there: a draw depends on the step.
-            Part::Prologue | Part::Function => {}
+            Part::Prologue | Part::Sample | Part::Function => {}
         }
     }
 }

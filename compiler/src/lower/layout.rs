@@ -7,21 +7,19 @@ use super::{
 use crate::{
     hir::{InputSource, Type},
     ir::{Len, Owner, Var, VarId, VarKind},
-    manifest::{self, Field, Manifest, Scalar, Source, header},
+    manifest::{self, Field, Manifest, Scalar, SeriesOf, Source, header},
     span::Span,
     value::VEC4_WORDS,
 };
 
 const WORKGROUP_SIZE: u32 = 64;
-/// Data tables have the bindings from here on.
-const FIRST_DATA_BINDING: u32 = 5;
 
 /// What a declaration says about itself.
-struct Declared<'a> {
-    name: &'a str,
-    doc: &'a str,
-    ty: &'a Type,
-    span: Span,
+pub(super) struct Declared<'a> {
+    pub(super) name: &'a str,
+    pub(super) doc: &'a str,
+    pub(super) ty: &'a Type,
+    pub(super) span: Span,
 }
 
 impl Lowerer<'_> {
@@ -32,6 +30,7 @@ impl Lowerer<'_> {
         self.declare_inputs();
         self.declare_states();
         self.declare_outputs();
+        self.declare_series();
     }
 
     fn declare_params(&mut self) {
@@ -67,7 +66,7 @@ impl Lowerer<'_> {
     }
 
     fn declare_data(&mut self) {
-        let mut binding = FIRST_DATA_BINDING;
+        let mut binding = manifest::FIRST_DATA_BINDING;
         for data in &self.model.data {
             if self.is_full() {
                 return;
@@ -153,7 +152,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn root(
+    pub(super) fn root(
         &mut self,
         declared: &Declared<'_>,
         kind: VarKind,
@@ -189,6 +188,8 @@ impl Lowerer<'_> {
                 VarKind::WorldInput => &mut self.program.world_inputs,
                 VarKind::WorldState => &mut self.program.world_states,
                 VarKind::WorldOutput => &mut self.program.world_outputs,
+                VarKind::Record => &mut self.program.samples[self.sampling].records,
+                VarKind::WorldRecord => &mut self.program.samples[self.sampling].world_records,
                 VarKind::Constant
                 | VarKind::Let
                 | VarKind::Local
@@ -215,10 +216,15 @@ impl Lowerer<'_> {
             output_words,
         } = self.rows(Owner::Agent);
         let steps = model.step.iter().any(|step| step.owner == Owner::World);
-        let has_worlds = model.world.is_some() || steps || self.program.has_worlds();
+        let observes = model
+            .series
+            .iter()
+            .any(|series| series.of == SeriesOf::Worlds);
+        let has_worlds =
+            model.world.is_some() || steps || observes || self.program.speaks_of_worlds();
         let world = has_worlds.then(|| manifest::World {
             members: model.world,
-            binding: FIRST_DATA_BINDING + self.program.data.len() as u32,
+            binding: manifest::FIRST_DATA_BINDING + self.program.data.len() as u32,
             rows: self.rows(Owner::World),
         });
         let params = self.params_of_manifest();
@@ -241,6 +247,8 @@ impl Lowerer<'_> {
             states,
             outputs,
             world,
+            samplings: self.samplings(),
+            series: self.series_of_manifest(),
             requirements: self.requirements.clone(),
             uniform_words: end
                 .unwrap_or(header::END + open)
@@ -316,7 +324,7 @@ impl Lowerer<'_> {
         (fields, words)
     }
 
-    fn field(&self, name: &str, leaf: &LeafType, var: &Var) -> Field {
+    pub(super) fn field(&self, name: &str, leaf: &LeafType, var: &Var) -> Field {
         let path: Vec<&str> = std::iter::once(name)
             .chain(leaf.path.iter().map(String::as_str))
             .collect();
@@ -400,7 +408,7 @@ fn alignment(leaf: &LeafType) -> u32 {
 }
 
 /// The next free word for a leaf that lies right behind the last one.
-fn take(word: &mut u32, leaf: &LeafType) -> u32 {
+pub(super) fn take(word: &mut u32, leaf: &LeafType) -> u32 {
     let at = *word;
     *word += words(leaf);
     at

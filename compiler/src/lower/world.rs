@@ -348,7 +348,7 @@ impl Lowerer<'_> {
     }
 
     /// What one agent's element contributes to a fold.
-    fn part(&mut self, fold: Fold, element: hir::ExprId) -> ExprId {
+    pub(super) fn part(&mut self, fold: Fold, element: hir::ExprId) -> ExprId {
         let ty = self.value_type(element);
         let value = self.scalar(element);
         match fold {
@@ -568,19 +568,4 @@ fn words_taken(program: &ir::Program, block: &[Stmt], counter: VarId) -> Option<
         };
         sum.checked_add(taken)
     })
-}
-
-impl ir::Program {
-    /// The words of the row that these variables share.
-    pub(super) fn row_words(&self, vars: &[VarId]) -> u32 {
-        let end = |&var: &VarId| {
-            let var = &self[var];
-            let elements = match var.len {
-                ir::Len::One | ir::Len::Open { .. } => 1,
-                ir::Len::Fixed(count) => count,
-            };
-            var.word + elements * var.ty.words()
-        };
-        vars.iter().map(end).max().unwrap_or(0)
-    }
 }

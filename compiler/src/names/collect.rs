@@ -58,7 +58,7 @@ impl Collector {
 
     fn global(&mut self, item: &Item, name: &Name, kind: Kind, ty: Option<&Type>) -> usize {
         let scope = match kind {
-            Kind::Output => Span::default(),
+            Kind::Output | Kind::Record | Kind::Observation => Span::default(),
             _ => self.file,
         };
         let index = self.declare(name, kind, item.span, scope, ty.is_some());
@@ -115,6 +115,26 @@ impl Collector {
             ItemKind::Output { name, ty, value } => {
                 self.global(item, name, Kind::Output, ty.as_ref());
                 value.iter().for_each(|value| self.expr(value));
+            }
+            ItemKind::Record {
+                name,
+                ty,
+                value,
+                every,
+            }
+            | ItemKind::Observe {
+                name,
+                ty,
+                value,
+                every,
+            } => {
+                let kind = match item.kind {
+                    ItemKind::Record { .. } => Kind::Record,
+                    _ => Kind::Observation,
+                };
+                self.global(item, name, kind, ty.as_ref());
+                value.iter().for_each(|value| self.expr(value));
+                every.iter().for_each(|every| self.expr(every));
             }
             ItemKind::Init(body) | ItemKind::Finish(body) => self.block(body),
             ItemKind::Step { index, body } => {

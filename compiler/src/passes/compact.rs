@@ -40,7 +40,9 @@ fn is_layout(kind: VarKind) -> bool {
         | VarKind::Output
         | VarKind::WorldInput
         | VarKind::WorldState
-        | VarKind::WorldOutput => true,
+        | VarKind::WorldOutput
+        | VarKind::Record
+        | VarKind::WorldRecord => true,
         VarKind::Constant | VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
             false
         }
@@ -107,6 +109,10 @@ fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
         &mut program.world_outputs,
     ] {
         list.iter_mut().for_each(renumber);
+    }
+    for sample in &mut program.samples {
+        let lists = [&mut sample.records, &mut sample.world_records];
+        lists.into_iter().flatten().for_each(renumber);
     }
     for function in &mut program.functions {
         function.params.iter_mut().for_each(renumber);

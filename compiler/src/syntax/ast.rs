@@ -31,7 +31,7 @@ pub struct Item {
     pub doc: String,
     /// From its first keyword to its last token.
     pub span: Span,
-    /// Does `world` stand before it? Only before `input`, `state`, `output` and `step`.
+    /// Does `world` stand before it? Only before `input`, `state`, `output`, `observe` and `step`.
     pub of_world: bool,
     /// What it is.
     pub kind: ItemKind,
@@ -78,6 +78,21 @@ pub enum ItemKind {
         name: Name,
         ty: Option<Type>,
         value: Option<Expr>,
+    },
+    /// `record price every 5`: a value of each agent as the run goes on; without a value, the state of that
+    /// name.
+    Record {
+        name: Name,
+        ty: Option<Type>,
+        value: Option<Expr>,
+        every: Option<Expr>,
+    },
+    /// `observe infected = mean(health == Infected) every 10`: the same of the population or a world.
+    Observe {
+        name: Name,
+        ty: Option<Type>,
+        value: Option<Expr>,
+        every: Option<Expr>,
     },
     /// `fn name(x: f32) -> f32 { … }`
     Fn(Function),

@@ -70,20 +70,21 @@ pub(super) const DECLARATIONS: TokenSet = TokenSet::of(&[
     Token::Step,
     Token::Finish,
     Token::World,
+    Token::Observe,
+    Token::Record,
 ]);
 
 /// The declarations and blocks that `world` may stand before.
-pub(super) const OF_WORLD: TokenSet =
-    TokenSet::of(&[Token::Input, Token::State, Token::Output, Token::Step]);
+pub(super) const OF_WORLD: TokenSet = TokenSet::of(&[
+    Token::Input,
+    Token::State,
+    Token::Output,
+    Token::Step,
+    Token::Observe,
+]);
 
 /// The words of a later version.
-pub(super) const RESERVED: TokenSet = TokenSet::of(&[
-    Token::Observe,
-    Token::Record,
-    Token::Near,
-    Token::Spawn,
-    Token::Die,
-]);
+pub(super) const RESERVED: TokenSet = TokenSet::of(&[Token::Near, Token::Spawn, Token::Die]);
 
 /// The words that begin a statement and nothing else.
 pub(super) const STATEMENT_WORDS: TokenSet = TokenSet::of(&[
@@ -211,6 +212,31 @@ impl<'a> Grammar<'a> {
     ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
         // Through `or_not`, so that a later fault still names the mark among what was expected.
         let mark = self.token(mark).or_not();
+        Self::once(mark, rule)
+    }
+
+    /// The same behind a name that is a keyword only here.
+    pub(super) fn after_word<O: 'a>(
+        self,
+        word: &'static str,
+        rule: impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a,
+    ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
+        let word = custom(move |inp: &mut Reader<'a, '_>| {
+            let at = here(inp);
+            if inp.peek() == Some(Token::Ident) && self.text(at) == word {
+                inp.skip();
+                return Ok(());
+            }
+            Err(Fault::unexpected(at, TokenSet::of(&[])))
+        });
+        Self::once(word.or_not(), rule)
+    }
+
+    /// What follows a mark, if it stands there.
+    fn once<M: 'a, O: 'a>(
+        mark: impl Parser<'a, Tokens<'a>, Option<M>, Extra> + Clone + 'a,
+        rule: impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a,
+    ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
         custom(
             move |inp: &mut Reader<'a, '_>| match inp.parse(mark.clone())? {
                 Some(_) => inp.parse(&rule).map(Some),

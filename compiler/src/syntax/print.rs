@@ -67,6 +67,28 @@ impl Printer {
             ItemKind::Output { name, ty, value } => {
                 self.line(&bound("output", name, ty, value.as_ref()));
             }
+            ItemKind::Record {
+                name,
+                ty,
+                value,
+                every,
+            }
+            | ItemKind::Observe {
+                name,
+                ty,
+                value,
+                every,
+            } => {
+                let word = match item.kind {
+                    ItemKind::Record { .. } => "record",
+                    _ => "observe",
+                };
+                let every = every
+                    .as_ref()
+                    .map(|every| format!(" every {}", expr(every)));
+                let head = bound(word, name, ty, value.as_ref());
+                self.line(&(head + &every.unwrap_or_default()));
+            }
             ItemKind::Param {
                 name,
                 ty,

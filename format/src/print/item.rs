@@ -27,6 +27,24 @@ impl Printer<'_> {
             ItemKind::Output { ty, value, .. } => {
                 self.declaration(Kind::Output, ty, value.as_ref());
             }
+            ItemKind::Record {
+                ty, value, every, ..
+            }
+            | ItemKind::Observe {
+                ty, value, every, ..
+            } => {
+                self.head(ty.as_ref());
+                if let Some(value) = value {
+                    self.source(Kind::Series, Token::Assign, value);
+                }
+                if let Some(every) = every {
+                    self.one();
+                    self.word();
+                    self.one();
+                    self.value(every);
+                }
+                self.end_of_cells();
+            }
             ItemKind::Param {
                 ty, value, range, ..
             } => {

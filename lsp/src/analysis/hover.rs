@@ -174,6 +174,8 @@ pub(super) fn head(document: &Document, declaration: &Declaration) -> String {
         Kind::Input => "input",
         Kind::State => "state",
         Kind::Output => "output",
+        Kind::Record => "record",
+        Kind::Observation => "observe",
         Kind::Let => "let",
         Kind::Var => "var",
     };

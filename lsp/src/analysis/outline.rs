@@ -59,7 +59,7 @@ fn declared(
     let kind = match declaration.kind {
         Kind::Const => SymbolKind::CONSTANT,
         Kind::Param | Kind::Data | Kind::Input => SymbolKind::PROPERTY,
-        Kind::Output => SymbolKind::INTERFACE,
+        Kind::Output | Kind::Record | Kind::Observation => SymbolKind::INTERFACE,
         Kind::Function => SymbolKind::FUNCTION,
         Kind::Struct => SymbolKind::STRUCT,
         Kind::Enum => SymbolKind::ENUM,

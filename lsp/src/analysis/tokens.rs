@@ -111,7 +111,9 @@ fn name(document: &Document, span: Span, next: Option<Token>) -> Option<(Semanti
             Kind::Param | Kind::Data | Kind::Input => (SemanticTokenType::MACRO, READONLY),
             Kind::State | Kind::Var => (SemanticTokenType::VARIABLE, 0),
             Kind::Let | Kind::Index | Kind::Step => (SemanticTokenType::VARIABLE, READONLY),
-            Kind::Output | Kind::Field => (SemanticTokenType::PROPERTY, 0),
+            Kind::Output | Kind::Record | Kind::Observation | Kind::Field => {
+                (SemanticTokenType::PROPERTY, 0)
+            }
             Kind::Function => (SemanticTokenType::FUNCTION, 0),
             Kind::Struct => (SemanticTokenType::STRUCT, 0),
             Kind::Enum => (SemanticTokenType::ENUM, 0),

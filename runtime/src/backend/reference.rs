@@ -11,9 +11,13 @@ use crate::{
     memory::{Need, zeroed},
     results::RawResults,
     run::Device,
+    series::Places,
 };
 use rayon::prelude::*;
-use sim_compiler::{artifact::Artifact, manifest::Field};
+use sim_compiler::{
+    artifact::Artifact,
+    manifest::{Field, Manifest, Series},
+};
 use std::sync::Arc;
 
 /// Agents per parallel task when rows are taken apart into fields.
@@ -35,12 +39,13 @@ impl Executor for ReferenceBackend {
         let rows = [
             ("rows of inputs", manifest.input_words),
             ("rows of states", manifest.state_words),
-            ("rows of outputs", manifest.output_words),
         ];
         for (what, words) in rows {
             need.each(what, words.into());
         }
+        need.each("rows of outputs", manifest.result_words(launch.steps));
         need.results(manifest, keep, held);
+        need.series(manifest, launch.steps, launch.worlds(), held);
         need
     }
 
@@ -60,6 +65,10 @@ fn run(
     let manifest = &artifact.manifest;
     let count = launch.agents as usize;
     let (worlds, rows) = (launch.worlds() as usize, manifest.world_rows());
+    // Samples lie behind the outputs.
+    let output_words = manifest.result_words(launch.steps) as usize;
+    let world_output_words =
+        rows.output_words as usize + manifest.world_record_words(launch.steps) as usize;
     let mut agents = Agents {
         first: launch.first_agent,
         count: launch.agents,
@@ -69,12 +78,12 @@ fn run(
             false => launch.inputs.to_vec(),
         },
         states: zeroed(count * manifest.state_words as usize)?,
-        outputs: zeroed(count * manifest.output_words as usize)?,
+        outputs: zeroed(count * output_words)?,
         progress: zeroed(count)?,
         world: WorldRows {
             inputs: launch.world_inputs.to_vec(),
             states: zeroed(worlds * rows.state_words as usize)?,
-            outputs: zeroed(worlds * rows.output_words as usize)?,
+            outputs: zeroed(worlds * world_output_words)?,
         },
     };
     with_interpreter(artifact, launch, |interpreter| {
@@ -87,21 +96,32 @@ fn run(
         })
     })??;
     let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
-    let stride = manifest.output_words as usize;
-    gather_all(&manifest.outputs, &agents.outputs, stride, &mut raw.outputs);
+    gather_all(
+        &manifest.outputs,
+        &agents.outputs,
+        output_words,
+        &mut raw.outputs,
+    );
     if let Some(states) = &mut raw.states {
         let stride = manifest.state_words as usize;
         gather_all(&manifest.states, &agents.states, stride, states);
     }
-    let [stride, words] = [rows.output_words, rows.state_words].map(|words| words as usize);
+    let words = rows.state_words as usize;
     gather_all(
         &rows.outputs,
         &agents.world.outputs,
-        stride,
+        world_output_words,
         &mut raw.world_outputs,
     );
     if let Some(states) = &mut raw.world_states {
         gather_all(&rows.states, &agents.world.states, words, states);
+    }
+    for (series, words) in manifest.series.iter().zip(&mut raw.series) {
+        let (all, first) = match series.is_of_agents() {
+            true => (&agents.outputs, manifest.output_words),
+            false => (&agents.world.outputs, rows.output_words),
+        };
+        gather_series(manifest, series, launch, first, all, words);
     }
     raw.progress = agents.progress;
     Ok(raw)
@@ -125,6 +145,27 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
         }
     })?;
     Ok(launch.with_inputs(agents.inputs))
+}
+
+/// Copies the samples of a series out of rows, of which each has all samples from the word `first` on.
+fn gather_series(
+    manifest: &Manifest,
+    series: &Series,
+    launch: &Launch,
+    first: u32,
+    rows: &[u32],
+    words: &mut [u32],
+) {
+    let places = Places::of(manifest, series, launch.steps);
+    let count = places.rows(launch.agents, launch.worlds());
+    let stride = rows.len() / count.max(1);
+    let width = places.width;
+    for (sample, words) in words.chunks_mut((count * width).max(1)).enumerate() {
+        let from = first as usize + places.word(sample);
+        for (words, row) in words.chunks_exact_mut(width).zip(rows.chunks_exact(stride)) {
+            words.copy_from_slice(&row[from..from + width]);
+        }
+    }
 }
 
 /// Copies fields out of rows of `stride` words, one row per agent.

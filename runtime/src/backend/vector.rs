@@ -10,16 +10,21 @@ use crate::{
         self,
         vector::{
             Program, Values,
-            drive::{self, Column, Job, Results, Shown},
+            drive::{self, Column, Job, Results, Samples, Shown},
         },
     },
     error::Error,
     memory::{Need, zeroed},
     results::RawResults,
     run::Device,
+    series::Places,
     statistics::{Part, Stream, Sums, stream_bytes},
 };
-use sim_compiler::{artifact::Artifact, manifest::Manifest, value::WORD_BYTES};
+use sim_compiler::{
+    artifact::Artifact,
+    manifest::{Manifest, Series},
+    value::WORD_BYTES,
+};
 use std::sync::Arc;
 
 /// Outputs of more bytes than this are computed again for their quartiles rather than held, if the caller
@@ -51,6 +56,7 @@ impl Executor for VectorBackend {
             true => need.fixed("statistics", stream_bytes(&manifest.outputs, threads)),
             false => need.results(manifest, keep, held),
         }
+        need.series(manifest, launch.steps, launch.worlds(), held);
         need
     }
 
@@ -77,7 +83,7 @@ impl VectorBackend {
 
     fn run_reduced(&self, launch: &Launch, control: Control<'_>) -> Result<RawResults, Error> {
         let mut raw = RawResults::empty(self.manifest(), launch, Keep::NOTHING)?;
-        let (sums, passes) = self.sums(launch, &mut raw.world_outputs, control)?;
+        let (sums, passes) = self.sums(launch, &mut raw, control)?;
         Ok(RawResults {
             sums: Some(sums),
             passes,
@@ -89,7 +95,7 @@ impl VectorBackend {
     fn sums(
         &self,
         launch: &Launch,
-        world_outputs: &mut [Vec<u32>],
+        raw: &mut RawResults,
         control: Control<'_>,
     ) -> Result<(Sums, u32), Error> {
         let mut stream = Stream::new(&self.manifest().outputs, rayon::current_num_threads());
@@ -104,7 +110,8 @@ impl VectorBackend {
                 control.part(pass as usize, passes as usize, |control| {
                     let fields = &self.manifest().world_rows().outputs;
                     let results = Results {
-                        world_outputs: Column::of(fields, world_outputs),
+                        world_outputs: Column::of(fields, &mut raw.world_outputs),
+                        series: samples(self.manifest(), launch, &mut raw.series),
                         ..Results::default()
                     };
                     cancellable(launch.agents, launch.steps, control, |inner| {
@@ -135,6 +142,7 @@ impl VectorBackend {
                 states: Column::of(&manifest.states, states),
                 world_outputs: Column::of(&rows.outputs, &mut raw.world_outputs),
                 world_states: Column::of(&rows.states, world_states),
+                series: samples(manifest, launch, &mut raw.series),
                 progress: &mut raw.progress,
             };
             cancellable(launch.agents, launch.steps, control, |inner| {
@@ -143,6 +151,26 @@ impl VectorBackend {
         })?;
         Ok(raw)
     }
+}
+
+/// The destinations of what is sampled.
+fn samples<'a>(
+    manifest: &Manifest,
+    launch: &Launch,
+    words: &'a mut [Vec<u32>],
+) -> Vec<Samples<'a>> {
+    let of = |(series, words): (&Series, &'a mut Vec<u32>)| {
+        let places = Places::of(manifest, series, launch.steps);
+        let sample = words.len() / places.samples;
+        Samples {
+            sampling: series.sampling as usize,
+            of_agents: places.of_agents,
+            word: series.field.word,
+            width: places.width,
+            samples: words.chunks_exact_mut(sample).collect(),
+        }
+    };
+    manifest.series.iter().zip(words).map(of).collect()
 }
 
 /// The launch with every input computed.

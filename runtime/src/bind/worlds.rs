@@ -12,12 +12,12 @@ use sim_compiler::{
 };
 use std::sync::Arc;
 
-/// The number of agents in a world; 1 where the model has no worlds.
+/// The number of agents in a world; where the model has no worlds, in a unit of what is sampled, or 1.
 pub(super) fn members(manifest: &Manifest, settings: &Settings) -> Result<u32, Error> {
     let Some(world) = &manifest.world else {
         return match settings.world {
             Some(_) => Err(Error::NoWorlds),
-            None => Ok(1),
+            None => Ok(manifest.members(None)),
         };
     };
     let members = settings.world.or(world.members);
@@ -27,7 +27,10 @@ pub(super) fn members(manifest: &Manifest, settings: &Settings) -> Result<u32, E
 }
 
 /// Rejects a launch that would cut a world.
-pub(super) fn check(launch: &Launch) -> Result<(), Error> {
+pub(super) fn check(manifest: &Manifest, launch: &Launch) -> Result<(), Error> {
+    if manifest.world.is_none() {
+        return Ok(());
+    }
     let counts = [
         ("the number of agents", launch.agents),
         ("the number of the first agent", launch.first_agent),

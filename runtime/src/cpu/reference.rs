@@ -102,16 +102,17 @@ impl Agents {
     ) -> Result<(), Cancelled> {
         let members = self.members as usize;
         let first = self.first / self.members;
-        let worlds = (self.count / self.members) as usize;
+        let count = self.count as usize;
+        let worlds = count.div_ceil(members);
         let (inputs, world_inputs) = (
-            Chunks::of(&self.inputs, worlds),
-            Chunks::of(&self.world.inputs, worlds),
+            Chunks::of(&self.inputs, count, members),
+            Chunks::of(&self.world.inputs, worlds, 1),
         );
-        let mut states = split(&mut self.states, worlds);
-        let mut outputs = split(&mut self.outputs, worlds);
-        let mut progress = split(&mut self.progress, worlds);
-        let mut world_states = split(&mut self.world.states, worlds);
-        let mut world_outputs = split(&mut self.world.outputs, worlds);
+        let mut states = split(&mut self.states, count, members);
+        let mut outputs = split(&mut self.outputs, count, members);
+        let mut progress = split(&mut self.progress, count, members);
+        let mut world_states = split(&mut self.world.states, worlds, 1);
+        let mut world_outputs = split(&mut self.world.outputs, worlds, 1);
         let rows = states
             .par_iter_mut()
             .zip(&mut outputs)
@@ -120,8 +121,9 @@ impl Agents {
             .zip(&mut world_outputs)
             .enumerate();
         rows.try_for_each_init(
-            || interpreter.world_machine(|| control.cancel.load(Ordering::Relaxed)),
-            |machine, (world, ((((states, outputs), words), world_states), world_outputs))| {
+            || None,
+            |machine: &mut Option<(usize, _)>,
+             (world, ((((states, outputs), words), world_states), world_outputs))| {
                 let mut progress: Vec<Progress> = words
                     .iter()
                     .map(|&word| Progress::from_word(word))
@@ -134,6 +136,17 @@ impl Agents {
                     world_inputs: world_inputs.at(world),
                     world_states,
                     world_outputs,
+                };
+                // The last unit of a model without worlds may have fewer agents.
+                let agents = rows.progress.len();
+                let (_, machine) = match machine {
+                    Some(known) if known.0 == agents => known,
+                    other => other.insert((
+                        agents,
+                        interpreter.world_machine(agents as u32, || {
+                            control.cancel.load(Ordering::Relaxed)
+                        }),
+                    )),
                 };
                 let number = first + world as u32;
                 let done = machine.run(number, steps.clone(), &mut rows);
@@ -199,32 +212,34 @@ impl Agents {
     }
 }
 
-/// Equal parts of rows, of which each may be empty.
+/// Parts of rows, `each` of them but for the last part. A row may be empty.
 struct Chunks<'a> {
     words: &'a [u32],
     stride: usize,
 }
 
 impl<'a> Chunks<'a> {
-    fn of(words: &'a [u32], count: usize) -> Chunks<'a> {
-        let stride = words.len() / count.max(1);
+    fn of(words: &'a [u32], rows: usize, each: usize) -> Chunks<'a> {
+        let stride = words.len() / rows.max(1) * each;
         Chunks { words, stride }
     }
 
     fn at(&self, number: usize) -> &'a [u32] {
-        &self.words[number * self.stride..][..self.stride]
+        let rest = &self.words[number * self.stride..];
+        &rest[..self.stride.min(rest.len())]
     }
 }
 
-/// Splits rows into equal parts, of which each may be empty.
-fn split(mut words: &mut [u32], count: usize) -> Vec<&mut [u32]> {
-    let stride = words.len() / count.max(1);
-    let part = |_| {
+/// Splits rows into parts of `each` rows, of which the last may have fewer. A row may be empty.
+fn split(mut words: &mut [u32], rows: usize, each: usize) -> Vec<&mut [u32]> {
+    let stride = words.len() / rows.max(1);
+    let part = |first: usize| {
+        let rows = each.min(rows - first);
         words
-            .split_off_mut(..stride)
-            .expect("all parts have this length")
+            .split_off_mut(..stride * rows)
+            .expect("all rows have this length")
     };
-    (0..count).map(part).collect()
+    (0..rows).step_by(each).map(part).collect()
 }
 
 impl Rows<'_> {

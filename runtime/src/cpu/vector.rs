@@ -21,7 +21,7 @@ mod program;
 pub use compile::{NotCompiled, compile};
 pub use isa::Isa;
 pub use kernel::LANES;
-pub use machine::{Group, Machine, Values};
+pub use machine::{Group, Machine, Take, Values};
 pub use program::{Program, Stored};
 
 #[cfg(test)]

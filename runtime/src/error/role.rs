@@ -15,6 +15,10 @@ pub enum Role {
     State,
     /// A per-agent result.
     Output,
+    /// Values of each agent over time.
+    Record,
+    /// Values of all agents or of a world over time.
+    Observation,
 }
 
 impl fmt::Display for Role {
@@ -25,6 +29,8 @@ impl fmt::Display for Role {
             Role::Input => "input",
             Role::State => "state",
             Role::Output => "output",
+            Role::Record => "record",
+            Role::Observation => "observation",
         })
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Resources<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) kernel: &'a mut Kernel,
     pub(super) pool: &'a mut BufferPool,
+    /// Most agents of a chunk, by the limits of the device.
+    pub(super) most_agents: u32,
     /// Whether results are reduced on the device, where a chunk is a whole run.
     pub(super) reduces: bool,
 }

@@ -33,7 +33,7 @@ pub(crate) struct Shape {
     pub(crate) agents: u32,
     /// Agents of a world.
     pub(crate) members: u32,
-    /// Steps of each run, if the kernel has a step table, otherwise 0.
+    /// Steps of each run, if it has a step table or samples, otherwise 0.
     pub(crate) steps: u32,
     /// What is read back of each run. Without outputs, space for their reductions is needed instead.
     pub(crate) keep: Keep,
@@ -109,7 +109,7 @@ impl BufferSet {
         shape: Shape,
         tables: impl Iterator<Item = &'a wgpu::Buffer>,
     ) -> Result<BufferSet, Error> {
-        let layout = Layout::new(manifest, shape.agents, shape.members);
+        let layout = Layout::new(manifest, shape.agents, shape.members, shape.steps);
         let blocks = UniformBlocks::new(open, manifest);
         let mut bytes_back = layout.bytes_back(shape.keep);
         if !shape.keep.outputs {
@@ -208,7 +208,7 @@ impl BufferSet {
         self.shape.agents == shape.agents
             && self.shape.members == shape.members
             && self.shape.runs >= shape.runs
-            && self.shape.steps >= shape.steps
+            && self.shape.steps == shape.steps
             && self.shape.keep == shape.keep
             && self.shape.shares_inputs == shape.shares_inputs
     }
@@ -308,26 +308,29 @@ impl BufferSet {
     }
 }
 
-/// The most agents of one chunk, at least 1.
+/// The most agents of one chunk of runs of so many steps, at least 1.
 ///
 /// # Errors
 /// [`Error::AdapterLimit`]
-pub(crate) fn most_agents(open: &OpenDevice, manifest: &Manifest) -> Result<u32, Error> {
+pub(crate) fn most_agents(
+    open: &OpenDevice,
+    manifest: &Manifest,
+    steps: u32,
+) -> Result<u32, Error> {
     let limits = &open.limits;
-    let widest = (manifest.input_words)
-        .max(manifest.state_words)
-        .max(manifest.output_words)
+    let widest = u64::from(manifest.input_words.max(manifest.state_words))
+        .max(manifest.result_words(steps))
         // A world may have one agent.
-        .max(manifest.world_rows().words())
+        .max(manifest.world_words(steps))
         .max(1);
-    let bytes = u64::from(widest) * WORD_BYTES;
+    let bytes = widest * WORD_BYTES;
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
     let most = (open.most_bytes() / bytes)
         // All results are in one buffer.
-        .min(Layout::most_agents(manifest, limits.max_buffer_size))
+        .min(Layout::most_agents(manifest, steps, limits.max_buffer_size))
         .min(per_dimension * per_dimension * u64::from(manifest.workgroup_size.max(1)))
         // Kernels compute the index `word * agents + i` in 32 bits.
-        .min(u64::from(u32::MAX) / u64::from(widest))
+        .min(u64::from(u32::MAX) / widest)
         .min(i32::MAX as u64);
     match most {
         0 => Err(open.beyond_limit("bytes of values per agent", bytes, open.most_bytes())),

@@ -112,13 +112,12 @@ fn module(device: &wgpu::Device, wgsl: &str, checks: bool) -> wgpu::ShaderModule
 
 /// The bindings of what each agent has, those that the model does not lack.
 fn of_agents(manifest: &Manifest) -> impl Iterator<Item = Binding> {
-    let world = manifest.world.as_ref();
-    let worlds = world.map_or((0, binding::PROGRESS), |it| (it.rows.words(), it.binding));
+    // A run has at least one sample.
     let all = [
-        (worlds.0, (worlds.1, WRITE)),
-        (manifest.input_words, (binding::INPUTS, READ)),
-        (manifest.state_words, (binding::STATES, WRITE)),
-        (manifest.output_words, (binding::OUTPUTS, WRITE)),
+        (manifest.world_words(0), (manifest.worlds_binding(), WRITE)),
+        (manifest.input_words.into(), (binding::INPUTS, READ)),
+        (manifest.state_words.into(), (binding::STATES, WRITE)),
+        (manifest.result_words(0), (binding::OUTPUTS, WRITE)),
         (1, (binding::PROGRESS, WRITE)),
     ];
     let present = all.into_iter().filter(|&(words, _)| words > 0);
@@ -128,7 +127,7 @@ fn of_agents(manifest: &Manifest) -> impl Iterator<Item = Binding> {
 /// The last binding of a model's kernel, without that of a step table.
 pub(crate) fn last_binding(manifest: &Manifest) -> u32 {
     let tables = manifest.data.iter().map(|table| table.binding);
-    let worlds = manifest.world.iter().map(|world| world.binding);
+    let worlds = (manifest.world_words(0) > 0).then(|| manifest.worlds_binding());
     tables.chain(worlds).fold(binding::PROGRESS, u32::max)
 }
 

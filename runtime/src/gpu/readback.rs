@@ -3,7 +3,6 @@
 
 use crate::memory::MANY;
 use rayon::prelude::*;
-use sim_compiler::manifest::Field;
 
 /// Agents per parallel task of the transposition: some pages of each column.
 const BLOCK: usize = 4096;
@@ -18,11 +17,9 @@ pub(crate) fn copy(from: &[u32], to: &mut [u32]) {
     parts.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// Copies a field of `count` agents from the device's words to rows of the field's words.
-pub(crate) fn transpose(field: &Field, words: &[u32], count: usize, rows: &mut [u32]) {
-    let width = field.words() as usize;
-    let first = field.word as usize;
-    let columns = &words[first * count..(first + width) * count];
+/// Copies the columns at the front of `words`, of `count` agents each, to rows of `width` words.
+pub(crate) fn transpose(width: usize, words: &[u32], count: usize, rows: &mut [u32]) {
+    let columns = &words[..width * count];
     if width == 1 {
         copy(columns, rows);
         return;
@@ -42,7 +39,6 @@ pub(crate) fn transpose(field: &Field, words: &[u32], count: usize, rows: &mut [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim_compiler::manifest::Scalar;
 
     #[test]
     fn many_words_are_copied_as_few_are() {
@@ -57,19 +53,10 @@ mod tests {
 
     #[test]
     fn columns_become_rows() {
-        let field = Field {
-            name: "x".to_owned(),
-            doc: String::new(),
-            scalar: Scalar::U32,
-            shape: vec![3],
-            components: 1,
-            variants: Vec::new(),
-            word: 1,
-        };
         let count = 10_000;
         let words: Vec<u32> = (0..5 * count as u32).collect();
         let mut rows = vec![0; 3 * count];
-        transpose(&field, &words, count, &mut rows);
+        transpose(3, &words[count..], count, &mut rows);
         for i in 0..count {
             for w in 0..3 {
                 assert_eq!(rows[i * 3 + w], ((1 + w) * count + i) as u32);

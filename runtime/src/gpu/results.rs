@@ -1,7 +1,7 @@
 //! The results of a chunk, all in one buffer, so that one copy reads them back.
 //!
 //! The buffer begins with a header for timestamps. The values of worlds, step counts, outputs and states
-//! follow, each with a binding of its own. Word `w` of agent `i` is at index `w * agents + i` of its part,
+//! follow, each with a binding of its own; samples lie behind outputs and behind the values of worlds. Word `w` of agent `i` is at index `w * agents + i` of its part,
 //! and that of a world likewise.
 
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
     error::Error,
     gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback},
     results::RawResults,
+    series::Places,
 };
 use rayon::prelude::*;
 use sim_compiler::{
@@ -31,7 +32,7 @@ pub(crate) const POISON: u32 = 0x7fc0_dead;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     binding: u32,
-    /// Words per agent.
+    /// Words per agent, or per world or unit.
     words: u64,
     /// Bytes before it, and bytes to its end.
     start: u64,
@@ -41,21 +42,22 @@ struct Part {
 /// The parts for a number of agents, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Inputs, states and outputs of the worlds.
+    /// Inputs, states, outputs and samples of the worlds or units.
     worlds: Part,
-    /// Agents of a world.
+    /// Agents of a world or a unit.
     members: u32,
+    steps: u32,
     progress: Part,
     outputs: Part,
     states: Part,
 }
 
 impl Layout {
-    /// The parts for agents in worlds of `members` agents.
-    pub(crate) fn new(manifest: &Manifest, agents: u32, members: u32) -> Layout {
+    /// The parts for agents in worlds of `members` agents, in runs of so many steps.
+    pub(crate) fn new(manifest: &Manifest, agents: u32, members: u32, steps: u32) -> Layout {
         let mut end = HEADER_BYTES;
-        let mut part = |binding, words: u32, count: u32| {
-            let (start, words) = (end.next_multiple_of(ALIGNMENT), u64::from(words));
+        let mut part = |binding, words: u64, count: u32| {
+            let start = end.next_multiple_of(ALIGNMENT);
             end = start + u64::from(count) * words * WORD_BYTES;
             Part {
                 binding,
@@ -64,22 +66,26 @@ impl Layout {
                 end,
             }
         };
-        let world = manifest.world.as_ref();
-        let (binding, words) = world.map_or((0, 0), |it| (it.binding, it.rows.words()));
+        let worlds = agents.div_ceil(members);
         Layout {
-            worlds: part(binding, words, agents / members),
+            worlds: part(
+                manifest.worlds_binding(),
+                manifest.world_words(steps),
+                worlds,
+            ),
             members,
+            steps,
             progress: part(binding::PROGRESS, 1, agents),
-            outputs: part(binding::OUTPUTS, manifest.output_words, agents),
-            states: part(binding::STATES, manifest.state_words, agents),
+            outputs: part(binding::OUTPUTS, manifest.result_words(steps), agents),
+            states: part(binding::STATES, manifest.state_words.into(), agents),
         }
     }
 
     /// The agents that fit a buffer of `bytes` bytes.
-    pub(crate) fn most_agents(manifest: &Manifest, bytes: u64) -> u64 {
-        let words = 1 + u64::from(manifest.output_words) + u64::from(manifest.state_words);
+    pub(crate) fn most_agents(manifest: &Manifest, steps: u32, bytes: u64) -> u64 {
+        let words = 1 + manifest.result_words(steps) + u64::from(manifest.state_words);
         // A world may have one agent.
-        let words = words + u64::from(manifest.world_rows().words());
+        let words = words + manifest.world_words(steps);
         // The header, and the padding after each of four parts.
         bytes.saturating_sub(5 * ALIGNMENT) / (words * WORD_BYTES)
     }
@@ -139,7 +145,7 @@ impl Layout {
         if width == 0 {
             return Ok(());
         }
-        let [first, count] = [chunk.first, chunk.count].map(|it| (it / self.members) as usize);
+        let (first, count) = self.worlds_of(chunk);
         let rows = &launch.world_inputs[first * width..][..count * width];
         let columns = (0..width).flat_map(|word| rows.iter().skip(word).step_by(width));
         let columns: Vec<u32> = columns.copied().collect();
@@ -160,22 +166,55 @@ impl Layout {
         raw: &mut RawResults,
     ) {
         let rows = manifest.world_rows();
-        if rows.words() == 0 {
+        if self.worlds.words == 0 {
             return;
         }
-        let [first, count] = [chunk.first, chunk.count].map(|it| (it / self.members) as usize);
+        let (first, count) = self.worlds_of(chunk);
         let words = &words[(self.worlds.start / WORD_BYTES) as usize..];
         let take = |before: u32, fields: &[Field], columns: &mut [Vec<u32>]| {
             for (field, column) in fields.iter().zip(columns) {
                 let width = field.words() as usize;
                 let column = &mut column[first * width..][..count * width];
-                readback::transpose(field, &words[before as usize * count..], count, column);
+                let words = &words[(before + field.word) as usize * count..];
+                readback::transpose(width, words, count, column);
             }
         };
         let outputs = rows.input_words + rows.state_words;
         take(outputs, &rows.outputs, &mut raw.world_outputs);
         if let Some(columns) = &mut raw.world_states {
             take(rows.input_words, &rows.states, columns);
+        }
+        let before = rows.words() as usize * count;
+        self.copy_samples(manifest, false, &words[before..], (first, count), raw);
+    }
+
+    /// The first world or unit of a chunk, and their number.
+    fn worlds_of(&self, chunk: Chunk) -> (usize, usize) {
+        let count = chunk.count.div_ceil(self.members);
+        ((chunk.first / self.members) as usize, count as usize)
+    }
+
+    /// Copies the samples of agents, or of worlds or units: rows `first..first + count` of each sample.
+    fn copy_samples(
+        &self,
+        manifest: &Manifest,
+        of_agents: bool,
+        words: &[u32],
+        (first, count): (usize, usize),
+        raw: &mut RawResults,
+    ) {
+        for (series, stored) in manifest.series.iter().zip(&mut raw.series) {
+            let places = Places::of(manifest, series, self.steps);
+            if places.of_agents != of_agents {
+                continue;
+            }
+            let row = stored.len() / places.samples;
+            let width = places.width;
+            for (sample, stored) in stored.chunks_exact_mut(row).enumerate() {
+                let words = &words[places.word(sample) * count..][..width * count];
+                let rows = &mut stored[first * width..][..count * width];
+                readback::transpose(width, words, count, rows);
+            }
         }
     }
 
@@ -205,13 +244,16 @@ impl Layout {
             for (field, rows) in fields.iter().zip(rows) {
                 let width = field.words() as usize;
                 let rows = &mut rows[first * width..][..count * width];
-                readback::transpose(field, words_of(part), count, rows);
+                let words = &words_of(part)[field.word as usize * count..];
+                readback::transpose(width, words, count, rows);
             }
         };
         take(self.outputs, &manifest.outputs, &mut raw.outputs);
         if let Some(rows) = &mut raw.states {
             take(self.states, &manifest.states, rows);
         }
+        let samples = &words_of(self.outputs)[manifest.output_words as usize * count..];
+        self.copy_samples(manifest, true, samples, (first, count), raw);
         Ok(())
     }
 }
@@ -273,7 +315,7 @@ mod tests {
             1\n}\n";
         let manifest = sim_compiler::compile(source).expect("compiles").manifest;
         for agents in [1, 63, 64, 65, 100_000] {
-            let layout = Layout::new(&manifest, agents, 1);
+            let layout = Layout::new(&manifest, agents, 1, 3);
             let mut end = HEADER_BYTES;
             for Part {
                 start, end: last, ..
@@ -290,8 +332,8 @@ mod tests {
             assert_eq!(end, layout.bytes());
             assert!(layout.outputs.end < layout.bytes_back(Keep::ALL));
             assert_eq!(layout.bytes_back(Keep::ALL), layout.bytes());
-            let most = Layout::most_agents(&manifest, layout.bytes()) as u32;
-            assert!(Layout::new(&manifest, most, 1).bytes() <= layout.bytes());
+            let most = Layout::most_agents(&manifest, 3, layout.bytes()) as u32;
+            assert!(Layout::new(&manifest, most, 1, 3).bytes() <= layout.bytes());
         }
     }
 

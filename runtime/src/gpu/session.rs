@@ -68,14 +68,14 @@ impl Session {
             directory: directory.to_owned(),
             key,
         });
-        let most_agents = buffer_set::most_agents(&open, &artifact.manifest)?;
+        buffer_set::most_agents(&open, &artifact.manifest, launch.steps)?;
         let asked = tuning.max_agents_per_chunk.unwrap_or(u32::MAX).max(1);
         let mut session = Box::new(Session {
             artifact,
             cache,
             kernels: Vec::new(),
             chosen_for: None,
-            pool: BufferPool::new(most_agents.min(asked)),
+            pool: BufferPool::new(asked),
             tuning,
             open,
         });
@@ -129,11 +129,18 @@ impl Session {
             && bytes >= REDUCED_BYTES
             && bytes >= REDUCED_RATIO * reduce::report_bytes(fields);
         // States are read back by the same copy as the outputs.
-        agents <= self.pool.most_agents
+        agents <= self.most_agents(launch)
+            && manifest.record_words(0) == 0
             && !keep.outputs
             && !keep.states
             && self.tuning.reduce.unwrap_or(pays)
             && reduce::is_possible(&self.open.limits, fields, agents)
+    }
+
+    /// The most agents of one chunk of a launch; 0 if there is no room for any.
+    fn most_agents(&self, launch: &Launch) -> u32 {
+        let most = buffer_set::most_agents(&self.open, &self.artifact.manifest, launch.steps);
+        most.unwrap_or(0).min(self.pool.most_agents)
     }
 
     /// Starts a batch, which the caller drives.
@@ -141,9 +148,12 @@ impl Session {
         let launch = (batch.complete_launch)(0)?;
         self.choose(&launch)?;
         let reduces = self.reduces(&launch, batch.keep);
+        let manifest = &self.artifact.manifest;
+        let most_agents = buffer_set::most_agents(&self.open, manifest, launch.steps)?;
         let resources = Resources {
             open: &self.open,
-            manifest: &self.artifact.manifest,
+            manifest,
+            most_agents,
             kernel: &mut self.kernels[0],
             pool: &mut self.pool,
             reduces,
@@ -168,10 +178,11 @@ impl Executor for Session {
             return need;
         }
         need.results(manifest, keep, held);
-        let most = self.pool.most_agents;
+        need.series(manifest, launch.steps, launch.worlds(), held);
+        let most = self.most_agents(launch);
         let (workgroup, members) = (manifest.workgroup_size, launch.members);
         let agents = chunk::chunk_agents(launch.agents, most, workgroup, members);
-        let layout = Layout::new(manifest, agents, members);
+        let layout = Layout::new(manifest, agents, members, launch.steps);
         let mut staged = layout.bytes_back(keep.with_outputs());
         if !self.open.adapter.kind.is_gpu() {
             staged += layout.bytes();

@@ -164,7 +164,10 @@ impl Reports<'_> {
             first_agent: launch.first_agent,
             population: launch.population,
             steps: launch.steps,
-            worlds: launch.worlds(),
+            worlds: match self.simulation.manifest().world {
+                Some(_) => launch.worlds(),
+                None => launch.agents,
+            },
             seed: self.variations[number].seed.unwrap_or(launch.seed),
             compile_seconds: self.simulation.compile_seconds,
             setup_seconds: self.setup_seconds,

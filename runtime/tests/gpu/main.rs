@@ -6,6 +6,7 @@ mod batch;
 mod launch;
 mod reduced;
 mod runs;
+mod series;
 mod telemetry;
 mod walk;
 mod worlds;

@@ -75,6 +75,8 @@ fn manifest(inner_iterations: Option<u64>) -> Manifest {
             field("wheel", Scalar::U32, &[], 1),
         ],
         world: None,
+        samplings: Vec::new(),
+        series: Vec::new(),
         outputs: vec![
             field("end", Scalar::F32, &[], 0),
             vector(field("trail", Scalar::F32, &[], 1), 3),

@@ -16,7 +16,9 @@ impl Checker<'_> {
             return Some("the body of `integrate`");
         }
         match self.place {
-            Place::Constant | Place::InputDefault | Place::Output => Some(self.place_name()),
+            Place::Constant | Place::InputDefault | Place::Output | Place::Sample => {
+                Some(self.place_name())
+            }
             Place::InputDraw
             | Place::StateInit
             | Place::Init

@@ -91,7 +91,13 @@ impl Checker<'_> {
         Ok(self.node(ExprKind::Fold(fold, Box::new(comprehension)), result, span))
     }
 
-    fn fold_type(&mut self, fold: Fold, element: &Type, callee: &str, id: ExprId) -> Checked<Type> {
+    pub(in crate::check) fn fold_type(
+        &mut self,
+        fold: Fold,
+        element: &Type,
+        callee: &str,
+        id: ExprId,
+    ) -> Checked<Type> {
         if let Some(reported) = element.error() {
             return Err(reported);
         }

@@ -202,7 +202,12 @@ impl Checker<'_> {
                     name, "a state", place, span,
                 )));
             }
-            Place::StateInit | Place::Init | Place::Step | Place::Finish | Place::Output => {}
+            Place::StateInit
+            | Place::Init
+            | Place::Step
+            | Place::Finish
+            | Place::Output
+            | Place::Sample => {}
         }
         match self.model.states.get(id.0 as usize) {
             Some(state) => {

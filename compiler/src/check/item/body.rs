@@ -143,17 +143,19 @@ impl Checker<'_> {
         }
     }
 
-    /// `output x` and `world output x` are short for a state of that name.
-    fn state_of_output(&mut self, owner: Owner, name: &ast::Name) -> Checked<()> {
+    /// `output x` and `world output x` are short for a state of that name; so are `record x` and `world
+    /// observe x`. `word` is what stands before the name.
+    pub(super) fn state_of_output(
+        &mut self,
+        owner: Owner,
+        word: &str,
+        name: &ast::Name,
+    ) -> Checked<()> {
         let text = name.text.as_str();
         let state = match self.globals.get(text) {
             Some((Global::Broken(reported), _)) => return Err(*reported),
             Some((Global::State(id), _)) => self.model.states.get(id.0 as usize),
             _ => None,
-        };
-        let word = match owner {
-            Owner::World => "world output",
-            Owner::Agent => "output",
         };
         let fold = format!("mean(for other in world: other.{text})");
         let (what, value) = match (owner, state.map(|state| state.owner)) {
@@ -184,14 +186,14 @@ impl Checker<'_> {
             let value = match value {
                 Some(value) => value,
                 None => {
-                    if self.state_of_output(owner(item), name).is_err() {
+                    let word = match owner(item) {
+                        Owner::World => "world output",
+                        Owner::Agent => "output",
+                    };
+                    if self.state_of_output(owner(item), word, name).is_err() {
                         continue;
                     }
-                    own = ast::Expr {
-                        kind: ast::ExprKind::Name(name.text.clone()),
-                        span: name.span,
-                        depth: 1,
-                    };
+                    own = named(name);
                     &own
                 }
             };
@@ -209,6 +211,15 @@ impl Checker<'_> {
                 span: name.span,
             });
         }
+    }
+}
+
+/// A name as an expression.
+pub(super) fn named(name: &ast::Name) -> ast::Expr {
+    ast::Expr {
+        kind: ast::ExprKind::Name(name.text.clone()),
+        span: name.span,
+        depth: 1,
     }
 }
 

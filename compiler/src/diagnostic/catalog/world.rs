@@ -6,7 +6,8 @@ use crate::{diagnostic::Diagnostic, span::Span};
 catalog! {
     /// `world` where the agents of a world cannot be read.
     ///
-    /// `for other in world` and `world[k]` are legal in `step`, `finish`, `output` and world code. Initial
+    /// `for other in world` and `world[k]` are legal in `step`, `finish`, `output` and world code. What `record`
+    /// and `observe` sample of an agent is read of that agent alone. Initial
     /// values and `init` come before there are agents to read; a function and the body of `integrate` get
     /// what they need from outside.
     E0450 no_world_here(place: &str, help: &str, span: Span) {
@@ -64,11 +65,11 @@ catalog! {
 
     /// `world` before a declaration that it cannot make one of the world.
     ///
-    /// `world input`, `world state`, `world output` and `world step` are one per world; the others are not
-    /// one per agent either, or have no counterpart. Alone, `world 1_000` says how many agents a world has.
+    /// `world input`, `world state`, `world output`, `world observe` and `world step` are one per world; the
+    /// others are not one per agent either, or have no counterpart: what is recorded is a value of each agent. Alone, `world 1_000` says how many agents a world has.
     E0456 not_of_world(word: &str, span: Span) {
         Diagnostic::new(format!("there is no `world {word}`"))
-            .at(span, "`world` stands before `input`, `state`, `output`, `step` or a number")
+            .at(span, "`world` stands before `input`, `state`, `output`, `observe`, `step` or a number")
     }
 
     /// An array with an element for each agent of the world.
@@ -87,6 +88,38 @@ catalog! {
         Diagnostic::new(format!("`{name}` draws in an element of a fold over the world"))
             .at(span, "world code makes no draw per agent")
             .help("let the agents draw, in `step`, into a state of theirs")
+    }
+
+    /// `observe` without a fold.
+    ///
+    /// `observe` keeps a value of the whole population: one of the folds `mean sum min max var sd count any
+    /// all quantiles histogram` of a value that each agent has. `record` keeps the value of each agent.
+    E0460 observe_without_fold(name: &str, span: Span) {
+        Diagnostic::new(format!("`observe {name}` needs a fold of what the agents have"))
+            .at(span, "a value of each agent")
+            .help("write `mean(…)`, `sum`, `min`, `max`, `var`, `sd`, `count`, `any`, `all`, `quantiles` or \
+                `histogram`; or `record` it, for each agent")
+    }
+
+    /// A fold of a comprehension, observed of the population.
+    ///
+    /// `observe m = mean(x)` already takes the mean over all agents: it needs no `for`.
+    E0461 observe_of_comprehension(fold: &str, span: Span) {
+        Diagnostic::new(format!("`{fold}` of agents needs no `for`")).at(span, "a comprehension")
+            .help(format!("write `{fold}(x)`: it is taken over all agents"))
+    }
+
+    /// A fraction of `quantiles` that is none.
+    E0462 bad_quantile(value: f64, span: Span) {
+        Diagnostic::new(format!("there is no quantile {value}")).at(span, "must be 0 to 1")
+    }
+
+    /// Bins of `histogram` that cannot be.
+    ///
+    /// `histogram(x, low, high, n)` counts the values in n equal bins from low to high.
+    E0463 bad_bins(what: &str, span: Span) {
+        Diagnostic::new("these bins cannot be").at(span, what)
+            .help("`histogram(x, low, high, n)` has n equal bins, 1 to 65,536, from low to a greater high")
     }
 
     /// A statement that only an agent can execute, in world code.

@@ -145,7 +145,7 @@ impl Writer<'_> {
             (
                 3,
                 "outputs",
-                manifest.outputs.is_empty(),
+                manifest.outputs.is_empty() && manifest.record_words(0) == 0,
                 self.floats.outputs,
             ),
             (4, "progress", false, false),

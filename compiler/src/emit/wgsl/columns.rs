@@ -76,11 +76,34 @@ impl Writer<'_> {
         let (columns, first) = self.columns_of(id);
         let (word, dynamic) = (first + var.word, self.usage.dynamic[id]);
         let lane_stride = self.layout.part(self.program, id).unwrap_or(0);
-        let at = |word, index| Place {
+        let row = match var.kind {
+            VarKind::Record | VarKind::WorldRecord => Some(self.own.sample_row.clone()),
+            VarKind::Constant
+            | VarKind::Param
+            | VarKind::Data
+            | VarKind::Input
+            | VarKind::State
+            | VarKind::Output
+            | VarKind::WorldInput
+            | VarKind::WorldState
+            | VarKind::WorldOutput
+            | VarKind::Let
+            | VarKind::Local
+            | VarKind::Index
+            | VarKind::Argument => None,
+        };
+        let at = |word, index: Option<(u32, String)>| Place {
             columns,
             word,
             lane_stride,
-            index,
+            index: match (&row, index) {
+                (None, index) => index,
+                (Some(row), None) => Some((1, row.clone())),
+                (Some(row), Some((1, index))) => Some((1, format!("{row} + {index}"))),
+                (Some(row), Some((words, index))) => {
+                    Some((1, format!("{row} + {words}u * {index}")))
+                }
+            },
         };
         let count = match var.len {
             Len::One => return write(self, at(word, None), ""),
@@ -129,7 +152,8 @@ impl Writer<'_> {
                     _ => format!("{words}u * {index}"),
                 };
                 match (word, words) {
-                    (0, 1) => scaled,
+                    (0, 1) if !index.contains(' ') => scaled,
+                    (0, 1) => format!("({scaled})"),
                     (0, _) => format!("({scaled})"),
                     _ => format!("({word}u + {scaled})"),
                 }
@@ -181,7 +205,9 @@ impl Writer<'_> {
             VarKind::WorldInput => (Columns::Worlds, 0),
             VarKind::WorldState => (Columns::Worlds, rows.input_words),
             VarKind::WorldOutput => (Columns::Worlds, rows.input_words + rows.state_words),
+            VarKind::WorldRecord => (Columns::Worlds, 0),
             VarKind::Output
+            | VarKind::Record
             | VarKind::Constant
             | VarKind::Param
             | VarKind::Data

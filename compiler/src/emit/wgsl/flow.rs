@@ -228,6 +228,8 @@ impl Writer<'_> {
             | VarKind::WorldInput
             | VarKind::WorldState
             | VarKind::WorldOutput
+            | VarKind::Record
+            | VarKind::WorldRecord
             | VarKind::Local => self.usage.assigned[var] == 0,
             VarKind::Constant | VarKind::Data => false,
         }

@@ -70,6 +70,8 @@ impl Writer<'_> {
             | VarKind::WorldInput
             | VarKind::WorldState
             | VarKind::WorldOutput
+            | VarKind::Record
+            | VarKind::WorldRecord
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index

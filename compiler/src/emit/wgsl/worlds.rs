@@ -45,7 +45,7 @@ pub(super) struct WorldNames {
     /// The functions that combine.
     functions: Vec<(LaneOp, Type, String)>,
     /// The published states that may have been read since the last barrier.
-    read: Vec<VarId>,
+    pub(super) read: Vec<VarId>,
 }
 
 impl<'a> Writer<'a> {
@@ -92,13 +92,8 @@ impl<'a> Writer<'a> {
             return;
         };
         let program = self.program;
-        if let Some(world) = self
-            .manifest
-            .world
-            .as_ref()
-            .filter(|world| world.rows.words() > 0)
-        {
-            let (binding, name) = (world.binding, &self.own.world.buffer);
+        if self.manifest.world_words(0) > 0 {
+            let (binding, name) = (self.manifest.worlds_binding(), &self.own.world.buffer);
             let line = format!(
                 "@group(0) @binding({binding}) var<storage, read_write> {name}: array<u32>;"
             );
@@ -178,6 +173,23 @@ impl<'a> Writer<'a> {
                 own.left
             ),
         ];
+        if self.manifest.world.is_none() {
+            // A unit, of which the last one may have fewer agents. There is one per workgroup.
+            lines = vec![
+                format!("let {count} = (run.agents + {}u) / {members}u;", members - 1),
+                format!("let {world} = {which};"),
+                "// All invocations come to the barriers: those beyond the last agent do as it does, and \
+                 store nothing."
+                    .to_owned(),
+                format!("let {number} = {world} * {members}u + {index};"),
+                format!("let {is_agent} = {number} < run.agents;"),
+                format!("let {member} = i32({index});"),
+                format!("let {slot} = min({number}, run.agents - 1u);"),
+                format!("{} = {index};", own.place),
+                format!("{} = 0u;", own.first),
+                format!("{} = max(run.agents, {number}) - {number};", own.left),
+            ];
+        }
         if worlds > 1 {
             lines.insert(2, several);
         }
@@ -241,6 +253,7 @@ impl<'a> Writer<'a> {
     /// Writes the time loop: in each step the phases in order.
     pub(super) fn world_time_loop(&mut self) {
         self.blank();
+        self.first_samples();
         let program = self.program;
         let t = self.own.step.clone();
         let looped = format!("for (var {t} = run.first_step; {t} < run.end_step; {t}++) {{");
@@ -255,13 +268,14 @@ impl<'a> Writer<'a> {
         self.keys(1, &format!("u32({t})"));
         // What the last phase of a step reads, the first one of the next step may publish.
         let reads = program.phases.iter().map(|phase| published(program, phase));
-        self.own.world.read = reads
-            .rev()
-            .find(|vars| !vars.is_empty())
-            .unwrap_or_default();
+        let last = reads.rev().find(|vars| !vars.is_empty());
+        let sampled = program.samples.iter();
+        let sampled = sampled.flat_map(|sample| published(program, &sample.body));
+        self.own.world.read = last.into_iter().flatten().chain(sampled).collect();
         for phase in &program.phases {
             self.phase(phase, true);
         }
+        self.samples();
         self.names.leave();
         self.close("}");
     }
@@ -317,7 +331,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Lets the agents of the world read the states that a block reads of others.
-    fn publish(&mut self, block: &Block) {
+    pub(super) fn publish(&mut self, block: &Block) {
         let program = self.program;
         let vars = published(program, block);
         if vars.is_empty() {

@@ -44,7 +44,8 @@ pub fn inner_iterations(program: &Program) -> Option<u64> {
     };
     let ends = program.ends.iter().map(|phase| &phase.body);
     let once = sum(&mut [&program.init, &program.finish].into_iter().chain(ends))?;
-    let step = program.phases.iter().map(|phase| &phase.body);
+    let sampled = program.samples.iter().map(|sample| &sample.body);
+    let step = (program.phases.iter().map(|phase| &phase.body)).chain(sampled);
     // In kernels of worlds, a loop of one iteration is what `stop` leaves.
     let stops = |block: &&Vec<Stmt>| any_statement(block, &|stmt| matches!(stmt, Stmt::Stop));
     let left = match program.knows_worlds() {

@@ -52,7 +52,8 @@ pub fn cost(program: &Program, generator: Generator) -> Option<Cost> {
     let sum = |sum: Option<Operations>, found: &Block| Some(sum? + block(found)?);
     let ends = program.ends.iter().map(|phase| &phase.body);
     let once = [&program.init, &program.prologue, &program.finish];
-    let step = program.phases.iter().map(|phase| &phase.body);
+    let sampled = program.samples.iter().map(|sample| &sample.body);
+    let step = (program.phases.iter().map(|phase| &phase.body)).chain(sampled);
     Some(Cost {
         once: (once.into_iter().chain(ends)).fold(Some(Operations::default()), sum)?,
         step: step.fold(Some(Operations::default()), sum)?,

@@ -46,11 +46,19 @@ pub(super) struct Lane<'a, F> {
     pub(super) others: Arc<Vec<Value>>,
     /// Is the run cancelled?
     pub(super) cancelled: Option<F>,
+    /// Is the agent alone in its world, or in its unit?
+    alone: bool,
     iterations: u32,
 }
 
 impl<'a, F: Fn() -> bool> Lane<'a, F> {
-    pub(super) fn new(interpreter: &'a Interpreter<'a>, number: u32, cancelled: F) -> Self {
+    /// A lane of an agent; one that combines no values with others is `alone`.
+    pub(super) fn new(
+        interpreter: &'a Interpreter<'a>,
+        number: u32,
+        alone: bool,
+        cancelled: F,
+    ) -> Self {
         let Interpreter {
             program,
             values,
@@ -71,6 +79,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             world_step_key: Key::default(),
             others: Arc::default(),
             cancelled: Some(cancelled),
+            alone,
             iterations: 0,
         };
         lane.load(&program.params, values.uniform);
@@ -240,8 +249,8 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
                 let value = self.other(*var, index, member);
                 self.stack.push(value);
             }
-            // An agent that is alone in its world: the value is its own.
-            Expr::AcrossWorld { .. } if self.launch.members == 1 => {}
+            // The value is the agent's own.
+            Expr::AcrossWorld { .. } if self.alone => {}
             Expr::AcrossWorld { .. } => {
                 panic!("internal error: agents are combined where each goes its own way")
             }

@@ -18,7 +18,7 @@ pub struct WorldRows<'a> {
     pub inputs: &'a [u32],
     /// The states of the agents.
     pub states: &'a mut [u32],
-    /// The outputs of the agents.
+    /// The outputs of the agents, and behind an agent's outputs its samples.
     pub outputs: &'a mut [u32],
     /// The progress of each agent.
     pub progress: &'a mut [Progress],
@@ -26,7 +26,7 @@ pub struct WorldRows<'a> {
     pub world_inputs: &'a [u32],
     /// The states of the world.
     pub world_states: &'a mut [u32],
-    /// The outputs of the world.
+    /// The outputs of the world, and behind them its samples.
     pub world_outputs: &'a mut [u32],
 }
 
@@ -60,7 +60,11 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
     ) -> Result<(), Fault> {
         let program = self.interpreter.program;
         self.begin(world, steps.start == 0, rows)?;
-        let busy = (program.phases.iter()).any(|phase| phase.owner == Owner::World);
+        let busy = !program.samples.is_empty()
+            || (program.phases.iter()).any(|phase| phase.owner == Owner::World);
+        if steps.start == 0 {
+            self.samples(0, rows)?;
+        }
         for step in steps.clone() {
             for (agent, progress) in self.agents.lanes.iter_mut().zip(&mut *rows.progress) {
                 agent.begin_step(step).ok_or(Fault::Cancelled)?;
@@ -72,6 +76,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
             for phase in &program.phases {
                 self.phase(phase, step, true)?;
             }
+            self.samples(step + 1, rows)?;
             for (stopped, progress) in self.stopped.iter().zip(&mut *rows.progress) {
                 progress.stopped = *stopped;
             }
@@ -129,6 +134,35 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
             );
         }
         self.agents.lanes[0].store(&program.world_outputs, rows.world_outputs);
+        Ok(())
+    }
+
+    /// Takes the samples that are due after so many steps.
+    fn samples(&mut self, done: u32, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
+        let program = self.interpreter.program;
+        let outputs = rows.outputs.len() / self.stopped.len();
+        let mut first = program.row_words(&program.outputs) as usize;
+        let mut world_first = program.row_words(&program.world_outputs) as usize;
+        for sample in &program.samples {
+            let [words, world_words] = [&sample.records, &sample.world_records]
+                .map(|list| program.row_words(list) as usize);
+            if done.is_multiple_of(sample.every) {
+                self.publish();
+                self.agents.section(&sample.body, done)?;
+                let at = (done / sample.every) as usize;
+                for (row, agent) in (rows.outputs.chunks_mut(outputs.max(1)))
+                    .zip(&mut self.agents.lanes)
+                    .filter(|_| words > 0)
+                {
+                    agent.store(&sample.records, &mut row[first + at * words..]);
+                }
+                let row = &mut rows.world_outputs[world_first + at * world_words..];
+                self.agents.lanes[0].store(&sample.world_records, row);
+            }
+            let samples = (self.interpreter.values.steps / sample.every) as usize + 1;
+            first += samples * words;
+            world_first += samples * world_words;
+        }
         Ok(())
     }
 

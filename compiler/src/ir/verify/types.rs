@@ -175,7 +175,7 @@ impl Verifier<'_> {
             "a place in the world that is no i32",
         )?;
         let fine = match self.section {
-            Section::Phase(_) | Section::End(_) | Section::Finish => true,
+            Section::Phase(_) | Section::End(_) | Section::Sample(_) | Section::Finish => true,
             Section::Function(_) | Section::InputDefault(_) | Section::Init | Section::Prologue => {
                 false
             }
@@ -191,7 +191,7 @@ impl Verifier<'_> {
             | Section::End(_)
             | Section::Finish
             | Section::InputDefault(_) => true,
-            Section::Prologue | Section::Function(_) => false,
+            Section::Prologue | Section::Sample(_) | Section::Function(_) => false,
         };
         self.require(fine, "a draw where nothing may be drawn")?;
         let own = self.program.owner(self.section) == Owner::Agent;
@@ -213,6 +213,7 @@ impl Verifier<'_> {
                 | Section::Prologue
                 | Section::Phase(_)
                 | Section::End(_)
+                | Section::Sample(_)
                 | Section::Finish => true,
                 Section::Function(_) => false,
                 Section::InputDefault(_) => self.own_input(var),
@@ -222,11 +223,13 @@ impl Verifier<'_> {
                 | Section::Prologue
                 | Section::Phase(_)
                 | Section::End(_)
+                | Section::Sample(_)
                 | Section::Finish => true,
                 Section::Function(_) | Section::InputDefault(_) => false,
             },
             VarKind::Output => self.section == Section::Finish,
             VarKind::WorldOutput => matches!(self.section, Section::End(_)),
+            VarKind::Record | VarKind::WorldRecord => matches!(self.section, Section::Sample(_)),
             VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument => {
                 self.in_scope[var]
             }
@@ -313,6 +316,7 @@ impl Verifier<'_> {
             | Section::Prologue
             | Section::Phase(_)
             | Section::End(_)
+            | Section::Sample(_)
             | Section::Finish
             | Section::InputDefault(_) => true,
         };

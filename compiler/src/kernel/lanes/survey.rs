@@ -383,7 +383,9 @@ impl Walk<'_> {
             | VarKind::State
             | VarKind::Output
             | VarKind::WorldState
-            | VarKind::WorldOutput => {}
+            | VarKind::WorldOutput
+            | VarKind::Record
+            | VarKind::WorldRecord => {}
             VarKind::WorldInput => return,
             VarKind::Data | VarKind::Input => {
                 let is_input = self.program[array].kind == VarKind::Input;

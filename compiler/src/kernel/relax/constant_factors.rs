@@ -56,6 +56,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
         | Section::Init
         | Section::Prologue
         | Section::End(_)
+        | Section::Sample(_)
         | Section::Finish => {}
     });
     factors.changed

@@ -41,7 +41,7 @@ pub(crate) fn run(program: &mut Program) -> u32 {
     let mut search = Search::new(program, Use::Pairs);
     program.each_section(|program, place, block| match place {
         // Functions with more than one division are not rewritten themselves.
-        Section::Function(_) | Section::InputDefault(_) => {}
+        Section::Function(_) | Section::InputDefault(_) | Section::Sample(_) => {}
         Section::Init
         | Section::Prologue
         | Section::Phase(_)

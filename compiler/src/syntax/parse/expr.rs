@@ -152,6 +152,10 @@ impl<'a> Grammar<'a> {
                     value
                 }
                 Some(Token::Bitcast) => inp.parse(&bitcast),
+                // Of agents, `var` is the variance.
+                Some(Token::Var) if self.script.tokens.get(at + 1) == Some(&Token::LeftParen) => {
+                    inp.parse(&call)
+                }
                 Some(token) if NAMES.has(token) => {
                     if self.script.tokens.get(at + 1) == Some(&Token::LeftParen) {
                         inp.parse(&call)
@@ -352,13 +356,13 @@ impl<'a> Grammar<'a> {
             })
     }
 
-    /// `f(a, b)` and `f(for i in a..b: e)`
+    /// `f(a, b)` and `f(for i in a..b: e)`; `var(x)` is one, too
     fn call(
         self,
         expr: Rule<'a, Expr>,
     ) -> impl Parser<'a, Tokens<'a>, (ExprKind, u32), Extra> + Clone + 'a {
         let callee = self
-            .one(NAMES)
+            .one(NAMES.or(TokenSet::of(&[Token::Var])))
             .map_with(move |_, extra| self.name_at(start(extra.span())));
         let list = expr
             .clone()

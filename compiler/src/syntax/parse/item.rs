@@ -39,6 +39,7 @@ impl<'a> Grammar<'a> {
         let count = self.count(expr.clone());
         let valued = self.valued(expr.clone(), ty.clone());
         let param = self.param(expr.clone(), ty.clone());
+        let series = self.series(expr.clone(), ty.clone());
         let input = self.input(expr, ty.clone());
         let shape = self.shape(ty.clone());
         let function = self.function(ty, block.clone());
@@ -54,6 +55,7 @@ impl<'a> Grammar<'a> {
                 Some(Token::Const | Token::State | Token::Output) => &valued,
                 Some(Token::Param) => &param,
                 Some(Token::Input) => &input,
+                Some(Token::Record | Token::Observe) => &series,
                 Some(Token::Data | Token::Struct | Token::Enum) => &shape,
                 Some(Token::Fn) => &function,
                 Some(Token::Init | Token::Step | Token::Finish) => &phase,
@@ -128,6 +130,30 @@ impl<'a> Grammar<'a> {
                 _ => ItemKind::State { name, ty, value },
             });
         choice((output, valued)).boxed()
+    }
+
+    /// `record x`, `record x: T = e every 5`, `observe m = mean(x) every 10`
+    fn series(self, expr: Rule<'a, Expr>, ty: Rule<'a, Type>) -> Rule<'a, ItemKind> {
+        self.one(TokenSet::of(&[Token::Record, Token::Observe]))
+            .then(self.name())
+            .then(self.after(Token::Colon, ty))
+            .then(self.after(Token::Assign, expr.clone()))
+            .then(self.after_word("every", expr))
+            .map(|((((word, name), ty), value), every)| match word {
+                Token::Record => ItemKind::Record {
+                    name,
+                    ty,
+                    value,
+                    every,
+                },
+                _ => ItemKind::Observe {
+                    name,
+                    ty,
+                    value,
+                    every,
+                },
+            })
+            .boxed()
     }
 
     /// `param beta: f32 = 0.3 in 0.0..1.0`

@@ -203,20 +203,7 @@ impl<'a> Grammar<'a> {
 
     /// `while c limit N { }`
     fn while_stmt(self, expr: Rule<'a, Expr>, block: Rule<'a, Block>) -> Rule<'a, StmtKind> {
-        let limit = custom(move |inp: &mut Reader<'a, '_>| {
-            let at = here(inp);
-            if inp.peek() == Some(Token::Ident) && self.text(at) == "limit" {
-                inp.skip();
-                return Ok(());
-            }
-            Err(Fault::unexpected(at, TokenSet::of(&[])))
-        });
-        let limit = limit.or_not();
-        let bound = expr.clone();
-        let limit = custom(move |inp: &mut Reader<'a, '_>| match inp.parse(limit)? {
-            Some(()) => inp.parse(&bound).map(Some),
-            None => Ok(None),
-        });
+        let limit = self.after_word("limit", expr.clone());
         self.token(Token::While)
             .ignore_then(self.header(expr.then(limit)))
             .then(block)

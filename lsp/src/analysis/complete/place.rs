@@ -220,7 +220,7 @@ impl Place {
             )
         );
         match kind {
-            Kind::Output | Kind::Field => false,
+            Kind::Output | Kind::Record | Kind::Observation | Kind::Field => false,
             Kind::Const | Kind::Variant | Kind::Enum | Kind::Struct => true,
             Kind::Index => true,
             Kind::Param => !constant,

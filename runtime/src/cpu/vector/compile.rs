@@ -21,8 +21,8 @@ use super::{
     isa::Isa,
     kernel::LANES,
     program::{
-        Default, Instruction, Known, Phase, Program, Published, Register, Rows, Slot, Stored,
-        Stream, Table, Target, World,
+        Default, Instruction, Known, Phase, Program, Published, Register, Rows, Sample, Slot,
+        Stored, Stream, Table, Target, World,
     },
 };
 use analysis::Analysis;
@@ -168,6 +168,9 @@ pub fn compile(
     let phases = (program.phases.iter())
         .map(|phase| compiler.phase(phase.owner, compiler.alive, phase))
         .collect();
+    let samples = (program.samples.iter())
+        .map(|sample| compiler.phase(Owner::World, None, &sample.body))
+        .collect();
     let ends = (program.ends.iter())
         .map(|phase| compiler.phase(phase.owner, None, phase))
         .collect();
@@ -177,6 +180,7 @@ pub fn compile(
         init,
         prologue,
         phases,
+        samples,
         ends,
         finish,
     })
@@ -188,6 +192,7 @@ struct Entries {
     init: Target,
     prologue: Target,
     phases: Vec<Phase>,
+    samples: Vec<Phase>,
     ends: Vec<Phase>,
     finish: Phase,
 }
@@ -296,7 +301,9 @@ impl<'p> Compiler<'p> {
             return Err(NotCompiled::TooLarge);
         }
         self.resolve_labels();
-        let mut after = entries.phases.iter().chain(&entries.ends);
+        let mut after = (entries.phases.iter())
+            .chain(&entries.samples)
+            .chain(&entries.ends);
         let first = after.next().unwrap_or(&entries.finish).entry;
         let hot = first as usize..entries.finish.entry as usize;
         let places =
@@ -317,6 +324,14 @@ impl<'p> Compiler<'p> {
             init: entries.init,
             prologue: entries.prologue,
             phases: entries.phases,
+            samples: (self.program.samples.iter().zip(entries.samples))
+                .map(|(sample, phase)| Sample {
+                    every: sample.every,
+                    phase,
+                    records: row(&sample.records),
+                    world_records: row(&sample.world_records),
+                })
+                .collect(),
             ends: entries.ends,
             finish: entries.finish,
             registers: places.count,
@@ -357,7 +372,9 @@ impl Entries {
         for default in &mut self.defaults {
             place(of, &mut default.inputs);
         }
-        let phases = self.phases.iter_mut().chain(&mut self.ends);
+        let phases = (self.phases.iter_mut())
+            .chain(&mut self.samples)
+            .chain(&mut self.ends);
         for phase in phases.chain([&mut self.finish]) {
             for read in &mut phase.reads {
                 read.register = of[read.register as usize];

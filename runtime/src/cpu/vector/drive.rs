@@ -78,6 +78,54 @@ impl<'a> Column<'a> {
     }
 }
 
+/// The samples of a series: `width` words of each agent, or of each world or unit.
+#[derive(Debug)]
+pub struct Samples<'a> {
+    /// The number of its sampling.
+    pub sampling: usize,
+    /// Is there a row per agent?
+    pub of_agents: bool,
+    /// The first word in a sample's row.
+    pub word: u32,
+    /// Words per row.
+    pub width: usize,
+    /// By sample: all words.
+    pub samples: Vec<&'a mut [u32]>,
+}
+
+impl<'a> Samples<'a> {
+    fn split_off(&mut self, rows: usize) -> Samples<'a> {
+        let width = self.width;
+        let split = |words: &mut &'a mut [u32]| {
+            let (now, rest) = std::mem::take(words).split_at_mut(rows * width);
+            *words = rest;
+            now
+        };
+        Samples {
+            samples: self.samples.iter_mut().map(split).collect(),
+            ..*self
+        }
+    }
+
+    /// Stores a sample of a group.
+    fn store(&mut self, group: &Group<'_>, program: &Program, number: usize) {
+        let sample = &program.samples[self.sampling];
+        let (width, words) = (self.width, &mut *self.samples[number]);
+        let range = self.word..self.word + width as u32;
+        let all = match self.of_agents {
+            true => &sample.records,
+            false => &sample.world_records,
+        };
+        for stored in all.iter().filter(|stored| range.contains(&stored.word)) {
+            let words = &mut words[(stored.word - self.word) as usize..];
+            match self.of_agents {
+                true => group.store(stored, words, width),
+                false => group.store_worlds(stored, words, width),
+            }
+        }
+    }
+}
+
 /// The destination of results; what is not kept is empty.
 #[derive(Debug, Default)]
 pub struct Results<'a> {
@@ -89,6 +137,8 @@ pub struct Results<'a> {
     pub world_outputs: Vec<Column<'a>>,
     /// The final states of the worlds.
     pub world_states: Vec<Column<'a>>,
+    /// What is sampled.
+    pub series: Vec<Samples<'a>>,
     /// The progress words, see [`crate::cpu::Progress::word`].
     pub progress: &'a mut [u32],
 }
@@ -99,14 +149,19 @@ impl<'a> Results<'a> {
         let split = |columns: &mut Vec<Column<'a>>, rows: usize| {
             columns.iter_mut().map(|it| it.split_off(rows)).collect()
         };
+        let worlds = agents.div_ceil(members);
+        let series = (self.series.iter_mut())
+            .map(|it| it.split_off(if it.of_agents { agents } else { worlds }))
+            .collect();
         let progress = std::mem::take(&mut self.progress);
         let (now, later) = progress.split_at_mut(agents.min(progress.len()));
         self.progress = later;
         Results {
             outputs: split(&mut self.outputs, agents),
             states: split(&mut self.states, agents),
-            world_outputs: split(&mut self.world_outputs, agents / members),
-            world_states: split(&mut self.world_states, agents / members),
+            world_outputs: split(&mut self.world_outputs, worlds),
+            world_states: split(&mut self.world_states, worlds),
+            series,
             progress: now,
         }
     }
@@ -226,7 +281,7 @@ impl<'a> Task<'a> {
             inputs: rows(&mut self.inputs, agents * job.input_words),
             world_inputs: rows(
                 &mut self.world_inputs,
-                agents / members * job.world_input_words,
+                agents.div_ceil(members) * job.world_input_words,
             ),
             results: self.results.split_off(agents, members),
         };
@@ -308,7 +363,13 @@ fn run_task(
         if !now.inputs.is_empty() {
             group.load(&given, now.inputs, job.input_words);
         }
-        group.run(0..job.values.steps)?;
+        group.run(0..job.values.steps, &mut |group, sampling, number| {
+            for samples in &mut now.results.series {
+                if samples.sampling == sampling {
+                    samples.store(group, program, number);
+                }
+            }
+        })?;
         now.results.store(group, program);
         see(group);
         control

@@ -10,7 +10,7 @@ use super::{
     program::{Known, Program, Register, Stored, Stream, Table},
 };
 use crate::cpu::{Cancelled, Control, Progress};
-pub use group::Group;
+pub use group::{Group, Take};
 use registers::Registers;
 use sim_compiler::random::{FIRST_WORLD, Generator};
 use std::sync::atomic::Ordering;

@@ -332,6 +332,19 @@ pub struct Phase {
     pub reads: Vec<Published>,
 }
 
+/// Values that are taken before the first step and after each of every so many.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Steps between two samples.
+    pub every: u32,
+    /// Computes them.
+    pub phase: Phase,
+    /// Those of each agent.
+    pub records: Vec<Stored>,
+    /// Those of each world or unit.
+    pub world_records: Vec<Stored>,
+}
+
 /// A compiled program.
 #[derive(Clone)]
 pub struct Program {
@@ -343,6 +356,8 @@ pub struct Program {
     pub(super) prologue: Target,
     /// The phases of a step, in order.
     pub(super) phases: Vec<Phase>,
+    /// What is sampled.
+    pub(super) samples: Vec<Sample>,
     /// The phases after the last step, before `finish`.
     pub(super) ends: Vec<Phase>,
     pub(super) finish: Phase,

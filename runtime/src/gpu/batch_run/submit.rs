@@ -74,7 +74,11 @@ impl BatchRun<'_> {
         let is_only = self.in_flight.is_empty();
         let mut most_runs = usize::MAX;
         loop {
-            let most = self.resources.pool.most_agents;
+            let most = self
+                .resources
+                .pool
+                .most_agents
+                .min(self.resources.most_agents);
             let Launch {
                 agents, members, ..
             } = **self.jobs.launch();
@@ -102,7 +106,10 @@ impl BatchRun<'_> {
             runs,
             agents,
             members: launch.members,
-            steps: if has_table { launch.steps } else { 0 },
+            steps: match has_table || !self.resources.manifest.samplings.is_empty() {
+                true => launch.steps,
+                false => 0,
+            },
             keep: Keep {
                 outputs: !(self.resources.reduces && is_whole),
                 states: self.batch.keep.states,
@@ -121,7 +128,7 @@ impl BatchRun<'_> {
         }
         let by_time = SHARED_TIME.as_secs_f64() / alone.as_secs_f64();
         let (open, manifest) = (self.resources.open, self.resources.manifest);
-        let bytes = Layout::new(manifest, agents, launch.members)
+        let bytes = Layout::new(manifest, agents, launch.members, launch.steps)
             .bytes_back(self.batch.keep.with_outputs())
             + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
         let by_memory = SHARED_BYTES / bytes.max(1);

@@ -192,7 +192,9 @@ pub(super) fn on_vectors(
         for (progress, &word) in group.progress_mut().zip(&agents.progress) {
             *progress = Progress::from_word(word);
         }
-        group.run(start..end).expect("nobody cancels");
+        group
+            .run(start..end, &mut |_, _, _| {})
+            .expect("nobody cancels");
         for stored in states {
             group.store(stored, &mut agents.states[stored.word as usize..], stride);
         }

@@ -34,7 +34,9 @@ impl Compiler<'_> {
             &program.world_states,
             &program.world_outputs,
         ];
-        let own: Vec<VarId> = lists.into_iter().flatten().copied().collect();
+        let samples =
+            (program.samples.iter()).flat_map(|sample| [&sample.records, &sample.world_records]);
+        let own: Vec<VarId> = (lists.into_iter().chain(samples).flatten().copied()).collect();
         let words: u64 = own.iter().map(|&var| u64::from(self.words(var))).sum();
         if words > u64::from(MOST_REGISTERS) {
             return Err(NotCompiled::TooLarge);

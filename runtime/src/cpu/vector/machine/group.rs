@@ -21,6 +21,9 @@ use std::ops::Range;
 /// Steps between two counts of the active lanes.
 const GATHER_EVERY: u32 = 8;
 
+/// Receives a group with a sample: the number of its sampling, and its own.
+pub type Take<'t> = dyn FnMut(&Group<'_>, usize, usize) + 't;
+
 /// Runs groups of agents of one launch, one after another.
 pub struct Group<'a> {
     program: &'a Program,
@@ -129,11 +132,12 @@ impl<'a> Group<'a> {
     }
 
     /// Runs the group over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with
-    /// the run. Inputs must be loaded, and states unless the range starts at 0.
+    /// the run. Inputs must be loaded, and states unless the range starts at 0. Calls `take` with each sample:
+    /// the number of its sampling, and its own.
     ///
     /// # Errors
     /// If the run was cancelled.
-    pub fn run(&mut self, steps: Range<u32>) -> Result<(), Cancelled> {
+    pub fn run(&mut self, steps: Range<u32>, take: &mut Take<'_>) -> Result<(), Cancelled> {
         let program = self.program;
         self.blocks[0].check_cancelled()?;
         if steps.start == 0 {
@@ -146,6 +150,9 @@ impl<'a> Group<'a> {
         }
         self.blocks.iter_mut().for_each(Machine::begin_steps);
         self.part(program.prologue, INIT_STEP)?;
+        if steps.start == 0 {
+            self.samples(0, take)?;
+        }
         for step in steps.clone() {
             if !self.goes_on(step) {
                 break;
@@ -155,6 +162,7 @@ impl<'a> Group<'a> {
             for phase in &program.phases {
                 self.phase(phase, step)?;
             }
+            self.samples(step + 1, take)?;
         }
         let ran = steps.len() as u32;
         self.blocks
@@ -179,7 +187,21 @@ impl<'a> Group<'a> {
         if !self.program.joint && step.is_multiple_of(GATHER_EVERY) {
             (self.blocks.iter_mut()).for_each(|block| block.gather_running(alive));
         }
-        self.program.has_world_phases() || self.blocks.iter().any(|block| block.any(alive))
+        self.program.has_world_phases()
+            || !self.program.samples.is_empty()
+            || self.blocks.iter().any(|block| block.any(alive))
+    }
+
+    /// Takes the samples that are due after so many steps.
+    fn samples(&mut self, done: u32, take: &mut Take<'_>) -> Result<(), Cancelled> {
+        let program = self.program;
+        for (number, sample) in program.samples.iter().enumerate() {
+            if done.is_multiple_of(sample.every) {
+                self.phase(&sample.phase, done)?;
+                take(self, number, (done / sample.every) as usize);
+            }
+        }
+        Ok(())
     }
 
     fn phase(&mut self, phase: &Phase, random_step: u32) -> Result<(), Cancelled> {
@@ -225,9 +247,21 @@ impl<'a> Group<'a> {
         for block in &self.blocks {
             words.extend_from_slice(&block.registers.0[from as usize].all()[..block.agents]);
         }
-        let worlds = words.len() / self.members;
-        space.resize(words.len(), 0);
-        tree(words, space, self.members);
+        let members = self.members;
+        let worlds = words.len().div_ceil(members);
+        // The last unit of a program without worlds may have fewer agents.
+        let mut last = words.split_off(words.len() / members * members);
+        space.resize(words.len().max(last.len()), 0);
+        if !words.is_empty() {
+            tree(words, space, members);
+        }
+        if !last.is_empty() {
+            let row = last.len();
+            space.resize(words.len().max(row), 0);
+            tree(&mut last, space, row);
+            words.truncate(worlds - 1);
+            words.push(last[0]);
+        }
         for block in &mut self.blocks {
             let lanes = &mut block.registers.0[to as usize].all_mut()[..block.all];
             for (world, lanes) in lanes.chunks_mut(self.members).enumerate() {

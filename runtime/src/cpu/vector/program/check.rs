@@ -48,7 +48,10 @@ impl Program {
     }
 
     fn check_entries(&self) {
-        let phases = self.phases.iter().chain(&self.ends).chain([&self.finish]);
+        let samples = self.samples.iter().map(|sample| &sample.phase);
+        let phases = (self.phases.iter().chain(samples))
+            .chain(&self.ends)
+            .chain([&self.finish]);
         for Phase { entry, reads, .. } in phases {
             self.target(*entry);
             for published in reads {
@@ -72,7 +75,9 @@ impl Program {
             &self.world_states,
             &self.world_outputs,
         ];
-        (lists.into_iter().chain(defaults).flatten())
+        let samples =
+            (self.samples.iter()).flat_map(|sample| [&sample.records, &sample.world_records]);
+        (lists.into_iter().chain(defaults).chain(samples).flatten())
             .for_each(|stored| self.written(stored.register));
         let world = self.world.iter();
         let streams = world.clone().map(|world| world.stream);

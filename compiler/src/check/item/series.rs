@@ -1,0 +1,360 @@
+//! What is sampled as the model runs: `record`, `observe`, `world observe`.
+
+use super::body::{named, owner};
+use crate::{
+    builtin::Fold,
+    check::{Checked, Checker, Place},
+    diagnostic::catalog,
+    hir::{Constant, ExprId, ExprKind, Series, Type},
+    ir::{self, Owner},
+    manifest::{MOST_STEPS, SeriesFold, SeriesOf},
+    span::Span,
+    syntax::ast,
+};
+use std::{collections::HashMap, rc::Rc};
+
+/// Most bins of a histogram.
+const MOST_BINS: i64 = 1 << 16;
+
+/// How the agents' values are combined: by a fold of the language, or by one that only samples have.
+enum Combined {
+    Fold(Fold, SeriesFold),
+    Moment(SeriesFold),
+    Quantiles,
+    Histogram,
+}
+
+impl Combined {
+    fn of(name: &str) -> Option<Combined> {
+        let fold = |fold| Some(Combined::Fold(Fold::of(name)?, fold));
+        match name {
+            "mean" => fold(SeriesFold::Mean),
+            "sum" => fold(SeriesFold::Sum),
+            "min" => fold(SeriesFold::Min),
+            "max" => fold(SeriesFold::Max),
+            "count" => fold(SeriesFold::Count),
+            "any" => fold(SeriesFold::Any),
+            "all" => fold(SeriesFold::All),
+            "var" => Some(Combined::Moment(SeriesFold::Var)),
+            "sd" => Some(Combined::Moment(SeriesFold::Sd)),
+            "quantiles" => Some(Combined::Quantiles),
+            "histogram" => Some(Combined::Histogram),
+            _ => None,
+        }
+    }
+}
+
+/// What a series has, besides its name.
+struct Sampled {
+    ty: Type,
+    of: SeriesOf,
+    value: ExprId,
+    fold: Option<SeriesFold>,
+}
+
+impl Checker<'_> {
+    pub(in crate::check) fn check_series(&mut self) {
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        for item in self.items() {
+            let (ast::ItemKind::Record {
+                name,
+                ty,
+                value,
+                every,
+            }
+            | ast::ItemKind::Observe {
+                name,
+                ty,
+                value,
+                every,
+            }) = &item.kind
+            else {
+                continue;
+            };
+            if let Some(first) = seen.insert(&name.text, name.span) {
+                self.report(catalog::names::duplicate_declaration(
+                    &name.text, name.span, first,
+                ));
+            }
+            let sampled = match item.kind {
+                ast::ItemKind::Record { .. } => self.recorded(name, ty.as_ref(), value.as_ref()),
+                _ => self.observed(owner(item), name, ty.as_ref(), value.as_ref()),
+            };
+            let every = every.as_ref().map_or(Ok(1), |every| self.every(every));
+            let (Ok(sampled), Ok(every)) = (sampled, every) else {
+                continue;
+            };
+            self.note_type(name.span, &sampled.ty);
+            self.model.series.push(Series {
+                name: name.text.clone(),
+                doc: item.doc.clone(),
+                ty: sampled.ty,
+                of: sampled.of,
+                every,
+                value: sampled.value,
+                fold: sampled.fold,
+                span: name.span,
+            });
+        }
+    }
+
+    /// The steps between two samples.
+    fn every(&mut self, every: &ast::Expr) -> Checked<u32> {
+        let count = self.scoped(|checker| checker.constant_int(every, "`every`"))?;
+        match u32::try_from(count) {
+            Ok(count @ 1..=MOST_STEPS) => Ok(count),
+            Ok(_) | Err(_) => {
+                let count = count.to_string();
+                let report = catalog::model::bad_count("every", &count, 1..=MOST_STEPS, every.span);
+                Err(self.report(report))
+            }
+        }
+    }
+
+    fn recorded(
+        &mut self,
+        name: &ast::Name,
+        ty: Option<&ast::Type>,
+        value: Option<&ast::Expr>,
+    ) -> Checked<Sampled> {
+        if value.is_none() {
+            self.state_of_output(Owner::Agent, "record", name)?;
+        }
+        self.kept(Owner::Agent, SeriesOf::Agents, name, ty, value)
+    }
+
+    /// A value that is kept as it is.
+    fn kept(
+        &mut self,
+        owner: Owner,
+        of: SeriesOf,
+        name: &ast::Name,
+        ty: Option<&ast::Type>,
+        value: Option<&ast::Expr>,
+    ) -> Checked<Sampled> {
+        let own = named(name);
+        let value = self.at_place_of(owner, Place::Sample, |checker| {
+            checker.typed_value(&name.text, ty, value.unwrap_or(&own))
+        });
+        let value = self.sound(value)?;
+        Ok(Sampled {
+            ty: self.ty(value).clone(),
+            of,
+            value,
+            fold: None,
+        })
+    }
+
+    fn observed(
+        &mut self,
+        owner: Owner,
+        name: &ast::Name,
+        ty: Option<&ast::Type>,
+        value: Option<&ast::Expr>,
+    ) -> Checked<Sampled> {
+        let of = match owner {
+            Owner::Agent => SeriesOf::Population,
+            Owner::World => SeriesOf::Worlds,
+        };
+        let Some(written) = value else {
+            return match owner {
+                Owner::Agent => {
+                    let report = catalog::world::observe_without_fold(&name.text, name.span);
+                    Err(self.report(report))
+                }
+                Owner::World => {
+                    self.state_of_output(owner, "world observe", name)?;
+                    self.kept(owner, of, name, ty, None)
+                }
+            };
+        };
+        if let ast::ExprKind::Call { callee, args } = &written.kind
+            && let Some(combined) = Combined::of(&callee.text)
+            && (owner == Owner::Agent || self.is_of_each(&combined, args))
+        {
+            return self.combined(of, combined, callee, args, ty, written.span);
+        }
+        match (owner, &written.kind) {
+            (Owner::World, _) => self.kept(owner, of, name, ty, value),
+            (Owner::Agent, ast::ExprKind::Fold { callee, .. }) => {
+                let report = catalog::world::observe_of_comprehension(&callee.text, written.span);
+                Err(self.report(report))
+            }
+            (Owner::Agent, _) => {
+                let report = catalog::world::observe_without_fold(&name.text, written.span);
+                Err(self.report(report))
+            }
+        }
+    }
+
+    /// In `world observe`: is it a fold of what each agent has, and no fold of an array of the world, nor the
+    /// lesser of two values?
+    fn is_of_each(&mut self, combined: &Combined, args: &[ast::Expr]) -> bool {
+        match (combined, args) {
+            (Combined::Fold(..), [only]) => match &only.kind {
+                ast::ExprKind::Array(_)
+                | ast::ExprKind::Repeat(..)
+                | ast::ExprKind::Comprehension(_) => false,
+                ast::ExprKind::Name(name) => !self.names_an_array(name),
+                _ => true,
+            },
+            (Combined::Fold(..), _) => false,
+            (Combined::Moment(_) | Combined::Quantiles | Combined::Histogram, _) => true,
+        }
+    }
+
+    /// Is this the name of a state or of an input that is an array?
+    fn names_an_array(&self, name: &str) -> bool {
+        let states = self.model.states.iter().map(|it| (&it.name, &it.ty));
+        let inputs = self.model.inputs.iter().map(|it| (&it.name, &it.ty));
+        let found = states.chain(inputs).find(|(known, _)| *known == name);
+        found.is_some_and(|(_, ty)| matches!(ty, Type::Array(..)))
+    }
+
+    /// A fold of what each agent has.
+    fn combined(
+        &mut self,
+        of: SeriesOf,
+        combined: Combined,
+        callee: &ast::Name,
+        args: &[ast::Expr],
+        ty: Option<&ast::Type>,
+        span: Span,
+    ) -> Checked<Sampled> {
+        let (needed, fits) = match combined {
+            Combined::Fold(..) | Combined::Moment(_) => {
+                ("one value of each agent", args.len() == 1)
+            }
+            Combined::Quantiles => ("a value of each agent and fractions", args.len() >= 2),
+            Combined::Histogram => (
+                "a value of each agent, two ends and a number of bins",
+                args.len() == 4,
+            ),
+        };
+        self.count(&callee.text, needed, fits, args.len(), span)?;
+        let want = match &combined {
+            Combined::Fold(Fold::Sum | Fold::Min | Fold::Max | Fold::Count, _) => None,
+            Combined::Fold(Fold::Any | Fold::All, _) => Some(Type::BOOL),
+            Combined::Fold(..)
+            | Combined::Moment(_)
+            | Combined::Quantiles
+            | Combined::Histogram => Some(Type::F32),
+        };
+        let value = self.at_place(Place::Sample, |checker| {
+            let value = checker.expr(&args[0], want.as_ref());
+            let value = match &want {
+                Some(want) => checker.adapt_or_keep(value, want)?,
+                None => value,
+            };
+            let value = checker.concrete(value);
+            checker.sound(value)
+        })?;
+        let element = self.ty(value).clone();
+        let (result, fold) = match combined {
+            Combined::Fold(fold, series) => {
+                (self.fold_type(fold, &element, &callee.text, value)?, series)
+            }
+            Combined::Moment(series) => {
+                self.number(&callee.text, value)?;
+                (Type::F32, series)
+            }
+            Combined::Quantiles => {
+                self.number(&callee.text, value)?;
+                let fractions = self.fractions(&args[1..])?;
+                let count = fractions.len() as u32;
+                let ty = Type::Array(Rc::new(Type::F32), count);
+                (ty, SeriesFold::Quantiles(fractions))
+            }
+            Combined::Histogram => {
+                self.number(&callee.text, value)?;
+                let histogram = self.bins(&args[1..])?;
+                let SeriesFold::Histogram { bins, .. } = histogram else {
+                    unreachable!("`bins` gives a histogram");
+                };
+                let ty = Type::Array(Rc::new(Type::Value(ir::Type::I32)), bins);
+                (ty, histogram)
+            }
+        };
+        if let Some(written) = ty {
+            let want = self.scoped(|checker| checker.resolve_type(written, false));
+            if let Some(reported) = want.error() {
+                return Err(reported);
+            }
+            if want != result {
+                let (want, found) = (self.show(&want), self.show(&result));
+                let cause = Some((written.span, "because of this type".into()));
+                return Err(self.report(catalog::types::mismatched_types(
+                    &format!("`{}`", callee.text),
+                    &want,
+                    &found,
+                    span,
+                    cause,
+                )));
+            }
+        }
+        Ok(Sampled {
+            ty: result,
+            of,
+            value,
+            fold: Some(fold),
+        })
+    }
+
+    /// A scalar that counts as an `f32`.
+    fn number(&mut self, callee: &str, value: ExprId) -> Checked<()> {
+        if matches!(self.ty(value), Type::Value(ty) if !ty.is_vector()) {
+            return Ok(());
+        }
+        let (found, span) = (self.show(self.ty(value)), self.expr_span(value));
+        let needed = "numbers or `bool`s";
+        Err(self.report(catalog::types::bad_argument(
+            callee, "values", needed, &found, span,
+        )))
+    }
+
+    fn fractions(&mut self, args: &[ast::Expr]) -> Checked<Vec<f32>> {
+        let mut fractions = Vec::new();
+        for arg in args {
+            let fraction = self.constant_float(arg)?;
+            if !(0.0..=1.0).contains(&fraction) {
+                return Err(self.report(catalog::world::bad_quantile(fraction, arg.span)));
+            }
+            fractions.push(fraction as f32);
+        }
+        Ok(fractions)
+    }
+
+    fn bins(&mut self, args: &[ast::Expr]) -> Checked<SeriesFold> {
+        let [low, high] = [
+            self.constant_float(&args[0])? as f32,
+            self.constant_float(&args[1])? as f32,
+        ];
+        let ends = args[0].span.to(args[1].span);
+        if !(low.is_finite() && high.is_finite() && low < high) {
+            let what = format!("from {low} to {high}");
+            return Err(self.report(catalog::world::bad_bins(&what, ends)));
+        }
+        let bins = self.scoped(|checker| checker.constant_int(&args[2], "the number of bins"))?;
+        if !(1..=MOST_BINS).contains(&bins) {
+            let what = format!("{bins} bins");
+            return Err(self.report(catalog::world::bad_bins(&what, args[2].span)));
+        }
+        Ok(SeriesFold::Histogram {
+            low,
+            high,
+            bins: bins as u32,
+        })
+    }
+
+    fn constant_float(&mut self, value: &ast::Expr) -> Checked<f64> {
+        let id = self.at_place(Place::Constant, |checker| {
+            checker.expr_of(value, &Type::F32, "this argument")
+        });
+        let id = self.sound(id)?;
+        let known = match &self.model[id].kind {
+            ExprKind::Constant(constant) => Constant::as_number(constant),
+            _ => None,
+        };
+        known.ok_or_else(|| self.not_constant(value.span))
+    }
+}

@@ -1,0 +1,156 @@
+//! What is sampled: variables for it, and the code that computes a sample.
+//!
+//! A sample is a phase of the world in which each agent evaluates what is recorded of it, as it does an element
+//! of a fold. What is observed is combined by a tree over a world, or over a unit of agents; the host combines
+//! these and divides what is a mean. Where it needs each value, the values are recorded.
+
+use super::{Lowerer, fold, layout::Declared, place::Place};
+use crate::{
+    builtin::Fold,
+    hir::{self, Type},
+    ir::{self, Expr, LaneOp, Owner, Sample, VarKind},
+    manifest::{self, SeriesFold, SeriesOf},
+};
+
+impl Lowerer<'_> {
+    /// Variables for what is sampled.
+    pub(super) fn declare_series(&mut self) {
+        for series in &self.model.series {
+            if self.is_full() {
+                return;
+            }
+            let every = |sample: &Sample| sample.every == series.every;
+            let at = match self.program.samples.iter().position(every) {
+                Some(at) => at,
+                None => {
+                    self.program.samples.push(Sample {
+                        every: series.every,
+                        ..Sample::default()
+                    });
+                    self.program.samples.len() - 1
+                }
+            };
+            let stored = stored_type(series);
+            let declared = Declared {
+                name: &series.name,
+                doc: &series.doc,
+                ty: &stored,
+                span: series.span,
+            };
+            let sample = &self.program.samples[at];
+            let (kind, list) = match is_of_agents(series) {
+                true => (VarKind::Record, &sample.records),
+                false => (VarKind::WorldRecord, &sample.world_records),
+            };
+            let mut word = self.program.row_words(list);
+            self.sampling = at;
+            let place = self.root(&declared, kind, &mut |leaf| {
+                super::layout::take(&mut word, leaf)
+            });
+            self.series.push((at, place));
+        }
+    }
+
+    /// The code of all samples.
+    pub(super) fn samples(&mut self) {
+        for at in 0..self.program.samples.len() {
+            let body = self.entry_of(Owner::World, |lowerer| {
+                for (series, (of, place)) in lowerer.model.series.iter().zip(lowerer.series.clone())
+                {
+                    if of == at {
+                        lowerer.span = series.span;
+                        lowerer.sample(series, &place);
+                    }
+                }
+            });
+            self.program.samples[at].body = body;
+        }
+    }
+
+    fn sample(&mut self, series: &hir::Series, place: &Place) {
+        // What an agent has is evaluated as an element of a fold is.
+        self.in_elements = series.of != SeriesOf::Worlds || series.fold.is_some();
+        match &series.fold {
+            None => self.store_into(place, series.value),
+            Some(fold) => {
+                let value = self.combined_part(fold, series.value);
+                self.store(place, value);
+            }
+        }
+        self.in_elements = false;
+    }
+
+    /// What the kernel stores of a fold.
+    fn combined_part(&mut self, fold: &SeriesFold, value: hir::ExprId) -> ir::ExprId {
+        let (part_of, op) = match fold {
+            SeriesFold::Sum => (Fold::Sum, LaneOp::Sum),
+            SeriesFold::Mean => (Fold::Mean, LaneOp::Sum),
+            SeriesFold::Count => (Fold::Count, LaneOp::Sum),
+            SeriesFold::Min => (Fold::Min, LaneOp::Least),
+            SeriesFold::Max => (Fold::Max, LaneOp::Most),
+            SeriesFold::Any => (Fold::Any, LaneOp::Any),
+            SeriesFold::All => (Fold::All, LaneOp::All),
+            SeriesFold::Var
+            | SeriesFold::Sd
+            | SeriesFold::Quantiles(_)
+            | SeriesFold::Histogram { .. } => {
+                let value = self.scalar(value);
+                return match self.program.type_of(value) {
+                    ir::Type::F32 => value,
+                    _ => self.convert(ir::Type::F32, value),
+                };
+            }
+        };
+        let part = self.part(part_of, value);
+        let part = self.bind("element", part);
+        let value = self.read(part);
+        let value = self.add(Expr::AcrossWorld { op, value });
+        let all = self.bind(fold::name(part_of), value);
+        self.read(all)
+    }
+
+    /// The series of the manifest: one for each leaf of what is kept.
+    pub(super) fn series_of_manifest(&self) -> Vec<manifest::Series> {
+        let mut found = Vec::new();
+        for (series, (at, place)) in self.model.series.iter().zip(&self.series) {
+            let first = place.leaves.first().map(|leaf| &self.program[leaf.var]);
+            let leaves = super::place::leaves(self.model, &series.ty);
+            for (number, leaf) in leaves.iter().enumerate() {
+                let own = place.leaves.get(number).map(|leaf| &self.program[leaf.var]);
+                let Some(var) = own.or(first) else { continue };
+                found.push(manifest::Series {
+                    field: self.field(&series.name, leaf, var),
+                    of: series.of,
+                    sampling: *at as u32,
+                    fold: series.fold.clone(),
+                });
+            }
+        }
+        found
+    }
+
+    /// When samples are taken, and their sizes.
+    pub(super) fn samplings(&self) -> Vec<manifest::Sampling> {
+        let words = |vars| self.program.row_words(vars);
+        (self.program.samples.iter())
+            .map(|sample| manifest::Sampling {
+                every: sample.every,
+                words: words(&sample.records),
+                world_words: words(&sample.world_records),
+            })
+            .collect()
+    }
+}
+
+fn is_of_agents(series: &hir::Series) -> bool {
+    let of_host = series.fold.as_ref().map(SeriesFold::is_of_host);
+    of_host.unwrap_or(series.of == SeriesOf::Agents)
+}
+
+/// The type of what the kernel stores.
+fn stored_type(series: &hir::Series) -> Type {
+    match &series.fold {
+        Some(fold) if fold.is_of_host() => Type::F32,
+        Some(_) | None => series.ty.clone(),
+    }
+}
