@@ -274,7 +274,8 @@ def table(lines):
     text = ["| case | system | GPU ms, median | least | simc over it |", "|---|---|--:|--:|--:|"]
     for line in lines:
         ours = line["simc"]["median_ms"]
-        text.append(f"| {line['case']} | simc | {ours:.4g} | {line['simc']['least_ms']:.4g} | |")
+        dispatches = f"{line['dispatches']} dispatch" + ("es" if line["dispatches"] != 1 else "")
+        text.append(f"| {line['case']} | simc, {dispatches} | {ours:.4g} | {line['simc']['least_ms']:.4g} | |")
         for peer in line["cuda"]:
             system = f"CUDA, {peer['name']}" + (" (fastest)" if peer is best(line) else "")
             if peer["problem"]:
