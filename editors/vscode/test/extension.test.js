@@ -46,11 +46,10 @@ test("the problem matcher finds every mistake of the specimens", () => {
 test("snippets are models when their places are filled", async () => {
   const grammar = await load();
   for (const [name, { body }] of Object.entries(json("snippets/sim.json"))) {
-    const text = body
-      .join("\n")
-      .replace(/\$\{\d+\|([^,|]*)[^}]*\}/g, "$1")
-      .replace(/\$\{\d+:([^}]*)\}/g, "$1")
-      .replace(/\$\d+/g, "");
+    const source = body.join("\n").replace(/\$\{(\d+)\|([^,|]*)[^}]*\}/g, "${$1:$2}");
+    const places = Object.fromEntries([...source.matchAll(/\$\{(\d+):([^}]*)\}/g)].map((found) => found.slice(1)));
+    const mirrored = (text) => text.replace(/\$(\d+)/g, (_, number) => places[number] ?? "");
+    const text = mirrored(source.replace(/\$\{\d+:([^}]*)\}/g, "$1"));
     assert.ok(!/\$/.test(text), `${name}: ${text}`);
     const bare = tokenize(grammar, text).filter((token) => token.scopes.length < 2);
     assert.deepEqual(bare, [], name);

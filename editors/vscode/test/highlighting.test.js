@@ -73,7 +73,9 @@ function expectedOfWord(text, before, after) {
   if (CONTROL.has(text)) return "keyword.control";
   if (DECLARATIONS.has(text)) return "keyword.declaration";
   if (PHASES.has(text)) return "keyword.declaration.phase";
-  if (text === "agent") return "variable.language";
+  if (text === "agent" || text === "member") return "variable.language";
+  // `world 1_000` and `world state`, as opposed to `in world {`, `in world if` and `world[k]`.
+  if (text === "world") return /^\w/.test(after) && after !== "if" ? "keyword.declaration" : "variable.language";
   if (text === "agents" || text === "steps") return undefined;
   if (after === "(" && text !== "limit") return /^[A-Z]/.test(text) ? "entity.name.type.constructor" : "entity.name.function.call";
   return /^(variable|entity)\./;
@@ -168,7 +170,18 @@ const CASES = [
   ["    theta' = omega", "theta", "variable.other.readwrite"],
   ["    integrate rk4(DT) {", "rk4", "support.constant.method"],
   ["input w: [f32; 3] ~ normal(0.0, 1.0)", "~", "keyword.operator.bitwise"],
-  ["world", "world", "invalid.illegal.reserved"],
+  ["world 1_000", "world", "keyword.declaration"],
+  ["world state price = 1.0", "world", "keyword.declaration"],
+  ["world state price = 1.0", "price", "entity.name.variable.declaration"],
+  ["world step t {", "step", "keyword.declaration.phase"],
+  ["    for other in world {", "world", "variable.language"],
+  ["    for other in world {", "other", "variable.other.index.declaration"],
+  ["    x = world[k].price", "world", "variable.language"],
+  ["    x = world[k].price", "price", "variable.other.property"],
+  ["    x = len(world)", "world", "variable.language"],
+  ["    x = other.member", "member", "variable.other.property"],
+  ["    x = member", "member", "variable.language"],
+  ["near", "near", "invalid.illegal.reserved"],
   ["//! The model.", "The model.", "comment.line.documentation"],
   ["/// A rate.", "A rate.", "comment.line.documentation"],
   ["//// A rule.", "// A rule.", "comment.line.double-slash"],

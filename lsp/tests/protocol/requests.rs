@@ -528,8 +528,20 @@ fn worlds_are_explained() {
     };
     says("other in world {", &["other: agent", "loop index"]);
     says("first = ", &["let first: agent"]);
-    says("world {", &["The agents of the world"]);
-    says("world 4", &["The agents of the world"]);
+    for place in [
+        "world {",
+        "world 4",
+        "world[0]",
+        "world state",
+        "world step",
+        "world: other",
+    ] {
+        says(place, &["The agents of the world"]);
+    }
+    says(
+        "wealth - price",
+        &["state wealth: f32", "What an agent has."],
+    );
     says("number +", &["number of the world"]);
     says("member)", &["place in its world"]);
     says("price\n}", &["world state price: f32"]);
@@ -547,8 +559,19 @@ fn a_state_is_renamed_behind_other_agents_too() {
     let expected = WORLDS.replace("wealth", "money");
     let expected = expected.replace("output money", "output wealth = money");
     assert_eq!(renamed, expected);
-    let from_use = rename(&in_worlds("wealth * first"), "money");
-    assert_eq!(from_use.as_deref(), Ok(expected.as_str()));
+    // From `other.wealth`, `world[1].wealth` and `other.wealth` in a fold.
+    for place in ["wealth * first", "wealth - price", "wealth)\n}"] {
+        let from_use = rename(&in_worlds(place), "money");
+        assert_eq!(from_use.as_deref(), Ok(expected.as_str()), "{place}");
+    }
+    let inputs = rename(&in_worlds("skill + f32"), "talent");
+    assert_eq!(inputs, Ok(WORLDS.replace("skill", "talent")));
+    let prices = rename(&in_worlds("price = mean"), "cost").expect("a world state, too");
+    let expected = WORLDS.replace("price", "cost");
+    assert_eq!(
+        prices,
+        expected.replace("output cost", "output price = cost")
+    );
     let other = rename(&in_worlds("other in world {"), "them").expect("an index, too");
     assert!(
         other.contains("for them in world {\n        wealth += them.wealth"),

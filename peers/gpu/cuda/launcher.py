@@ -27,7 +27,7 @@ class Device:
             self.library = ctypes.CDLL(driver)
         except OSError as error:
             raise CudaError(f"no CUDA driver: {error}") from error
-        self.cubins, self.modules = Path(cubins), {}
+        self.cubins, self.modules, self.owned = Path(cubins), {}, []
         self.call("cuInit", c_uint(0))
         device, context = c_int(), c_void_p()
         self.call("cuDeviceGet", byref(device), c_int(number))
@@ -58,7 +58,14 @@ class Device:
     def memory(self, words):
         address = c_ulonglong()
         self.call("cuMemAlloc_v2", byref(address), c_size_t(4 * words))
+        self.owned.append(address)
         return address
+
+    def free_all(self):
+        """Frees all memory that was allocated."""
+        for memory in self.owned:
+            self.call("cuMemFree_v2", memory)
+        self.owned.clear()
 
     def launch(self, function, blocks, threads, arguments):
         pointers = (c_void_p * len(arguments))(*[ctypes.cast(byref(argument), c_void_p) for argument in arguments])
@@ -72,6 +79,44 @@ class Device:
         event = c_void_p()
         self.call("cuEventCreate", byref(event), c_uint(0))
         return event
+
+    def graph(self, launches, times):
+        """An executable graph of so many runs, one after the other, each of these launches."""
+        graph, executable = c_void_p(), c_void_p()
+        self.call("cuStreamBeginCapture_v2", self.stream, c_int(1))
+        for _ in range(times):
+            for launch in launches:
+                self.launch(*launch)
+        self.call("cuStreamEndCapture", self.stream, byref(graph))
+        self.call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
+        self.call("cuGraphDestroy", graph)
+        return executable
+
+    def timer(self, launches, times):
+        """A function that gives the milliseconds of one run, as the mean of so many in one graph."""
+        executable = self.graph(launches, times)
+        start, end, elapsed = self.event(), self.event(), c_float()
+
+        def time():
+            self.call("cuEventRecord", start, self.stream)
+            self.call("cuGraphLaunch", executable, self.stream)
+            self.call("cuEventRecord", end, self.stream)
+            self.call("cuEventSynchronize", end)
+            self.call("cuEventElapsedTime", byref(elapsed), start, end)
+            return elapsed.value / times
+
+        time()
+        return time
+
+    def read(self, kind, memory, count):
+        """So many values of a `ctypes` kind of four bytes, as an array."""
+        values = (kind * count)()
+        self.call("cuMemcpyDtoH_v2", values, memory, c_size_t(4 * count))
+        return array("f" if kind is c_float else "i", bytes(values))
+
+    def poison(self, memory, words):
+        """Fills memory with NaNs, so that what a kernel does not write shows."""
+        self.call("cuMemsetD32_v2", memory, c_uint(0xFFFFFFFF), c_size_t(words))
 
 
 # Kernel and threads per agent; 0 is a block of 128 per agent.
@@ -105,7 +150,6 @@ class Program:
     def __init__(self, device, model, agents, steps):
         self.device, self.model, self.agents, self.steps = device, model, agents, steps
         self.score = device.memory(agents)
-        self.owned = [self.score]
         self.inputs, self.before = [], []
         getattr(self, f"make_{model}", lambda: None)()
         device.synchronise()
@@ -118,13 +162,11 @@ class Program:
         memory = self.device.memory(self.agents * width)
         arguments = [memory, c_int(self.agents), c_int(width), c_uint32(key), c_float(scale)]
         self.device.launch(self.device.function("inputs", kernel), 1024 if self.agents > 4096 else 8, 128, arguments)
-        self.owned.append(memory)
         return memory
 
     def make_portfolio(self):
         rows, device = self.steps, self.device
         signals, apex, packed = device.memory(36 * rows), device.memory(rows), device.memory(36 * rows)
-        self.owned += [signals, apex, packed]
         device.launch(device.function("inputs", "fill_market"), -(-36 * rows // 128), 128, [signals, apex, c_int(rows)])
         # The pre-pass over the tables belongs to the run and is timed with it.
         function = device.function("portfolio", "portfolio_rows")
@@ -149,47 +191,16 @@ class Program:
     def verify(self, variant):
         """The mean score of one run into memory that held NaNs."""
         device = self.device
-        device.call("cuMemsetD32_v2", self.score, c_uint(0xFFFFFFFF), c_size_t(self.agents))
+        device.poison(self.score, self.agents)
         device.synchronise()
         for launch in self.launches(variant):
             device.launch(*launch)
         device.synchronise()
         return self.mean()
 
-    def mean(self):
-        scores = (c_float * self.agents)()
-        self.device.call("cuMemcpyDtoH_v2", scores, self.score, c_size_t(4 * self.agents))
-        return fsum(array("f", bytes(scores))) / self.agents
-
-    def repeated(self, variant, times):
-        """A graph of so many runs, one after the other."""
-        device, graph, executable = self.device, c_void_p(), c_void_p()
-        launches = self.launches(variant)
-        device.call("cuStreamBeginCapture_v2", device.stream, c_int(1))
-        for _ in range(times):
-            for launch in launches:
-                device.launch(*launch)
-        device.call("cuStreamEndCapture", device.stream, byref(graph))
-        device.call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
-        device.call("cuGraphDestroy", graph)
-        return executable
-
     def timer(self, variant, times):
         """A function that gives the milliseconds of one run, as the mean of so many in one graph."""
-        device, executable = self.device, self.repeated(variant, times)
-        start, end, elapsed = device.event(), device.event(), c_float()
+        return self.device.timer(self.launches(variant), times)
 
-        def time():
-            device.call("cuEventRecord", start, device.stream)
-            device.call("cuGraphLaunch", executable, device.stream)
-            device.call("cuEventRecord", end, device.stream)
-            device.call("cuEventSynchronize", end)
-            device.call("cuEventElapsedTime", byref(elapsed), start, end)
-            return elapsed.value / times
-
-        time()
-        return time
-
-    def close(self):
-        for memory in self.owned:
-            self.device.call("cuMemFree_v2", memory)
+    def mean(self):
+        return fsum(self.device.read(c_float, self.score, self.agents)) / self.agents

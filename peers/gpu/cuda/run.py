@@ -51,7 +51,7 @@ def main():
             workload = known[name]
             program = Program(device, workload.model, workload.agents, workload.steps)
             lines = [measure(program, workload, variant, args.runs) for variant in program.variants()]
-            program.close()
+            device.free_all()
             timed = [line for line in lines if "median_ms" in line]
             best = min(timed, key=lambda line: line["median_ms"]) if timed else None
             report["workloads"][name] = {"published_mean": workload.mean, "best": best, "variants": lines}

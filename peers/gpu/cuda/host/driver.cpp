@@ -11,6 +11,7 @@
 
 #include "../generator.cuh"
 #include "../peer.cuh"
+#include "../random.cuh"
 namespace inputs_cu {
 #include "../inputs.cu"
 }
@@ -34,6 +35,15 @@ namespace lorenz_cu {
 }
 namespace rastrigin_cu {
 #include "../rastrigin.cu"
+}
+namespace nbody_cu {
+#include "../nbody.cu"
+}
+namespace sir_cu {
+#include "../sir.cu"
+}
+namespace layers_cu {
+#include "../layers.cu"
 }
 
 using Kernel = std::function<std::function<void()>(void **)>;
@@ -59,6 +69,12 @@ static std::map<std::string, Kernel> kernels = {
     ENTRY(mountain_car_cu, mountain_car_chip_tanh_1) ENTRY(mountain_car_cu, mountain_car_chip_tanh_2)
     ENTRY(pi_cu, pi_1) ENTRY(pi_cu, pi_8) ENTRY(pi_cu, pi_32) ENTRY(gbm_cu, gbm_1) ENTRY(lorenz_cu, lorenz_1)
     ENTRY(rastrigin_cu, rastrigin_warp) ENTRY(rastrigin_cu, rastrigin_block)
+    ENTRY(nbody_cu, nbody_start) ENTRY(nbody_cu, nbody_step_1) ENTRY(nbody_cu, nbody_step_2)
+    ENTRY(nbody_cu, nbody_step_4) ENTRY(nbody_cu, nbody_step_8) ENTRY(nbody_cu, nbody_step_16)
+    ENTRY(nbody_cu, nbody_step_32) ENTRY(nbody_cu, nbody_fused_1) ENTRY(nbody_cu, nbody_fused_2)
+    ENTRY(nbody_cu, nbody_fused_4)
+    ENTRY(sir_cu, sir_1) ENTRY(sir_cu, sir_2) ENTRY(sir_cu, sir_4) ENTRY(sir_cu, sir_8) ENTRY(sir_cu, sir_barrier)
+    ENTRY(sir_cu, sir_alone) ENTRY(layers_cu, layers_one) ENTRY(layers_cu, layers_last) ENTRY(layers_cu, layers_fused)
 };
 
 static bool capturing = false;

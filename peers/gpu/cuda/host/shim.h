@@ -14,6 +14,7 @@
 #define __host__
 #define __shared__ static
 #define __launch_bounds__(n)
+#define __align__(n)
 
 struct uint3 {
     uint32_t x, y, z;
@@ -28,6 +29,8 @@ struct float4 {
 inline uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 inline int min(int a, int b) { return a < b ? a : b; }
+
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 
 inline int __float_as_int(float x) {
     int n;
@@ -120,4 +123,14 @@ template <class T> T __shfl_xor_sync(uint32_t, T value, int mask) {
     memcpy(&value, &block.slots[block.current ^ mask], sizeof value);
     block.meet();
     return value;
+}
+
+inline int __syncthreads_count(int predicate) {
+    host::Block &block = host::Block::the();
+    block.slots[block.current] = predicate != 0;
+    block.meet();
+    int count = 0;
+    for (uint64_t slot : block.slots) count += (int)slot;
+    block.meet();
+    return count;
 }
