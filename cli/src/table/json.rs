@@ -1,5 +1,5 @@
 //! JSON results: an object from names to nested arrays, agents or worlds outermost. Series are in objects of
-//! their own, `observe`, `world_observe` and `record`: of each the steps and the samples. JSON has no NaN and no
+//! their own, `observe`, `world observe` and `record`: of each the steps and the samples. JSON has no NaN and no
 //! infinity; they are the strings `"NaN"`, `"inf"` and `"-inf"`.
 
 use super::cell::Kind;
@@ -24,7 +24,7 @@ pub(crate) fn write(run: &Run, out: &mut impl Write, cancel: &AtomicBool) -> io:
     }
     let kinds = [
         ("observe", SeriesOf::Population),
-        ("world_observe", SeriesOf::Worlds),
+        ("world observe", SeriesOf::Worlds),
         ("record", SeriesOf::Agents),
     ];
     for (name, of) in kinds {

@@ -11,10 +11,6 @@ use std::collections::BTreeMap;
 
 /// The choice for a run on a device, and the reasons.
 pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Choice<'a> {
-    if artifact.program.knows_worlds() {
-        let (schedule, asked) = (Schedule::of(target, tuning), tuning.worlds_per_workgroup);
-        return Choice::in_worlds(artifact, schedule, target.members, asked);
-    }
     let target = &Target {
         subgroup: match tuning.shuffles {
             Some(false) => 1,
@@ -22,6 +18,10 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
         },
         ..*target
     };
+    if artifact.program.knows_worlds() {
+        let (schedule, asked) = (Schedule::of(target, tuning), tuning.worlds_per_workgroup);
+        return Choice::in_worlds(artifact, schedule, target.members, asked);
+    }
     let mut splits = Splits {
         artifact,
         subgroup: target.subgroup,

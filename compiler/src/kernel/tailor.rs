@@ -56,7 +56,7 @@ impl<'a> Choice<'a> {
         let members = manifest.members(members).max(1);
         let has_worlds = manifest.world.is_some();
         let worlds = if has_worlds { worlds } else { Some(1) };
-        let (layout, why) = WorldLayout::new(&artifact.program, members, worlds);
+        let (layout, why) = WorldLayout::new(&artifact.program, members, worlds, schedule.subgroup);
         if !has_worlds {
             let simple = Decision::new(
                 "one lane per agent, no step table, one step per iteration",

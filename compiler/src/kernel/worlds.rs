@@ -26,6 +26,8 @@ pub(crate) struct WorldLayout {
     pub(crate) members: u32,
     /// Worlds of a workgroup.
     pub(crate) worlds: u32,
+    /// Lanes of a subgroup that combine values by shuffles; 1 if all is combined in workgroup memory.
+    pub(crate) shuffled: u32,
     /// What they share.
     pub(crate) exchange: Exchange,
 }
@@ -46,11 +48,13 @@ pub(crate) struct Exchange {
 }
 
 impl WorldLayout {
-    /// The layout of a program's worlds, and why a workgroup has that many; `asked` for, if they fit.
+    /// The layout of a program's worlds, and why a workgroup has that many; `asked` for, if they fit. Subgroups
+    /// have at least so many lanes.
     pub(crate) fn new(
         program: &Program,
         members: u32,
         asked: Option<u32>,
+        subgroup: u32,
     ) -> (WorldLayout, String) {
         let exchange = Exchange::of(program);
         let fitting = |worlds: u32| {
@@ -85,6 +89,7 @@ impl WorldLayout {
         let layout = WorldLayout {
             members,
             worlds,
+            shuffled: shuffled(members, worlds, subgroup),
             exchange,
         };
         (layout, why)
@@ -103,6 +108,19 @@ impl WorldLayout {
     /// Bytes of workgroup memory.
     pub(crate) fn bytes(&self) -> u64 {
         u64::from(self.size()) * u64::from(self.exchange.bytes)
+    }
+}
+
+/// Lanes that combine values by shuffles. Worlds must begin with a block of so many lanes, and a block must
+/// have room for what each block of a world has.
+fn shuffled(members: u32, worlds: u32, subgroup: u32) -> u32 {
+    if members <= subgroup && members.is_power_of_two() {
+        return members;
+    }
+    let begins = worlds == 1 || members.is_multiple_of(subgroup);
+    match begins && members.div_ceil(subgroup) <= subgroup {
+        true => subgroup,
+        false => 1,
     }
 }
 

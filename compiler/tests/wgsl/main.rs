@@ -68,6 +68,8 @@ fn manifest(program: &mut Program) -> Manifest {
         steps: None,
         has_step: true,
         world: None,
+        samplings: Vec::new(),
+        series: Vec::new(),
         params,
         data,
         requirements: Vec::new(),

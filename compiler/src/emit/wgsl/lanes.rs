@@ -252,7 +252,7 @@ fn function_name(op: LaneOp, ty: Type) -> String {
 
 /// Hides a value from a driver's compiler, before and after it: an exclusive or with a number that is always
 /// 0, which no driver knows.
-fn opaque(ty: Type) -> (String, String) {
+pub(super) fn opaque(ty: Type) -> (String, String) {
     let words = match ty {
         Type::Vec2 => "vec2u",
         Type::Vec3 => "vec3u",

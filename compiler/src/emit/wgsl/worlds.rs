@@ -37,6 +37,11 @@ pub(super) struct WorldNames {
     place: String,
     first: String,
     left: String,
+    /// Private, where subgroups shuffle: the number of agents of the world, the invocation's place in its
+    /// subgroup, and which half of the memory the next blocks of lanes are combined in.
+    agents: String,
+    invocation: String,
+    half: String,
     /// Workgroup memory for a condition or a bound that all invocations have.
     common: String,
     /// The states that are published, and the types of what is combined, in workgroup memory.
@@ -62,6 +67,9 @@ impl<'a> Writer<'a> {
             place: declare("world_place"),
             first: declare("world_first"),
             left: declare("world_left"),
+            agents: declare("world_agents"),
+            invocation: declare("world_invocation"),
+            half: declare("world_half"),
             common: declare("world_common"),
             ..WorldNames::default()
         };
@@ -118,6 +126,11 @@ impl<'a> Writer<'a> {
         for name in [&own.place, &own.first, &own.left] {
             lines.push(format!("var<private> {name}: u32;"));
         }
+        if self.shuffles() {
+            for name in [&own.agents, &own.invocation, &own.half] {
+                lines.push(format!("var<private> {name}: u32;"));
+            }
+        }
         let usage = &self.usage;
         for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
             if used {
@@ -139,9 +152,25 @@ impl<'a> Writer<'a> {
         self.indent += 1;
         self.line(&format!("@builtin(workgroup_id) {id}: vec3u,"));
         self.line(&format!("@builtin(num_workgroups) {groups}: vec3u,"));
-        self.line(&format!("@builtin(local_invocation_index) {index}: u32,"));
+        let shuffles = self.shuffles();
+        let names = ["subgroup", "subgroup_size_", "invocation"];
+        let [subgroup, width, invocation] = names.map(|name| self.names.declare(name));
+        if shuffles {
+            // Counting subgroups and the lanes within is right whatever the order of invocations.
+            self.line(&format!("@builtin(subgroup_id) {subgroup}: u32,"));
+            self.line(&format!("@builtin(subgroup_size) {width}: u32,"));
+            self.line(&format!(
+                "@builtin(subgroup_invocation_id) {invocation}: u32,"
+            ));
+        } else {
+            self.line(&format!("@builtin(local_invocation_index) {index}: u32,"));
+        }
         self.close(") {");
         self.indent += 1;
+        if shuffles {
+            let counted = format!("let {index} = {subgroup} * {width} + {invocation};");
+            self.line(&counted);
+        }
         let own = &self.own.world;
         let (is_agent, world, count) = (&self.own.is_agent, &own.slot, &own.count);
         let [member, _] = &own.member;
@@ -192,6 +221,16 @@ impl<'a> Writer<'a> {
         }
         if worlds > 1 {
             lines.insert(2, several);
+        }
+        if shuffles {
+            lines.push(format!("{} = {invocation};", own.invocation));
+            lines.push(match self.manifest.world {
+                Some(_) => format!("{} = {members}u;", own.agents),
+                None => format!(
+                    "{} = min({members}u, run.agents - {world} * {members}u);",
+                    own.agents
+                ),
+            });
         }
         lines.iter().for_each(|line| self.line(line));
         let own = &self.own.world;
@@ -550,9 +589,97 @@ impl<'a> Writer<'a> {
         };
         for (op, ty, name) in std::mem::take(&mut self.own.world.functions) {
             self.blank();
-            let text = self.world_function(layout.members, op, ty, &name);
+            let text = match layout.shuffled {
+                1 => self.world_function(layout.members, op, ty, &name),
+                _ => self.shuffling_function(layout, op, ty, &name),
+            };
             self.push(&text);
         }
+    }
+
+    /// Are values combined by shuffles?
+    fn shuffles(&self) -> bool {
+        let layout = self.world;
+        layout.is_some_and(|it| it.shuffled > 1 && !it.exchange.combined.is_empty())
+    }
+
+    /// The same by shuffles: each block of lanes first, whose first lane has the result; then, through memory,
+    /// the blocks of a world, by each block for itself. What a lane beyond the last agent has is left out. A
+    /// driver could fuse a product into the first sum, or reorder products: it does not see the product.
+    fn shuffling_function(&self, layout: &WorldLayout, op: LaneOp, ty: Type, name: &str) -> String {
+        let (members, block) = (layout.members, layout.shuffled);
+        let own = &self.own.world;
+        let wgsl = literal::type_name(ty);
+        let (before, after) = match op {
+            LaneOp::Sum | LaneOp::Product if ty.is_float() => super::lanes::opaque(ty),
+            LaneOp::Any | LaneOp::All => ("u32(".to_owned(), ")".to_owned()),
+            LaneOp::Sum | LaneOp::Product | LaneOp::Least | LaneOp::Most => Default::default(),
+        };
+        let mut text = format!(
+            "// Of all agents of the world, neighbours first.\nfn {name}(x: {wgsl}) -> {wgsl} {{\n    \
+             var all = {before}x{after};\n"
+        );
+        let combined = match op {
+            LaneOp::Sum => "all += other;",
+            LaneOp::Product => "all *= other;",
+            LaneOp::Least => "all = min(all, other);",
+            LaneOp::Most => "all = max(all, other);",
+            LaneOp::Any => "all |= other;",
+            LaneOp::All => "all &= other;",
+        };
+        let level = |text: &mut String, distance: u32, guard: Option<String>| {
+            let line = format!("let other = subgroupShuffleDown(all, {distance}u);");
+            let _ = match guard {
+                None => writeln!(text, "    {{\n        {line}\n        {combined}\n    }}"),
+                Some(guard) => writeln!(
+                    text,
+                    "    {{\n        {line}\n        if ({guard}) {{\n            {combined}\n        }}\n    }}"
+                ),
+            };
+        };
+        // The last unit may have fewer agents.
+        let ragged = self.manifest.world.is_none();
+        let mut distance = 1;
+        while distance < block {
+            let whole = !ragged && members.is_multiple_of(block);
+            let guard = (!whole).then(|| format!("{} > {distance}u", own.left));
+            level(&mut text, distance, guard);
+            distance *= 2;
+        }
+        let lane = format!("({} % {block}u)", own.invocation);
+        let first = format!("{} - {lane}", own.invocation);
+        let blocks = members.div_ceil(block);
+        if blocks > 1 {
+            let in_parts = in_memory(ty);
+            let memory = own.combined.iter().find(|(of, _)| *of == in_parts);
+            let memory = memory.map_or("", |(_, name)| name.as_str());
+            let half = layout.size() / 2;
+            let (place, turn) = (&own.place, &own.half);
+            // Two halves in turn: nobody writes what others still read.
+            let _ = write!(
+                text,
+                "    {turn} = {half}u - {turn};\n    if ({lane} == 0u) {{\n        {memory}[{turn} + {place} / \
+                 {block}u] = all;\n    }}\n    workgroupBarrier();\n    all = {memory}[{turn} + {} / {block}u \
+                 + min({lane}, {}u)];\n",
+                own.first,
+                blocks - 1
+            );
+            let mut distance = 1;
+            while distance < blocks {
+                let whole = !ragged && blocks.is_power_of_two();
+                let agents = &own.agents;
+                let guard =
+                    (!whole).then(|| format!("({lane} + {distance}u) * {block}u < {agents}"));
+                level(&mut text, distance, guard);
+                distance *= 2;
+            }
+        }
+        let compared = if ty == Type::Bool { " != 0u" } else { "" };
+        let _ = writeln!(
+            text,
+            "    return subgroupShuffle(all, {first}){compared};\n}}"
+        );
+        text
     }
 
     fn world_function(&self, members: u32, op: LaneOp, ty: Type, name: &str) -> String {
