@@ -77,7 +77,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Holds outputs, states and steps of a run against those of another.
+/// Holds outputs, series, states and steps of a run against those of another.
 ///
 /// # Errors
 /// The first difference.
@@ -121,7 +121,8 @@ pub fn compare(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Di
     Ok(())
 }
 
-/// Holds the outputs of a run against those of another, where states may be kept in another form.
+/// Holds the outputs and the series of a run against those of another, where states may be kept in another
+/// form.
 ///
 /// # Errors
 /// The first difference.
@@ -132,7 +133,10 @@ pub fn outputs(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Di
         got.world_outputs(),
         expected.world_outputs(),
         tolerance,
-    )
+    )?;
+    let series =
+        |run: &Run| -> Vec<Column> { run.series().iter().map(|it| it.column.clone()).collect() };
+    columns("series", &series(got), &series(expected), tolerance)
 }
 
 /// Holds names, types, shapes and lengths of a run's outputs against those of another, for tests that compare

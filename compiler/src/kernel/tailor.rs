@@ -53,39 +53,39 @@ impl<'a> Choice<'a> {
         worlds: Option<u32>,
     ) -> Choice<'a> {
         let manifest = &artifact.manifest;
-        let members = manifest.members(members).max(1);
         let has_worlds = manifest.world.is_some();
-        let worlds = if has_worlds { worlds } else { Some(1) };
-        let (layout, why) = WorldLayout::new(&artifact.program, members, worlds, schedule.subgroup);
-        if !has_worlds {
-            let simple = Decision::new(
-                "one lane per agent, no step table, one step per iteration",
-                "agents wait for one another where something is sampled",
-            );
-            return Choice {
-                laid: Laid::new(artifact, 1, schedule.subgroup),
-                schedule: Schedule {
-                    members,
-                    worlds: 1,
-                    lanes: 1,
-                    unroll_steps: 1,
-                    step_table: false,
-                    reserve: false,
-                    ..schedule
-                },
-                world: Some(layout),
-                table: None,
-                decisions: vec![simple],
-            };
-        }
-        let what = match layout.worlds {
-            1 => format!("one world of {members} agents in a workgroup"),
-            worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
+        let members = manifest.members(members).max(1);
+        let asked = if has_worlds { worlds } else { Some(1) };
+        let program = &artifact.program;
+        let (layout, why) = WorldLayout::new(program, members, asked, schedule.subgroup);
+        let simple = "one lane per agent, no step table, one step per iteration";
+        let mut decisions = match has_worlds {
+            true => {
+                let what = match layout.worlds {
+                    1 => format!("one world of {members} agents in a workgroup"),
+                    worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
+                };
+                let simple = Decision::new(
+                    format!("{simple}, no rewrites that move roundings"),
+                    "agents of a world wait for one another in every step, and worlds have the same bits \
+                     everywhere",
+                );
+                vec![Decision::new(what, why), simple]
+            }
+            false => {
+                let why = "agents wait for one another where something is sampled";
+                vec![Decision::new(simple, why)]
+            }
         };
-        let simple = Decision::new(
-            "one lane per agent, no step table, one step per iteration, no rewrites that move roundings",
-            "agents of a world wait for one another in every step, and worlds have the same bits everywhere",
-        );
+        if layout.shuffled > 1 && !layout.exchange.combined.is_empty() {
+            decisions.push(Decision::new(
+                format!(
+                    "values are combined by shuffles of {} lanes",
+                    layout.shuffled
+                ),
+                "worlds begin with a whole block of lanes",
+            ));
+        }
         Choice {
             laid: Laid::new(artifact, 1, schedule.subgroup),
             schedule: Schedule {
@@ -95,12 +95,12 @@ impl<'a> Choice<'a> {
                 unroll_steps: 1,
                 step_table: false,
                 reserve: false,
-                relax: false,
+                relax: schedule.relax && !has_worlds,
                 ..schedule
             },
             world: Some(layout),
             table: None,
-            decisions: vec![Decision::new(what, why), simple],
+            decisions,
         }
     }
 }

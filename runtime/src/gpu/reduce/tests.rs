@@ -237,8 +237,10 @@ fn elements_of_many_outputs_are_kept_apart() {
     };
     let found = found.expect("all step counts are right");
     for (field, found) in fields.iter().zip(&found.outputs) {
-        let mut rows = vec![0; agents * field.words() as usize];
-        crate::gpu::readback::transpose(field, &words, agents, &mut rows);
+        let width = field.words() as usize;
+        let mut rows = vec![0; agents * width];
+        let words = &words[field.word as usize * agents..];
+        crate::gpu::readback::transpose(width, words, agents, &mut rows);
         let host = Values::new(field, agents as u32, rows).statistics();
         assert_eq!(found.len(), host.len(), "{}", field.name);
         for (device, host) in found.iter().zip(&host) {

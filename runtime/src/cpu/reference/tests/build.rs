@@ -39,6 +39,8 @@ impl Build {
             | VarKind::WorldInput
             | VarKind::WorldState
             | VarKind::WorldOutput
+            | VarKind::Record
+            | VarKind::WorldRecord
             | VarKind::Let
             | VarKind::Local
             | VarKind::Index
@@ -111,6 +113,8 @@ impl Build {
             states: Vec::new(),
             outputs: Vec::new(),
             world: None,
+            samplings: Vec::new(),
+            series: Vec::new(),
             requirements: Vec::new(),
             uniform_words: 12,
             input_words: self.words[0].next_multiple_of(4),
