@@ -325,6 +325,27 @@ const OWN: &[(Role, Token, &str)] = {
             Token::PercentAssign,
             "Takes the remainder of a place.",
         ),
+        (
+            Assignment,
+            Token::AndAssign,
+            "Keeps the bits that the value has, too.",
+        ),
+        (Assignment, Token::OrAssign, "Adds the bits of the value."),
+        (
+            Assignment,
+            Token::CaretAssign,
+            "Turns the bits that the value has.",
+        ),
+        (
+            Assignment,
+            Token::ShiftLeftAssign,
+            "Moves the bits of a place up.",
+        ),
+        (
+            Assignment,
+            Token::ShiftRightAssign,
+            "Moves the bits of a place down.",
+        ),
     ]
 };
 

@@ -134,7 +134,7 @@ module.exports = grammar({
     assignment: ($) =>
       seq(
         field("place", $._place),
-        field("operator", choice("=", "+=", "-=", "*=", "/=", "%=")),
+        field("operator", choice("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")),
         field("value", $.expression),
       ),
     // Begins with a name: a statement that began with a bracket would continue the one before it.

@@ -231,4 +231,9 @@ impl Token {
         let operators = operator::INFIX.or(operator::PREFIXES);
         operators.or(stmt::ASSIGNMENTS).has(self)
     }
+
+    /// Whether this stands between a place and its value.
+    pub fn is_assignment(self) -> bool {
+        stmt::ASSIGNMENTS.has(self)
+    }
 }

@@ -148,6 +148,16 @@ pub enum Token {
     SlashAssign,
     #[token("%=")]
     PercentAssign,
+    #[token("&=")]
+    AndAssign,
+    #[token("|=")]
+    OrAssign,
+    #[token("^=")]
+    CaretAssign,
+    #[token("<<=")]
+    ShiftLeftAssign,
+    #[token(">>=")]
+    ShiftRightAssign,
 
     #[token("+")]
     Plus,
@@ -331,6 +341,11 @@ const TEXTS: &[(Token, &str)] = {
         (StarAssign, "*="),
         (SlashAssign, "/="),
         (PercentAssign, "%="),
+        (AndAssign, "&="),
+        (OrAssign, "|="),
+        (CaretAssign, "^="),
+        (ShiftLeftAssign, "<<="),
+        (ShiftRightAssign, ">>="),
         (Plus, "+"),
         (Minus, "-"),
         (Star, "*"),

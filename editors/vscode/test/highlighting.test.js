@@ -18,7 +18,7 @@ const CONTROL = new Set(
 
 /** The tokens of a text as the manual has them: `{ line, column, text, kind }`, comments included. */
 function read(text) {
-  const sign = "\\.\\.|->|=>|[-+*/%=!<>]=|\\*\\*|&&|\\|\\||<<|>>|[-+*/%=<>!&|^~'.,;:()[\\]{}]";
+  const sign = "\\.\\.|->|=>|<<=|>>=|[-+*/%=!<>&|^]=|\\*\\*|&&|\\|\\||<<|>>|[-+*/%=<>!&|^~'.,;:()[\\]{}]";
   const number = "0[xX][\\da-fA-F_]+u?|\\d[\\d_]*(?:\\.(?![.A-Za-z_])[\\d_]*)?(?:[eE][+-]?\\d+)?u?|\\.\\d[\\d_]*(?:[eE][+-]?\\d+)?";
   const pattern = new RegExp(`(?<comment>//.*)|(?<number>${number})|(?<word>[A-Za-z_]\\w*)|(?<sign>${sign})`, "g");
   return text.split(/\r?\n/).flatMap((content, index) =>

@@ -19,9 +19,9 @@ pub enum Look {
 }
 
 /// Operators of several characters, longest first.
-const LONG: [&str; 18] = [
-    "..", "=>", "->", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "**", "+=", "-=", "*=", "/=",
-    "%=", "::",
+const LONG: [&str; 23] = [
+    "<<=", ">>=", "..", "=>", "->", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "**", "+=",
+    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "::",
 ];
 
 /// The tokens of a text.
@@ -55,7 +55,10 @@ pub fn split(text: &str) -> Vec<(Look, &str)> {
 }
 
 fn is_assignment(token: &str) -> bool {
-    matches!(token, "+=" | "-=" | "*=" | "/=" | "%=")
+    matches!(
+        token,
+        "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>="
+    )
 }
 
 fn number_length(text: &str) -> usize {
@@ -118,7 +121,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 146] = [
+pub const VOCABULARY: [&str; 151] = [
     "agents",
     "steps",
     "const",
@@ -253,6 +256,11 @@ pub const VOCABULARY: [&str; 146] = [
     "*=",
     "/=",
     "%=",
+    "&=",
+    "|=",
+    "^=",
+    "<<=",
+    ">>=",
     "(",
     ")",
     "[",
@@ -340,7 +348,9 @@ pub fn operator(dice: &mut Dice, text: &str, _: &str) -> String {
         &["<", "<=", ">", ">=", "==", "!="],
         &["&&", "||"],
         &["&", "|", "^", "<<", ">>"],
-        &["+=", "-=", "*=", "/=", "%=", "="],
+        &[
+            "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "=",
+        ],
     ];
     let tokens = split(text);
     let row = |token: &str| ROWS.iter().find(|row| row.contains(&token));

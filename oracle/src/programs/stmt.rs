@@ -112,11 +112,20 @@ impl Maker {
             return;
         };
         let operators: &[&str] = match &ty {
-            T::F | T::I | T::U | T::V(_) => &["=", "+=", "-=", "*=", "/=", "%="],
+            T::F | T::V(_) => &["=", "+=", "-=", "*=", "/=", "%="],
+            T::I | T::U => &[
+                "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
+            ],
             _ => &["="],
         };
         let operator = *self.dice.pick(operators);
         let value = match (&ty, operator) {
+            (_, "<<=" | ">>=") => match self.dice.below(3) {
+                0 => self.expr(&T::U, 2),
+                // As an abstract number, a negative amount would be an error.
+                1 => format!("i32({})", self.expr(&T::I, 2)),
+                _ => self.dice.below(70).to_string(),
+            },
             (T::F | T::I | T::U, _) if self.dice.chance(15) => self.abstract_value(&ty),
             (T::V(_), "*=" | "/=") if self.dice.chance(50) => self.expr(&T::F, 2),
             _ => self.expr(&ty, 3),

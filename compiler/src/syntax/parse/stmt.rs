@@ -21,6 +21,11 @@ pub(in crate::syntax) const ASSIGNMENTS: TokenSet = TokenSet::of(&[
     Token::StarAssign,
     Token::SlashAssign,
     Token::PercentAssign,
+    Token::AndAssign,
+    Token::OrAssign,
+    Token::CaretAssign,
+    Token::ShiftLeftAssign,
+    Token::ShiftRightAssign,
 ]);
 
 fn assignment(token: Token) -> Option<BinaryOp> {
@@ -30,6 +35,11 @@ fn assignment(token: Token) -> Option<BinaryOp> {
         Token::StarAssign => Some(BinaryOp::Multiply),
         Token::SlashAssign => Some(BinaryOp::Divide),
         Token::PercentAssign => Some(BinaryOp::Remainder),
+        Token::AndAssign => Some(BinaryOp::BitAnd),
+        Token::OrAssign => Some(BinaryOp::BitOr),
+        Token::CaretAssign => Some(BinaryOp::BitXor),
+        Token::ShiftLeftAssign => Some(BinaryOp::ShiftLeft),
+        Token::ShiftRightAssign => Some(BinaryOp::ShiftRight),
         _ => None,
     }
 }

@@ -108,6 +108,8 @@ impl Checker<'_> {
             (Ty::Vector(_), Some(_)) if !matches!(value.ty, Ty::Vector(_)) => {
                 self.coerce(value, &Ty::F32)?
             }
+            // The amount of a shift has a type of its own.
+            (_, Some("<<" | ">>")) => self.concrete(value)?,
             (ty, _) => self.coerce(value, ty)?,
         };
         Ok(Step::Assign(place, operator, value))
