@@ -28,6 +28,8 @@ pub enum Role {
     Jump,
     /// `integrate`.
     Integrate,
+    /// `assert`.
+    Check,
     /// `bitcast`.
     Bitcast,
     /// `true` and `false`.
@@ -250,6 +252,11 @@ const OWN: &[(Role, Token, &str)] = {
             Integrate,
             Token::Integrate,
             "Advances states by their equations, `x' = …`, over a time.",
+        ),
+        (
+            Check,
+            Token::Assert,
+            "Says what is true here: `assert x > 0.0, \"x is positive\"`; runs with `--check` look at it.",
         ),
         (
             Bitcast,

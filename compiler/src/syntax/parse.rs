@@ -96,6 +96,7 @@ pub(super) const STATEMENT_WORDS: TokenSet = TokenSet::of(&[
     Token::Continue,
     Token::Stop,
     Token::Integrate,
+    Token::Assert,
 ]);
 
 /// What reads as a name inside expressions.

@@ -36,6 +36,10 @@ pub fn split(text: &str) -> Vec<(Look, &str)> {
             (Look::Gap, run(char::is_whitespace))
         } else if first.is_ascii_digit() {
             (Look::Number, number_length(rest))
+        } else if first == '"' {
+            let end = rest[1..].find(['"', '\n']).map(|end| end + 1);
+            let closed = end.map(|end| end + usize::from(rest.as_bytes()[end] == b'"'));
+            (Look::Mark, closed.unwrap_or(rest.len()))
         } else if first.is_alphanumeric() || first == '_' {
             (Look::Word, run(|c| c.is_alphanumeric() || c == '_'))
         } else if let Some(long) = LONG.iter().find(|long| rest.starts_with(**long)) {
@@ -121,7 +125,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 151] = [
+pub const VOCABULARY: [&str; 155] = [
     "agents",
     "steps",
     "const",
@@ -159,6 +163,10 @@ pub const VOCABULARY: [&str; 151] = [
     "continue",
     "stop",
     "integrate",
+    "assert",
+    "\"a text\"",
+    "\"\\q",
+    "\"",
     "bitcast",
     "true",
     "false",

@@ -6,7 +6,7 @@ use super::{
     machine::Machine,
 };
 use crate::{
-    ir::{Owner, Phase},
+    ir::{Block, Owner, Phase},
     random::{FINISH_STEP, INIT_STEP},
 };
 use std::{ops::Range, sync::Arc};
@@ -98,12 +98,12 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
                 agent.clear(&program.states);
                 agent.clear(&program.world_states);
                 agent.begin_draws(INIT_STEP);
-                completed(agent.block(&program.init))?;
+                completed(agent, &program.init)?;
             } else {
                 agent.load(&program.states, &rows.states[member * states..][..states]);
                 agent.load(&program.world_states, rows.world_states);
             }
-            completed(agent.block(&program.prologue))?;
+            completed(agent, &program.prologue)?;
             self.stopped[member] = rows.progress[member].stopped;
         }
         Ok(())
@@ -122,7 +122,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
         let outputs = rows.outputs.len() / self.stopped.len();
         for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
             agent.begin_draws(FINISH_STEP);
-            completed(agent.block(&program.finish))?;
+            completed(agent, &program.finish)?;
             agent.store(
                 &program.outputs,
                 &mut rows.outputs[member * outputs..][..outputs],
@@ -148,7 +148,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
     fn phase(&mut self, phase: &'a Phase, random_step: u32, stops: bool) -> Result<(), Fault> {
         self.publish();
         if phase.owner == Owner::World {
-            let stopped = self.agents.section(phase, random_step)?;
+            let stopped = self.agents.section_of(Owner::World, phase, random_step)?;
             assert!(!stopped, "internal error: a world stops");
             return Ok(());
         }
@@ -157,10 +157,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
                 continue;
             }
             agent.begin_draws(random_step);
-            match agent.block(phase) {
-                Flow::Stop => *stopped = true,
-                other => completed(other)?,
-            }
+            *stopped |= completed(agent, phase)?;
         }
         Ok(())
     }
@@ -182,12 +179,17 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
     }
 }
 
-/// A block that nothing leaves before its end.
-fn completed(flow: Flow) -> Result<(), Fault> {
-    match flow {
-        Flow::Next => Ok(()),
+/// Runs a block of an agent. Does the agent stop?
+fn completed<'a, F: Fn() -> bool>(
+    agent: &mut Lane<'a, F>,
+    block: &'a Block,
+) -> Result<bool, Fault> {
+    match agent.block(block) {
+        Flow::Next => Ok(false),
+        Flow::Stop => Ok(true),
+        Flow::Fail(number) => Err(Fault::Failed(agent.failure(number, Owner::Agent))),
         Flow::Cancelled => Err(Fault::Cancelled),
-        Flow::Stop | Flow::Break | Flow::Continue | Flow::Return(_) => {
+        Flow::Break | Flow::Continue | Flow::Return(_) => {
             panic!("internal error: a jump leaves the program")
         }
     }

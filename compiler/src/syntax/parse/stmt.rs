@@ -6,8 +6,10 @@ use super::{
 };
 use crate::{
     diagnostic::catalog::syntax as say,
+    span::Span,
     syntax::{
         ast::{Arm, BinaryOp, Block, Expr, ExprKind, Pattern, PatternKind, Stmt, StmtKind, Type},
+        lex::content,
         token::{Token, TokenSet},
     },
 };
@@ -88,6 +90,7 @@ impl<'a> Grammar<'a> {
         let match_ = self.match_stmt(expr.clone(), block.clone(), stmt);
         let integrate = self.integrate(expr.clone(), block.clone());
         let word = self.word(expr.clone());
+        let assert = self.assert(expr.clone());
         let simple = self.simple(expr);
         let block = block.map(StmtKind::Block).boxed();
         custom(move |inp: &mut Reader<'a, '_>| {
@@ -100,6 +103,7 @@ impl<'a> Grammar<'a> {
                 Some(Token::Match) => &match_,
                 Some(Token::Integrate) => &integrate,
                 Some(Token::Return | Token::Break | Token::Continue | Token::Stop) => &word,
+                Some(Token::Assert) => &assert,
                 Some(Token::LeftBrace) => &block,
                 Some(token) if NAMES.has(token) || token == Token::Hole => &simple,
                 _ => return Err(Fault::unexpected(from, STATEMENT)),
@@ -355,5 +359,53 @@ impl<'a> Grammar<'a> {
             _ => Ok(StmtKind::Return(None)),
         })
         .boxed()
+    }
+
+    /// `assert c, "message"`
+    fn assert(self, expr: Rule<'a, Expr>) -> Rule<'a, StmtKind> {
+        let comma = self.token(Token::Comma);
+        custom(move |inp: &mut Reader<'a, '_>| {
+            inp.skip();
+            let condition = inp.parse(&expr)?;
+            let at = here(inp);
+            let mark = self.script.marks.get(at);
+            match inp.peek() {
+                Some(Token::Text) => {
+                    let end = self.place(at.saturating_sub(1)).end as usize;
+                    let end = Span::new(end, end);
+                    let diagnostic = say::missing_comma(self.text(at), self.place(at), end);
+                    return Err(self.fail(inp, Fault::said(at, diagnostic)));
+                }
+                Some(next) if next.closes() || next == Token::Semicolon => {
+                    return Err(self.missing_message(inp, at));
+                }
+                Some(Token::Comma) => {}
+                _ if mark.is_none_or(|mark| mark.first) => {
+                    return Err(self.missing_message(inp, at));
+                }
+                _ => {}
+            }
+            inp.parse(&comma)?;
+            let at = here(inp);
+            match inp.peek() {
+                Some(Token::Text) => inp.skip(),
+                Some(Token::Hole) => {
+                    inp.skip();
+                    return Ok(StmtKind::Error);
+                }
+                _ => return Err(self.missing_message(inp, at)),
+            }
+            let message = content(self.text(at));
+            Ok(StmtKind::Assert { condition, message })
+        })
+        .boxed()
+    }
+
+    /// The fault of an `assert` that ends before its message.
+    fn missing_message(self, inp: &mut Reader<'a, '_>, at: usize) -> Fault {
+        let last = at.saturating_sub(1);
+        let comma = self.script.tokens.get(last) == Some(&Token::Comma);
+        let diagnostic = say::missing_message(comma, self.place(last));
+        self.fail(inp, Fault::said(at, diagnostic))
     }
 }

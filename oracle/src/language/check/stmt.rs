@@ -64,6 +64,9 @@ impl Checker<'_> {
             Stmt::Break => Step::Break,
             Stmt::Continue => Step::Continue,
             Stmt::Stop => Step::Stop,
+            Stmt::Assert(condition, message) => {
+                Step::Assert(self.expr(condition)?, message.clone())
+            }
             Stmt::Block(body) => Step::Block(self.block(body)?),
         })
     }
