@@ -83,7 +83,7 @@ fn functions_check_what_they_are_called_with() {
             format!("state y = root({last})\noutput y"),
             Moment::Beginning,
         ),
-        (format!("input y = root({last})\noutput y"), Moment::Launch),
+        (format!("input y = root({last})\noutput z = y"), Moment::Launch),
         (
             format!("fn twice(x: f32) -> f32 {{ return 2.0 * root(x) }}\noutput y = twice({last})"),
             Moment::End,
@@ -168,7 +168,7 @@ fn worlds_check_for_themselves() {
         (None, Some(2), Moment::End, "no root"),
     );
     fails(
-        &model("world input y = root(f32(1 - world.number))\nworld output y"),
+        &model("world input y = root(f32(1 - world.number))\nworld output z = y"),
         (None, Some(2), Moment::Launch, "no root"),
     );
 }
