@@ -36,6 +36,11 @@ enum Math {
 impl Compilation {
     /// Compiles a model so.
     pub(crate) fn compile(self, source: &Source) -> Result<Artifact, Failure> {
+        self.compile_with(source, false)
+    }
+
+    /// Compiles a model so, with or without its assertions.
+    pub(crate) fn compile_with(self, source: &Source, checks: bool) -> Result<Artifact, Failure> {
         let options = Options {
             generator: match self.generator {
                 Generator::KeyedHash => random::Generator::KeyedHash,
@@ -45,6 +50,7 @@ impl Compilation {
                 Math::Fast => sim_compiler::Math::Fast,
                 Math::Precise => sim_compiler::Math::Precise,
             },
+            checks,
             ..Options::default()
         };
         compile_with(&source.text, options).map_err(|diagnostics| source.failure(diagnostics))

@@ -68,6 +68,9 @@ pub(crate) struct Args {
     /// Where to run.
     #[arg(long, value_enum, default_value = "auto")]
     backend: Backend,
+    /// Check every `assert` of the model, on the reference interpreter.
+    #[arg(long, conflicts_with = "backend")]
+    check: bool,
     /// File for the outputs of all agents and worlds, and for series: .csv, .npy or .json.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -125,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let preload = matches!(args.backend, Backend::Gpu).then(sim_runtime::preload);
     let source = Source::read(&args.file)?;
     let started = Instant::now();
-    let artifact = args.compilation.compile(&source)?;
+    let artifact = args.compilation.compile_with(&source, args.check)?;
     let compile = started.elapsed().as_secs_f64();
     let manifest = &artifact.manifest;
     let has_none = manifest.outputs.is_empty()
@@ -147,7 +150,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         timing: args.json.then_some(Timing::ONCE),
     });
     progress.finish();
-    let run = result?;
+    let run = result.map_err(|error| source.refusal(error))?;
 
     let own = Own {
         compile,

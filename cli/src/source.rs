@@ -5,6 +5,7 @@ use crate::{
     open::open,
     problem::{self, not_utf8, source_too_large},
 };
+use sim_compiler::diagnostic::{Diagnostic, Label};
 use std::{
     io::{self, Read},
     path::Path,
@@ -57,11 +58,27 @@ impl Source {
         })
     }
 
+    /// The report of an error of a run. An assertion that does not hold is shown in the text.
+    pub(crate) fn refusal(&self, error: sim_runtime::Error) -> Failure {
+        let (code, occasion) = (error.code(), error.occasion());
+        let sim_runtime::Error::AssertionFailed { message, span, .. } = error else {
+            return error.into();
+        };
+        self.failure(vec![Diagnostic {
+            code,
+            slug: "assertion_failed",
+            message: format!("an assertion does not hold: {message}"),
+            labels: vec![Label {
+                span,
+                text: format!("false {}", occasion.unwrap_or_default()),
+            }],
+            help: None,
+            fixes: Vec::new(),
+        }])
+    }
+
     /// The report of this model's mistakes.
-    pub(crate) fn failure(
-        &self,
-        diagnostics: Vec<sim_compiler::diagnostic::Diagnostic>,
-    ) -> Failure {
+    pub(crate) fn failure(&self, diagnostics: Vec<Diagnostic>) -> Failure {
         Failure::Model {
             name: self.name.clone(),
             source: self.text.clone(),

@@ -178,6 +178,8 @@ struct Checker<'a> {
     in_elements: bool,
     loops: u32,
     in_integrate: bool,
+    /// In the condition of an `assert`?
+    in_assert: bool,
     calls: Vec<CallSite>,
     constant_work: extent::ConstantWork,
     adapted: constant::Adapted,
@@ -209,6 +211,7 @@ impl<'a> Checker<'a> {
             in_elements: false,
             loops: 0,
             in_integrate: false,
+            in_assert: false,
             calls: Vec::new(),
             constant_work: extent::ConstantWork::default(),
             adapted: constant::Adapted::default(),

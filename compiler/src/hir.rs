@@ -192,6 +192,8 @@ pub struct Function {
     pub reads_agent: bool,
     /// Itself or a function that it calls reads a table.
     pub reads_data: bool,
+    /// Itself or a function that it calls has an `assert`.
+    pub asserts: bool,
     pub span: Span,
 }
 
@@ -222,6 +224,7 @@ impl Function {
         self.draws
             || self.is_expression
             || self.reads_inputs
+            || self.asserts
             || self.params.len() > MAX_PARAMETERS
             || self.result.value().is_none()
             || self
@@ -313,6 +316,11 @@ pub enum StmtKind {
     Equation {
         state: StateId,
         value: ExprId,
+    },
+    /// Only in programs with checks.
+    Assert {
+        condition: ExprId,
+        message: String,
     },
     Block(Block),
 }

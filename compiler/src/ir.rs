@@ -98,6 +98,17 @@ pub struct Program {
     pub finish: Block,
     /// Per input with a default or a distribution: how the host computes it when the launch gives none.
     pub input_defaults: Vec<InputDefault>,
+    /// What [`Stmt::Fail`] names.
+    pub assertions: Vec<Assertion>,
+}
+
+/// An `assert` of the model. One in a function has an entry for each place where the function is written out.
+#[derive(Clone, Debug)]
+pub struct Assertion {
+    /// The message.
+    pub message: String,
+    /// The statement.
+    pub span: Span,
 }
 
 /// Whose a value is, or who runs a block.
@@ -330,6 +341,9 @@ pub enum Stmt {
     Continue,
     /// Only in a phase of agents: this agent is done, with its states as they are.
     Stop,
+    /// Ends the run: this one of [`Program::assertions`] does not hold. Only in programs that are compiled
+    /// with checks, which the interpreter alone runs; kernels pass over it.
+    Fail(u32),
     /// Only in a function: its result.
     Return(ExprId),
 }

@@ -81,7 +81,10 @@ fn optimised(
     source: &str,
     options: Options,
 ) -> Result<(lower::Lowered, ir::Program), Vec<Diagnostic>> {
-    let model = checked(source)?;
+    let mut model = checked(source)?;
+    if !options.checks {
+        model.drop_assertions();
+    }
     let mut lowered = lower::lower(&model)?;
     ir::verify::debug_verify(&lowered.program, "lower");
     let mut program = lowered.program.clone();

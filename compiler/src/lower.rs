@@ -120,6 +120,9 @@ struct Lowerer<'a> {
     gathered: HashMap<hir::ExprId, VarId>,
     /// Within the elements of a fold of the world?
     in_elements: bool,
+    /// What must hold for an assertion here to count: the filters of the folds of the world around it, whose
+    /// elements are computed whatever the filters say.
+    guards: Vec<VarId>,
     /// The `let`s of the current block whose values are of the world.
     shared: HashSet<hir::LocalId>,
     /// Inclusive bounds of index variables and lets, where known.
@@ -173,6 +176,7 @@ impl<'a> Lowerer<'a> {
             agents: HashMap::new(),
             gathered: HashMap::new(),
             in_elements: false,
+            guards: Vec::new(),
             shared: HashSet::new(),
             ranges: HashMap::new(),
             requirements: Vec::new(),

@@ -12,6 +12,9 @@ pub struct Options {
     pub generator: Generator,
     /// Which mathematical functions a kernel calls.
     pub math: Math,
+    /// Checks every `assert`. Only the reference interpreter does, so such a program runs on it alone. Its
+    /// results are the same to the bit.
+    pub checks: bool,
 }
 
 /// Which mathematical functions a kernel calls. The CPU backends have but one kind.
@@ -30,6 +33,7 @@ impl Default for Options {
             optimise: true,
             generator: Generator::default(),
             math: Math::default(),
+            checks: false,
         }
     }
 }

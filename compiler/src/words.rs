@@ -28,6 +28,8 @@ pub enum Role {
     Jump,
     /// `integrate`.
     Integrate,
+    /// `assert`.
+    Check,
     /// `bitcast`.
     Bitcast,
     /// `true` and `false`.
@@ -261,6 +263,11 @@ const OWN: &[(Role, Token, &str)] = {
             "Advances states by their equations, `x' = …`, over a time.",
         ),
         (
+            Check,
+            Token::Assert,
+            "Says what is true here: `assert x > 0.0, \"x is positive\"`; runs with `--check` look at it.",
+        ),
+        (
             Bitcast,
             Token::Bitcast,
             "The same 32 bits as another type: `bitcast<u32>(x)`.",
@@ -333,6 +340,27 @@ const OWN: &[(Role, Token, &str)] = {
             Assignment,
             Token::PercentAssign,
             "Takes the remainder of a place.",
+        ),
+        (
+            Assignment,
+            Token::AndAssign,
+            "Keeps the bits that the value has, too.",
+        ),
+        (Assignment, Token::OrAssign, "Adds the bits of the value."),
+        (
+            Assignment,
+            Token::CaretAssign,
+            "Turns the bits that the value has.",
+        ),
+        (
+            Assignment,
+            Token::ShiftLeftAssign,
+            "Moves the bits of a place up.",
+        ),
+        (
+            Assignment,
+            Token::ShiftRightAssign,
+            "Moves the bits of a place down.",
         ),
     ]
 };

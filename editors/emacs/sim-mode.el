@@ -27,8 +27,8 @@
 
 (defconst sim--words
   '(
-    "bitcast" "break" "continue" "else" "false" "if" "integrate" "let" "match" "return" "stop"
-    "true" "var"
+    "assert" "bitcast" "break" "continue" "else" "false" "if" "integrate" "let" "match" "return"
+    "stop" "true" "var"
     "for" "in" "while" "const" "param" "data" "input" "state" "output" "fn" "struct" "enum"))
 
 (defconst sim--phases '("finish" "init" "step"))
@@ -56,7 +56,8 @@
     (modify-syntax-entry ?\n ">" table)
     (dolist (sign '(?+ ?- ?* ?% ?& ?| ?^ ?~ ?! ?< ?> ?= ?'))
       (modify-syntax-entry sign "." table))
-    (modify-syntax-entry ?\" "." table)
+    (modify-syntax-entry ?\" "\"" table)
+    (modify-syntax-entry ?\\ "\\" table)
     table))
 
 (defun sim--any (words &optional after)
@@ -92,11 +93,13 @@
 
 (defun sim--comment-face (state)
   "The face of the comment or string that STATE is in."
-  (if (save-excursion
-        (goto-char (nth 8 state))
-        (looking-at "//!\\|///\\(?:[^/]\\|$\\)"))
-      font-lock-doc-face
-    font-lock-comment-face))
+  (cond
+   ((nth 3 state) font-lock-string-face)
+   ((save-excursion
+      (goto-char (nth 8 state))
+      (looking-at "//!\\|///\\(?:[^/]\\|$\\)"))
+    font-lock-doc-face)
+   (t font-lock-comment-face)))
 
 (defun sim--code (&optional skip)
   "The code of this line without its comment.

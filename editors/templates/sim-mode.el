@@ -27,7 +27,7 @@
 
 (defconst sim--words
   '(
-    {{bitcast boolean binding conditional integrate jump}}
+    {{bitcast boolean binding check conditional integrate jump}}
     "for" "in" "while" "const" "param" "data" "input" "state" "output" "fn" "struct" "enum"))
 
 (defconst sim--phases '({{phase}}))
@@ -47,7 +47,8 @@
     (modify-syntax-entry ?\n ">" table)
     (dolist (sign '(?+ ?- ?* ?% ?& ?| ?^ ?~ ?! ?< ?> ?= ?'))
       (modify-syntax-entry sign "." table))
-    (modify-syntax-entry ?\" "." table)
+    (modify-syntax-entry ?\" "\"" table)
+    (modify-syntax-entry ?\\ "\\" table)
     table))
 
 (defun sim--any (words &optional after)
@@ -81,11 +82,13 @@
 
 (defun sim--comment-face (state)
   "The face of the comment or string that STATE is in."
-  (if (save-excursion
-        (goto-char (nth 8 state))
-        (looking-at "//!\\|///\\(?:[^/]\\|$\\)"))
-      font-lock-doc-face
-    font-lock-comment-face))
+  (cond
+   ((nth 3 state) font-lock-string-face)
+   ((save-excursion
+      (goto-char (nth 8 state))
+      (looking-at "//!\\|///\\(?:[^/]\\|$\\)"))
+    font-lock-doc-face)
+   (t font-lock-comment-face)))
 
 (defun sim--code (&optional skip)
   "The code of this line without its comment.

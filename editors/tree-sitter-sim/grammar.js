@@ -118,6 +118,7 @@ module.exports = grammar({
         $.break_statement,
         $.continue_statement,
         $.stop_statement,
+        $.assert_statement,
       ),
     _braced_statement: ($) =>
       choice(
@@ -134,7 +135,7 @@ module.exports = grammar({
     assignment: ($) =>
       seq(
         field("place", $._place),
-        field("operator", choice("=", "+=", "-=", "*=", "/=", "%=")),
+        field("operator", choice("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")),
         field("value", $.expression),
       ),
     // Begins with a name: a statement that began with a bracket would continue the one before it.
@@ -181,6 +182,7 @@ module.exports = grammar({
     break_statement: (_) => "break",
     continue_statement: (_) => "continue",
     stop_statement: (_) => "stop",
+    assert_statement: ($) => seq("assert", field("condition", $.expression), ",", field("message", $.text)),
 
     // Expressions.
     expression: ($) => choice($._term, $.binary_expression),
@@ -269,6 +271,7 @@ module.exports = grammar({
       ),
     _digits: (_) => /[0-9][0-9_]*/,
     boolean: (_) => choice("true", "false"),
+    text: (_) => token(/"([^"\\\n]|\\.)*"/),
 
     name: ($) => $._word,
     // `agents`, `steps` and `world` are words of declarations and values, too.

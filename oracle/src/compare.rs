@@ -1,10 +1,10 @@
 //! Holds a program on the compiler's backends against the evaluator, bit by bit.
 
-use crate::language::{Column, Launch, Model};
+use crate::language::{Column, Launch, Model, Results};
 use crate::programs::Program;
 use sim_compiler::manifest::{Field, Manifest, Scalar};
 use sim_compiler::{Options, compile_with};
-use sim_runtime::{Array, Backend, Isa, Simulation};
+use sim_runtime::{Array, Backend, Isa, Run, Simulation};
 
 /// How far columns whose names begin with `near_` may be off, of the larger of the value and 1.
 const NEAR: f64 = 2e-5;
@@ -98,25 +98,49 @@ pub fn compare_with(
                 .run()
                 .map_err(|error| format!("run {} | {way:?}: {error}", error.code()))?;
             let exact = way.backend != Backend::Gpu;
-            let said = |error: String| format!("differs {:?} | {way:?}: {error}", way.backend);
-            let agents = Whose {
-                name: "agent",
-                open: &results.open,
-            };
-            hold(&results.outputs, run.outputs(), agents, exact).map_err(said)?;
-            hold(&results.states, run.states(), agents, exact).map_err(said)?;
-            let worlds = Whose {
-                name: "world",
-                open: &results.open_worlds,
-            };
-            hold(&results.world_outputs, run.world_outputs(), worlds, exact).map_err(said)?;
-            hold(&results.world_states, run.world_states(), worlds, exact).map_err(said)?;
+            held(&results, &run, exact)
+                .map_err(|error| format!("differs {:?} | {way:?}: {error}", way.backend))?;
         }
+    }
+    if program.text.contains("assert ") {
+        checked(program, &results)?;
     }
     match results.open.iter().any(Option::is_some) {
         true => Ok(Outcome::PartlyOpen),
         false => Ok(Outcome::Agrees),
     }
+}
+
+/// A run that checks the assertions, all of which hold, gives the same.
+fn checked(program: &Program, results: &Results) -> Result<(), String> {
+    let options = Options {
+        checks: true,
+        ..Options::default()
+    };
+    let artifact = compile_with(&program.text, options)
+        .map_err(|found| format!("refused {} with checks", found[0].code))?;
+    let mut simulation = Simulation::from_artifact(artifact).seed(program.launch.seed);
+    let manifest = simulation.manifest().clone();
+    launch(&mut simulation, &manifest, &program.launch)
+        .map_err(|error| format!("launch {} | with checks", error.code()))?;
+    let run = (simulation.run()).map_err(|error| format!("run {} | {error}", error.code()))?;
+    held(results, &run, true).map_err(|error| format!("differs with checks | {error}"))
+}
+
+/// Are the results of a run those of the pages?
+fn held(results: &Results, run: &Run, exact: bool) -> Result<(), String> {
+    let agents = Whose {
+        name: "agent",
+        open: &results.open,
+    };
+    hold(&results.outputs, run.outputs(), agents, exact)?;
+    hold(&results.states, run.states(), agents, exact)?;
+    let worlds = Whose {
+        name: "world",
+        open: &results.open_worlds,
+    };
+    hold(&results.world_outputs, run.world_outputs(), worlds, exact)?;
+    hold(&results.world_states, run.world_states(), worlds, exact)
 }
 
 /// Gives a simulation the launch values.

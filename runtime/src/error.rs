@@ -8,16 +8,49 @@ mod words;
 pub use role::Role;
 
 use catalog::{After, errors};
-use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar};
+use sim_compiler::{
+    diagnostic::Diagnostic,
+    ir::{
+        Owner, Program,
+        interpret::{Failure, Moment},
+    },
+    manifest::Scalar,
+    span::Span,
+};
 use words::{
-    first_message, host_memory, known_names, less_memory, no_adapter, other_arguments, quoted,
-    what_fits,
+    first_message, host_memory, known_names, less_memory, no_adapter, occasion, other_arguments,
+    quoted, what_fits,
 };
 
 impl Error {
     /// Whether the backend that returned the error may be broken.
     pub(crate) fn drops_backend(&self) -> bool {
         matches!(self.after(), After::DropBackend)
+    }
+
+    /// The error of an assertion of the program that does not hold.
+    pub(crate) fn failed(program: &Program, failure: Failure) -> Error {
+        let assertion = &program.assertions[failure.assertion as usize];
+        Error::AssertionFailed {
+            message: assertion.message.clone(),
+            span: assertion.span,
+            agent: (failure.owner == Owner::Agent).then_some(failure.agent),
+            world: program.has_worlds().then_some(failure.world),
+            moment: failure.moment,
+        }
+    }
+
+    /// Where an assertion did not hold, in words; nothing for other errors.
+    pub fn occasion(&self) -> Option<String> {
+        match self {
+            Error::AssertionFailed {
+                agent,
+                world,
+                moment,
+                ..
+            } => Some(occasion(*agent, *world, *moment)),
+            _ => None,
+        }
     }
 
     /// The text of `simc explain` for the error's code. Empty for a diagnostic of the compiler, whose catalog
@@ -300,6 +333,27 @@ errors! {
     E0719 no_worlds NoWorlds
         says("the model has no worlds")
         help(Some("leave the size of a world out, or write `world N` into the model".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. Of
+    /// several agents it is the lowest one, of several worlds the first one, and there the first assertion.
+    /// The run has no results.
+    ///
+    /// The interpreter checks assertions, step by step; other runs leave them out, and give the same numbers.
+    E0730 assertion_failed AssertionFailed {
+        /// The message of the `assert`.
+        message: String,
+        /// Byte range of the `assert` in the source.
+        span: Span,
+        /// The agent; none in the code of worlds.
+        agent: Option<u32>,
+        /// The world, if the model has worlds.
+        world: Option<u32>,
+        /// When it was.
+        moment: Moment,
+    }
+        says("an assertion does not hold {}: {message}", occasion(*agent, *world, *moment))
+        help(None)
         after(KeepBackend)
 
     /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter

@@ -53,15 +53,18 @@ impl BackendOptions {
     /// Those of the device, except where [`Backend::Auto`] can take the CPU instead.
     pub(crate) fn select(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
         let artifact = launches.model.artifact;
+        let on_reference = |reason: &str| {
+            let artifact = Arc::clone(artifact);
+            Ok(Selected::new(
+                Box::new(ReferenceBackend { artifact }),
+                reason,
+            ))
+        };
+        if artifact.options.checks {
+            return on_reference("the reference interpreter checks assertions");
+        }
         match self.backend {
-            Backend::Reference => {
-                let artifact = Arc::clone(artifact);
-                let backend = Box::new(ReferenceBackend { artifact });
-                Ok(Selected::new(
-                    backend,
-                    "the reference interpreter was asked for",
-                ))
-            }
+            Backend::Reference => on_reference("the reference interpreter was asked for"),
             Backend::Cpu => {
                 let program = launches.model.vector_program(launches.base.members)?;
                 Ok(self.on_cpu(launches, program, "the CPU was asked for"))

@@ -400,3 +400,36 @@ fn a_given_input_reaches_every_pass() {
     assert_eq!(held["outputs"], passed["outputs"]);
     assert_eq!(row(&passed, "x")["maximum"], 96.0);
 }
+
+const CHECKED: &str = "agents 9
+steps 4
+state price = 1.0
+step {
+    price *= 2.0
+    assert agent < 3 || price < 8.0, \"prices stay low\"
+}
+output price
+";
+
+#[test]
+fn assertions_are_checked_on_request() {
+    let place = Place::new();
+    place.write("m.sim", CHECKED);
+    place.good(&["run", "m.sim"]);
+    let said = place.simc(&["run", "m.sim", "--check"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    for part in [
+        "[E0730] Error: an assertion does not hold: prices stay low",
+        "m.sim:6:5",
+        "false in agent 3, in step 2",
+        "`simc explain E0730` says more",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    assert_eq!(said.out, "");
+    let said = place.good(&["run", "m.sim", "--check", "--steps", "2"]);
+    assert!(said.out.contains("reference"), "{}", said.out);
+    let said = place.simc(&["run", "m.sim", "--check", "--backend", "cpu"]);
+    assert_eq!(said.code, 2, "{}", said.err);
+    place.good(&["explain", "E0730"]);
+}

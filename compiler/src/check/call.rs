@@ -6,6 +6,8 @@ mod convert;
 mod draw;
 mod fold;
 
+pub(super) use draw::refused;
+
 use super::{CallSite, Checked, Checker, Global, Place, ty::value_type};
 use crate::{
     builtin::{BuiltinId, Meaning, table},

@@ -1,6 +1,6 @@
 //! Checks that need all bodies: paths without `return`, recursion, draws where none may be.
 
-use super::{CallSite, Checker, graph};
+use super::{CallSite, Checker, call::refused, graph};
 use crate::{
     diagnostic::catalog,
     hir::{Stmt, StmtKind},
@@ -34,7 +34,8 @@ pub(crate) fn returns(block: &[Stmt]) -> bool {
         | StmtKind::Continue
         | StmtKind::Stop
         | StmtKind::Integrate { .. }
-        | StmtKind::Equation { .. } => false,
+        | StmtKind::Equation { .. }
+        | StmtKind::Assert { .. } => false,
     })
 }
 
@@ -60,7 +61,7 @@ impl Checker<'_> {
         for call in calls {
             if let (Some(place), true) = (call.forbids_draw, self.model[call.callee].draws) {
                 let name = self.model[call.callee].name.clone();
-                self.report(catalog::control::draw_not_allowed(&name, place, call.span));
+                self.report(refused(&name, place, call.span));
             }
             if call.per_agent && self.model[call.callee].draws {
                 let name = self.model[call.callee].name.clone();
@@ -131,12 +132,14 @@ impl Checker<'_> {
                     inner.reads_inputs,
                     inner.reads_data,
                     inner.reads_agent,
+                    inner.asserts,
                 ];
                 let outer = &mut self.model.functions[caller];
                 outer.draws |= effects[0];
                 outer.reads_inputs |= effects[1];
                 outer.reads_data |= effects[2];
                 outer.reads_agent |= effects[3];
+                outer.asserts |= effects[4];
             }
         }
     }

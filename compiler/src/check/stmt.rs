@@ -96,6 +96,7 @@ impl<'a> Checker<'a> {
                     state.span,
                 )));
             }
+            ast::StmtKind::Assert { condition, message } => self.assertion(condition, message),
             ast::StmtKind::Block(body) => StmtKind::Block(self.block(body)),
             ast::StmtKind::Expr(expr) => {
                 let id = self.expr(expr, None);
@@ -239,6 +240,20 @@ impl<'a> Checker<'a> {
             return Err(self.report(catalog::control::outside_loop(word, span)));
         }
         Ok(kind)
+    }
+
+    /// An assertion computes nothing that others see, so it makes no draw, either.
+    fn assertion(&mut self, condition: &ast::Expr, message: &str) -> StmtKind {
+        self.in_assert = true;
+        let condition = self.expr_of(condition, &Type::BOOL, "the condition of `assert`");
+        self.in_assert = false;
+        if let Place::Function(function) = self.place {
+            self.model.functions[function.0 as usize].asserts = true;
+        }
+        StmtKind::Assert {
+            condition,
+            message: message.to_owned(),
+        }
     }
 
     fn stop(&mut self, span: Span) -> Checked<StmtKind> {

@@ -229,6 +229,9 @@ impl Printer<'_> {
             StmtKind::Break => self.line("break"),
             StmtKind::Continue => self.line("continue"),
             StmtKind::Stop => self.line("stop"),
+            StmtKind::Assert { condition, message } => {
+                self.line(&format!("assert {}, {message:?}", self.expr(*condition)));
+            }
             StmtKind::Integrate { method, dt, body } => {
                 let head = format!("integrate {}({})", method_name(*method), self.expr(*dt));
                 self.headed(&head, body);

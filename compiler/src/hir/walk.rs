@@ -47,6 +47,29 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Takes every `assert` out: a program without checks computes nothing for them.
+    pub fn drop_assertions(&mut self) {
+        let steps = self.step.iter_mut().map(|block| &mut block.body);
+        let bodies = self.functions.iter_mut().map(|function| {
+            function.asserts = false;
+            &mut function.body
+        });
+        let others = self.init.iter_mut().chain(&mut self.finish);
+        steps
+            .chain(others)
+            .chain(bodies)
+            .for_each(without_assertions);
+    }
+}
+
+fn without_assertions(block: &mut Block) {
+    block.retain(|stmt| !matches!(stmt.kind, StmtKind::Assert { .. }));
+    for inner in block.iter_mut().flat_map(Stmt::blocks_mut) {
+        stacker::maybe_grow(32 << 10, 1 << 20, || without_assertions(inner));
+    }
+}
+
 impl Comprehension {
     /// Its ends, filter and value.
     pub fn operands(&self) -> Vec<ExprId> {
@@ -79,6 +102,7 @@ impl Stmt {
                 condition, limit, ..
             } => vec![*condition, *limit],
             StmtKind::Integrate { dt, .. } => vec![*dt],
+            StmtKind::Assert { condition, .. } => vec![*condition],
             StmtKind::Break | StmtKind::Continue | StmtKind::Stop | StmtKind::Block(_) => {
                 Vec::new()
             }
@@ -107,7 +131,35 @@ impl Stmt {
             | StmtKind::Break
             | StmtKind::Continue
             | StmtKind::Stop
-            | StmtKind::Equation { .. } => Vec::new(),
+            | StmtKind::Equation { .. }
+            | StmtKind::Assert { .. } => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match &mut self.kind {
+            StmtKind::If {
+                branches,
+                otherwise,
+            } => branches
+                .iter_mut()
+                .map(|(_, body)| body)
+                .chain(otherwise)
+                .collect(),
+            StmtKind::For { body, .. }
+            | StmtKind::While { body, .. }
+            | StmtKind::Integrate { body, .. }
+            | StmtKind::Block(body) => vec![body],
+            StmtKind::Match { arms, .. } => arms.iter_mut().map(|arm| &mut arm.body).collect(),
+            StmtKind::Declare { .. }
+            | StmtKind::Assign { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Stop
+            | StmtKind::Equation { .. }
+            | StmtKind::Assert { .. } => Vec::new(),
         }
     }
 }

@@ -286,6 +286,7 @@ impl Uniformity {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
+            | Stmt::Fail(_)
             | Stmt::Return(_) => {}
         }
     }

@@ -236,6 +236,13 @@ impl Verifier<'_> {
                 Ok(())
             }
             Stmt::Stop => self.complain("stop outside step"),
+            Stmt::Fail(_) if matches!(self.section, Section::Function(_)) => {
+                self.complain("a function fails")
+            }
+            Stmt::Fail(number) if *number as usize >= self.program.assertions.len() => {
+                self.complain("no such assertion")
+            }
+            Stmt::Fail(_) => Ok(()),
             Stmt::Return(value) => {
                 let Section::Function(number) = self.section else {
                     return self.complain("return outside a function");

@@ -174,7 +174,7 @@ impl Stmt {
             Stmt::AssignElement { index, value, .. } => some(&[*index, *value]),
             Stmt::If { condition, .. } => some(&[*condition]),
             Stmt::For { start, end, .. } => some(&[*start, *end]),
-            Stmt::Break | Stmt::Continue | Stmt::Stop => some(&[]),
+            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) => some(&[]),
         }
     }
 
@@ -198,7 +198,7 @@ impl Stmt {
                 *start = f(*start);
                 *end = f(*end);
             }
-            Stmt::Break | Stmt::Continue | Stmt::Stop => {}
+            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) => {}
         }
     }
 
@@ -210,7 +210,12 @@ impl Stmt {
             | Stmt::Assign { var, .. }
             | Stmt::AssignElement { var, .. }
             | Stmt::For { index: var, .. } => Some(*var),
-            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
+            Stmt::If { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Fail(_)
+            | Stmt::Return(_) => None,
         }
     }
 
@@ -222,7 +227,12 @@ impl Stmt {
             | Stmt::Assign { var, .. }
             | Stmt::AssignElement { var, .. }
             | Stmt::For { index: var, .. } => Some(var),
-            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
+            Stmt::If { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Stop
+            | Stmt::Fail(_)
+            | Stmt::Return(_) => None,
         }
     }
 
@@ -238,6 +248,7 @@ impl Stmt {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
+            | Stmt::Fail(_)
             | Stmt::Return(_) => [None, None],
         };
         blocks.into_iter().flatten()
@@ -255,6 +266,7 @@ impl Stmt {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
+            | Stmt::Fail(_)
             | Stmt::Return(_) => [None, None],
         };
         blocks.into_iter().flatten()

@@ -182,7 +182,8 @@ fn collect(stmts: &[hir::Stmt], loops: Loops, found: &mut Vec<StateId>) {
             | StmtKind::Return(_)
             | StmtKind::Break
             | StmtKind::Continue
-            | StmtKind::Stop => {}
+            | StmtKind::Stop
+            | StmtKind::Assert { .. } => {}
         }
     }
 }

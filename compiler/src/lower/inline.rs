@@ -257,7 +257,8 @@ pub(super) fn may_return(stmt: &Stmt) -> bool {
         | StmtKind::Continue
         | StmtKind::Stop
         | StmtKind::Integrate { .. }
-        | StmtKind::Equation { .. } => false,
+        | StmtKind::Equation { .. }
+        | StmtKind::Assert { .. } => false,
     }
 }
 
@@ -340,6 +341,7 @@ fn is_structured_sequence(mut sequence: Sequence<'_>) -> bool {
         | StmtKind::Continue
         | StmtKind::Stop
         | StmtKind::Integrate { .. }
-        | StmtKind::Equation { .. } => false,
+        | StmtKind::Equation { .. }
+        | StmtKind::Assert { .. } => false,
     }
 }

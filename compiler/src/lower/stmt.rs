@@ -120,8 +120,31 @@ impl Lowerer<'_> {
             }
             StmtKind::Integrate { method, dt, body } => self.integrate(*method, *dt, body),
             StmtKind::Equation { .. } => unreachable!("`integrate` lowers its equations itself"),
+            StmtKind::Assert { condition, message } => self.assertion(*condition, message),
             StmtKind::Block(body) => self.stmts(body),
         }
+    }
+
+    /// `if !condition { fail }`
+    fn assertion(&mut self, condition: hir::ExprId, message: &str) {
+        let span = self.span;
+        let condition = self.scalar(condition);
+        let mut failed = self.not(condition);
+        for guard in self.guards.clone() {
+            let evaluated = self.read(guard);
+            failed = self.binary(ir::BinaryOp::And, evaluated, failed);
+        }
+        let number = self.program.assertions.len() as u32;
+        self.text += message.len();
+        self.program.assertions.push(ir::Assertion {
+            message: message.to_owned(),
+            span,
+        });
+        self.emit(Stmt::If {
+            condition: failed,
+            accept: vec![Stmt::Fail(number)],
+            reject: Vec::new(),
+        });
     }
 
     fn loop_body(&mut self, body: &[hir::Stmt]) {
@@ -391,6 +414,7 @@ pub(super) fn stops(block: &ir::Block) -> bool {
         | Stmt::AssignElement { .. }
         | Stmt::Break
         | Stmt::Continue
+        | Stmt::Fail(_)
         | Stmt::Return(_) => false,
     })
 }

@@ -295,7 +295,10 @@ impl Lowerer<'_> {
             let passes = self.scalar(filter);
             self.bind("passes", passes)
         });
+        self.guards.extend(passes);
         let value = self.part(fold, over.value);
+        self.guards
+            .truncate(self.guards.len() - usize::from(passes.is_some()));
         let part = self.program.type_of(value);
         let neutral = match fold {
             Fold::Sum | Fold::Mean => fold::zero(part, true),
@@ -564,6 +567,7 @@ fn words_taken(program: &ir::Program, block: &[Stmt], counter: VarId) -> Option<
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
+            | Stmt::Fail(_)
             | Stmt::Return(_) => 0,
         };
         sum.checked_add(taken)

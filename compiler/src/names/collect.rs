@@ -243,6 +243,7 @@ impl Collector {
                 self.expr(dt);
                 self.block(body);
             }
+            StmtKind::Assert { condition, .. } => self.expr(condition),
             StmtKind::Block(body) => self.block(body),
             StmtKind::Equation { value, .. } | StmtKind::Expr(value) => self.expr(value),
             StmtKind::Break | StmtKind::Continue | StmtKind::Stop | StmtKind::Error => {}

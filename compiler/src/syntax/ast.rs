@@ -251,6 +251,8 @@ pub enum StmtKind {
     Integrate { method: Name, dt: Expr, body: Block },
     /// `x' = e`, only inside `integrate`
     Equation { state: Name, value: Expr },
+    /// `assert c, "message"`: the message as it reads, without marks and escapes.
+    Assert { condition: Expr, message: String },
     /// `{ … }`
     Block(Block),
     /// An expression alone; the checker complains about it.

@@ -60,6 +60,7 @@ pub(super) fn lex(source: &str) -> Lexed {
             Ok(Token::LineComment) => scanner.line_comment(&mut lexer),
             Ok(Token::BlockComment) => scanner.block_comment(&mut lexer),
             Ok(Token::Int | Token::Float) => scanner.number(&mut lexer),
+            Ok(Token::Text) => scanner.text(&mut lexer),
             Ok(token) => scanner.push(token, lexer.span().into()),
             Err(()) => scanner.odd(&mut lexer),
         }
@@ -142,7 +143,7 @@ impl Scanner<'_> {
         self.push(Token::Hole, span);
     }
 
-    /// What no pattern matches: a letter beyond ASCII, a string, a foreign sign, or a broken byte.
+    /// What no pattern matches: a letter beyond ASCII, a foreign sign, or a broken byte.
     fn odd(&mut self, lexer: &mut Words) {
         let start = lexer.span().start;
         let Some(found) = self.source[start..].chars().next() else {
@@ -153,7 +154,6 @@ impl Scanner<'_> {
             return self.foreign_name(lexer, start);
         }
         match found {
-            '"' => self.string(lexer),
             '#' => {
                 extend(lexer, start + line_length(&self.source[start..]));
                 self.complain(say::hash_comment(Span::new(start, start + 1)));
@@ -213,17 +213,72 @@ impl Scanner<'_> {
         }
     }
 
-    fn string(&mut self, lexer: &mut Words) {
-        let rest = lexer.remainder();
-        let end = rest.bytes().position(|b| matches!(b, b'"' | b'\n'));
-        let len = end.map_or(rest.len(), |at| {
-            at + usize::from(rest.as_bytes()[at] == b'"')
-        });
-        lexer.bump(len);
+    /// A text, which ends on its line.
+    fn text(&mut self, lexer: &mut Words) {
+        let rest = &lexer.remainder()[..line_length(lexer.remainder())];
+        let end = text_end(rest);
+        let start = lexer.span().end;
+        lexer.bump(end.map_or(rest.trim_end().len(), |end| end + 1));
         let span = lexer.span().into();
-        self.complain(say::string_literal(span));
-        self.push(Token::Hole, span);
+        let Some(end) = end else {
+            self.complain(say::unclosed_text(span));
+            return self.push(Token::Hole, span);
+        };
+        for (at, found) in escapes(&rest[..end]) {
+            if unescaped(found).is_none() {
+                let place = Span::new(start + at, start + at + 1 + found.len_utf8());
+                self.complain(say::unknown_escape(found, place));
+            }
+        }
+        self.push(Token::Text, span);
     }
+}
+
+/// Where the quotation mark is that ends a text.
+fn text_end(rest: &str) -> Option<usize> {
+    let mut escaped = false;
+    rest.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    })
+}
+
+/// The characters behind the backslashes of a text, with the places of these.
+fn escapes(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut characters = text.char_indices();
+    std::iter::from_fn(move || {
+        let (at, _) = characters.find(|(_, c)| *c == '\\')?;
+        characters.next().map(|(_, found)| (at, found))
+    })
+}
+
+/// What a backslash and this character stand for.
+fn unescaped(found: char) -> Option<char> {
+    match found {
+        '"' | '\\' => Some(found),
+        'n' => Some('\n'),
+        _ => None,
+    }
+}
+
+/// What a token of kind [`Token::Text`] says.
+pub(super) fn content(text: &str) -> String {
+    let inside = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
+    let mut characters = inside.unwrap_or_default().chars();
+    let mut content = String::new();
+    while let Some(found) = characters.next() {
+        let meant = match found {
+            '\\' => characters
+                .next()
+                .map(|next| unescaped(next).unwrap_or(next)),
+            _ => Some(found),
+        };
+        content.extend(meant);
+    }
+    content
 }
 
 /// Makes the current token reach to `end`, and no further than it must.

@@ -97,6 +97,7 @@ pub(super) const STATEMENT_WORDS: TokenSet = TokenSet::of(&[
     Token::Continue,
     Token::Stop,
     Token::Integrate,
+    Token::Assert,
 ]);
 
 /// What reads as a name inside expressions.
@@ -256,5 +257,10 @@ impl Token {
     pub fn is_operator(self) -> bool {
         let operators = operator::INFIX.or(operator::PREFIXES);
         operators.or(stmt::ASSIGNMENTS).has(self)
+    }
+
+    /// Whether this stands between a place and its value.
+    pub fn is_assignment(self) -> bool {
+        stmt::ASSIGNMENTS.has(self)
     }
 }

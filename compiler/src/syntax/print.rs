@@ -201,6 +201,9 @@ impl Printer {
             StmtKind::Equation { state, value } => {
                 self.line(&format!("{}' = {}", state.text, expr(value)));
             }
+            StmtKind::Assert { condition, message } => {
+                self.line(&format!("assert {}, {message:?}", expr(condition)));
+            }
             StmtKind::Block(body) => self.block("block", body),
             StmtKind::Expr(value) => self.line(&expr(value)),
             StmtKind::Error => self.line("<error>"),

@@ -33,7 +33,8 @@ pub(super) fn complaint(grammar: Grammar<'_>, fault: Fault) -> Option<Diagnostic
         return None;
     }
     let known = scene
-        .reserved()
+        .text_elsewhere()
+        .or_else(|| scene.reserved())
         .or_else(|| operator::slip(&scene))
         .or_else(|| declaration::slip(&scene))
         .or_else(|| statement::slip(&scene))
@@ -107,6 +108,12 @@ impl Scene<'_> {
             .rev()
             .take_while(|offset| !self.is(*offset, barriers))
             .find(|offset| self.is(*offset, kinds))
+    }
+
+    /// A text that is no message.
+    fn text_elsewhere(&self) -> Option<Diagnostic> {
+        let text = self.token(0) == Some(Token::Text);
+        text.then(|| say::string_literal(self.place(0)))
     }
 
     fn reserved(&self) -> Option<Diagnostic> {

@@ -17,6 +17,9 @@ pub enum Token {
     /// A literal with a fraction or an exponent.
     #[regex(r"\.[0-9]")]
     Float,
+    /// A text between quotation marks.
+    #[token("\"")]
+    Text,
     /// A name that is no keyword.
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     Ident,
@@ -101,6 +104,8 @@ pub enum Token {
     Stop,
     #[token("integrate")]
     Integrate,
+    #[token("assert")]
+    Assert,
     #[token("bitcast")]
     Bitcast,
 
@@ -148,6 +153,16 @@ pub enum Token {
     SlashAssign,
     #[token("%=")]
     PercentAssign,
+    #[token("&=")]
+    AndAssign,
+    #[token("|=")]
+    OrAssign,
+    #[token("^=")]
+    CaretAssign,
+    #[token("<<=")]
+    ShiftLeftAssign,
+    #[token(">>=")]
+    ShiftRightAssign,
 
     #[token("+")]
     Plus,
@@ -250,6 +265,7 @@ impl fmt::Display for Token {
             Token::Int => "integer",
             Token::Uint => "u32",
             Token::Float => "float",
+            Token::Text => "text",
             Token::Ident => "name",
             Token::Hole => "unreadable",
             Token::LineComment | Token::BlockComment => "comment",
@@ -331,6 +347,11 @@ const TEXTS: &[(Token, &str)] = {
         (StarAssign, "*="),
         (SlashAssign, "/="),
         (PercentAssign, "%="),
+        (AndAssign, "&="),
+        (OrAssign, "|="),
+        (CaretAssign, "^="),
+        (ShiftLeftAssign, "<<="),
+        (ShiftRightAssign, ">>="),
         (Plus, "+"),
         (Minus, "-"),
         (Star, "*"),
@@ -390,6 +411,7 @@ const TEXTS: &[(Token, &str)] = {
         (Continue, "continue"),
         (Stop, "stop"),
         (Integrate, "integrate"),
+        (Assert, "assert"),
         (Bitcast, "bitcast"),
     ]
 };

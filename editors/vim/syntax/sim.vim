@@ -24,6 +24,7 @@ syn keyword simConditional else if match
 syn keyword simRepeat for nextgroup=simDeclared skipwhite skipempty
 syn keyword simRepeat in while
 syn keyword simStatement break continue return stop
+syn keyword simStatement assert
 syn keyword simStatement integrate nextgroup=simMethod skipwhite skipempty
 syn keyword simStorage let var nextgroup=simDeclared skipwhite skipempty
 syn keyword simBoolean false true
@@ -63,6 +64,9 @@ syn match simDelimiter '[][(){},;:]'
 syn match simDelimiter '\.\@1<!\.\ze\s*\h' nextgroup=simField skipwhite
 syn match simField '\h\w*' contained
 
+" Texts
+syn region simText start='"' skip='\\.' end='"' oneline contains=@Spell
+
 " Comments
 syn keyword simTodo TODO FIXME XXX NOTE contained
 syn match simComment '//.*$' contains=simTodo,@Spell
@@ -93,6 +97,7 @@ hi def link simRepeat Repeat
 hi def link simReserved Error
 hi def link simStatement Statement
 hi def link simStorage Keyword
+hi def link simText String
 hi def link simTodo Todo
 hi def link simType Type
 hi def link simTypeDeclared Type

@@ -13,14 +13,14 @@ const TYPES = new Set(["f32", "i32", "u32", "bool", "vec2", "vec3", "vec4"]);
 const DECLARATIONS = new Set(["const", "param", "data", "input", "state", "output", "fn", "struct", "enum"]);
 const PHASES = new Set(["init", "step", "finish"]);
 const CONTROL = new Set(
-  ["if", "else", "match", "for", "in", "while", "return", "break", "continue", "stop", "integrate"],
+  ["if", "else", "match", "for", "in", "while", "return", "break", "continue", "stop", "integrate", "assert"],
 );
 
 /** The tokens of a text as the manual has them: `{ line, column, text, kind }`, comments included. */
 function read(text) {
-  const sign = "\\.\\.|->|=>|[-+*/%=!<>]=|\\*\\*|&&|\\|\\||<<|>>|[-+*/%=<>!&|^~'.,;:()[\\]{}]";
+  const sign = "\\.\\.|->|=>|<<=|>>=|[-+*/%=!<>&|^]=|\\*\\*|&&|\\|\\||<<|>>|[-+*/%=<>!&|^~'.,;:()[\\]{}]";
   const number = "0[xX][\\da-fA-F_]+u?|\\d[\\d_]*(?:\\.(?![.A-Za-z_])[\\d_]*)?(?:[eE][+-]?\\d+)?u?|\\.\\d[\\d_]*(?:[eE][+-]?\\d+)?";
-  const pattern = new RegExp(`(?<comment>//.*)|(?<number>${number})|(?<word>[A-Za-z_]\\w*)|(?<sign>${sign})`, "g");
+  const pattern = new RegExp(`(?<comment>//.*)|(?<text>"(?:[^"\\\\]|\\\\.)*")|(?<number>${number})|(?<word>[A-Za-z_]\\w*)|(?<sign>${sign})`, "g");
   return text.split(/\r?\n/).flatMap((content, index) =>
     [...content.matchAll(pattern)].map((match) => ({
       line: index + 1,
@@ -43,6 +43,7 @@ function expected(tokens, index) {
   if (kind === "comment") {
     return /^\/\/(!|\/(?!\/))/.test(text) ? "comment.line.documentation" : "comment.line.double-slash";
   }
+  if (kind === "text") return "string.quoted.double";
   if (kind === "number") {
     const float = !/^0[xX]/.test(text) && /[.eE]/.test(text);
     return float ? "constant.numeric.float" : "constant.numeric.integer";

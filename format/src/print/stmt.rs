@@ -84,6 +84,7 @@ impl Printer<'_> {
                 self.source(Kind::Equation, Token::Assign, value);
                 self.end_of_cells();
             }
+            StmtKind::Assert { condition, .. } => self.assert(condition),
             StmtKind::Block(body) => self.block(body),
             StmtKind::Expr(value) => self.expr(value),
             StmtKind::Error => self.lose("a statement"),
@@ -187,6 +188,20 @@ impl Printer<'_> {
             }
             self.separator(",");
         }
+    }
+
+    /// `assert c, "message"`: a message that does not fit gets a line of its own.
+    fn assert(&mut self, condition: &Expr) {
+        self.group(|p| {
+            p.word();
+            p.one();
+            p.nest(|p| {
+                p.bare(condition);
+                p.separator(",");
+                p.space(Space::Line);
+                p.token(Token::Text);
+            });
+        });
     }
 
     /// `return e`, `return`

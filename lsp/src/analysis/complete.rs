@@ -22,7 +22,7 @@ const CURSOR: &str = "cursor__here";
 
 /// What may be written at a place.
 pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
-    if document.in_comment(at) || in_number(document, at) {
+    if document.in_comment(at) || in_literal(document, at) {
         return Vec::new();
     }
     let mut word = Span::new(at, at);
@@ -72,13 +72,17 @@ pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
     list.items
 }
 
-/// A number is being typed.
-fn in_number(document: &Document, at: usize) -> bool {
+/// A number or a text is being typed.
+fn in_literal(document: &Document, at: usize) -> bool {
     let index = document.token_at(at);
     let found = index.map(|index| document.tokens()[index]);
     found.is_some_and(|(token, span)| {
-        matches!(token, Token::Int | Token::Uint | Token::Float | Token::Hole)
-            && (span.start as usize) < at
+        let closed = token == Token::Text && at >= span.end as usize;
+        matches!(
+            token,
+            Token::Int | Token::Uint | Token::Float | Token::Text | Token::Hole
+        ) && (span.start as usize) < at
+            && !closed
     })
 }
 

@@ -65,6 +65,13 @@ pub(super) const METHODS: [(&str, &str); 4] = [
     ),
 ];
 
+/// The statement that a run may leave out.
+pub(super) const ASSERT: (&str, &str) = (
+    "assert",
+    "Says what is true here: `assert x > 0.0, \"x is positive\"`. `simc run --check` ends where it is not; \
+     other runs leave it out.",
+);
+
 /// Longest declaration that is shown whole.
 const LONG: usize = 600;
 
@@ -100,7 +107,11 @@ fn explain(document: &Document, span: Span) -> Option<String> {
         let row = rows.iter().find(|(known, _)| *known == name);
         return row.map(|(_, doc)| format!("```sim\n{name}: i32\n```\n{doc}"));
     }
-    let rows = TYPES.iter().chain(&LAUNCH).chain(&METHODS).chain([&WORLD]);
+    let rows = TYPES
+        .iter()
+        .chain(&LAUNCH)
+        .chain(&METHODS)
+        .chain([&WORLD, &ASSERT]);
     let row = rows.into_iter().find(|(known, _)| *known == name)?;
     let starts_item = document.tokens()[document.token_at(span.start as usize)?].0;
     let declares =

@@ -61,18 +61,7 @@ pub(super) fn is_written(document: &Document, span: Span) -> bool {
         return false;
     };
     let next = document.tokens().get(index + 1).map(|(token, _)| *token);
-    matches!(
-        next,
-        Some(
-            Token::Assign
-                | Token::PlusAssign
-                | Token::MinusAssign
-                | Token::StarAssign
-                | Token::SlashAssign
-                | Token::PercentAssign
-                | Token::Prime
-        )
-    )
+    next.is_some_and(|token| token.is_assignment() || token == Token::Prime)
 }
 
 fn meant(document: &Document, at: usize) -> Option<usize> {

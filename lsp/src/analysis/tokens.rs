@@ -4,7 +4,7 @@ use super::{Document, hover};
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 use sim_compiler::{builtin::BuiltinId, names::Kind, span::Span, syntax::Token};
 
-const TYPES: [SemanticTokenType; 14] = [
+const TYPES: [SemanticTokenType; 15] = [
     SemanticTokenType::KEYWORD,
     SemanticTokenType::COMMENT,
     SemanticTokenType::NUMBER,
@@ -20,6 +20,7 @@ const TYPES: [SemanticTokenType; 14] = [
     // `param`, `data` and `input`: what a launch sets.
     SemanticTokenType::MACRO,
     SemanticTokenType::METHOD,
+    SemanticTokenType::STRING,
 ];
 const MODIFIERS: [SemanticTokenModifier; 4] = [
     SemanticTokenModifier::DECLARATION,
@@ -83,6 +84,7 @@ fn class(
     let next = document.tokens().get(index + 1).map(|(token, _)| *token);
     Some(match token {
         Token::Int | Token::Uint | Token::Float => (SemanticTokenType::NUMBER, 0),
+        Token::Text => (SemanticTokenType::STRING, 0),
         Token::Step if next == Some(Token::LeftParen) => (SemanticTokenType::FUNCTION, LIBRARY),
         Token::Ident => return name(document, span, next),
         token if token.is_keyword() => (SemanticTokenType::KEYWORD, 0),

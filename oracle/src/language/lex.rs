@@ -11,16 +11,18 @@ pub enum Token {
     Unsigned(u32),
     /// A number with a point or an exponent.
     Real(f64),
+    /// What a text between quotation marks says.
+    Text(String),
     /// An operator or a bracket.
     Mark(&'static str),
     /// Behind the last token.
     End,
 }
 
-const MARKS: [&str; 43] = [
-    "..", "=>", "->", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "**", "+=", "-=", "*=", "/=",
-    "%=", "+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", "(", ")", "[", "]", "{",
-    "}", ",", ";", ":", ".", "'", "?", "#",
+const MARKS: [&str; 48] = [
+    "<<=", ">>=", "&=", "|=", "^=", "..", "=>", "->", "==", "!=", "<=", ">=", "&&", "||", "<<",
+    ">>", "**", "+=", "-=", "*=", "/=", "%=", "+", "-", "*", "/", "%", "<", ">", "&", "|", "^",
+    "!", "~", "=", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "'", "?", "#",
 ];
 
 /// The tokens of a text and their lines.
@@ -30,8 +32,8 @@ const MARKS: [&str; 43] = [
 pub fn lex(text: &str) -> Result<Vec<(Token, usize)>, String> {
     let mut tokens = Vec::new();
     for (k, line) in text.lines().enumerate() {
-        let mut rest = line.split("//").next().unwrap_or_default().trim_start();
-        while !rest.is_empty() {
+        let mut rest = line.trim_start();
+        while !rest.is_empty() && !rest.starts_with("//") {
             let (token, length) =
                 token(rest).map_err(|error| format!("line {}: {error}", k + 1))?;
             tokens.push((token, k + 1));
@@ -52,6 +54,9 @@ fn token(rest: &str) -> Result<(Token, usize), String> {
         let length = run(rest, |c| c.is_ascii_alphanumeric() || c == b'_');
         return Ok((Token::Word(rest[..length].to_owned()), length));
     }
+    if first == b'"' {
+        return text(rest);
+    }
     match MARKS.iter().find(|mark| rest.starts_with(**mark)) {
         Some(mark) => Ok((Token::Mark(mark), mark.len())),
         None => Err(format!("`{rest}` begins no token")),
@@ -60,6 +65,25 @@ fn token(rest: &str) -> Result<(Token, usize), String> {
 
 fn run(text: &str, test: impl Fn(u8) -> bool) -> usize {
     text.bytes().position(|c| !test(c)).unwrap_or(text.len())
+}
+
+/// A text, which ends on its line.
+fn text(rest: &str) -> Result<(Token, usize), String> {
+    let mut said = String::new();
+    let mut characters = rest.char_indices().skip(1);
+    while let Some((at, found)) = characters.next() {
+        let meant = match found {
+            '"' => return Ok((Token::Text(said), at + 1)),
+            '\\' => match characters.next() {
+                Some((_, 'n')) => '\n',
+                Some((_, next @ ('"' | '\\'))) => next,
+                _ => return Err(format!("`{rest}` has a backslash without a meaning")),
+            },
+            other => other,
+        };
+        said.push(meant);
+    }
+    Err(format!("`{rest}` does not end on its line"))
 }
 
 fn number(text: &str) -> Result<(Token, usize), String> {

@@ -392,6 +392,11 @@ impl<'a> Machine<'a> {
             Step::Break => return Ok(Flow::Break),
             Step::Continue => return Ok(Flow::Continue),
             Step::Stop => return Ok(Flow::Stop),
+            Step::Assert(condition, message) => {
+                if !self.truth(condition)? {
+                    return Err(format!("an assertion does not hold: {message}"));
+                }
+            }
             Step::Block(body) => return self.steps(body),
         }
         Ok(Flow::Next)

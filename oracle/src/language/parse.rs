@@ -224,6 +224,15 @@ impl Parser {
         Ok(Over::Range(from, to))
     }
 
+    fn text(&mut self) -> Outcome<String> {
+        let Token::Text(text) = &self.tokens[self.place].0 else {
+            return self.wrong("a text");
+        };
+        let text = text.clone();
+        self.place += 1;
+        Ok(text)
+    }
+
     fn range(&mut self) -> Outcome<(Expr, Expr)> {
         let from = self.expr()?;
         self.expect("..")?;

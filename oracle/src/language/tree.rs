@@ -99,6 +99,8 @@ pub enum Stmt {
     Continue,
     /// `stop`
     Stop,
+    /// `assert c, "message"`
+    Assert(Expr, String),
     /// A scope.
     Block(Vec<Stmt>),
 }

@@ -186,6 +186,8 @@ pub enum Step {
     Continue,
     /// `stop`
     Stop,
+    /// `assert`
+    Assert(Typed, String),
     /// A scope.
     Block(Vec<Step>),
 }

@@ -19,9 +19,9 @@ pub enum Look {
 }
 
 /// Operators of several characters, longest first.
-const LONG: [&str; 18] = [
-    "..", "=>", "->", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "**", "+=", "-=", "*=", "/=",
-    "%=", "::",
+const LONG: [&str; 23] = [
+    "<<=", ">>=", "..", "=>", "->", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "**", "+=",
+    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "::",
 ];
 
 /// The tokens of a text.
@@ -36,6 +36,10 @@ pub fn split(text: &str) -> Vec<(Look, &str)> {
             (Look::Gap, run(char::is_whitespace))
         } else if first.is_ascii_digit() {
             (Look::Number, number_length(rest))
+        } else if first == '"' {
+            let end = rest[1..].find(['"', '\n']).map(|end| end + 1);
+            let closed = end.map(|end| end + usize::from(rest.as_bytes()[end] == b'"'));
+            (Look::Mark, closed.unwrap_or(rest.len()))
         } else if first.is_alphanumeric() || first == '_' {
             (Look::Word, run(|c| c.is_alphanumeric() || c == '_'))
         } else if let Some(long) = LONG.iter().find(|long| rest.starts_with(**long)) {
@@ -55,7 +59,10 @@ pub fn split(text: &str) -> Vec<(Look, &str)> {
 }
 
 fn is_assignment(token: &str) -> bool {
-    matches!(token, "+=" | "-=" | "*=" | "/=" | "%=")
+    matches!(
+        token,
+        "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>="
+    )
 }
 
 fn number_length(text: &str) -> usize {
@@ -118,7 +125,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 146] = [
+pub const VOCABULARY: [&str; 155] = [
     "agents",
     "steps",
     "const",
@@ -156,6 +163,10 @@ pub const VOCABULARY: [&str; 146] = [
     "continue",
     "stop",
     "integrate",
+    "assert",
+    "\"a text\"",
+    "\"\\q",
+    "\"",
     "bitcast",
     "true",
     "false",
@@ -253,6 +264,11 @@ pub const VOCABULARY: [&str; 146] = [
     "*=",
     "/=",
     "%=",
+    "&=",
+    "|=",
+    "^=",
+    "<<=",
+    ">>=",
     "(",
     ")",
     "[",
@@ -340,7 +356,9 @@ pub fn operator(dice: &mut Dice, text: &str, _: &str) -> String {
         &["<", "<=", ">", ">=", "==", "!="],
         &["&&", "||"],
         &["&", "|", "^", "<<", ">>"],
-        &["+=", "-=", "*=", "/=", "%=", "="],
+        &[
+            "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "=",
+        ],
     ];
     let tokens = split(text);
     let row = |token: &str| ROWS.iter().find(|row| row.contains(&token));

@@ -13,7 +13,7 @@ impl Maker {
         if !simple && self.world_stmt(depth) {
             return;
         }
-        match self.dice.below(20) {
+        match self.dice.below(21) {
             0..=3 => self.variable(depth),
             4..=9 => self.assignment(),
             _ if simple => self.assignment(),
@@ -31,8 +31,32 @@ impl Maker {
                 self.inner(depth, 2);
                 self.line("}");
             }
+            19 => self.asserted(),
             _ => self.accumulated(depth),
         }
+    }
+
+    /// An assertion that holds whatever the values are.
+    fn asserted(&mut self) {
+        let draws = std::mem::replace(&mut self.here.draws, false);
+        let condition = match self.dice.below(3) {
+            0 => {
+                let p = self.expr(&T::B, 2);
+                format!("({p}) || !({p})")
+            }
+            1 => {
+                let (a, b) = (self.expr(&T::I, 2), self.expr(&T::I, 2));
+                format!("min(i32({a}), i32({b})) <= max(i32({a}), i32({b}))")
+            }
+            _ => {
+                let (a, b) = (self.expr(&T::I, 2), self.expr(&T::I, 2));
+                format!("(i32({a}) & i32({b}) | i32({a})) == i32({a})")
+            }
+        };
+        self.here.draws = draws;
+        let messages = ["it holds", "\\\"always\\\", \\\\ // {", ""];
+        let message = self.dice.pick(&messages);
+        self.line(&format!("assert {condition}, \"{message}\""));
     }
 
     /// Some statements in a scope of their own.
@@ -112,11 +136,20 @@ impl Maker {
             return;
         };
         let operators: &[&str] = match &ty {
-            T::F | T::I | T::U | T::V(_) => &["=", "+=", "-=", "*=", "/=", "%="],
+            T::F | T::V(_) => &["=", "+=", "-=", "*=", "/=", "%="],
+            T::I | T::U => &[
+                "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
+            ],
             _ => &["="],
         };
         let operator = *self.dice.pick(operators);
         let value = match (&ty, operator) {
+            (_, "<<=" | ">>=") => match self.dice.below(3) {
+                0 => self.expr(&T::U, 2),
+                // As an abstract number, a negative amount would be an error.
+                1 => format!("i32({})", self.expr(&T::I, 2)),
+                _ => self.dice.below(70).to_string(),
+            },
             (T::F | T::I | T::U, _) if self.dice.chance(15) => self.abstract_value(&ty),
             (T::V(_), "*=" | "/=") if self.dice.chance(50) => self.expr(&T::F, 2),
             _ => self.expr(&ty, 3),

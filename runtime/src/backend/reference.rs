@@ -6,7 +6,10 @@ use crate::{
     bind::{Launch, with_interpreter},
     cancel::cancellable,
     control::{Control, Keep},
-    cpu::reference::{Agents, WorldRows},
+    cpu::{
+        Cancelled,
+        reference::{Agents, Ended, WorldRows},
+    },
     error::Error,
     memory::{Need, zeroed},
     results::RawResults,
@@ -87,13 +90,23 @@ fn run(
         },
     };
     with_interpreter(artifact, launch, |interpreter| {
+        let failed = |failure| Error::failed(&artifact.program, failure);
         for &number in &launch.absent {
-            agents.input_default(interpreter, number);
+            (agents.input_default(interpreter, number)).map_err(failed)?;
         }
         launch.overwrite_given(&mut agents.inputs);
+        let mut failure = None;
         cancellable(launch.agents, launch.steps, control, |inner| {
-            agents.run(interpreter, 0..launch.steps, inner)
-        })
+            match agents.run(interpreter, 0..launch.steps, inner) {
+                Ok(()) => Ok(()),
+                Err(Ended::Cancelled) => Err(Cancelled),
+                Err(Ended::Failed(found)) => {
+                    failure = Some(found);
+                    Ok(())
+                }
+            }
+        })?;
+        failure.map(failed).map_or(Ok(()), Err)
     })??;
     let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
     gather_all(
@@ -140,10 +153,10 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
         ..Agents::default()
     };
     with_interpreter(artifact, launch, |interpreter| {
-        for &number in &launch.absent {
-            agents.input_default(interpreter, number);
-        }
-    })?;
+        (launch.absent.iter())
+            .try_for_each(|&number| agents.input_default(interpreter, number))
+            .map_err(|failure| Error::failed(&artifact.program, failure))
+    })??;
     Ok(launch.with_inputs(agents.inputs))
 }
 

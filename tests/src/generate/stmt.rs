@@ -81,7 +81,8 @@ impl Generator {
                 self.line(&format!("{name}.{part} = {value}"));
             }
             Ty::I32 | Ty::U32 if self.dice.chance(40) => {
-                let op = ["+=", "-=", "*=", "/=", "%="][self.dice.below(5)];
+                let ops = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
+                let op = ops[self.dice.below(ops.len())];
                 let value = self.expr(&ty, 2);
                 self.line(&format!("{name} {op} {value}"));
             }

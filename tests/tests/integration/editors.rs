@@ -9,7 +9,7 @@ use sim_compiler::words::{Role, words};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// The roles as templates name them.
-const ROLES: [(&str, Role); 21] = [
+const ROLES: [(&str, Role); 22] = [
     ("declaration", Role::Declaration),
     ("phase", Role::Phase),
     ("binding", Role::Binding),
@@ -17,6 +17,7 @@ const ROLES: [(&str, Role); 21] = [
     ("loop", Role::Loop),
     ("jump", Role::Jump),
     ("integrate", Role::Integrate),
+    ("check", Role::Check),
     ("bitcast", Role::Bitcast),
     ("boolean", Role::Boolean),
     ("reserved", Role::Reserved),

@@ -24,6 +24,7 @@ fn kernels() -> Vec<(String, String)> {
                         optimise,
                         generator,
                         math,
+                        ..Options::default()
                     },
                 )
                 .unwrap_or_else(|diagnostics| panic!("{folder}/{name}: {diagnostics:?}"));

@@ -3,15 +3,29 @@
 use crate::{
     builtin::{BuiltinId, Draw, domain},
     check::{CallSite, Checked, Checker, Place},
-    diagnostic::catalog,
+    diagnostic::{Diagnostic, catalog},
     hir::{Constant, ExprId, ExprKind, FunctionId, Type},
     span::Span,
     syntax::ast,
 };
 
+/// Where an assertion is made.
+const ASSERTION: &str = "the condition of `assert`";
+
+/// The complaint about a draw in a place that makes none.
+pub(in crate::check) fn refused(name: &str, place: &str, span: Span) -> Diagnostic {
+    match place {
+        ASSERTION => catalog::control::draw_in_assert(name, span),
+        _ => catalog::control::draw_not_allowed(name, place, span),
+    }
+}
+
 impl Checker<'_> {
     /// Why no draw may be made here.
     pub(in crate::check) fn no_draws(&self) -> Option<&'static str> {
+        if self.in_assert {
+            return Some(ASSERTION);
+        }
         if self.in_integrate {
             return Some("the body of `integrate`");
         }
@@ -37,11 +51,7 @@ impl Checker<'_> {
     ) -> Checked {
         let (needed, ok, result) = signature(draw, args.len());
         if let Some(place) = self.no_draws() {
-            return Err(self.report(catalog::control::draw_not_allowed(
-                &callee.text,
-                place,
-                callee.span,
-            )));
+            return Err(self.report(refused(&callee.text, place, callee.span)));
         }
         if self.in_elements {
             let report = catalog::world::draw_per_agent(&callee.text, callee.span);

@@ -71,6 +71,7 @@ impl Checker<'_> {
                 reads_inputs: false,
                 reads_agent: false,
                 reads_data: false,
+                asserts: false,
                 span: function.name.span,
             });
         }

@@ -135,6 +135,22 @@ catalog! {
             .help("draw before it and give the number a name: `let z = normal()`")
     }
 
+    /// A random draw in the condition of an `assert`.
+    ///
+    /// Only a run with `--check` computes the conditions. A draw in one would change all draws after it, so
+    /// that such a run gave other numbers than the one that it checks.
+    ///
+    /// ```text
+    /// assert normal() < 6.0, "no draw is that far out"
+    /// ```
+    ///
+    /// Draw before it: `let z = normal()` and `assert z < 6.0, "no draw is that far out"`.
+    E0430 draw_in_assert(name: &str, span: Span) {
+        Diagnostic::new(format!("`{name}` draws a random number, which an `assert` cannot"))
+            .at(span, "draws here")
+            .help("draw before it and give the number a name: `let z = normal()`")
+    }
+
     /// A function that calls itself, directly or through others.
     ///
     /// GPUs have no call stack. Write a loop.

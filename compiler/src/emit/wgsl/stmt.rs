@@ -66,6 +66,7 @@ impl Writer<'_> {
                 self.line("break;");
                 return false;
             }
+            Stmt::Fail(_) => {}
             Stmt::Return(value) => {
                 self.cut(*value);
                 self.begin();

@@ -6,7 +6,7 @@ use super::{
     machine::Machine,
 };
 use crate::{
-    ir::{Owner, Phase},
+    ir::{Block, Owner, Phase},
     random::{FINISH_STEP, INIT_STEP},
 };
 use std::{ops::Range, sync::Arc};
@@ -103,12 +103,12 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
                 agent.clear(&program.states);
                 agent.clear(&program.world_states);
                 agent.begin_draws(INIT_STEP);
-                completed(agent.block(&program.init))?;
+                completed(agent, &program.init)?;
             } else {
                 agent.load(&program.states, &rows.states[member * states..][..states]);
                 agent.load(&program.world_states, rows.world_states);
             }
-            completed(agent.block(&program.prologue))?;
+            completed(agent, &program.prologue)?;
             self.stopped[member] = rows.progress[member].stopped;
         }
         Ok(())
@@ -127,7 +127,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
         let outputs = rows.outputs.len() / self.stopped.len();
         for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
             agent.begin_draws(FINISH_STEP);
-            completed(agent.block(&program.finish))?;
+            completed(agent, &program.finish)?;
             agent.store(
                 &program.outputs,
                 &mut rows.outputs[member * outputs..][..outputs],
@@ -148,7 +148,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
                 .map(|list| program.row_words(list) as usize);
             if done.is_multiple_of(sample.every) {
                 self.publish();
-                self.agents.section(&sample.body, done)?;
+                self.agents.section_of(Owner::World, &sample.body, done)?;
                 let at = (done / sample.every) as usize;
                 for (row, agent) in (rows.outputs.chunks_mut(outputs.max(1)))
                     .zip(&mut self.agents.lanes)
@@ -182,7 +182,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
     fn phase(&mut self, phase: &'a Phase, random_step: u32, stops: bool) -> Result<(), Fault> {
         self.publish();
         if phase.owner == Owner::World {
-            let stopped = self.agents.section(phase, random_step)?;
+            let stopped = self.agents.section_of(Owner::World, phase, random_step)?;
             assert!(!stopped, "internal error: a world stops");
             return Ok(());
         }
@@ -191,10 +191,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
                 continue;
             }
             agent.begin_draws(random_step);
-            match agent.block(phase) {
-                Flow::Stop => *stopped = true,
-                other => completed(other)?,
-            }
+            *stopped |= completed(agent, phase)?;
         }
         Ok(())
     }
@@ -216,12 +213,17 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
     }
 }
 
-/// A block that nothing leaves before its end.
-fn completed(flow: Flow) -> Result<(), Fault> {
-    match flow {
-        Flow::Next => Ok(()),
+/// Runs a block of an agent. Does the agent stop?
+fn completed<'a, F: Fn() -> bool>(
+    agent: &mut Lane<'a, F>,
+    block: &'a Block,
+) -> Result<bool, Fault> {
+    match agent.block(block) {
+        Flow::Next => Ok(false),
+        Flow::Stop => Ok(true),
+        Flow::Fail(number) => Err(Fault::Failed(agent.failure(number, Owner::Agent))),
         Flow::Cancelled => Err(Fault::Cancelled),
-        Flow::Stop | Flow::Break | Flow::Continue | Flow::Return(_) => {
+        Flow::Break | Flow::Continue | Flow::Return(_) => {
             panic!("internal error: a jump leaves the program")
         }
     }

@@ -70,7 +70,8 @@ impl Walk<'_> {
             | Stmt::If { .. }
             | Stmt::For { .. }
             | Stmt::Break
-            | Stmt::Continue => self.roots(stmt),
+            | Stmt::Continue
+            | Stmt::Fail(_) => self.roots(stmt),
         }
         stmt.blocks().try_for_each(|inner| self.block(inner))
     }

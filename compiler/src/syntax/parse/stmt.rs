@@ -6,8 +6,10 @@ use super::{
 };
 use crate::{
     diagnostic::catalog::syntax as say,
+    span::Span,
     syntax::{
         ast::{Arm, BinaryOp, Block, Expr, ExprKind, Pattern, PatternKind, Stmt, StmtKind, Type},
+        lex::content,
         token::{Token, TokenSet},
     },
 };
@@ -21,6 +23,11 @@ pub(in crate::syntax) const ASSIGNMENTS: TokenSet = TokenSet::of(&[
     Token::StarAssign,
     Token::SlashAssign,
     Token::PercentAssign,
+    Token::AndAssign,
+    Token::OrAssign,
+    Token::CaretAssign,
+    Token::ShiftLeftAssign,
+    Token::ShiftRightAssign,
 ]);
 
 fn assignment(token: Token) -> Option<BinaryOp> {
@@ -30,6 +37,11 @@ fn assignment(token: Token) -> Option<BinaryOp> {
         Token::StarAssign => Some(BinaryOp::Multiply),
         Token::SlashAssign => Some(BinaryOp::Divide),
         Token::PercentAssign => Some(BinaryOp::Remainder),
+        Token::AndAssign => Some(BinaryOp::BitAnd),
+        Token::OrAssign => Some(BinaryOp::BitOr),
+        Token::CaretAssign => Some(BinaryOp::BitXor),
+        Token::ShiftLeftAssign => Some(BinaryOp::ShiftLeft),
+        Token::ShiftRightAssign => Some(BinaryOp::ShiftRight),
         _ => None,
     }
 }
@@ -78,6 +90,7 @@ impl<'a> Grammar<'a> {
         let match_ = self.match_stmt(expr.clone(), block.clone(), stmt);
         let integrate = self.integrate(expr.clone(), block.clone());
         let word = self.word(expr.clone());
+        let assert = self.assert(expr.clone());
         let simple = self.simple(expr);
         let block = block.map(StmtKind::Block).boxed();
         custom(move |inp: &mut Reader<'a, '_>| {
@@ -90,6 +103,7 @@ impl<'a> Grammar<'a> {
                 Some(Token::Match) => &match_,
                 Some(Token::Integrate) => &integrate,
                 Some(Token::Return | Token::Break | Token::Continue | Token::Stop) => &word,
+                Some(Token::Assert) => &assert,
                 Some(Token::LeftBrace) => &block,
                 Some(token) if NAMES.has(token) || token == Token::Hole => &simple,
                 _ => return Err(Fault::unexpected(from, STATEMENT)),
@@ -332,5 +346,53 @@ impl<'a> Grammar<'a> {
             _ => Ok(StmtKind::Return(None)),
         })
         .boxed()
+    }
+
+    /// `assert c, "message"`
+    fn assert(self, expr: Rule<'a, Expr>) -> Rule<'a, StmtKind> {
+        let comma = self.token(Token::Comma);
+        custom(move |inp: &mut Reader<'a, '_>| {
+            inp.skip();
+            let condition = inp.parse(&expr)?;
+            let at = here(inp);
+            let mark = self.script.marks.get(at);
+            match inp.peek() {
+                Some(Token::Text) => {
+                    let end = self.place(at.saturating_sub(1)).end as usize;
+                    let end = Span::new(end, end);
+                    let diagnostic = say::missing_comma(self.text(at), self.place(at), end);
+                    return Err(self.fail(inp, Fault::said(at, diagnostic)));
+                }
+                Some(next) if next.closes() || next == Token::Semicolon => {
+                    return Err(self.missing_message(inp, at));
+                }
+                Some(Token::Comma) => {}
+                _ if mark.is_none_or(|mark| mark.first) => {
+                    return Err(self.missing_message(inp, at));
+                }
+                _ => {}
+            }
+            inp.parse(&comma)?;
+            let at = here(inp);
+            match inp.peek() {
+                Some(Token::Text) => inp.skip(),
+                Some(Token::Hole) => {
+                    inp.skip();
+                    return Ok(StmtKind::Error);
+                }
+                _ => return Err(self.missing_message(inp, at)),
+            }
+            let message = content(self.text(at));
+            Ok(StmtKind::Assert { condition, message })
+        })
+        .boxed()
+    }
+
+    /// The fault of an `assert` that ends before its message.
+    fn missing_message(self, inp: &mut Reader<'a, '_>, at: usize) -> Fault {
+        let last = at.saturating_sub(1);
+        let comma = self.script.tokens.get(last) == Some(&Token::Comma);
+        let diagnostic = say::missing_message(comma, self.place(last));
+        self.fail(inp, Fault::said(at, diagnostic))
     }
 }

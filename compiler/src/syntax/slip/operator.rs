@@ -51,18 +51,9 @@ fn sign(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
 }
 
-/// `x **= 2`, `mask &= 1`
+/// `x **= 2`, `alive &&= true`
 fn compound(scene: &Scene<'_>) -> Option<Diagnostic> {
-    let infix = [
-        Token::StarStar,
-        Token::And,
-        Token::Or,
-        Token::Caret,
-        Token::AndAnd,
-        Token::OrOr,
-        Token::ShiftLeft,
-        Token::ShiftRight,
-    ];
+    let infix = [Token::StarStar, Token::AndAnd, Token::OrOr];
     if !(scene.is(0, &[Token::Assign]) && scene.is(-1, &infix) && scene.glued(-1)) {
         return None;
     }

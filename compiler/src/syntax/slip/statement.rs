@@ -12,6 +12,7 @@ use crate::{
 pub(super) fn slip(scene: &Scene<'_>) -> Option<Diagnostic> {
     lone_name(scene)
         .or_else(|| start(scene))
+        .or_else(|| assert(scene))
         .or_else(|| for_header(scene))
         .or_else(|| condition(scene))
         .or_else(|| missing_brace(scene))
@@ -83,6 +84,16 @@ fn start(scene: &Scene<'_>) -> Option<Diagnostic> {
         }
         _ => None,
     }
+}
+
+/// `assert(c, "message")`
+fn assert(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let comma = scene.is(0, &[Token::Comma]) && scene.is(1, &[Token::Text]);
+    let barriers = [Token::LeftBrace, Token::RightBrace, Token::Semicolon];
+    let word = scene.back_to(&[Token::Assert], &barriers)?;
+    let open = word + 1;
+    (comma && scene.is(open, &[Token::LeftParen]))
+        .then(|| say::assert_with_parentheses(scene.place(open)))
 }
 
 /// `for (int i = 0; …)`, `for i in range(10)`, `for i = 0`

@@ -15,7 +15,7 @@
 ["init" "finish" "const" "param" "data" "input" "state" "output"] @keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.storage.type
-["let" "var" "integrate" "limit"] @keyword
+["let" "var" "integrate" "limit" "assert"] @keyword
 ["else" "if" "match"] @keyword.control.conditional
 ["for" "in" "while"] @keyword.control.repeat
 ["return"] @keyword.control.return
@@ -25,6 +25,7 @@
 (boolean) @constant.builtin.boolean
 (integer) @constant.numeric.integer
 (float) @constant.numeric.float
+(text) @string
 
 ; Types
 ((type_identifier) @type.builtin

@@ -15,7 +15,7 @@
 ["init" "finish" "const" "param" "data" "input" "state" "output"] @keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.type
-["let" "var" "integrate" "limit"] @keyword
+["let" "var" "integrate" "limit" "assert"] @keyword
 ["else" "if" "match"] @keyword.conditional
 ["for" "in" "while"] @keyword.repeat
 ["return"] @keyword.return
@@ -25,6 +25,7 @@
 (boolean) @boolean
 (integer) @number
 (float) @number.float
+(text) @string
 
 ; Types
 ((type_identifier) @type.builtin

@@ -83,6 +83,7 @@ pub(super) const STATEMENTS: &[(&str, &str)] = &[
     ("break", "break"),
     ("continue", "continue"),
     ("stop", "stop"),
+    ("assert", "assert ${1:condition}, \"${2:message}\""),
 ];
 
 impl Place {
@@ -273,7 +274,7 @@ impl Place {
 fn ends_value(token: Token) -> bool {
     let literal = matches!(
         token,
-        Token::Int | Token::Uint | Token::Float | Token::True | Token::False
+        Token::Int | Token::Uint | Token::Float | Token::Text | Token::True | Token::False
     );
     let word = matches!(
         token,

@@ -152,6 +152,7 @@ fn step_parts(step: &Step) -> (Vec<&Typed>, Vec<&[Step]>) {
             (vec![value], blocks)
         }
         Step::Integrate(_, size, body) => (vec![size], vec![body]),
+        Step::Assert(condition, _) => (vec![condition], Vec::new()),
         Step::Break | Step::Continue | Step::Stop => (Vec::new(), Vec::new()),
         Step::Block(body) => (Vec::new(), vec![body]),
     }

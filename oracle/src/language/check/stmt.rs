@@ -64,6 +64,9 @@ impl Checker<'_> {
             Stmt::Break => Step::Break,
             Stmt::Continue => Step::Continue,
             Stmt::Stop => Step::Stop,
+            Stmt::Assert(condition, message) => {
+                Step::Assert(self.expr(condition)?, message.clone())
+            }
             Stmt::Block(body) => Step::Block(self.block(body)?),
         })
     }
@@ -108,6 +111,8 @@ impl Checker<'_> {
             (Ty::Vector(_), Some(_)) if !matches!(value.ty, Ty::Vector(_)) => {
                 self.coerce(value, &Ty::F32)?
             }
+            // The amount of a shift has a type of its own.
+            (_, Some("<<" | ">>")) => self.concrete(value)?,
             (ty, _) => self.coerce(value, ty)?,
         };
         Ok(Step::Assign(place, operator, value))

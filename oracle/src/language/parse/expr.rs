@@ -104,7 +104,7 @@ impl Parser {
             }
             Token::Mark("[") => self.array(),
             Token::Word(word) => self.word(word),
-            Token::Mark(_) | Token::End => self.wrong("a value"),
+            Token::Mark(_) | Token::Text(_) | Token::End => self.wrong("a value"),
         }
     }
 

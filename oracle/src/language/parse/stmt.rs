@@ -60,6 +60,11 @@ impl Parser {
             "break" => Stmt::Break,
             "continue" => Stmt::Continue,
             "stop" => Stmt::Stop,
+            "assert" => {
+                let condition = self.expr()?;
+                self.expect(",")?;
+                Stmt::Assert(condition, self.text()?)
+            }
             _ => {
                 self.place = start;
                 self.assignment()?
@@ -82,6 +87,11 @@ impl Parser {
             ("*=", "*"),
             ("/=", "/"),
             ("%=", "%"),
+            ("&=", "&"),
+            ("|=", "|"),
+            ("^=", "^"),
+            ("<<=", "<<"),
+            (">>=", ">>"),
         ];
         for (form, operator) in forms {
             if self.take(form) {

@@ -172,7 +172,7 @@ catalog! {
     /// x **= 2
     /// ```
     ///
-    /// Write `x = x ** 2`. There are `+=`, `-=`, `*=`, `/=` and `%=`.
+    /// Write `x = x ** 2`. There are `+=`, `-=`, `*=`, `/=`, `%=`, `&=`, `|=`, `^=`, `<<=` and `>>=`.
     E0114 no_such_assignment(op: &str, span: Span) {
         Diagnostic::new(format!("there is no assignment `{op}=`"))
             .at(span, "not an operator")

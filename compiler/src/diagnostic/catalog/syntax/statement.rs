@@ -195,4 +195,33 @@ catalog! {
             .at(span, "of another language")
             .help(format!("write `{meant}`"))
     }
+
+    /// An `assert` without a message.
+    ///
+    /// The message is what a run with `--check` says where the condition does not hold.
+    ///
+    /// ```text
+    /// assert price > 0.0
+    /// ```
+    ///
+    /// Write what should be true: `assert price > 0.0, "a price is positive"`.
+    E0160 missing_message(comma: bool, span: Span) {
+        let missing = if comma { "a text belongs" } else { "a `,` and a text belong" };
+        Diagnostic::new("this `assert` has no message")
+            .at(span, format!("{missing} behind this"))
+            .help("say what should be true: `assert x > 0.0, \"x is positive\"`")
+    }
+
+    /// An `assert` with parentheses around its condition and message, as a function has them.
+    ///
+    /// ```text
+    /// assert(price > 0.0, "a price is positive")
+    /// ```
+    ///
+    /// `assert` is a statement: `assert price > 0.0, "a price is positive"`.
+    E0161 assert_with_parentheses(span: Span) {
+        Diagnostic::new("`assert` is a statement, not a function")
+            .at(span, "no parentheses belong around both")
+            .help("write `assert x > 0.0, \"x is positive\"`")
+    }
 }

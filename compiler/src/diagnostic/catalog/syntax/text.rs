@@ -66,9 +66,9 @@ catalog! {
             .at(span, format!("at most {limit} are possible"))
     }
 
-    /// A text between quotation marks.
+    /// A text between quotation marks that is not the message of an `assert`.
     ///
-    /// The language has numbers, booleans, vectors, arrays, structs and enums, but no text.
+    /// The language has numbers, booleans, vectors, arrays, structs and enums, but no values that are texts.
     ///
     /// ```text
     /// let name = "fast"
@@ -76,8 +76,8 @@ catalog! {
     ///
     /// To choose between cases, declare an enum: `enum Mode { Fast, Slow }`.
     E0004 string_literal(span: Span) {
-        Diagnostic::new("there are no strings in the language")
-            .at(span, "a text has no type here")
+        Diagnostic::new("a text stands only behind the condition of an `assert`")
+            .at(span, "a text is no value")
             .help("to name a case, declare an enum: `enum Mode { Fast, Slow }`")
     }
 
@@ -107,6 +107,34 @@ catalog! {
         Diagnostic::new("`/*` starts no comment")
             .at(span, what)
             .help("write `//` before each line of the comment")
+    }
+
+    /// A text that its line does not end.
+    ///
+    /// ```text
+    /// assert price > 0.0, "a price is positive
+    /// ```
+    ///
+    /// Write the quotation mark that closes it. A text goes over one line; `\n` in it is a line break, and
+    /// `\"` a quotation mark.
+    E0008 unclosed_text(span: Span) {
+        let end = Span { start: span.end, ..span };
+        Diagnostic::new("this text is never closed")
+            .at(span, "needs a `\"` on its line")
+            .replace(end, "\"")
+    }
+
+    /// A backslash before a character that it gives no meaning.
+    ///
+    /// ```text
+    /// assert price > 0.0, "see C:\models"
+    /// ```
+    ///
+    /// Write `\\` for a backslash, `\"` for a quotation mark and `\n` for a line break.
+    E0009 unknown_escape(found: char, span: Span) {
+        Diagnostic::new(format!("`\\{}` has no meaning in a text", found.escape_default()))
+            .at(span, "`\\\\`, `\\\"` and `\\n` have one")
+            .help("write `\\\\` for a backslash")
     }
 
     /// Letters that touch a number.
