@@ -167,6 +167,9 @@ pub struct Sample {
     pub records: Vec<VarId>,
     /// Values of each world or unit, likewise.
     pub world_records: Vec<VarId>,
+    /// Those of them that combine values of agents: the body assigns each agent's own, and once it is complete
+    /// they are combined as by [`Expr::AcrossWorld`]. To the others all agents assign the same.
+    pub combined: Vec<(VarId, LaneOp)>,
     /// Assigns them.
     pub body: Block,
 }

@@ -83,7 +83,10 @@ fn functions_check_what_they_are_called_with() {
             format!("state y = root({last})\noutput y"),
             Moment::Beginning,
         ),
-        (format!("input y = root({last})\noutput z = y"), Moment::Launch),
+        (
+            format!("input y = root({last})\noutput z = y"),
+            Moment::Launch,
+        ),
         (
             format!("fn twice(x: f32) -> f32 {{ return 2.0 * root(x) }}\noutput y = twice({last})"),
             Moment::End,

@@ -4,8 +4,8 @@
 mod types;
 
 use super::{
-    Block, ExprId, ExprMap, Len, Owner, Program, Sample, Section, Stmt, Type, Var, VarId, VarKind,
-    VarMap,
+    Block, ExprId, ExprMap, LaneOp, Len, Owner, Program, Sample, Section, Stmt, Type, Var, VarId,
+    VarKind, VarMap,
 };
 
 struct Verifier<'a> {
@@ -416,6 +416,12 @@ fn lists(program: &Program) -> Result<(), String> {
         &all(|sample| &sample.world_records),
         VarKind::WorldRecord,
     )?;
+    for sample in &program.samples {
+        let known = |(var, _): &(VarId, LaneOp)| sample.world_records.contains(var);
+        if !sample.combined.iter().all(known) {
+            return Err("a sample combines what is not of the world".to_owned());
+        }
+    }
     if let Some(sample) = program.samples.iter().find(|sample| sample.every == 0) {
         return Err(format!(
             "a sample of {} values every 0 steps",

@@ -3,7 +3,7 @@
 use super::{
     fences,
     lane_layout::LaneLayout,
-    lanes::Laid,
+    lanes::{Laid, stops},
     rewrites::{self, Bound, Changes},
     schedule::{Decision, Schedule},
     step_table::{self, Budget, Table},
@@ -55,28 +55,42 @@ impl<'a> Choice<'a> {
         let manifest = &artifact.manifest;
         let has_worlds = manifest.world.is_some();
         let members = manifest.members(members).max(1);
-        let asked = if has_worlds { worlds } else { Some(1) };
+        let simple = "one lane per agent, no step table";
+        if !has_worlds {
+            // `stop` becomes a mask, since what has stopped is still sampled.
+            let stops = program_stops(&artifact.program);
+            let why = "agents wait for one another where something is sampled";
+            return Choice {
+                laid: Laid::new(artifact, 1, schedule.subgroup),
+                schedule: Schedule {
+                    members,
+                    worlds: 1,
+                    lanes: 1,
+                    unroll_steps: if stops { 1 } else { schedule.unroll_steps },
+                    step_table: false,
+                    reserve: false,
+                    ..schedule
+                },
+                world: Some(WorldLayout::of_units(
+                    &artifact.program,
+                    members,
+                    schedule.subgroup,
+                )),
+                table: None,
+                decisions: vec![Decision::new(simple, why)],
+            };
+        }
         let program = &artifact.program;
-        let (layout, why) = WorldLayout::new(program, members, asked, schedule.subgroup);
-        let simple = "one lane per agent, no step table, one step per iteration";
-        let mut decisions = match has_worlds {
-            true => {
-                let what = match layout.worlds {
-                    1 => format!("one world of {members} agents in a workgroup"),
-                    worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
-                };
-                let simple = Decision::new(
-                    format!("{simple}, no rewrites that move roundings"),
-                    "agents of a world wait for one another in every step, and worlds have the same bits \
-                     everywhere",
-                );
-                vec![Decision::new(what, why), simple]
-            }
-            false => {
-                let why = "agents wait for one another where something is sampled";
-                vec![Decision::new(simple, why)]
-            }
+        let (layout, why) = WorldLayout::new(program, members, worlds, schedule.subgroup);
+        let what = match layout.worlds {
+            1 => format!("one world of {members} agents in a workgroup"),
+            worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
         };
+        let simple = Decision::new(
+            format!("{simple}, one step per iteration, no rewrites that move roundings"),
+            "agents of a world wait for one another in every step, and worlds have the same bits everywhere",
+        );
+        let mut decisions = vec![Decision::new(what, why), simple];
         if layout.shuffled > 1 && !layout.exchange.combined.is_empty() {
             decisions.push(Decision::new(
                 format!(
@@ -95,7 +109,7 @@ impl<'a> Choice<'a> {
                 unroll_steps: 1,
                 step_table: false,
                 reserve: false,
-                relax: schedule.relax && !has_worlds,
+                relax: false,
                 ..schedule
             },
             world: Some(layout),
@@ -103,6 +117,11 @@ impl<'a> Choice<'a> {
             decisions,
         }
     }
+}
+
+/// Can an agent stop?
+pub(crate) fn program_stops(program: &Program) -> bool {
+    program.phases.iter().any(|phase| stops(phase))
 }
 
 /// A program tailored to a device.

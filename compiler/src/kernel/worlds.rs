@@ -14,6 +14,10 @@ use std::collections::BTreeSet;
 
 /// Invocations of a workgroup that small worlds share.
 const SHARED_GROUP: u32 = 128;
+/// Words of an agent in workgroup memory for samples that are combined later.
+const KEPT_WORDS: u32 = 16;
+/// Words of a sample that are kept. With more of them, few samples would be kept at a time.
+const MOST_KEPT: u32 = 4;
 /// Bytes of workgroup memory that every device has.
 const SHARED_BYTES: u32 = 16 << 10;
 /// The size of a workgroup is a multiple of this: subgroups are whole.
@@ -28,6 +32,9 @@ pub(crate) struct WorldLayout {
     pub(crate) worlds: u32,
     /// Lanes of a subgroup that combine values by shuffles; 1 if all is combined in workgroup memory.
     pub(crate) shuffled: u32,
+    /// Where units of agents stand for worlds and few values are observed: the samples that are kept in
+    /// workgroup memory until they are combined.
+    pub(crate) kept: Option<u32>,
     /// What they share.
     pub(crate) exchange: Exchange,
 }
@@ -90,9 +97,35 @@ impl WorldLayout {
             members,
             worlds,
             shuffled: shuffled(members, worlds, subgroup),
+            kept: None,
             exchange,
         };
         (layout, why)
+    }
+
+    /// The layout where units of `members` agents stand for worlds: one in a workgroup.
+    pub(crate) fn of_units(program: &Program, members: u32, subgroup: u32) -> WorldLayout {
+        let combined = program.samples.iter().flat_map(|sample| &sample.combined);
+        let words: u32 = combined.map(|(var, _)| program[*var].ty.words()).sum();
+        let kept = (1..=MOST_KEPT)
+            .contains(&words)
+            .then(|| KEPT_WORDS / words.next_power_of_two());
+        WorldLayout {
+            members,
+            worlds: 1,
+            shuffled: shuffled(members, 1, subgroup),
+            kept,
+            exchange: match kept {
+                Some(_) => Exchange::default(),
+                None => Exchange::of(program),
+            },
+        }
+    }
+
+    /// Words of a row of kept samples: one more than agents, so that neighbouring rows are in different banks
+    /// of the memory.
+    pub(crate) fn kept_stride(&self) -> u32 {
+        self.members + 1
     }
 
     /// Agents of a workgroup.
@@ -142,6 +175,14 @@ impl Exchange {
             });
             let branches = |stmt: &Stmt| (stmt.blocks()).any(|inner| combines(program, inner));
             exchange.in_branches |= block.iter().any(branches);
+        }
+        for sample in &program.samples {
+            for &(var, op) in &sample.combined {
+                let kind = (op, program[var].ty);
+                if !combined.contains(&kind) {
+                    combined.push(kind);
+                }
+            }
         }
         exchange.published = published.into_iter().collect();
         exchange.combined = combined;

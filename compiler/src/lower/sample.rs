@@ -4,11 +4,11 @@
 //! of a fold. What is observed is combined by a tree over a world, or over a unit of agents; the host combines
 //! these and divides what is a mean. Where it needs each value, the values are recorded.
 
-use super::{Lowerer, fold, layout::Declared, place::Place};
+use super::{Lowerer, layout::Declared, place::Place};
 use crate::{
     builtin::Fold,
     hir::{self, Type},
-    ir::{self, Expr, LaneOp, Owner, Sample, VarKind},
+    ir::{self, LaneOp, Owner, Sample, VarKind},
     manifest::{self, SeriesFold, SeriesOf},
 };
 
@@ -47,6 +47,10 @@ impl Lowerer<'_> {
             let place = self.root(&declared, kind, &mut |leaf| {
                 super::layout::take(&mut word, leaf)
             });
+            if let Some(op) = series.fold.as_ref().and_then(combination) {
+                let vars = place.leaves.iter().map(|leaf| (leaf.var, op));
+                self.program.samples[at].combined.extend(vars);
+            }
             self.series.push((at, place));
         }
     }
@@ -73,23 +77,23 @@ impl Lowerer<'_> {
         match &series.fold {
             None => self.store_into(place, series.value),
             Some(fold) => {
-                let value = self.combined_part(fold, series.value);
+                let value = self.contribution(fold, series.value);
                 self.store(place, value);
             }
         }
         self.in_elements = false;
     }
 
-    /// What the kernel stores of a fold.
-    fn combined_part(&mut self, fold: &SeriesFold, value: hir::ExprId) -> ir::ExprId {
-        let (part_of, op) = match fold {
-            SeriesFold::Sum => (Fold::Sum, LaneOp::Sum),
-            SeriesFold::Mean => (Fold::Mean, LaneOp::Sum),
-            SeriesFold::Count => (Fold::Count, LaneOp::Sum),
-            SeriesFold::Min => (Fold::Min, LaneOp::Least),
-            SeriesFold::Max => (Fold::Max, LaneOp::Most),
-            SeriesFold::Any => (Fold::Any, LaneOp::Any),
-            SeriesFold::All => (Fold::All, LaneOp::All),
+    /// What an agent contributes to a fold.
+    fn contribution(&mut self, fold: &SeriesFold, value: hir::ExprId) -> ir::ExprId {
+        let part = match fold {
+            SeriesFold::Sum => Fold::Sum,
+            SeriesFold::Mean => Fold::Mean,
+            SeriesFold::Count => Fold::Count,
+            SeriesFold::Min => Fold::Min,
+            SeriesFold::Max => Fold::Max,
+            SeriesFold::Any => Fold::Any,
+            SeriesFold::All => Fold::All,
             SeriesFold::Var
             | SeriesFold::Sd
             | SeriesFold::Quantiles(_)
@@ -101,12 +105,7 @@ impl Lowerer<'_> {
                 };
             }
         };
-        let part = self.part(part_of, value);
-        let part = self.bind("element", part);
-        let value = self.read(part);
-        let value = self.add(Expr::AcrossWorld { op, value });
-        let all = self.bind(fold::name(part_of), value);
-        self.read(all)
+        self.part(part, value)
     }
 
     /// The series of the manifest: one for each leaf of what is kept.
@@ -139,6 +138,21 @@ impl Lowerer<'_> {
                 world_words: words(&sample.world_records),
             })
             .collect()
+    }
+}
+
+/// How the kernel combines what agents contribute to a fold, if it does.
+fn combination(fold: &SeriesFold) -> Option<LaneOp> {
+    match fold {
+        SeriesFold::Sum | SeriesFold::Mean | SeriesFold::Count => Some(LaneOp::Sum),
+        SeriesFold::Min => Some(LaneOp::Least),
+        SeriesFold::Max => Some(LaneOp::Most),
+        SeriesFold::Any => Some(LaneOp::Any),
+        SeriesFold::All => Some(LaneOp::All),
+        SeriesFold::Var
+        | SeriesFold::Sd
+        | SeriesFold::Quantiles(_)
+        | SeriesFold::Histogram { .. } => None,
     }
 }
 

@@ -112,7 +112,8 @@ fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
     }
     for sample in &mut program.samples {
         let lists = [&mut sample.records, &mut sample.world_records];
-        lists.into_iter().flatten().for_each(renumber);
+        let combined = sample.combined.iter_mut().map(|(var, _)| var);
+        (lists.into_iter().flatten().chain(combined)).for_each(renumber);
     }
     for function in &mut program.functions {
         function.params.iter_mut().for_each(renumber);

@@ -9,10 +9,12 @@ use crate::{
 impl<'a> Writer<'a> {
     /// Writes the time loop.
     pub(super) fn time_loop(&mut self) {
-        if self.world.is_some() {
+        let is_unit = self.manifest.world.is_none() && !self.usage.stops;
+        if self.world.is_some() && !is_unit {
             return self.world_time_loop();
         }
         self.blank();
+        self.first_samples();
         let lanes = self.time_lanes();
         let TimeLoop {
             copies,
@@ -75,6 +77,7 @@ impl<'a> Writer<'a> {
         self.take_back();
         self.end_turns();
         self.combine_parts(&before);
+        self.last_samples();
     }
 
     /// What runs only in the first step of a period.
@@ -264,7 +267,10 @@ impl<'a> Writer<'a> {
 
     /// Does a step's text use its number?
     fn names_step(&self) -> bool {
-        self.usage.step || self.usage.draws[1] || self.step_table.is_some()
+        self.usage.step
+            || self.usage.draws[1]
+            || self.step_table.is_some()
+            || !self.program.samples.is_empty()
     }
 
     fn count(&mut self, steps: u32) {
@@ -286,6 +292,7 @@ impl<'a> Writer<'a> {
         self.load_row();
         let number = format!("u32({})", self.own.step);
         let falls = self.part(1, &number, &self.rest());
+        self.samples();
         self.end_turn(&next);
         self.names.leave();
         falls

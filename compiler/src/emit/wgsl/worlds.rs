@@ -34,7 +34,7 @@ pub(super) struct WorldNames {
     members: String,
     /// Private: the invocation's place in the workgroup, that of the world's first agent, and how many agents
     /// of the world come from this one on.
-    place: String,
+    pub(super) place: String,
     first: String,
     left: String,
     /// Private, where subgroups shuffle: the number of agents of the world, the invocation's place in its
@@ -47,6 +47,10 @@ pub(super) struct WorldNames {
     /// The states that are published, and the types of what is combined, in workgroup memory.
     published: Vec<(VarId, String)>,
     combined: Vec<(Type, String)>,
+    /// By value that is combined later: its samples in workgroup memory.
+    pub(super) kept: Vec<(VarId, String)>,
+    /// By sampling: the function that combines what is kept.
+    pub(super) combining_kept: Vec<String>,
     /// The functions that combine.
     functions: Vec<(LaneOp, Type, String)>,
     /// The published states that may have been read since the last barrier.
@@ -81,6 +85,13 @@ impl<'a> Writer<'a> {
             .collect();
         own.combined = (exchange.types().into_iter())
             .map(|ty| (ty, declare(&format!("world_parts_{}", ty.name()))))
+            .collect();
+        let kept = program.samples.iter().flat_map(|sample| &sample.combined);
+        own.kept = (kept.filter(|_| layout.kept.is_some()))
+            .map(|&(var, _)| (var, declare(&format!("kept_{}", program[var].name))))
+            .collect();
+        own.combining_kept = (program.samples.iter().filter(|_| layout.kept.is_some()))
+            .map(|sample| declare(&format!("combine_samples_every_{}", sample.every)))
             .collect();
         own.functions = (exchange.combined.iter())
             .map(|&(op, ty)| {
@@ -122,6 +133,11 @@ impl<'a> Writer<'a> {
         }
         if layout.exchange.in_branches {
             lines.push(format!("var<workgroup> {}: u32;", own.common));
+        }
+        for (var, name) in &own.kept {
+            let ty = literal::type_name(in_memory(program[*var].ty));
+            let count = layout.kept.unwrap_or(1) * layout.kept_stride();
+            lines.push(format!("var<workgroup> {name}: array<{ty}, {count}>;"));
         }
         for name in [&own.place, &own.first, &own.left] {
             lines.push(format!("var<private> {name}: u32;"));
@@ -317,6 +333,7 @@ impl<'a> Writer<'a> {
         self.samples();
         self.names.leave();
         self.close("}");
+        self.last_samples();
     }
 
     /// Writes the phases after the last step.
@@ -454,14 +471,18 @@ impl<'a> Writer<'a> {
         self.unless_bool(self.program[var].ty);
     }
 
-    /// Writes the call that combines the values of the agents of the world.
-    pub(super) fn across_world(&mut self, op: LaneOp, value: ExprId) {
-        let ty = self.program.type_of(value);
+    /// The name of the function that combines values of a type.
+    pub(super) fn combining(&self, op: LaneOp, ty: Type) -> String {
         let functions = &self.own.world.functions;
         let found = functions
             .iter()
             .find(|(known, of, _)| (*known, *of) == (op, ty));
-        let start = found.map_or_else(String::new, |(.., name)| format!("{name}("));
+        found.map_or_else(String::new, |(.., name)| name.clone())
+    }
+
+    /// Writes the call that combines the values of the agents of the world.
+    pub(super) fn across_world(&mut self, op: LaneOp, value: ExprId) {
+        let start = format!("{}(", self.combining(op, self.program.type_of(value)));
         self.push(&start);
         self.expr(value, Level::Lowest);
         self.push(")");
@@ -595,6 +616,7 @@ impl<'a> Writer<'a> {
             };
             self.push(&text);
         }
+        self.sample_functions();
     }
 
     /// Are values combined by shuffles?

@@ -430,6 +430,16 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         (var.ty, var.word as usize)
     }
 
+    /// The value of a variable that is no array.
+    pub(super) fn value(&self, var: VarId) -> Value {
+        self.read(var, 0)
+    }
+
+    /// Sets a variable that is no array.
+    pub(super) fn set(&mut self, var: VarId, value: Value) {
+        self.slots(var)[0] = value;
+    }
+
     fn slots(&mut self, var: VarId) -> &mut [Value] {
         match self.plan.places[var.0 as usize] {
             Place::Slots { first, count } => &mut self.values[first..first + count],

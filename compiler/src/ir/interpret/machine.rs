@@ -298,6 +298,12 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         }
     }
 
+    /// Gives the first lane what all lanes have for a variable, combined.
+    pub(super) fn combine(&mut self, var: VarId, op: LaneOp) {
+        let parts: Vec<Value> = self.lanes.iter().map(|lane| lane.value(var)).collect();
+        self.lanes[0].set(var, combined(op, &parts));
+    }
+
     /// The lanes' values of the last evaluated expression.
     fn pop(&mut self) -> Vec<Value> {
         self.lanes.iter_mut().map(Lane::pop).collect()

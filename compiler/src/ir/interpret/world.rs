@@ -156,6 +156,9 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
                 {
                     agent.store(&sample.records, &mut row[first + at * words..]);
                 }
+                for &(var, op) in &sample.combined {
+                    self.agents.combine(var, op);
+                }
                 let row = &mut rows.world_outputs[world_first + at * world_words..];
                 self.agents.lanes[0].store(&sample.world_records, row);
             }

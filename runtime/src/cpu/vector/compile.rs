@@ -329,7 +329,14 @@ impl<'p> Compiler<'p> {
                     every: sample.every,
                     phase,
                     records: row(&sample.records),
-                    world_records: row(&sample.world_records),
+                    world_records: (sample.world_records.iter())
+                        .flat_map(|&var| {
+                            let combined = sample.combined.iter().find(|(of, _)| *of == var);
+                            let ty = self.program[var].ty;
+                            let tree = combined.map(|&(_, op)| world::tree(op, ty));
+                            row(&[var]).into_iter().map(move |stored| (stored, tree))
+                        })
+                        .collect(),
                 })
                 .collect(),
             ends: entries.ends,

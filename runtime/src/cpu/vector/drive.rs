@@ -112,15 +112,19 @@ impl<'a> Samples<'a> {
         let sample = &program.samples[self.sampling];
         let (width, words) = (self.width, &mut *self.samples[number]);
         let range = self.word..self.word + width as u32;
-        let all = match self.of_agents {
-            true => &sample.records,
-            false => &sample.world_records,
-        };
-        for stored in all.iter().filter(|stored| range.contains(&stored.word)) {
-            let words = &mut words[(stored.word - self.word) as usize..];
-            match self.of_agents {
-                true => group.store(stored, words, width),
-                false => group.store_worlds(stored, words, width),
+        let first = self.word;
+        let at = |stored: &Stored| (stored.word - first) as usize;
+        if self.of_agents {
+            let own = sample.records.iter().filter(|it| range.contains(&it.word));
+            own.for_each(|stored| group.store(stored, &mut words[at(stored)..], width));
+            return;
+        }
+        let own = sample.world_records.iter();
+        for (stored, tree) in own.filter(|(stored, _)| range.contains(&stored.word)) {
+            let words = &mut words[at(stored)..];
+            match tree {
+                Some(tree) => group.store_combined(stored, *tree, words, width),
+                None => group.store_worlds(stored, words, width),
             }
         }
     }

@@ -341,8 +341,8 @@ pub struct Sample {
     pub phase: Phase,
     /// Those of each agent.
     pub records: Vec<Stored>,
-    /// Those of each world or unit.
-    pub world_records: Vec<Stored>,
+    /// Those of each world or unit; with a tree, what all its agents have is combined by it.
+    pub world_records: Vec<(Stored, Option<Tree>)>,
 }
 
 /// A compiled program.

@@ -3,7 +3,7 @@
 
 use super::{Compiler, Operand, Parts};
 use crate::cpu::vector::{
-    op::Plain,
+    op::{Plain, Tree},
     program::{AgentArray, Instruction, Published, Register, Stream, World},
 };
 use sim_compiler::{
@@ -127,21 +127,7 @@ impl Compiler<'_> {
 
     /// What the agents of a world have, combined.
     pub(super) fn across(&mut self, op: LaneOp, value: ExprId) -> Parts {
-        let pick = |float: Plain, signed: Plain, unsigned: Plain, ty| match ty {
-            Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => float,
-            Type::I32 => signed,
-            Type::U32 | Type::Bool => unsigned,
-        };
-        let ty = self.analysis.ty(value);
-        let plain = match op {
-            LaneOp::Sum => pick(Plain::AddF, Plain::AddI, Plain::AddI, ty),
-            LaneOp::Product => pick(Plain::MulF, Plain::MulI, Plain::MulI, ty),
-            LaneOp::Least => pick(Plain::MinF, Plain::MinI, Plain::MinU, ty),
-            LaneOp::Most => pick(Plain::MaxF, Plain::MaxI, Plain::MaxU, ty),
-            LaneOp::Any => Plain::Or,
-            LaneOp::All => Plain::And,
-        };
-        let tree = plain.tree().expect("an operation that combines values");
+        let tree = tree(op, self.analysis.ty(value));
         let value = self.value(value);
         self.map(value, |compiler, word| {
             let from = compiler.register(word);
@@ -150,4 +136,22 @@ impl Compiler<'_> {
             Operand::Lanes(to)
         })
     }
+}
+
+/// The tree that combines values of a type.
+pub(super) fn tree(op: LaneOp, ty: Type) -> Tree {
+    let pick = |float: Plain, signed: Plain, unsigned: Plain, ty| match ty {
+        Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => float,
+        Type::I32 => signed,
+        Type::U32 | Type::Bool => unsigned,
+    };
+    let plain = match op {
+        LaneOp::Sum => pick(Plain::AddF, Plain::AddI, Plain::AddI, ty),
+        LaneOp::Product => pick(Plain::MulF, Plain::MulI, Plain::MulI, ty),
+        LaneOp::Least => pick(Plain::MinF, Plain::MinI, Plain::MinU, ty),
+        LaneOp::Most => pick(Plain::MaxF, Plain::MaxI, Plain::MaxU, ty),
+        LaneOp::Any => Plain::Or,
+        LaneOp::All => Plain::And,
+    };
+    plain.tree().expect("an operation that combines values")
 }

@@ -12,7 +12,8 @@ use crate::cpu::{
     Cancelled, Control, Progress,
     vector::{
         kernel::LANES,
-        program::{Instruction, Known, Phase, Program, Stored, Target},
+        op::Tree,
+        program::{Instruction, Known, Phase, Program, Register, Stored, Target},
     },
 };
 use sim_compiler::random::{FINISH_STEP, INIT_STEP};
@@ -242,32 +243,31 @@ impl<'a> Group<'a> {
         let Instruction::Across { tree, to, from } = self.program.code[at as usize] else {
             unreachable!("blocks wait for this alone");
         };
+        let members = self.members;
         let [words, space] = &mut self.parts;
         words.clear();
         for block in &self.blocks {
-            words.extend_from_slice(&block.registers.0[from as usize].all()[..block.agents]);
+            words.extend_from_slice(block.own(from));
         }
-        let members = self.members;
-        let worlds = words.len().div_ceil(members);
-        // The last unit of a program without worlds may have fewer agents.
-        let mut last = words.split_off(words.len() / members * members);
-        space.resize(words.len().max(last.len()), 0);
-        if !words.is_empty() {
-            tree(words, space, members);
-        }
-        if !last.is_empty() {
-            let row = last.len();
-            space.resize(words.len().max(row), 0);
-            tree(&mut last, space, row);
-            words.truncate(worlds - 1);
-            words.push(last[0]);
-        }
+        let worlds = combine(tree, words, space, members);
         for block in &mut self.blocks {
             let lanes = &mut block.registers.0[to as usize].all_mut()[..block.all];
-            for (world, lanes) in lanes.chunks_mut(self.members).enumerate() {
+            for (world, lanes) in lanes.chunks_mut(members).enumerate() {
                 // Lanes beyond the last agent duplicate it.
                 lanes.fill(words[world.min(worlds - 1)]);
             }
+        }
+    }
+
+    /// Stores what the agents of each world or unit have for a word, combined.
+    pub fn store_combined(&self, stored: &Stored, tree: Tree, words: &mut [u32], stride: usize) {
+        let mut parts: Vec<u32> = (self.blocks.iter())
+            .flat_map(|block| block.own(stored.register))
+            .copied()
+            .collect();
+        let worlds = combine(tree, &mut parts, &mut Vec::new(), self.members);
+        for (place, &value) in words.iter_mut().step_by(stride).zip(&parts[..worlds]) {
+            *place = stored.of(value);
         }
     }
 
@@ -284,7 +284,32 @@ impl<'a> Group<'a> {
     }
 }
 
+/// Combines the words of each `members` agents, to the front of the words; returns how many there are then. In
+/// a program without worlds the last unit may have fewer agents.
+fn combine(tree: Tree, words: &mut Vec<u32>, space: &mut Vec<u32>, members: usize) -> usize {
+    let mut last = words.split_off(words.len() / members * members);
+    space.resize(words.len().max(last.len()), 0);
+    let worlds = words.len() / members;
+    if worlds > 0 {
+        tree(words, space, members);
+    }
+    words.truncate(worlds);
+    if last.is_empty() {
+        return worlds;
+    }
+    let row = last.len();
+    space.resize(space.len().max(row), 0);
+    tree(&mut last, space, row);
+    words.push(last[0]);
+    worlds + 1
+}
+
 impl Machine<'_> {
+    /// What the agents of the block have in a register.
+    fn own(&self, register: Register) -> &[u32] {
+        &self.registers.0[register as usize].all()[..self.agents]
+    }
+
     /// Continues with the agents that have not stopped.
     fn begin_steps(&mut self) {
         let Some(alive) = self.program.alive else {

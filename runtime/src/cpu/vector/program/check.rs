@@ -75,10 +75,11 @@ impl Program {
             &self.world_states,
             &self.world_outputs,
         ];
-        let samples =
-            (self.samples.iter()).flat_map(|sample| [&sample.records, &sample.world_records]);
-        (lists.into_iter().chain(defaults).chain(samples).flatten())
+        let records = self.samples.iter().map(|sample| &sample.records);
+        (lists.into_iter().chain(defaults).chain(records).flatten())
             .for_each(|stored| self.written(stored.register));
+        (self.samples.iter().flat_map(|sample| &sample.world_records))
+            .for_each(|(stored, _)| self.written(stored.register));
         let world = self.world.iter();
         let streams = world.clone().map(|world| world.stream);
         (streams.chain([self.agent]))
