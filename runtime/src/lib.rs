@@ -70,7 +70,7 @@ pub use gpu::{Preload, adapters, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use sim_compiler::{
-    kernel::schedule::{Occupancy, Tuning},
+    kernel::schedule::{Occupancy, Tuning, WorldDispatch},
     manifest::{MOST_AGENTS, MOST_STEPS},
 };
 pub use simulation::Simulation;

@@ -2,9 +2,10 @@
 
 use super::{
     lanes::{self, Estimate, Laid},
-    schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning},
+    schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch},
     step_table::Budget,
     tailor::Choice,
+    worlds::WorldLayout,
 };
 use crate::artifact::Artifact;
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ use std::collections::BTreeMap;
 pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Choice<'a> {
     if artifact.program.knows_worlds() {
         let (schedule, asked) = (Schedule::of(target, tuning), tuning.worlds_per_workgroup);
-        return Choice::in_worlds(artifact, schedule, target.members, asked);
+        let dispatch = |layout: &WorldLayout| world_dispatch(layout, target, tuning);
+        return Choice::in_worlds(artifact, schedule, target.members, asked, dispatch);
     }
     let target = &Target {
         subgroup: match tuning.shuffles {
@@ -64,6 +66,23 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
         table: table.ok(),
         decisions: decisions.into_iter().flatten().collect(),
     }
+}
+
+/// What a dispatch computes of worlds, and why.
+fn world_dispatch(
+    layout: &WorldLayout,
+    target: &Target,
+    tuning: &Tuning,
+) -> (WorldDispatch, String) {
+    if let Some(asked) = tuning.world_dispatch {
+        return (asked, ASKED_FOR.to_owned());
+    }
+    let (invocations, bytes) = target.workgroup;
+    if layout.size() > invocations || layout.bytes() > bytes.into() {
+        let why = format!("a world of {} agents does not fit a workgroup", layout.members);
+        return (WorldDispatch::PerStep, why);
+    }
+    (WorldDispatch::Fused, String::new())
 }
 
 /// Why it is so where a caller decides.

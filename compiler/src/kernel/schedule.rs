@@ -7,7 +7,10 @@
 //! population takes a better one.
 
 use super::profile::{DeviceClass, Profile};
-use crate::manifest::StepTable;
+use crate::{
+    manifest::StepTable,
+    value::{VEC4_WORDS, WORD_BYTES},
+};
 use std::{fmt, str::FromStr};
 
 /// The choices of one kernel.
@@ -45,6 +48,18 @@ pub struct Schedule {
     pub members: u32,
     /// Worlds of a workgroup; 0 chooses by their size.
     pub worlds: u32,
+    /// What a dispatch computes of worlds.
+    pub world_dispatch: WorldDispatch,
+}
+
+/// What a dispatch computes of worlds whose agents read one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WorldDispatch {
+    /// Many steps: a workgroup runs whole worlds.
+    #[default]
+    Fused,
+    /// A part of one step, of all worlds.
+    PerStep,
 }
 
 /// How much of a device a run keeps busy.
@@ -71,6 +86,7 @@ impl Default for Schedule {
             relax: false,
             members: 0,
             worlds: 0,
+            world_dispatch: WorldDispatch::default(),
         }
     }
 }
@@ -102,8 +118,12 @@ pub(crate) const MOST_COPIES: u32 = 64;
 /// A kernel's text and what a host must know to dispatch it, beside the manifest.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// WGSL with the entry point `main`, and `prepare` if there is a step table.
+    /// WGSL with the entry point `main`, or those of `stages`; and `prepare` if there is a step table.
     pub wgsl: String,
+    /// The entry points that a run dispatches, in order.
+    pub stages: Vec<Stage>,
+    /// What they keep in a buffer that no host reads, if they need one.
+    pub scratch: Option<Scratch>,
     /// The schedule, without what the model cannot use.
     pub schedule: Schedule,
     /// Lanes per agent: a workgroup runs `workgroup_size / lanes` agents.
@@ -118,6 +138,59 @@ pub struct Kernel {
     pub step_table: Option<StepTable>,
     /// What was decided for it, and why.
     pub decisions: Vec<Decision>,
+}
+
+/// An entry point that a run dispatches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// When it is dispatched.
+    pub when: When,
+    /// By how many workgroups.
+    pub grid: Grid,
+}
+
+/// When an entry point is dispatched, for a range of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Once: it computes all steps of the range.
+    Range,
+    /// Before the first step of a run.
+    Birth,
+    /// In each step; a range has one.
+    Step,
+    /// After the last step of a run.
+    End,
+}
+
+/// The number of workgroups of a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    /// One for this many agents.
+    Agents(u32),
+    /// This many for each world.
+    Worlds(u32),
+}
+
+/// A buffer of `vec4`s that kernels alone read and write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scratch {
+    /// Its binding.
+    pub binding: u32,
+    /// `vec4`s for each agent.
+    pub per_agent: u32,
+    /// `vec4`s for each world.
+    pub per_world: u32,
+}
+
+impl Scratch {
+    /// Its bytes, for these agents in worlds of `members`.
+    pub fn bytes(&self, agents: u32, members: u32) -> u64 {
+        let rows = u64::from(self.per_agent) * u64::from(agents)
+            + u64::from(self.per_world) * u64::from(agents / members.max(1));
+        rows.max(1) * u64::from(VEC4_WORDS) * WORD_BYTES
+    }
 }
 
 /// A decision about a kernel, in words.
@@ -155,6 +228,8 @@ pub struct Target {
     /// How many invocations keep the device busy; below that, more invocations cost almost nothing. None for
     /// a CPU, which is never idle.
     pub busy: Option<u32>,
+    /// Invocations of a workgroup at most, and bytes of its memory.
+    pub workgroup: (u32, u32),
     /// The smallest subgroup that it may form; 1 if it has none.
     pub subgroup: u32,
     /// Bytes that the step table may take; 0 if there is no binding left for it.
@@ -177,6 +252,7 @@ impl Target {
             members: None,
             processors: profile.processors,
             busy: Target::busy(class, profile.processors),
+            workgroup: (u32::MAX, u32::MAX),
             subgroup: profile.subgroup,
             table_bytes: profile.table_bytes,
             keeps_order: is_gpu,
@@ -193,6 +269,7 @@ impl Target {
             members: None,
             processors: None,
             busy: None,
+            workgroup: (u32::MAX, u32::MAX),
             subgroup: 1,
             table_bytes: u64::MAX,
             keeps_order: false,
@@ -299,6 +376,12 @@ knobs! {
     worlds_per_workgroup: u32 {
         name: "worlds-per-workgroup", scope: Kernel, values: Values::Numbers(1, MOST_WORLDS),
         tried: &["1", "2", "4", "8", "16", "32", "64"],
+    }
+    /// What a dispatch computes of models whose agents know of worlds: worlds larger than a workgroup cannot be
+    /// fused.
+    world_dispatch: WorldDispatch {
+        name: "world-dispatch", scope: Dispatch, values: WorldDispatch::VALUES,
+        tried: &["fused", "per-step"],
     }
     /// Steps that an iteration of the time loop computes.
     unroll_steps: u32 {
@@ -476,6 +559,29 @@ impl Value for Occupancy {
         match self {
             Occupancy::Low => 0,
             Occupancy::Full => 1,
+        }
+    }
+}
+
+impl WorldDispatch {
+    const VALUES: Values = Values::Words(&[
+        ("fused", "Many steps: a workgroup runs whole worlds"),
+        ("per-step", "A part of one step, of all worlds"),
+    ]);
+}
+
+impl Value for WorldDispatch {
+    fn of(code: u32) -> WorldDispatch {
+        match code {
+            0 => WorldDispatch::Fused,
+            _ => WorldDispatch::PerStep,
+        }
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            WorldDispatch::Fused => 0,
+            WorldDispatch::PerStep => 1,
         }
     }
 }

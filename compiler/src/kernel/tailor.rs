@@ -4,8 +4,9 @@ use super::{
     fences,
     lane_layout::LaneLayout,
     lanes::Laid,
+    per_step::{self, PerStep},
     rewrites::{self, Bound, Changes},
-    schedule::{Decision, Schedule},
+    schedule::{Decision, Schedule, WorldDispatch},
     step_table::{self, Budget, Table},
     time_loop::TimeLoop,
     worlds::WorldLayout,
@@ -33,7 +34,8 @@ impl<'a> Choice<'a> {
         if artifact.program.knows_worlds() {
             let members = Some(schedule.members).filter(|&members| members > 0);
             let worlds = Some(schedule.worlds).filter(|&worlds| worlds > 0);
-            return Choice::in_worlds(artifact, *schedule, members, worlds);
+            let asked = |_: &WorldLayout| (schedule.world_dispatch, String::new());
+            return Choice::in_worlds(artifact, *schedule, members, worlds, asked);
         }
         Choice {
             world: None,
@@ -51,6 +53,7 @@ impl<'a> Choice<'a> {
         schedule: Schedule,
         members: Option<u32>,
         worlds: Option<u32>,
+        dispatch: impl FnOnce(&WorldLayout) -> (WorldDispatch, String),
     ) -> Choice<'a> {
         let own = artifact
             .manifest
@@ -63,6 +66,23 @@ impl<'a> Choice<'a> {
             1 => format!("one world of {members} agents in a workgroup"),
             worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
         };
+        let (asked, reason) = dispatch(&layout);
+        let obstacle = per_step::obstacle(&artifact.program, members);
+        let (world_dispatch, decision) = match (asked, obstacle) {
+            (WorldDispatch::Fused, _) => (asked, Decision::new(what, why)),
+            (WorldDispatch::PerStep, None) => {
+                let stages = per_step::split(&artifact.program).1.steps.len();
+                let what = match stages {
+                    1 => "one dispatch a step".to_owned(),
+                    stages => format!("{stages} dispatches a step"),
+                };
+                (asked, Decision::new(what, reason))
+            }
+            (WorldDispatch::PerStep, Some(obstacle)) => {
+                let why = format!("{why}; a step cannot be several dispatches, since {obstacle}");
+                (WorldDispatch::Fused, Decision::new(what, why))
+            }
+        };
         let simple = Decision::new(
             "one lane per agent, no step table, one step per iteration, no rewrites that move roundings",
             "agents of a world wait for one another in every step, and worlds have the same bits everywhere",
@@ -72,6 +92,7 @@ impl<'a> Choice<'a> {
             schedule: Schedule {
                 members,
                 worlds: layout.worlds,
+                world_dispatch,
                 lanes: 1,
                 unroll_steps: 1,
                 step_table: false,
@@ -81,7 +102,7 @@ impl<'a> Choice<'a> {
             },
             world: Some(layout),
             table: None,
-            decisions: vec![Decision::new(what, why), simple],
+            decisions: vec![decision, simple],
         }
     }
 }
@@ -95,6 +116,8 @@ pub(crate) struct Tailored<'a> {
     pub(crate) layout: LaneLayout,
     /// How worlds lie in a workgroup, if agents know of them.
     pub(crate) world: Option<WorldLayout>,
+    /// The dispatches of each step, if a dispatch computes no more.
+    pub(crate) per_step: Option<PerStep>,
     /// The schedule, without what the model cannot use.
     pub(crate) schedule: Schedule,
     /// What is uniform in a step.
@@ -116,6 +139,13 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     if let Some(fenced) = fences::fenced(&program, schedule.keeps_order) {
         program = Cow::Owned(fenced);
     }
+    let per_step = (choice.world.is_some()
+        && schedule.world_dispatch == WorldDispatch::PerStep)
+        .then(|| {
+            let (stages, per_step) = per_step::split(&program);
+            program = Cow::Owned(stages);
+            per_step
+        });
     let manifest = &artifact.manifest;
     let shared = (choice.table)
         .map(|budget| step_table::shared(&program, manifest, &layout, &schedule, budget));
@@ -140,6 +170,7 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
         program,
         layout,
         world: choice.world,
+        per_step,
         schedule,
         table,
         time_loop,

@@ -1,7 +1,7 @@
 //! Worlds on a GPU: the results of the reference interpreter, whatever the size of a world and however a run
 //! is laid out or split.
 
-use sim_runtime::{Backend, Error, Run, Simulation, Tuning, Values, Variation};
+use sim_runtime::{Backend, Error, Run, Simulation, Tuning, Values, Variation, WorldDispatch};
 use sim_tests::{
     compare::{Tolerance, compare},
     launch::has_gpu,
@@ -103,6 +103,26 @@ world output half = sum(for other in world: 0.5 * f32(other.x % 4))
 world output lucky = any(for other in world: other.on) && luck % 2 == 0
 ";
 
+/// [`EXACT`] without folds in loops, which steps of several dispatches cannot have.
+fn without_loops() -> String {
+    let loops = [
+        (
+            "for k in 0..sums[0] % 3 {",
+            "if sums[0] % 3 > 0 {\n            let k = sums[0] % 5",
+            "            if k > 0 && any(for other in world: other.x % 7 == k) { break }\n",
+        ),
+        (
+            "while any(for other in world: other.x % 16 > k) limit 6 {",
+            "if any(for other in world: other.x % 16 > k) {",
+            "        if t > 5 && k > 9 { continue }\n",
+        ),
+    ];
+    loops.iter().fold(EXACT.to_owned(), |text, (from, to, jump)| {
+        assert!(text.contains(from) && text.contains(jump));
+        text.replace(from, to).replace(jump, "")
+    })
+}
+
 /// The same of few bytes an agent, for worlds that fill a workgroup.
 const LEAN: &str = "
 steps 9
@@ -177,10 +197,12 @@ fn simulation(source: &str, members: u32, worlds: u32, backend: Backend) -> Simu
         .map(|i| (i * 37 % 101) as i32)
         .collect();
     let pulls: Vec<i32> = (0..worlds).map(|i| i as i32 % 5).collect();
-    let simulation = match source {
-        EXACT => simulation.data("shifts", vec![3, 1, 4, 1]).expect("legal"),
-        LEAN => simulation,
-        _ => return simulation,
+    if !source.contains("input start: i32") {
+        return simulation;
+    }
+    let simulation = match source.contains("data shifts") {
+        true => simulation.data("shifts", vec![3, 1, 4, 1]).expect("legal"),
+        false => simulation,
     };
     let simulation = simulation.input("start", starts).expect("legal");
     simulation.input("pull", pulls).expect("legal")
@@ -245,6 +267,55 @@ fn worlds_of_any_size_have_the_bits_of_the_reference() {
             members < 31 || expected.stopped_agents() > 0,
             "{what}: none stops"
         );
+    }
+}
+
+const PER_STEP: Tuning = Tuning {
+    world_dispatch: Some(WorldDispatch::PerStep),
+    ..Tuning::AUTO
+};
+const FUSED: Tuning = Tuning {
+    world_dispatch: Some(WorldDispatch::Fused),
+    ..Tuning::AUTO
+};
+
+/// Is each step of a run several dispatches?
+fn is_per_step(run: &Run) -> bool {
+    (run.report().decisions.iter()).any(|decision| decision.what.ends_with(" a step"))
+}
+
+#[test]
+fn steps_of_several_dispatches_have_the_bits_of_the_reference() {
+    if !has_gpu() {
+        return;
+    }
+    let exact = without_loops();
+    let lean = [1, 2, 3, 31, 32, 33, 64, 255, 256, 257, 512, 1000, 5000];
+    let lean = lean.map(|members| (LEAN, members));
+    let exact = [1, 2, 3, 33, 64, 257, 600].map(|members| (exact.as_str(), members));
+    for (source, members) in lean.into_iter().chain(exact) {
+        let worlds = if members < 100 { 7 } else { 2 };
+        let expected = run(&simulation(source, members, worlds, Backend::Reference));
+        let gpu = simulation(source, members, worlds, Backend::Gpu).tuning(PER_STEP);
+        let got = run(&gpu);
+        let what = format!("{worlds} worlds of {members}");
+        assert!(is_per_step(&got), "{what}");
+        same(&got, &expected, Tolerance::ZerosOfEitherSign, &what);
+    }
+}
+
+#[test]
+fn steps_of_several_dispatches_have_the_bits_of_one_of_all_steps() {
+    if !has_gpu() {
+        return;
+    }
+    let sizes = [1, 2, 31, 32, 33, 64, 255, 256, 257, 512, 1000];
+    for members in sizes {
+        let worlds = if members < 100 { 9 } else { 3 };
+        let of = |tuning| run(&simulation(FLOATS, members, worlds, Backend::Gpu).tuning(tuning));
+        let (fused, per_step) = (of(FUSED), of(PER_STEP));
+        assert!(is_per_step(&per_step) && !is_per_step(&fused));
+        same(&per_step, &fused, Tolerance::Bits, &format!("worlds of {members}"));
     }
 }
 

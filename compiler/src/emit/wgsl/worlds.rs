@@ -1,6 +1,8 @@
 //! Worlds: what their agents read of one another, in workgroup memory, and the phases of a step. All
 //! invocations of a workgroup come to each barrier: see [`crate::kernel::worlds`].
 
+mod per_step;
+
 use super::{Writer, literal, operator::Level, support::Support};
 use crate::{
     ir::{Block, ExprId, LaneOp, Launch, Len, Owner, Phase, Type, VarId, VarKind},
@@ -46,6 +48,11 @@ pub(super) struct WorldNames {
     functions: Vec<(LaneOp, Type, String)>,
     /// The published states that may have been read since the last barrier.
     read: Vec<VarId>,
+    /// Of steps in several dispatches: the scratch buffer, in an entry point where the world's rows begin in
+    /// it, and which part of a world this is.
+    scratch: String,
+    others: String,
+    part: String,
 }
 
 impl<'a> Writer<'a> {
@@ -67,6 +74,10 @@ impl<'a> Writer<'a> {
         };
         own.member[1] = declare("member_number");
         own.number[1] = declare("world_number");
+        if let Some(plan) = self.per_step {
+            self.own.world = own;
+            return self.name_per_step(plan);
+        }
         let exchange = &layout.exchange;
         own.published = (exchange.published.iter())
             .map(|&var| (var, declare(&format!("others_{}", program[var].name))))
@@ -104,6 +115,10 @@ impl<'a> Writer<'a> {
             );
             self.line(&line);
         }
+        if let Some(plan) = self.per_step {
+            self.per_step_memory(plan);
+            return self.world_copies();
+        }
         self.blank();
         let own = &self.own.world;
         let mut lines = Vec::new();
@@ -123,7 +138,14 @@ impl<'a> Writer<'a> {
         for name in [&own.place, &own.first, &own.left] {
             lines.push(format!("var<private> {name}: u32;"));
         }
-        let usage = &self.usage;
+        lines.iter().for_each(|line| self.line(line));
+        self.world_copies();
+    }
+
+    /// Declares the numbers that functions read.
+    fn world_copies(&mut self) {
+        let (usage, own) = (&self.usage, &self.own.world);
+        let mut lines = Vec::new();
         for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
             if used {
                 lines.push(format!("var<private> {}: i32;", name[1]));
@@ -170,7 +192,6 @@ impl<'a> Writer<'a> {
             format!("let {world} = min({number}, {count} - 1u);"),
             format!("let {member} = i32({index} % {members}u);"),
             format!("let {slot} = {world} * {members}u + u32({member});"),
-            format!("let {} = i32(run.first_agent / {members}u + {world});", own.number[0]),
             format!("{} = {index};", own.place),
             format!("{} = {first};", own.first),
             format!(
@@ -182,9 +203,19 @@ impl<'a> Writer<'a> {
             lines.insert(2, several);
         }
         lines.iter().for_each(|line| self.line(line));
+        self.world_numbers();
+    }
+
+    /// Writes the number of the world, what functions read of the agent's place, and the stream of the
+    /// world's draws.
+    fn world_numbers(&mut self) {
+        let members = self.world.map_or(1, |layout| layout.members);
         let own = &self.own.world;
         let usage = &self.usage;
-        let mut lines = Vec::new();
+        let mut lines = vec![format!(
+            "let {} = i32(run.first_agent / {members}u + {});",
+            own.number[0], own.slot
+        )];
         for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
             if used {
                 lines.push(format!("{} = {};", name[1], name[0]));
@@ -229,9 +260,14 @@ impl<'a> Writer<'a> {
 
     /// Loads the inputs of the world that are single values and read.
     pub(super) fn load_world_inputs(&mut self) {
+        self.load_world_inputs_of(|_| true);
+    }
+
+    /// The same of those that a stage needs.
+    fn load_world_inputs_of(&mut self, needs: impl Fn(VarId) -> bool) {
         let program = self.program;
         for &var in &program.world_inputs {
-            if self.usage.read[var] > 0 && !self.is_accessed(var) {
+            if needs(var) && self.usage.read[var] > 0 && !self.is_accessed(var) {
                 self.zeros(var);
                 self.load_state(var);
             }
@@ -246,12 +282,7 @@ impl<'a> Writer<'a> {
         let looped = format!("for (var {t} = run.first_step; {t} < run.end_step; {t}++) {{");
         self.open(&looped);
         self.names.enter();
-        let steps_run = &self.own.steps_run;
-        let count = match self.usage.stops {
-            true => format!("{steps_run} += select(1u, 0u, {});", self.own.stopped),
-            false => format!("{steps_run}++;"),
-        };
-        self.line(&count);
+        self.count_step_of_world();
         self.keys(1, &format!("u32({t})"));
         // What the last phase of a step reads, the first one of the next step may publish.
         let reads = program.phases.iter().map(|phase| published(program, phase));
@@ -264,6 +295,15 @@ impl<'a> Writer<'a> {
         }
         self.names.leave();
         self.close("}");
+    }
+
+    fn count_step_of_world(&mut self) {
+        let steps_run = &self.own.steps_run;
+        let count = match self.usage.stops {
+            true => format!("{steps_run} += select(1u, 0u, {});", self.own.stopped),
+            false => format!("{steps_run}++;"),
+        };
+        self.line(&count);
     }
 
     /// Writes the phases after the last step.
@@ -296,6 +336,10 @@ impl<'a> Writer<'a> {
     /// Writes a phase. In a step, agents that have stopped pass over theirs.
     fn phase(&mut self, phase: &'a Phase, in_step: bool) {
         self.publish(phase);
+        self.run_phase(phase, in_step);
+    }
+
+    fn run_phase(&mut self, phase: &'a Phase, in_step: bool) {
         if phase.is_empty() {
             return;
         }
@@ -385,6 +429,9 @@ impl<'a> Writer<'a> {
                 None => self.push("0"),
             }
             return self.push(")");
+        }
+        if let Some(plan) = self.per_step {
+            return self.other_row(plan, var, index, member);
         }
         let size = self.world.map_or(0, WorldLayout::size);
         let start = format!("{}[", self.own.world.memory(var));
@@ -534,16 +581,28 @@ impl<'a> Writer<'a> {
         let Some(layout) = self.world else {
             return;
         };
+        let width = match self.per_step {
+            Some(plan) => {
+                self.row_functions(plan);
+                self.tree_width()
+            }
+            None => layout.members,
+        };
         for (op, ty, name) in std::mem::take(&mut self.own.world.functions) {
             self.blank();
-            let text = self.world_function(layout.members, op, ty, &name);
+            let text = self.world_function(width, op, ty, &name);
             self.push(&text);
         }
     }
 
     fn world_function(&self, members: u32, op: LaneOp, ty: Type, name: &str) -> String {
         let own = &self.own.world;
-        let (place, first, left) = (&own.place, &own.first, &own.left);
+        let (place, left) = (&own.place, &own.left);
+        // Where a workgroup has one world, its first agent is the first.
+        let (member, first) = match own.first.as_str() {
+            "" => (place.clone(), "0u"),
+            first => (format!("({place} - {first})"), first),
+        };
         let in_parts = in_memory(ty);
         let memory = own.combined.iter().find(|(of, _)| *of == in_parts);
         let memory = memory.map_or("", |(_, name)| name.as_str());
@@ -567,7 +626,7 @@ impl<'a> Writer<'a> {
             let mask = 2 * distance - 1;
             let _ = write!(
                 text,
-                "    if ((({place} - {first}) & {mask}u) == 0u && {left} > {distance}u) {{\n        \
+                "    if (({member} & {mask}u) == 0u && {left} > {distance}u) {{\n        \
                  {a} {both};\n    }}\n    workgroupBarrier();\n"
             );
             distance *= 2;
