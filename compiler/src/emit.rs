@@ -47,6 +47,7 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
                 grid: Grid::Agents(artifact.manifest.workgroup_size),
             }],
             scratch: None,
+            obstacle: None,
             schedule: Schedule::default(),
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,

@@ -70,6 +70,7 @@ pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Option
         stages,
         scratch,
         schedule: tailored.schedule,
+        obstacle: tailored.obstacle,
         lanes,
         workgroup_size,
         workgroup_agents,

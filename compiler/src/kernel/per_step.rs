@@ -4,13 +4,18 @@
 //! A [`Stage`] is one dispatch. Phases of agents that do not read what those before them assign share one. A
 //! phase of the world becomes several: where it combines values of its agents ([`Expr::AcrossWorld`]), agents
 //! compute these values first, and workgroups combine those of [`GROUP`] neighbours each; the world's own
-//! stage combines these parts likewise, which gives the same tree. A fold whose values depend on the result of
-//! another one needs a stage of its own after it: see [`Levels`].
+//! stage combines these parts likewise, which gives the same tree. A fold whose values depend on the result
+//! of another one needs a stage of its own after it: see [`Levels`].
 //!
 //! What phases read of other agents lies in storage as rows: twice, where a stage reads and assigns the same
 //! state, which then reads one copy and writes the other.
 
-use super::worlds::{in_memory, published};
+mod levels;
+
+use super::{
+    schedule::Obstacle,
+    worlds::{in_memory, published},
+};
 use crate::{
     ir::{
         Block, Expr, ExprId, LaneOp, Len, Owner, Phase, Program, Stmt, Type, Var, VarId, VarKind,
@@ -19,6 +24,7 @@ use crate::{
     span::Span,
     value::VEC4_WORDS,
 };
+use levels::{Levels, need, retain};
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     ops::Range,
@@ -55,7 +61,7 @@ pub(crate) struct PerStep {
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) task: Task,
-    /// What it runs: one after the other, of [`Program::phases`] or [`Program::ends`] of the tailored program.
+    /// What it runs, one after the other, of the tailored program's [`Program::phases`] or [`Program::ends`].
     pub(crate) phases: Range<usize>,
     /// The folds of its phase of the world whose results it reads.
     pub(crate) known: Vec<Fold>,
@@ -111,8 +117,7 @@ pub(crate) struct Rows {
 impl Rows {
     fn of(program: &Program) -> Rows {
         let blocks = program.agent_blocks();
-        let states: BTreeSet<VarId> =
-            blocks.flat_map(|block| published(program, block)).collect();
+        let states: BTreeSet<VarId> = blocks.flat_map(|block| published(program, block)).collect();
         let mut states: Vec<VarId> = states.into_iter().collect();
         // So that no vector lies in two rows.
         states.sort_by_key(|&state| std::cmp::Reverse(stride(program[state].ty)));
@@ -144,15 +149,15 @@ pub(crate) fn stride(ty: Type) -> u32 {
 }
 
 /// Why a program's worlds cannot run one stage after the other, if they cannot.
-pub(crate) fn obstacle(program: &Program, members: u32) -> Option<String> {
+pub(crate) fn obstacle(program: &Program, members: u32) -> Option<Obstacle> {
     let phases = || program.phases.iter().chain(&program.ends);
     let combines = |block: &Block| super::worlds::combines(program, block);
     let in_loop = |stmt: &Stmt| matches!(stmt, Stmt::For { body, .. } if combines(body));
     if phases().any(|phase| any_statement(phase, &in_loop)) {
-        return Some("a fold of the world stands in a loop".to_owned());
+        return Some(Obstacle::FoldInLoop);
     }
     (members > MOST_COMBINED && phases().any(|phase| combines(phase)))
-        .then(|| format!("folds combine {MOST_COMBINED} agents at most"))
+        .then_some(Obstacle::LargeFold)
 }
 
 /// Splits a program without an [`obstacle`] into stages: the phases of the result are what its stages run.
@@ -282,12 +287,14 @@ impl Splitter {
         let count = levels.folds.iter().map(|(_, level)| level + 1).max();
         let count = count.unwrap_or(0);
         for level in 0..=count {
-            let own = if level < count { of_level(level) } else { Vec::new() };
-            let roots: HashSet<VarId> = own.iter().map(|fold| fold.element).collect();
-            let mut again = Levels {
-                elements: elements.clone(),
-                ..Levels::default()
+            let own = if level < count {
+                of_level(level)
+            } else {
+                Vec::new()
             };
+            let roots: HashSet<VarId> = own.iter().map(|fold| fold.element).collect();
+            let mut again = Levels::default();
+            again.elements.clone_from(&elements);
             let body = again.block(&self.program, phase, 0, Some(level));
             let declared = own.iter().map(|fold| Stmt::Var {
                 var: fold.element,
@@ -359,221 +366,6 @@ impl Splitter {
         }
         while need(program, block, folds, &mut needed) {}
         retain(block, &needed);
-    }
-}
-
-/// Adds what the statements that assign needed variables read. Was there any?
-fn need(
-    program: &Program,
-    block: &Block,
-    folds: &HashMap<ExprId, Fold>,
-    needed: &mut HashSet<VarId>,
-) -> bool {
-    let mut more = false;
-    for stmt in block {
-        let nested = (stmt.blocks())
-            .map(|inner| stacker::maybe_grow(32 << 10, 1 << 20, || need(program, inner, folds, needed)))
-            .fold(false, |any, it| any | it);
-        more |= nested;
-        if !is_needed(stmt, needed) {
-            continue;
-        }
-        let mut pending = stmt.roots().to_vec();
-        while let Some(id) = pending.pop() {
-            if folds.contains_key(&id) {
-                continue;
-            }
-            more |= (program[id].variable()).is_some_and(|var| needed.insert(var));
-            pending.extend_from_slice(&program[id].operands());
-        }
-    }
-    more
-}
-
-/// Does a statement assign any of these variables, or leave a loop that does?
-fn is_needed(stmt: &Stmt, needed: &HashSet<VarId>) -> bool {
-    match stmt {
-        Stmt::Let { var, .. }
-        | Stmt::Var { var, .. }
-        | Stmt::Assign { var, .. }
-        | Stmt::AssignElement { var, .. } => needed.contains(var),
-        Stmt::If { accept, reject, .. } => {
-            let any = |block: &Block| block.iter().any(|stmt| is_needed(stmt, needed));
-            stacker::maybe_grow(32 << 10, 1 << 20, || any(accept) || any(reject))
-        }
-        Stmt::For { body, .. } => {
-            let assigns = |stmt: &Stmt| (stmt.target()).is_some_and(|var| needed.contains(&var));
-            any_statement(body, &assigns)
-        }
-        Stmt::Break | Stmt::Continue => true,
-        Stmt::Stop | Stmt::Return(_) => false,
-    }
-}
-
-fn retain(block: &mut Block, needed: &HashSet<VarId>) {
-    block.retain(|stmt| is_needed(stmt, needed));
-    for stmt in block {
-        for inner in stmt.blocks_mut() {
-            stacker::maybe_grow(32 << 10, 1 << 20, || retain(inner, needed));
-        }
-    }
-}
-
-/// How many folds, one after the other, the variables of a phase depend on at a point of it.
-///
-/// A fold is of level 0 if its values depend on no other fold, else of a level above those that they depend
-/// on; a variable or expression has the level above the folds that went into it. The stage of level `n` knows
-/// the results of the folds below it, so it can compute everything up to that level, and needs no more for
-/// the values of its own folds.
-#[derive(Default)]
-struct Levels {
-    vars: HashMap<VarId, u32>,
-    /// The folds in the order of the text, each after those within it, and their levels.
-    folds: Vec<(ExprId, u32)>,
-    /// The folds' variables, where blocks of stages are asked for.
-    elements: HashMap<ExprId, Fold>,
-}
-
-impl Levels {
-    /// Walks a block under conditions of level `around`. The block of the stage `of` this level, if it is
-    /// asked for.
-    fn block(&mut self, program: &Program, block: &Block, around: u32, of: Option<u32>) -> Block {
-        let mut kept = Vec::new();
-        for stmt in block {
-            let before = self.folds.len();
-            let level = match stmt {
-                Stmt::For { .. } => self.of_loop(program, stmt),
-                Stmt::Let { .. }
-                | Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::If { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {
-                    let roots = stmt.roots();
-                    (roots.iter())
-                        .map(|&root| self.of(program, root, around))
-                        .fold(around, u32::max)
-                }
-            };
-            for &(node, own) in &self.folds[before..] {
-                if of == Some(own)
-                    && let Some(fold) = self.elements.get(&node)
-                    && let Expr::AcrossWorld { value, .. } = program[node]
-                {
-                    kept.push(Stmt::Assign {
-                        var: fold.element,
-                        value,
-                    });
-                }
-            }
-            let runs = of.is_some_and(|of| level <= of);
-            match stmt {
-                Stmt::If {
-                    condition,
-                    accept,
-                    reject,
-                } => {
-                    let entry = self.vars.clone();
-                    let inner = |levels: &mut Levels, block: &Block| {
-                        stacker::maybe_grow(32 << 10, 1 << 20, || {
-                            levels.block(program, block, level, of)
-                        })
-                    };
-                    let accept = inner(self, accept);
-                    let accepted = std::mem::replace(&mut self.vars, entry);
-                    let reject = inner(self, reject);
-                    for (var, level) in accepted {
-                        let own = self.vars.entry(var).or_insert(level);
-                        *own = (*own).max(level);
-                    }
-                    if runs && !(accept.is_empty() && reject.is_empty()) {
-                        kept.push(Stmt::If {
-                            condition: *condition,
-                            accept,
-                            reject,
-                        });
-                    }
-                }
-                // What it is assigned later may be of a lower level.
-                Stmt::Var { var, .. } if !runs => kept.push(Stmt::Var {
-                    var: *var,
-                    value: None,
-                }),
-                Stmt::Let { .. }
-                | Stmt::Var { .. }
-                | Stmt::Assign { .. }
-                | Stmt::AssignElement { .. }
-                | Stmt::For { .. }
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Stop
-                | Stmt::Return(_) => {
-                    if runs {
-                        kept.push(stmt.clone());
-                    }
-                }
-            }
-            if let Stmt::Let { var, .. } | Stmt::Var { var, .. } | Stmt::Assign { var, .. } = stmt {
-                self.vars.insert(*var, level);
-            } else if let Stmt::AssignElement { var, .. } = stmt {
-                let own = self.vars.entry(*var).or_insert(0);
-                *own = (*own).max(level);
-            }
-        }
-        kept
-    }
-
-    /// The level of a loop, in which no values are combined: of all that it reads, for all that it assigns.
-    fn of_loop(&mut self, program: &Program, stmt: &Stmt) -> u32 {
-        let (mut level, mut targets) = (0, Vec::new());
-        each_statement(std::slice::from_ref(stmt), &mut |stmt| {
-            targets.extend(stmt.target());
-            let reads = program.nodes_of(stmt).filter_map(|id| program[id].variable());
-            for var in reads.chain(stmt.target()) {
-                level = level.max(self.vars.get(&var).copied().unwrap_or(0));
-            }
-        });
-        self.vars.extend(targets.into_iter().map(|var| (var, level)));
-        level
-    }
-
-    /// The level of an expression under conditions of level `around`.
-    fn of(&mut self, program: &Program, id: ExprId, around: u32) -> u32 {
-        let expr = &program[id];
-        let own = (expr.variable()).and_then(|var| self.vars.get(&var).copied());
-        let operands = expr.operands();
-        let below = (operands.iter()).map(|&operand| {
-            stacker::maybe_grow(32 << 10, 1 << 20, || self.of(program, operand, around))
-        });
-        let level = below.fold(own.unwrap_or(0), u32::max);
-        match expr {
-            Expr::AcrossWorld { .. } => {
-                let level = level.max(around);
-                self.folds.push((id, level));
-                level + 1
-            }
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Read(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::Other { .. }
-            | Expr::AcrossLanes { .. } => level,
-        }
     }
 }
 

@@ -6,11 +6,11 @@
 //! [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its device and
 //! population takes a better one.
 
+mod stage;
+
 use super::profile::{DeviceClass, Profile};
-use crate::{
-    manifest::StepTable,
-    value::{VEC4_WORDS, WORD_BYTES},
-};
+use crate::manifest::StepTable;
+pub use stage::{Grid, Obstacle, Scratch, Stage, When};
 use std::{fmt, str::FromStr};
 
 /// The choices of one kernel.
@@ -126,6 +126,8 @@ pub struct Kernel {
     pub scratch: Option<Scratch>,
     /// The schedule, without what the model cannot use.
     pub schedule: Schedule,
+    /// Why a step could not be several dispatches, if agents know of worlds and that is so.
+    pub obstacle: Option<Obstacle>,
     /// Lanes per agent: a workgroup runs `workgroup_size / lanes` agents.
     pub lanes: u32,
     /// Invocations of a workgroup.
@@ -138,59 +140,6 @@ pub struct Kernel {
     pub step_table: Option<StepTable>,
     /// What was decided for it, and why.
     pub decisions: Vec<Decision>,
-}
-
-/// An entry point that a run dispatches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stage {
-    /// Its name.
-    pub name: String,
-    /// When it is dispatched.
-    pub when: When,
-    /// By how many workgroups.
-    pub grid: Grid,
-}
-
-/// When an entry point is dispatched, for a range of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// Once: it computes all steps of the range.
-    Range,
-    /// Before the first step of a run.
-    Birth,
-    /// In each step; a range has one.
-    Step,
-    /// After the last step of a run.
-    End,
-}
-
-/// The number of workgroups of a dispatch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grid {
-    /// One for this many agents.
-    Agents(u32),
-    /// This many for each world.
-    Worlds(u32),
-}
-
-/// A buffer of `vec4`s that kernels alone read and write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scratch {
-    /// Its binding.
-    pub binding: u32,
-    /// `vec4`s for each agent.
-    pub per_agent: u32,
-    /// `vec4`s for each world.
-    pub per_world: u32,
-}
-
-impl Scratch {
-    /// Its bytes, for these agents in worlds of `members`.
-    pub fn bytes(&self, agents: u32, members: u32) -> u64 {
-        let rows = u64::from(self.per_agent) * u64::from(agents)
-            + u64::from(self.per_world) * u64::from(agents / members.max(1));
-        rows.max(1) * u64::from(VEC4_WORDS) * WORD_BYTES
-    }
 }
 
 /// A decision about a kernel, in words.
@@ -252,7 +201,7 @@ impl Target {
             members: None,
             processors: profile.processors,
             busy: Target::busy(class, profile.processors),
-            workgroup: (u32::MAX, u32::MAX),
+            workgroup: profile.workgroup,
             subgroup: profile.subgroup,
             table_bytes: profile.table_bytes,
             keeps_order: is_gpu,
@@ -377,8 +326,8 @@ knobs! {
         name: "worlds-per-workgroup", scope: Kernel, values: Values::Numbers(1, MOST_WORLDS),
         tried: &["1", "2", "4", "8", "16", "32", "64"],
     }
-    /// What a dispatch computes of models whose agents know of worlds: worlds larger than a workgroup cannot be
-    /// fused.
+    /// What a dispatch computes of models whose agents know of worlds: worlds larger than a workgroup cannot
+    /// be fused.
     world_dispatch: WorldDispatch {
         name: "world-dispatch", scope: Dispatch, values: WorldDispatch::VALUES,
         tried: &["fused", "per-step"],
@@ -627,48 +576,4 @@ impl FromStr for Tuning {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_knob_sets_the_field_of_its_name() {
-        for knob in KNOBS {
-            let tried = knob.tried.iter().map(|value| (*value).to_owned());
-            let values = match knob.values {
-                Values::Numbers(least, most) => [least, most].map(|it| it.to_string()).to_vec(),
-                Values::Words(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
-            };
-            for value in tried.chain(values) {
-                let mut tuning = Tuning::AUTO;
-                assert_eq!(knob.get(&tuning), None);
-                assert_eq!(knob.set(&mut tuning, &value), Ok(()));
-                assert_eq!(knob.get(&tuning).as_deref(), Some(value.as_str()));
-                let text = tuning.to_string();
-                assert_eq!(text, format!("{}={value}", knob.name));
-                assert_eq!(text.parse(), Ok(tuning));
-                let field = format!(" {}: Some(", knob.name.replace('-', "_"));
-                assert!(format!("{tuning:?}").contains(&field), "{tuning:?}");
-            }
-            assert!(knob.help().len() > 10 && !knob.help().ends_with('.'));
-        }
-    }
-
-    #[test]
-    fn wrong_settings_say_what_is_allowed() {
-        let said = |text: &str| text.parse::<Tuning>().expect_err("a wrong setting");
-        let lanes = "it is a number from 1 to 128";
-        assert_eq!(
-            said("lanes=129"),
-            format!("`lanes` cannot be `129`: {lanes}")
-        );
-        assert_eq!(said("lanes"), format!("`lanes` cannot be ``: {lanes}"));
-        assert_eq!(
-            said("relax=true,reserve=1"),
-            "`reserve` cannot be `1`: it is `false` or `true`"
-        );
-        let steps = "`steps-per-dispatch` cannot be `0`: it is a number of at least 1";
-        assert_eq!(said("steps-per-dispatch=0"), steps);
-        assert!(said("speed=11").starts_with("there is no knob `speed`, but lanes, shuffles, "));
-        assert_eq!("".parse(), Ok(Tuning::AUTO));
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use super::{
     lanes::Laid,
     per_step::{self, PerStep},
     rewrites::{self, Bound, Changes},
-    schedule::{Decision, Schedule, WorldDispatch},
+    schedule::{Decision, Obstacle, Schedule, WorldDispatch},
     step_table::{self, Budget, Table},
     time_loop::TimeLoop,
     worlds::WorldLayout,
@@ -21,6 +21,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) laid: Laid<'a>,
     /// How worlds lie in a workgroup, if agents know of them.
     pub(crate) world: Option<WorldLayout>,
+    /// Why a step cannot be several dispatches.
+    pub(crate) obstacle: Option<Obstacle>,
     pub(crate) schedule: Schedule,
     /// What a step table may take, if there is to be one.
     pub(crate) table: Option<Budget>,
@@ -39,6 +41,7 @@ impl<'a> Choice<'a> {
         }
         Choice {
             world: None,
+            obstacle: None,
             laid: Laid::new(artifact, schedule.lanes, schedule.subgroup),
             schedule: *schedule,
             table: schedule.step_table.then_some(Budget::UNLIMITED),
@@ -69,7 +72,8 @@ impl<'a> Choice<'a> {
         let (asked, reason) = dispatch(&layout);
         let obstacle = per_step::obstacle(&artifact.program, members);
         let (world_dispatch, decision) = match (asked, obstacle) {
-            (WorldDispatch::Fused, _) => (asked, Decision::new(what, why)),
+            (WorldDispatch::Fused, _) if reason.is_empty() => (asked, Decision::new(what, why)),
+            (WorldDispatch::Fused, _) => (asked, Decision::new(what, format!("{why}; {reason}"))),
             (WorldDispatch::PerStep, None) => {
                 let stages = per_step::split(&artifact.program).1.steps.len();
                 let what = match stages {
@@ -101,6 +105,7 @@ impl<'a> Choice<'a> {
                 ..schedule
             },
             world: Some(layout),
+            obstacle,
             table: None,
             decisions: vec![decision, simple],
         }
@@ -116,6 +121,8 @@ pub(crate) struct Tailored<'a> {
     pub(crate) layout: LaneLayout,
     /// How worlds lie in a workgroup, if agents know of them.
     pub(crate) world: Option<WorldLayout>,
+    /// Why a step cannot be several dispatches.
+    pub(crate) obstacle: Option<Obstacle>,
     /// The dispatches of each step, if a dispatch computes no more.
     pub(crate) per_step: Option<PerStep>,
     /// The schedule, without what the model cannot use.
@@ -139,8 +146,7 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     if let Some(fenced) = fences::fenced(&program, schedule.keeps_order) {
         program = Cow::Owned(fenced);
     }
-    let per_step = (choice.world.is_some()
-        && schedule.world_dispatch == WorldDispatch::PerStep)
+    let per_step = (choice.world.is_some() && schedule.world_dispatch == WorldDispatch::PerStep)
         .then(|| {
             let (stages, per_step) = per_step::split(&program);
             program = Cow::Owned(stages);
@@ -170,6 +176,7 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
         program,
         layout,
         world: choice.world,
+        obstacle: choice.obstacle,
         per_step,
         schedule,
         table,

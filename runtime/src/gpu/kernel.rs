@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{clock::Stopwatch, error::Error};
 use sim_compiler::{
-    kernel::schedule::{self, Decision, Grid, Schedule, Scratch, Tuning, When},
+    kernel::schedule::{self, Decision, Grid, Obstacle, Schedule, Scratch, Tuning, When},
     manifest::{Manifest, StepTable},
     value::WORD_BYTES,
 };
@@ -73,6 +73,17 @@ impl Kernel {
     /// Whether a dispatch computes at most one step.
     pub(crate) fn is_per_step(&self) -> bool {
         self.stages.iter().any(|stage| stage.when == When::Step)
+    }
+
+    /// The most agents of a chunk whose scratch buffer is not too large.
+    pub(crate) fn most_agents(&self, open: &OpenDevice) -> u32 {
+        let members = self.schedule.members.max(1);
+        let of_world = self
+            .scratch
+            .map_or(0, |scratch| scratch.bytes(members, members));
+        let worlds = open.most_bytes().checked_div(of_world).unwrap_or(u64::MAX);
+        let agents = worlds.saturating_mul(members.into());
+        u32::try_from(agents).unwrap_or(u32::MAX)
     }
 
     /// Validates and compiles the text of a kernel.
@@ -210,7 +221,15 @@ fn check_limits(
             limits.max_uniform_buffer_binding_size,
         ),
         (
-            "agents in a workgroup, which runs whole worlds",
+            match kernel.obstacle {
+                Some(Obstacle::FoldInLoop) => {
+                    "agents in a workgroup: it runs whole worlds, since a fold of the world stands in a loop"
+                }
+                Some(Obstacle::LargeFold) => {
+                    "agents in a workgroup: it runs whole worlds, since a fold combines more than 2^24 agents"
+                }
+                None => "agents in a workgroup, which runs whole worlds",
+            },
             kernel.workgroup_size.into(),
             invocations.into(),
         ),
@@ -218,6 +237,13 @@ fn check_limits(
             "bytes of workgroup memory for the states that agents of a world read of others",
             kernel.workgroup_bytes,
             limits.max_compute_workgroup_storage_size.into(),
+        ),
+        (
+            "bytes for what the agents of a world read of others",
+            (kernel.scratch).map_or(0, |it| {
+                it.bytes(kernel.schedule.members, kernel.schedule.members)
+            }),
+            open.most_bytes(),
         ),
     ];
     match checks
