@@ -392,14 +392,14 @@ impl Stage {
             stage.assigns.extend(states);
             stage.loops |= matches!(stmt, Stmt::For { .. });
             for id in program.nodes_of(stmt) {
-                match &program[id] {
-                    Expr::RandomWord { owner, .. } => {
-                        stage.draws[usize::from(*owner == Owner::World)] = true;
-                    }
-                    // Functions are few: whether this one has loops is not worth a walk.
-                    Expr::Call(..) => stage.loops = true,
-                    Expr::Other { .. } => {}
-                    other => stage.mentions.extend(other.variable()),
+                let expr = &program[id];
+                if let Expr::RandomWord { owner, .. } = expr {
+                    stage.draws[usize::from(*owner == Owner::World)] = true;
+                }
+                // Functions are few: whether this one has loops is not worth a walk.
+                stage.loops |= matches!(expr, Expr::Call(..));
+                if !matches!(expr, Expr::Other { .. }) {
+                    stage.mentions.extend(expr.variable());
                 }
             }
         };
