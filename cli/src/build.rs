@@ -11,7 +11,7 @@ use sim_compiler::{
     emit,
     kernel::{
         profile::DeviceClass,
-        schedule::{Target, Tuning},
+        schedule::{Target, Tuning, WorldDispatch},
     },
 };
 use std::{
@@ -313,10 +313,14 @@ impl<'a> Compiled<'a> {
         if self.artifact.is_none() {
             let args = self.args;
             let mut artifact = args.compilation.compile(self.source)?;
-            let tuning = &args.knobs.tuning;
+            // Hosts dispatch one entry point for many steps.
+            let tuning = &Tuning {
+                world_dispatch: Some(WorldDispatch::Fused),
+                ..args.knobs.tuning
+            };
             // The kernel of a model with worlds depends on their size.
             let has_worlds = artifact.manifest.world.is_some();
-            if args.device.is_some() || *tuning != Tuning::AUTO || has_worlds {
+            if args.device.is_some() || args.knobs.tuning != Tuning::AUTO || has_worlds {
                 let target = target(args, &artifact, args.device);
                 let kernel = emit::choose(&artifact, &target, tuning).kernel;
                 artifact.own_kernel = Some(kernel.wgsl);

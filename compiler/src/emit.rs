@@ -8,7 +8,7 @@ use crate::{
     artifact::Artifact,
     kernel::{
         choose,
-        schedule::{Decision, Kernel, Schedule, Target, Tuning},
+        schedule::{Decision, Grid, Kernel, Schedule, Stage, Target, Tuning, When},
         tailor::{self, Choice},
     },
 };
@@ -41,6 +41,13 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
         schedule: Schedule::default(),
         kernel: Kernel {
             wgsl: own.to_owned(),
+            stages: vec![Stage {
+                name: "main".to_owned(),
+                when: When::Range,
+                grid: Grid::Agents(artifact.manifest.workgroup_size),
+            }],
+            scratch: None,
+            obstacle: None,
             schedule: Schedule::default(),
             lanes: 1,
             workgroup_size: artifact.manifest.workgroup_size,

@@ -4,7 +4,7 @@ use crate::language::{Column, Launch, Model, Results};
 use crate::programs::Program;
 use sim_compiler::manifest::{Field, Manifest, Scalar};
 use sim_compiler::{Options, compile_with};
-use sim_runtime::{Array, Backend, Isa, Run, Simulation};
+use sim_runtime::{Array, Backend, Isa, Run, Simulation, Tuning, WorldDispatch};
 
 /// How far columns whose names begin with `near_` may be off, of the larger of the value and 1.
 const NEAR: f64 = 2e-5;
@@ -26,20 +26,26 @@ pub struct Way {
     backend: Backend,
     isa: Option<Isa>,
     optimise: bool,
+    /// On a GPU, of models with worlds.
+    dispatch: Option<WorldDispatch>,
 }
 
 /// The interpreter and the vector machine with each instruction set, optimised and not; the GPU if asked
 /// for.
 pub fn ways(gpu: bool) -> Vec<Way> {
-    let mut places = vec![(Backend::Reference, None)];
+    let mut places = vec![(Backend::Reference, None, None)];
     let sets = Isa::available().into_iter();
-    places.extend(sets.map(|isa| (Backend::Cpu, Some(isa))));
-    places.extend(gpu.then_some((Backend::Gpu, None)));
-    let both = |(backend, isa)| {
+    places.extend(sets.map(|isa| (Backend::Cpu, Some(isa), None)));
+    if gpu {
+        let per_step = Some(WorldDispatch::PerStep);
+        places.extend([(Backend::Gpu, None, None), (Backend::Gpu, None, per_step)]);
+    }
+    let both = |(backend, isa, dispatch)| {
         [false, true].map(|optimise| Way {
             backend,
             isa,
             optimise,
+            dispatch,
         })
     };
     places.into_iter().flat_map(both).collect()
@@ -90,7 +96,13 @@ pub fn compare_with(
         launch(&mut simulation, &manifest, &program.launch)
             .map_err(|error| format!("launch {} | {error}", error.code()))?;
         for way in ways.iter().filter(|way| way.optimise == optimise) {
-            simulation = simulation.backend(way.backend);
+            if way.dispatch.is_some() && manifest.world.is_none() {
+                continue;
+            }
+            simulation = simulation.backend(way.backend).tuning(Tuning {
+                world_dispatch: way.dispatch,
+                ..Tuning::AUTO
+            });
             if let Some(isa) = way.isa {
                 simulation = simulation.instruction_set(isa);
             }

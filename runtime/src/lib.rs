@@ -72,7 +72,7 @@ pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use series::Series;
 pub use sim_compiler::{
-    kernel::schedule::{Occupancy, Tuning},
+    kernel::schedule::{Occupancy, Tuning, WorldDispatch},
     manifest::{MOST_AGENTS, MOST_STEPS},
 };
 pub use simulation::Simulation;

@@ -40,7 +40,8 @@ use crate::{
     kernel::{
         lane_layout::LaneLayout,
         limits,
-        schedule::{Kernel, Schedule},
+        per_step::PerStep,
+        schedule::{self, Grid, Kernel, Schedule, When},
         step_table::Table,
         tailor::Tailored,
         time_loop::TimeLoop,
@@ -61,17 +62,20 @@ use worlds::WorldNames;
 /// The kernel's text: entry point `main`, bindings as in [`crate::manifest`], no optional capabilities.
 pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Options) -> Kernel {
     let mut writer = Writer::new(&tailored, manifest, options);
-    writer.write();
-    let (lanes, workgroup_size) = (tailored.layout.lanes, writer.workgroup_size());
-    let world = tailored.world.as_ref();
+    let stages = writer.write();
+    let (lanes, scratch) = (tailored.layout.lanes, writer.scratch());
+    let (workgroup_size, workgroup_agents, workgroup_bytes) = writer.workgroup();
     let wgsl = writer.out;
     Kernel {
         wgsl,
+        stages,
+        scratch,
         schedule: tailored.schedule,
+        obstacle: tailored.obstacle,
         lanes,
         workgroup_size,
-        workgroup_agents: world.map_or(workgroup_size / lanes, WorldLayout::agents),
-        workgroup_bytes: world.map_or(0, WorldLayout::bytes),
+        workgroup_agents,
+        workgroup_bytes,
         step_table: tailored.table.map(|table| table.layout),
         decisions: tailored.decisions,
     }
@@ -88,6 +92,8 @@ struct Writer<'a> {
     layout: &'a LaneLayout,
     /// How worlds lie in a workgroup, if agents know of them.
     world: Option<&'a WorldLayout>,
+    /// The dispatches of a step, if it is several.
+    per_step: Option<&'a PerStep>,
     /// The step table, if there is one.
     step_table: Option<&'a Table>,
     usage: Usage,
@@ -178,6 +184,7 @@ impl<'a> Writer<'a> {
             step_table: tailored.table.as_ref(),
             layout: &tailored.layout,
             world: tailored.world.as_ref(),
+            per_step: tailored.per_step.as_ref(),
             usage: usage(program, &tailored.layout),
             names: Names::new(),
             var_names: VarMap::filled(String::new(), program.vars.len()),
@@ -217,12 +224,40 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    fn write(&mut self) {
+    /// Writes the text; the entry points that a run dispatches.
+    fn write(&mut self) -> Vec<schedule::Stage> {
         self.bindings();
         self.functions();
         self.fill_step_table();
-        self.main();
+        let stages = match self.per_step {
+            Some(plan) => self.stages(plan),
+            None => {
+                self.main();
+                let (_, agents, _) = self.workgroup();
+                vec![schedule::Stage {
+                    name: "main".to_owned(),
+                    when: When::Range,
+                    grid: Grid::Agents(agents),
+                }]
+            }
+        };
         self.support();
+        stages
+    }
+
+    /// Invocations and agents of a workgroup, and bytes of its memory that grow with worlds.
+    fn workgroup(&self) -> (u32, u32, u64) {
+        let agents = self.manifest.workgroup_size;
+        match self.world {
+            Some(_) if self.per_step.is_some() => {
+                (agents.max(self.group_size()), agents, self.group_bytes())
+            }
+            Some(world) => (world.size(), world.agents(), world.bytes()),
+            None => {
+                let size = self.workgroup_size();
+                (size, size / self.layout.lanes, 0)
+            }
+        }
     }
 
     /// Names everything at module scope, in an order that depends on the model alone.

@@ -6,8 +6,11 @@
 //! [`Schedule::default`] asks nothing of the host beyond the manifest; a runtime that knows its device and
 //! population takes a better one.
 
+mod stage;
+
 use super::profile::{DeviceClass, Profile};
 use crate::manifest::StepTable;
+pub use stage::{Grid, Obstacle, Scratch, Stage, When};
 use std::{fmt, str::FromStr};
 
 /// The choices of one kernel.
@@ -45,6 +48,18 @@ pub struct Schedule {
     pub members: u32,
     /// Worlds of a workgroup; 0 chooses by their size.
     pub worlds: u32,
+    /// What a dispatch computes of worlds.
+    pub world_dispatch: WorldDispatch,
+}
+
+/// What a dispatch computes of worlds whose agents read one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WorldDispatch {
+    /// Many steps: a workgroup runs whole worlds.
+    #[default]
+    Fused,
+    /// A part of one step, of all worlds.
+    PerStep,
 }
 
 /// How much of a device a run keeps busy.
@@ -71,6 +86,7 @@ impl Default for Schedule {
             relax: false,
             members: 0,
             worlds: 0,
+            world_dispatch: WorldDispatch::default(),
         }
     }
 }
@@ -102,10 +118,16 @@ pub(crate) const MOST_COPIES: u32 = 64;
 /// A kernel's text and what a host must know to dispatch it, beside the manifest.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// WGSL with the entry point `main`, and `prepare` if there is a step table.
+    /// WGSL with the entry point `main`, or those of `stages`; and `prepare` if there is a step table.
     pub wgsl: String,
+    /// The entry points that a run dispatches, in order.
+    pub stages: Vec<Stage>,
+    /// What they keep in a buffer that no host reads, if they need one.
+    pub scratch: Option<Scratch>,
     /// The schedule, without what the model cannot use.
     pub schedule: Schedule,
+    /// Why a step could not be several dispatches, if agents know of worlds and that is so.
+    pub obstacle: Option<Obstacle>,
     /// Lanes per agent: a workgroup runs `workgroup_size / lanes` agents.
     pub lanes: u32,
     /// Invocations of a workgroup.
@@ -155,6 +177,8 @@ pub struct Target {
     /// How many invocations keep the device busy; below that, more invocations cost almost nothing. None for
     /// a CPU, which is never idle.
     pub busy: Option<u32>,
+    /// Invocations of a workgroup at most, and bytes of its memory.
+    pub workgroup: (u32, u32),
     /// The smallest subgroup that it may form; 1 if it has none.
     pub subgroup: u32,
     /// Bytes that the step table may take; 0 if there is no binding left for it.
@@ -177,6 +201,7 @@ impl Target {
             members: None,
             processors: profile.processors,
             busy: Target::busy(class, profile.processors),
+            workgroup: profile.workgroup,
             subgroup: profile.subgroup,
             table_bytes: profile.table_bytes,
             keeps_order: is_gpu,
@@ -193,6 +218,7 @@ impl Target {
             members: None,
             processors: None,
             busy: None,
+            workgroup: (u32::MAX, u32::MAX),
             subgroup: 1,
             table_bytes: u64::MAX,
             keeps_order: false,
@@ -299,6 +325,12 @@ knobs! {
     worlds_per_workgroup: u32 {
         name: "worlds-per-workgroup", scope: Kernel, values: Values::Numbers(1, MOST_WORLDS),
         tried: &["1", "2", "4", "8", "16", "32", "64"],
+    }
+    /// What a dispatch computes of models whose agents know of worlds: worlds larger than a workgroup cannot
+    /// be fused.
+    world_dispatch: WorldDispatch {
+        name: "world-dispatch", scope: Dispatch, values: WorldDispatch::VALUES,
+        tried: &["fused", "per-step"],
     }
     /// Steps that an iteration of the time loop computes.
     unroll_steps: u32 {
@@ -480,6 +512,29 @@ impl Value for Occupancy {
     }
 }
 
+impl WorldDispatch {
+    const VALUES: Values = Values::Words(&[
+        ("fused", "Many steps: a workgroup runs whole worlds"),
+        ("per-step", "A part of one step, of all worlds"),
+    ]);
+}
+
+impl Value for WorldDispatch {
+    fn of(code: u32) -> WorldDispatch {
+        match code {
+            0 => WorldDispatch::Fused,
+            _ => WorldDispatch::PerStep,
+        }
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            WorldDispatch::Fused => 0,
+            WorldDispatch::PerStep => 1,
+        }
+    }
+}
+
 impl Tuning {
     /// The knobs that are set, and to what.
     pub fn settings(&self) -> impl Iterator<Item = (&'static Knob, String)> {
@@ -521,48 +576,4 @@ impl FromStr for Tuning {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_knob_sets_the_field_of_its_name() {
-        for knob in KNOBS {
-            let tried = knob.tried.iter().map(|value| (*value).to_owned());
-            let values = match knob.values {
-                Values::Numbers(least, most) => [least, most].map(|it| it.to_string()).to_vec(),
-                Values::Words(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
-            };
-            for value in tried.chain(values) {
-                let mut tuning = Tuning::AUTO;
-                assert_eq!(knob.get(&tuning), None);
-                assert_eq!(knob.set(&mut tuning, &value), Ok(()));
-                assert_eq!(knob.get(&tuning).as_deref(), Some(value.as_str()));
-                let text = tuning.to_string();
-                assert_eq!(text, format!("{}={value}", knob.name));
-                assert_eq!(text.parse(), Ok(tuning));
-                let field = format!(" {}: Some(", knob.name.replace('-', "_"));
-                assert!(format!("{tuning:?}").contains(&field), "{tuning:?}");
-            }
-            assert!(knob.help().len() > 10 && !knob.help().ends_with('.'));
-        }
-    }
-
-    #[test]
-    fn wrong_settings_say_what_is_allowed() {
-        let said = |text: &str| text.parse::<Tuning>().expect_err("a wrong setting");
-        let lanes = "it is a number from 1 to 128";
-        assert_eq!(
-            said("lanes=129"),
-            format!("`lanes` cannot be `129`: {lanes}")
-        );
-        assert_eq!(said("lanes"), format!("`lanes` cannot be ``: {lanes}"));
-        assert_eq!(
-            said("relax=true,reserve=1"),
-            "`reserve` cannot be `1`: it is `false` or `true`"
-        );
-        let steps = "`steps-per-dispatch` cannot be `0`: it is a number of at least 1";
-        assert_eq!(said("steps-per-dispatch=0"), steps);
-        assert!(said("speed=11").starts_with("there is no knob `speed`, but lanes, shuffles, "));
-        assert_eq!("".parse(), Ok(Tuning::AUTO));
-    }
-}
+mod tests;

@@ -4,8 +4,9 @@ use super::{
     fences,
     lane_layout::LaneLayout,
     lanes::{Laid, stops},
+    per_step::{self, PerStep},
     rewrites::{self, Bound, Changes},
-    schedule::{Decision, Schedule},
+    schedule::{Decision, Obstacle, Schedule, WorldDispatch},
     step_table::{self, Budget, Table},
     time_loop::TimeLoop,
     worlds::WorldLayout,
@@ -20,6 +21,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) laid: Laid<'a>,
     /// How worlds lie in a workgroup, if agents know of them.
     pub(crate) world: Option<WorldLayout>,
+    /// Why a step cannot be several dispatches.
+    pub(crate) obstacle: Option<Obstacle>,
     pub(crate) schedule: Schedule,
     /// What a step table may take, if there is to be one.
     pub(crate) table: Option<Budget>,
@@ -33,10 +36,12 @@ impl<'a> Choice<'a> {
         if artifact.program.knows_worlds() {
             let members = Some(schedule.members).filter(|&members| members > 0);
             let worlds = Some(schedule.worlds).filter(|&worlds| worlds > 0);
-            return Choice::in_worlds(artifact, *schedule, members, worlds);
+            let asked = |_: &WorldLayout| (schedule.world_dispatch, String::new());
+            return Choice::in_worlds(artifact, *schedule, members, worlds, asked);
         }
         Choice {
             world: None,
+            obstacle: None,
             laid: Laid::new(artifact, schedule.lanes, schedule.subgroup),
             schedule: *schedule,
             table: schedule.step_table.then_some(Budget::UNLIMITED),
@@ -51,6 +56,7 @@ impl<'a> Choice<'a> {
         schedule: Schedule,
         members: Option<u32>,
         worlds: Option<u32>,
+        dispatch: impl FnOnce(&WorldLayout) -> (WorldDispatch, String),
     ) -> Choice<'a> {
         let manifest = &artifact.manifest;
         let has_worlds = manifest.world.is_some();
@@ -76,6 +82,7 @@ impl<'a> Choice<'a> {
                     members,
                     schedule.subgroup,
                 )),
+                obstacle: None,
                 table: None,
                 decisions: vec![Decision::new(simple, why)],
             };
@@ -86,12 +93,31 @@ impl<'a> Choice<'a> {
             1 => format!("one world of {members} agents in a workgroup"),
             worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
         };
+        let (asked, reason) = dispatch(&layout);
+        let obstacle = per_step::obstacle(&artifact.program, members);
+        let (world_dispatch, decision) = match (asked, obstacle) {
+            (WorldDispatch::Fused, _) if reason.is_empty() => (asked, Decision::new(what, why)),
+            (WorldDispatch::Fused, _) => (asked, Decision::new(what, format!("{why}; {reason}"))),
+            (WorldDispatch::PerStep, None) => {
+                let stages = per_step::split(&artifact.program).1.steps.len();
+                let what = match stages {
+                    1 => "one dispatch a step".to_owned(),
+                    stages => format!("{stages} dispatches a step"),
+                };
+                (asked, Decision::new(what, reason))
+            }
+            (WorldDispatch::PerStep, Some(obstacle)) => {
+                let why = format!("{why}; a step cannot be several dispatches, since {obstacle}");
+                (WorldDispatch::Fused, Decision::new(what, why))
+            }
+        };
         let simple = Decision::new(
             format!("{simple}, one step per iteration, no rewrites that move roundings"),
             "agents of a world wait for one another in every step, and worlds have the same bits everywhere",
         );
-        let mut decisions = vec![Decision::new(what, why), simple];
-        if layout.shuffled > 1 && !layout.exchange.combined.is_empty() {
+        let mut decisions = vec![decision, simple];
+        let is_fused = world_dispatch == WorldDispatch::Fused;
+        if is_fused && layout.shuffled > 1 && !layout.exchange.combined.is_empty() {
             decisions.push(Decision::new(
                 format!(
                     "values are combined by shuffles of {} lanes",
@@ -105,6 +131,7 @@ impl<'a> Choice<'a> {
             schedule: Schedule {
                 members,
                 worlds: layout.worlds,
+                world_dispatch,
                 lanes: 1,
                 unroll_steps: 1,
                 step_table: false,
@@ -113,6 +140,7 @@ impl<'a> Choice<'a> {
                 ..schedule
             },
             world: Some(layout),
+            obstacle,
             table: None,
             decisions,
         }
@@ -133,6 +161,10 @@ pub(crate) struct Tailored<'a> {
     pub(crate) layout: LaneLayout,
     /// How worlds lie in a workgroup, if agents know of them.
     pub(crate) world: Option<WorldLayout>,
+    /// Why a step cannot be several dispatches.
+    pub(crate) obstacle: Option<Obstacle>,
+    /// The dispatches of each step, if a dispatch computes no more.
+    pub(crate) per_step: Option<PerStep>,
     /// The schedule, without what the model cannot use.
     pub(crate) schedule: Schedule,
     /// What is uniform in a step.
@@ -154,6 +186,12 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     if let Some(fenced) = fences::fenced(&program, schedule.keeps_order) {
         program = Cow::Owned(fenced);
     }
+    let per_step = (choice.world.is_some() && schedule.world_dispatch == WorldDispatch::PerStep)
+        .then(|| {
+            let (stages, per_step) = per_step::split(&program);
+            program = Cow::Owned(stages);
+            per_step
+        });
     let manifest = &artifact.manifest;
     let shared = (choice.table)
         .map(|budget| step_table::shared(&program, manifest, &layout, &schedule, budget));
@@ -178,6 +216,8 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
         program,
         layout,
         world: choice.world,
+        obstacle: choice.obstacle,
+        per_step,
         schedule,
         table,
         time_loop,

@@ -65,7 +65,7 @@ struct Affine {
 }
 
 /// How an input value is read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct InputUse {
     count: u32,
     looped: bool,

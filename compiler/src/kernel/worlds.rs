@@ -140,7 +140,8 @@ impl WorldLayout {
 
     /// Bytes of workgroup memory.
     pub(crate) fn bytes(&self) -> u64 {
-        u64::from(self.size()) * u64::from(self.exchange.bytes)
+        let kept = self.kept.map_or(0, |_| u64::from(KEPT_WORDS) * u64::from(self.kept_stride()) * 4);
+        u64::from(self.size()) * u64::from(self.exchange.bytes) + kept
     }
 }
 

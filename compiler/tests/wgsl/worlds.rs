@@ -1,7 +1,10 @@
 //! Kernels of worlds: their barriers stand where naga and tint know that all invocations come to them.
 
 use crate::validate::{naga, tint};
-use sim_compiler::{compile, kernel::schedule::Schedule};
+use sim_compiler::{
+    compile,
+    kernel::schedule::{Kernel, Schedule, When, WorldDispatch},
+};
 
 /// The kernel for worlds of this size.
 fn text(source: &str, members: u32) -> String {
@@ -11,6 +14,23 @@ fn text(source: &str, members: u32) -> String {
         ..Schedule::default()
     };
     artifact.kernel(&schedule).wgsl
+}
+
+/// The kernel where each step is several dispatches, if it can be.
+fn kernel_per_step(source: &str, members: u32) -> Option<Kernel> {
+    let artifact = compile(source).unwrap_or_else(|found| panic!("{found:?}\n{source}"));
+    let schedule = Schedule {
+        members,
+        world_dispatch: WorldDispatch::PerStep,
+        ..Schedule::default()
+    };
+    let kernel = artifact.kernel(&schedule);
+    (kernel.schedule.world_dispatch == WorldDispatch::PerStep).then_some(kernel)
+}
+
+/// Its text.
+fn per_step(source: &str, members: u32) -> Option<String> {
+    kernel_per_step(source, members).map(|kernel| kernel.wgsl)
 }
 
 /// A model whose world runs these statements in each step, and its agents those.
@@ -42,6 +62,9 @@ const DIVERGENT: [&str; 13] = [
      count(for a in world: a.on) } }, _ => {} }",
 ];
 
+/// Those in which it stands in a loop, and depends on its iterations.
+const FOLD_IN_LOOP: [usize; 3] = [5, 6, 9];
+
 #[test]
 fn barriers_stand_in_uniform_control_flow() {
     for world in DIVERGENT {
@@ -69,6 +92,76 @@ fn a_fold_under_a_condition_has_a_workgroup_of_its_own() {
 }
 
 #[test]
+fn stages_of_steps_are_valid() {
+    for members in [1, 5, 300, 5_000, 100_000] {
+        for (number, world) in DIVERGENT.into_iter().enumerate() {
+            let source = model(world, "x += 1\n if x > world[member + 1].x { stop }");
+            // In a loop, a fold would be a stage each time.
+            let is_per_step = per_step(&source, members);
+            assert_eq!(
+                is_per_step.is_some(),
+                FOLD_IN_LOOP.binary_search(&number).is_err(),
+                "{world}"
+            );
+            if let Some(text) = is_per_step {
+                naga(&text);
+                tint(&text);
+            }
+        }
+    }
+}
+
+#[test]
+fn stages_are_as_few_as_what_they_read_of_one_another_allows() {
+    let cases = [
+        // Neither phase reads of others what the one before it assigns.
+        (
+            "step { x += world[x].y }\nstep { y += world[x].y }",
+            &["agents_1"][..],
+        ),
+        (
+            "step { y += 1 }\nstep { x += world[x].y }",
+            &["agents_1", "agents_2"],
+        ),
+        ("step { total += x }", &["agents_1"]),
+        (
+            "step { x += world[x].x }\nworld step { all += 1 }\nstep { y += x }",
+            &["agents_1", "world_2", "agents_3"],
+        ),
+        // Independent folds share a stage; the second of these needs the result of the first.
+        (
+            "world step { all = sum(for a in world: a.x) + count(for a in world: a.y > 3) }",
+            &["parts_1", "world_2", "agents_3"],
+        ),
+        (
+            "world step { let most = max(for a in world: a.x)\n \
+             if most > 3 { all = sum(for a in world: a.x + most) } }",
+            &["parts_1", "parts_2", "world_3", "agents_4"],
+        ),
+        // A variable that depends on a fold, and later on none.
+        (
+            "world step { var k = max(for a in world: a.x)\n all = k\n k = 5\n \
+             all += min(for a in world: a.y + k) }",
+            &["parts_1", "world_2", "agents_3"],
+        ),
+    ];
+    for (steps, expected) in cases {
+        let source = format!(
+            "steps 9\nworld state all = 0\nstate x = member\nstate y = 1\nstate total = 0\n{steps}\n\
+             output x\noutput y\noutput total\nworld output all\n"
+        );
+        let kernel = kernel_per_step(&source, 5).expect("no fold in a loop");
+        let names: Vec<&str> = (kernel.stages.iter())
+            .filter(|stage| stage.when == When::Step)
+            .map(|stage| stage.name.as_str())
+            .collect();
+        assert_eq!(names, expected, "{steps}");
+        naga(&kernel.wgsl);
+        tint(&kernel.wgsl);
+    }
+}
+
+#[test]
 fn a_small_world_reads_like_one() {
     let source = "agents 60\nworld 3\nsteps 4\nworld input pull = 0.5\nworld state centre = 0.0\n\
         input mass = 1.0\nstate x = f32(member)\nstate on = true\n\
@@ -79,4 +172,8 @@ fn a_small_world_reads_like_one() {
     naga(&text);
     tint(&text);
     insta::assert_snapshot!(text);
+    let text = per_step(source, 0).expect("no fold in a loop");
+    naga(&text);
+    tint(&text);
+    insta::assert_snapshot!("a_small_world_reads_like_one_per_step", text);
 }

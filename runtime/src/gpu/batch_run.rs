@@ -56,6 +56,8 @@ struct Submission {
     ranges: Vec<Range<u32>>,
     /// How often the dispatches are repeated.
     repeats: u32,
+    /// Dispatches of each job.
+    dispatches: u64,
     /// The reductions of the results, for runs whose outputs are not read back.
     reductions: Vec<Reduction>,
     submitted: Submitted,
@@ -245,7 +247,7 @@ impl<'a> BatchRun<'a> {
         let asked = seconds.filter(|_| self.batch.control.timing.is_some());
         for job in &submission.jobs {
             let raw = self.raw(job);
-            raw.dispatches += submission.ranges.len() as u64 * u64::from(submission.repeats);
+            raw.dispatches += submission.dispatches;
             if let Some(seconds) = asked {
                 let share = seconds / submission.jobs.len() as f64;
                 *raw.telemetry.gpu_seconds.get_or_insert(0.0) += share;

@@ -19,8 +19,10 @@ use sim_compiler::{
 };
 use std::{ops::Range, sync::Arc};
 
-/// Most dispatches of one submission.
+/// Most ranges of steps of one submission.
 const MOST_BLOCKS: u64 = 64;
+/// The same for kernels whose ranges have one step, so that a submission is worth its latency.
+const MOST_STEPS: u64 = 4_096;
 /// Most bytes of all uniform blocks: a model may have large arrays of params.
 const MOST_UNIFORM_BYTES: u64 = 1 << 20;
 
@@ -50,12 +52,16 @@ pub(crate) struct UniformBlocks {
 }
 
 impl UniformBlocks {
-    pub(crate) fn new(open: &OpenDevice, manifest: &Manifest) -> UniformBlocks {
+    pub(crate) fn new(open: &OpenDevice, kernel: &Kernel, manifest: &Manifest) -> UniformBlocks {
         let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment).max(WORD_BYTES);
         let stride = (u64::from(manifest.uniform_words) * WORD_BYTES).next_multiple_of(alignment);
+        let most = match kernel.is_per_step() {
+            true => MOST_STEPS,
+            false => MOST_BLOCKS,
+        };
         UniformBlocks {
             stride,
-            count: (MOST_UNIFORM_BYTES / stride).clamp(1, MOST_BLOCKS),
+            count: (MOST_UNIFORM_BYTES / stride).clamp(1, most),
         }
     }
 
@@ -110,7 +116,7 @@ impl BufferSet {
         tables: impl Iterator<Item = &'a wgpu::Buffer>,
     ) -> Result<BufferSet, Error> {
         let layout = Layout::new(manifest, shape.agents, shape.members, shape.steps);
-        let blocks = UniformBlocks::new(open, manifest);
+        let blocks = UniformBlocks::new(open, kernel, manifest);
         let mut bytes_back = layout.bytes_back(shape.keep);
         if !shape.keep.outputs {
             bytes_back += reduce::report_bytes(&manifest.outputs);
@@ -187,17 +193,27 @@ impl BufferSet {
                 ))
             })
             .transpose()?;
+        let scratch = (kernel.scratch.as_ref())
+            .map(|scratch| {
+                let bytes = scratch.bytes(self.shape.agents, self.shape.members);
+                let usage = wgpu::BufferUsages::STORAGE;
+                let buffer = open.buffer("allocating what agents read of others", bytes, usage)?;
+                Ok((scratch.binding, buffer))
+            })
+            .transpose()?;
         let inputs = self.inputs.get(run % self.inputs.len().max(1));
         let mut buffers = shared.to_vec();
         buffers.extend(inputs.map(|it| entry(binding::INPUTS, &it.buffer)));
         buffers.extend(self.layout.entries(&results));
-        buffers.extend(per_step.as_ref().map(|(binding, it)| entry(*binding, it)));
+        let own = per_step.iter().chain(&scratch);
+        buffers.extend(own.map(|(binding, it)| entry(*binding, it)));
         let prepare = kernel
             .prepare
             .as_ref()
             .map(|(it, _)| it.bind(open, &buffers));
         Ok(RunBuffers {
-            main: kernel.main.bind(open, &buffers)?,
+            // All stages have the same bindings.
+            main: kernel.stages[0].entry_point.bind(open, &buffers)?,
             prepare: prepare.transpose()?,
             results,
         })
@@ -288,22 +304,27 @@ impl BufferSet {
         })
     }
 
-    /// The dispatches of the first `runs` runs, side by side in each of `ranges` ranges of steps.
+    /// The dispatches of the first `runs` runs, of `agents` agents and `steps` steps each, side by side in
+    /// each of these ranges of steps.
     pub(crate) fn main<'a>(
         &'a self,
         open: &OpenDevice,
         kernel: &'a Kernel,
         runs: usize,
-        ranges: usize,
-        agents: u32,
+        ranges: &'a [Range<u32>],
+        (agents, steps): (u32, u32),
     ) -> impl Iterator<Item = Dispatch<'a>> + Clone {
         let most = open.limits.max_compute_workgroups_per_dimension;
-        let workgroups = workgroups(agents, kernel.workgroup_agents, most);
-        (0..ranges * runs).map(move |block| Dispatch {
-            entry_point: &kernel.main,
-            buffers: &self.runs[block % runs].main,
-            offset: self.blocks.offset(block),
-            workgroups,
+        let members = self.shape.members;
+        (0..ranges.len() * runs).flat_map(move |block| {
+            let range = &ranges[block / runs];
+            let stages = (kernel.stages.iter()).filter(move |stage| stage.runs(range, steps));
+            stages.map(move |stage| Dispatch {
+                entry_point: &stage.entry_point,
+                buffers: &self.runs[block % runs].main,
+                offset: self.blocks.offset(block),
+                workgroups: stage.workgroups(agents, members, most),
+            })
         })
     }
 }

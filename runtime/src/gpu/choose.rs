@@ -23,6 +23,11 @@ pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) ->
         members: Some(launch.members),
         processors: open.processors,
         busy: Target::busy(class, open.processors),
+        workgroup: (
+            (open.limits.max_compute_invocations_per_workgroup)
+                .min(open.limits.max_compute_workgroup_size_x),
+            open.limits.max_compute_workgroup_storage_size,
+        ),
         subgroup: open.subgroup,
         table_bytes: match has_room(&open.limits, manifest) {
             true => class.profile().table_bytes.min(open.most_bytes()),

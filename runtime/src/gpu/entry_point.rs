@@ -47,7 +47,7 @@ impl EntryPoint {
     pub(crate) fn compile(
         open: &OpenDevice,
         module: &wgpu::ShaderModule,
-        name: &'static str,
+        name: &str,
         bindings: Vec<Binding>,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<EntryPoint, Error> {

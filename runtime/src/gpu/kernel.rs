@@ -2,16 +2,18 @@
 
 use super::{
     cache::{Cache, CacheLocation},
+    chunk::workgroups,
     device::{OpenDevice, Task},
     entry_point::{Binding, EntryPoint, READ, WRITE, on_large_stack},
     pace::Pace,
 };
 use crate::{clock::Stopwatch, error::Error};
 use sim_compiler::{
-    kernel::schedule::{self, Decision, Schedule, Tuning},
+    kernel::schedule::{self, Decision, Grid, Obstacle, Schedule, Scratch, Tuning, When},
     manifest::{Manifest, StepTable},
     value::WORD_BYTES,
 };
+use std::ops::Range;
 
 /// Binding numbers that the manifest promises; the data tables follow.
 pub(crate) mod binding {
@@ -27,17 +29,63 @@ pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
     /// Why it is as it is, for the run that it was chosen for last.
     pub(crate) decisions: Vec<Decision>,
-    /// Agents of a workgroup.
-    pub(crate) workgroup_agents: u32,
     pub(crate) pace: Pace,
     /// The pipeline cache that is to be written after the first run, so that the run does not wait for it.
     pub(crate) unsaved: Option<Cache>,
-    pub(crate) main: EntryPoint,
+    /// What a run dispatches, in order.
+    pub(crate) stages: Vec<Stage>,
+    /// What the stages keep in a buffer of their own.
+    pub(crate) scratch: Option<Scratch>,
     /// What fills the step table before `main` runs, if the kernel has a table.
     pub(crate) prepare: Option<(EntryPoint, StepTable)>,
 }
 
+/// An entry point that a run dispatches.
+pub(crate) struct Stage {
+    pub(crate) entry_point: EntryPoint,
+    pub(crate) when: When,
+    pub(crate) grid: Grid,
+}
+
+impl Stage {
+    /// Whether it is dispatched for these steps of a run.
+    pub(crate) fn runs(&self, steps: &Range<u32>, all: u32) -> bool {
+        match self.when {
+            When::Range => true,
+            When::Birth => steps.start == 0,
+            When::Step => !steps.is_empty(),
+            When::End => steps.end == all,
+        }
+    }
+
+    /// The number of workgroups for agents in worlds of `members` agents.
+    pub(crate) fn workgroups(&self, agents: u32, members: u32, per_dimension: u32) -> (u32, u32) {
+        match self.grid {
+            Grid::Agents(each) => workgroups(agents, each, per_dimension),
+            Grid::Worlds(each) => {
+                workgroups((agents / members).saturating_mul(each), 1, per_dimension)
+            }
+        }
+    }
+}
+
 impl Kernel {
+    /// Whether a dispatch computes at most one step.
+    pub(crate) fn is_per_step(&self) -> bool {
+        self.stages.iter().any(|stage| stage.when == When::Step)
+    }
+
+    /// The most agents of a chunk whose scratch buffer is not too large.
+    pub(crate) fn most_agents(&self, open: &OpenDevice) -> u32 {
+        let members = self.schedule.members.max(1);
+        let of_world = self
+            .scratch
+            .map_or(0, |scratch| scratch.bytes(members, members));
+        let worlds = open.most_bytes().checked_div(of_world).unwrap_or(u64::MAX);
+        let agents = worlds.saturating_mul(members.into());
+        u32::try_from(agents).unwrap_or(u32::MAX)
+    }
+
     /// Validates and compiles the text of a kernel.
     ///
     /// # Errors
@@ -58,6 +106,7 @@ impl Kernel {
         let mut bindings = shared.clone();
         bindings.extend(of_agents(manifest));
         bindings.extend(text.step_table.map(|table| (table.binding, READ)));
+        bindings.extend(text.scratch.map(|scratch| (scratch.binding, WRITE)));
         check_limits(open, manifest, &text, &bindings)?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
@@ -65,7 +114,20 @@ impl Kernel {
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
-        let main = EntryPoint::compile(open, &module, "main", bindings, handle)?;
+        let stages = text.stages.into_iter().map(|stage| {
+            Ok(Stage {
+                entry_point: EntryPoint::compile(
+                    open,
+                    &module,
+                    &stage.name,
+                    bindings.clone(),
+                    handle,
+                )?,
+                when: stage.when,
+                grid: stage.grid,
+            })
+        });
+        let stages = stages.collect::<Result<Vec<Stage>, Error>>()?;
         let prepare = text.step_table.map(|table| {
             shared.push((table.binding, WRITE));
             Ok((
@@ -76,17 +138,17 @@ impl Kernel {
         let prepare = prepare.transpose()?;
         open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
         let cuts_loops = open.adapter.kind.cuts_long_loops();
+        let steps_per_dispatch = match stages.iter().any(|stage| stage.when == When::Step) {
+            true => Some(1),
+            false => tuning.steps_per_dispatch,
+        };
         Ok(Kernel {
             schedule,
             decisions: Vec::new(),
-            workgroup_agents: text.workgroup_agents,
-            pace: Pace::new(
-                cuts_loops,
-                manifest.inner_iterations,
-                tuning.steps_per_dispatch,
-            ),
+            pace: Pace::new(cuts_loops, manifest.inner_iterations, steps_per_dispatch),
             unsaved: cache,
-            main,
+            stages,
+            scratch: text.scratch,
             prepare,
         })
     }
@@ -158,7 +220,18 @@ fn check_limits(
             limits.max_uniform_buffer_binding_size,
         ),
         (
-            "agents in a workgroup, which runs whole worlds",
+            match kernel.obstacle {
+                Some(Obstacle::FoldInLoop) => {
+                    "agents in a workgroup: it runs whole worlds, since a fold of the world stands in a loop"
+                }
+                Some(Obstacle::LargeFold) => {
+                    "agents in a workgroup: it runs whole worlds, since a fold combines more than 2^24 agents"
+                }
+                Some(Obstacle::Samples) => {
+                    "agents in a workgroup: it runs whole worlds, since values are recorded or observed"
+                }
+                None => "agents in a workgroup, which runs whole worlds",
+            },
             kernel.workgroup_size.into(),
             invocations.into(),
         ),
@@ -166,6 +239,13 @@ fn check_limits(
             "bytes of workgroup memory for the states that agents of a world read of others",
             kernel.workgroup_bytes,
             limits.max_compute_workgroup_storage_size.into(),
+        ),
+        (
+            "bytes for what the agents of a world read of others",
+            (kernel.scratch).map_or(0, |it| {
+                it.bytes(kernel.schedule.members, kernel.schedule.members)
+            }),
+            open.most_bytes(),
         ),
     ];
     match checks

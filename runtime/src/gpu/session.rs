@@ -113,7 +113,10 @@ impl Session {
             }
         };
         self.kernels.swap(0, at);
-        self.kernels[0].decisions = decisions;
+        let kernel = &mut self.kernels[0];
+        kernel.decisions = decisions;
+        let most = kernel.most_agents(&self.open).max(1);
+        self.pool.most_agents = self.pool.most_agents.min(most);
         self.chosen_for = Some(size);
         Ok(())
     }
@@ -185,6 +188,8 @@ impl Executor for Session {
         let layout = Layout::new(manifest, agents, members, launch.steps);
         let mut staged = layout.bytes_back(keep.with_outputs());
         if !self.open.adapter.kind.is_gpu() {
+            let scratch = self.kernels[0].scratch;
+            staged += scratch.map_or(0, |scratch| scratch.bytes(agents, members));
             staged += layout.bytes();
             staged += u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
             let tables: usize = launch.data.iter().map(|words| words.len()).sum();

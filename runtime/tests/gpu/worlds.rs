@@ -1,7 +1,7 @@
 //! Worlds on a GPU: the results of the reference interpreter, whatever the size of a world and however a run
 //! is laid out or split.
 
-use sim_runtime::{Backend, Error, Run, Simulation, Tuning, Values, Variation};
+use sim_runtime::{Backend, Error, Run, Simulation, Tuning, Values, Variation, WorldDispatch};
 use sim_tests::{
     compare::{Tolerance, compare},
     launch::has_gpu,
@@ -103,6 +103,28 @@ world output half = sum(for other in world: 0.5 * f32(other.x % 4))
 world output lucky = any(for other in world: other.on) && luck % 2 == 0
 ";
 
+/// [`EXACT`] without folds in loops, which steps of several dispatches cannot have.
+fn without_loops() -> String {
+    let loops = [
+        (
+            "for k in 0..sums[0] % 3 {",
+            "if sums[0] % 3 > 0 {\n            let k = sums[0] % 5",
+            "            if k > 0 && any(for other in world: other.x % 7 == k) { break }\n",
+        ),
+        (
+            "while any(for other in world: other.x % 16 > k) limit 6 {",
+            "if any(for other in world: other.x % 16 > k) {",
+            "        if t > 5 && k > 9 { continue }\n",
+        ),
+    ];
+    loops
+        .iter()
+        .fold(EXACT.to_owned(), |text, (from, to, jump)| {
+            assert!(text.contains(from) && text.contains(jump));
+            text.replace(from, to).replace(jump, "")
+        })
+}
+
 /// The same of few bytes an agent, for worlds that fill a workgroup.
 const LEAN: &str = "
 steps 9
@@ -177,10 +199,12 @@ fn simulation(source: &str, members: u32, worlds: u32, backend: Backend) -> Simu
         .map(|i| (i * 37 % 101) as i32)
         .collect();
     let pulls: Vec<i32> = (0..worlds).map(|i| i as i32 % 5).collect();
-    let simulation = match source {
-        EXACT => simulation.data("shifts", vec![3, 1, 4, 1]).expect("legal"),
-        LEAN => simulation,
-        _ => return simulation,
+    if !source.contains("input start: i32") {
+        return simulation;
+    }
+    let simulation = match source.contains("data shifts") {
+        true => simulation.data("shifts", vec![3, 1, 4, 1]).expect("legal"),
+        false => simulation,
     };
     let simulation = simulation.input("start", starts).expect("legal");
     simulation.input("pull", pulls).expect("legal")
@@ -248,6 +272,60 @@ fn worlds_of_any_size_have_the_bits_of_the_reference() {
     }
 }
 
+const PER_STEP: Tuning = Tuning {
+    world_dispatch: Some(WorldDispatch::PerStep),
+    ..Tuning::AUTO
+};
+const FUSED: Tuning = Tuning {
+    world_dispatch: Some(WorldDispatch::Fused),
+    ..Tuning::AUTO
+};
+
+/// Is each step of a run several dispatches?
+fn is_per_step(run: &Run) -> bool {
+    (run.report().decisions.iter()).any(|decision| decision.what.ends_with(" a step"))
+}
+
+#[test]
+fn steps_of_several_dispatches_have_the_bits_of_the_reference() {
+    if !has_gpu() {
+        return;
+    }
+    let exact = without_loops();
+    let lean = [1, 2, 3, 31, 32, 33, 64, 255, 256, 257, 512, 1000, 5000];
+    let lean = lean.map(|members| (LEAN, members));
+    let exact = [1, 2, 3, 33, 64, 257, 600].map(|members| (exact.as_str(), members));
+    for (source, members) in lean.into_iter().chain(exact) {
+        let worlds = if members < 100 { 7 } else { 2 };
+        let expected = run(&simulation(source, members, worlds, Backend::Reference));
+        let gpu = simulation(source, members, worlds, Backend::Gpu).tuning(PER_STEP);
+        let got = run(&gpu);
+        let what = format!("{worlds} worlds of {members}");
+        assert!(is_per_step(&got), "{what}");
+        same(&got, &expected, Tolerance::ZerosOfEitherSign, &what);
+    }
+}
+
+#[test]
+fn steps_of_several_dispatches_have_the_bits_of_one_of_all_steps() {
+    if !has_gpu() {
+        return;
+    }
+    let sizes = [1, 2, 31, 32, 33, 64, 255, 256, 257, 512, 1000];
+    for members in sizes {
+        let worlds = if members < 100 { 9 } else { 3 };
+        let of = |tuning| run(&simulation(FLOATS, members, worlds, Backend::Gpu).tuning(tuning));
+        let (fused, per_step) = (of(FUSED), of(PER_STEP));
+        assert!(is_per_step(&per_step) && !is_per_step(&fused));
+        same(
+            &per_step,
+            &fused,
+            Tolerance::Bits,
+            &format!("worlds of {members}"),
+        );
+    }
+}
+
 #[test]
 fn floats_of_worlds_are_near_those_of_the_reference() {
     if !has_gpu() {
@@ -271,14 +349,20 @@ fn neither_split_steps_nor_chunks_change_a_bit() {
     }
     for (source, members, worlds) in [(EXACT, 33, 6), (FLOATS, 33, 6), (FLOATS, 3, 100)] {
         let whole = run(&simulation(source, members, worlds, Backend::Gpu));
-        for (chunk, steps) in [
-            (None, Some(1)),
-            (None, Some(5)),
-            (Some(1), None),
-            (Some(70), Some(4)),
+        let per_step = Some(WorldDispatch::PerStep);
+        for (chunk, steps, world_dispatch) in [
+            (None, Some(1), None),
+            (None, Some(5), None),
+            (Some(1), None, None),
+            (Some(70), Some(4), None),
+            (Some(1), None, per_step),
+            (Some(70), None, per_step),
         ] {
             let gpu = simulation(source, members, worlds, Backend::Gpu);
-            let got = run(&gpu.tuning(tuning(chunk, steps, None)));
+            let got = run(&gpu.tuning(Tuning {
+                world_dispatch,
+                ..tuning(chunk, steps, None)
+            }));
             let what = format!("{members} {chunk:?} {steps:?}");
             same(&got, &whole, Tolerance::Bits, &what);
             let chunks = chunk.map_or(1, |most| {
@@ -290,20 +374,48 @@ fn neither_split_steps_nor_chunks_change_a_bit() {
 }
 
 #[test]
+fn more_steps_than_a_submission_dispatches_change_no_bit() {
+    if !has_gpu() {
+        return;
+    }
+    // Agents read of others what the same phase assigns, so that odd steps have it elsewhere than even ones.
+    let source = "state x = member\nstate done = false\nworld state total = 0\n\
+        step t { x = (3 * x + world[member + 1].x + t) % 1009\n if x == 7 && t > 4_500 { stop } }\n\
+        world step { total = (total + sum(for other in world: other.x)) % 10_007 }\n\
+        output x\noutput next = world[member + 1].x\nworld output total\n";
+    for steps in [0, 1, 2, 5_000, 8_193] {
+        let of = |tuning| {
+            let gpu = simulation(source, 5, 2, Backend::Gpu).steps(steps);
+            run(&gpu.tuning(tuning))
+        };
+        let (fused, per_step) = (of(FUSED), of(PER_STEP));
+        assert!(is_per_step(&per_step));
+        same(
+            &per_step,
+            &fused,
+            Tolerance::Bits,
+            &format!("{steps} steps"),
+        );
+    }
+}
+
+#[test]
 fn a_part_of_a_population_is_whole_worlds() {
     if !has_gpu() {
         return;
     }
-    let whole = run(&simulation(FLOATS, 33, 6, Backend::Gpu));
-    let part = simulation(FLOATS, 33, 2, Backend::Gpu);
-    let part = run(&part.first_agent(99).population(198));
-    let heat = |run: &Run| match &run.world_outputs()[1].values {
-        Values::F32(values) => values.clone(),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(heat(&whole)[3..5], heat(&part));
-    let pos = |run: &Run| run.output::<f32>("pos").expect("known").to_vec();
-    assert_eq!(pos(&whole)[2 * 99..2 * 165], pos(&part));
+    for tuning in [FUSED, PER_STEP] {
+        let whole = run(&simulation(FLOATS, 33, 6, Backend::Gpu).tuning(tuning));
+        let part = simulation(FLOATS, 33, 2, Backend::Gpu).tuning(tuning);
+        let part = run(&part.first_agent(99).population(198));
+        let heat = |run: &Run| match &run.world_outputs()[1].values {
+            Values::F32(values) => values.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(heat(&whole)[3..5], heat(&part));
+        let pos = |run: &Run| run.output::<f32>("pos").expect("known").to_vec();
+        assert_eq!(pos(&whole)[2 * 99..2 * 165], pos(&part));
+    }
 }
 
 #[test]
@@ -322,19 +434,17 @@ fn each_run_of_a_batch_is_as_alone() {
         }
     };
     let variations: Vec<Variation> = (0..20).map(variation).collect();
-    let gpu = simulation(EXACT, 31, 5, Backend::Gpu);
-    // The first batch measures the pace; the runs of the second share submissions.
-    for _ in 0..2 {
-        let runs = gpu.run_batch(&variations).expect("the batch runs");
-        let reference = simulation(EXACT, 31, 5, Backend::Reference);
+    for (source, tuning) in [(EXACT, FUSED), (&without_loops(), PER_STEP)] {
+        let gpu = simulation(source, 31, 5, Backend::Gpu).tuning(tuning);
+        let reference = simulation(source, 31, 5, Backend::Reference);
         let expected = reference.run_batch(&variations).expect("the batch runs");
-        for (k, (got, expected)) in runs.iter().zip(&expected).enumerate() {
-            same(
-                got,
-                expected,
-                Tolerance::ZerosOfEitherSign,
-                &format!("run {k}"),
-            );
+        // The first batch measures the pace; the runs of the second share submissions.
+        for _ in 0..2 {
+            let runs = gpu.run_batch(&variations).expect("the batch runs");
+            for (k, (got, expected)) in runs.iter().zip(&expected).enumerate() {
+                let what = format!("run {k} of {tuning}");
+                same(got, expected, Tolerance::ZerosOfEitherSign, &what);
+            }
         }
     }
 }
@@ -344,44 +454,75 @@ fn statistics_are_reduced_and_values_of_worlds_come_back() {
     if !has_gpu() {
         return;
     }
-    let all = run(&simulation(EXACT, 64, 30, Backend::Gpu));
-    let few = simulation(EXACT, 64, 30, Backend::Gpu)
-        .keep_outputs(false)
-        .keep_states(false);
-    let few = run(&few.tuning(Tuning {
-        reduce: Some(true),
-        ..Tuning::AUTO
-    }));
-    assert!(few.report().reduced);
-    assert_eq!(few.agent_steps(), all.agent_steps());
-    let five = |run: &Run| run.statistics("x").expect("known")[0].five;
-    assert_eq!(five(&few), five(&all));
-    for (few, all) in few.world_outputs().iter().zip(all.world_outputs()) {
-        assert_eq!(few.values, all.values, "{}", all.field.name);
+    for (source, tuning) in [(EXACT, FUSED), (&without_loops(), PER_STEP)] {
+        let all = run(&simulation(source, 64, 30, Backend::Gpu).tuning(tuning));
+        let few = simulation(source, 64, 30, Backend::Gpu)
+            .keep_outputs(false)
+            .keep_states(false);
+        let few = run(&few.tuning(Tuning {
+            reduce: Some(true),
+            ..tuning
+        }));
+        assert!(few.report().reduced);
+        assert_eq!(few.agent_steps(), all.agent_steps());
+        let five = |run: &Run| run.statistics("x").expect("known")[0].five;
+        assert_eq!(five(&few), five(&all));
+        for (few, all) in few.world_outputs().iter().zip(all.world_outputs()) {
+            assert_eq!(few.values, all.values, "{}", all.field.name);
+        }
+    }
+}
+
+/// A state that takes 240 bytes an agent.
+const WIDE: &str = "
+steps 3
+state x: [f32; 60] = [0.0; 60]
+step t { x[t + member % 50] += world[member + 1].x[member % 60] + 1.0 }
+output y = x[0]
+output z = x[7]
+";
+
+#[test]
+fn worlds_that_do_not_fit_a_workgroup_take_a_few_dispatches_a_step() {
+    if !has_gpu() {
+        return;
+    }
+    for (source, members) in [(FLOATS, 5000), (WIDE, 1000)] {
+        let of = |backend| simulation(source, members, 1, backend).steps(2);
+        let (got, expected) = (run(&of(Backend::Gpu)), run(&of(Backend::Reference)));
+        assert!(is_per_step(&got));
+        same(&got, &expected, Tolerance::OfLargest(1e-5), source);
+        let fused = of(Backend::Gpu).tuning(FUSED).run();
+        assert!(matches!(fused, Err(Error::AdapterLimit { .. })));
+    }
+    // As many parts as a workgroup combines at once, and more.
+    let fold = "steps 2\nstate x = member % 7\nstate y = 0\n\
+        step { y = sum(for other in world: other.x) + max(for other in world: other.y)\n \
+        x += y % 5 }\noutput y\n";
+    for members in [65_536, 65_537, 200_000] {
+        let of = |backend| simulation(fold, members, 2, backend);
+        let (got, expected) = (run(&of(Backend::Gpu)), run(&of(Backend::Cpu)));
+        same(
+            &got,
+            &expected,
+            Tolerance::Bits,
+            &format!("worlds of {members}"),
+        );
     }
 }
 
 #[test]
-fn worlds_that_do_not_fit_a_workgroup_run_on_the_cpu() {
+fn a_large_world_with_a_fold_in_a_loop_is_refused_with_the_reason() {
     if !has_gpu() {
         return;
     }
-    let large = simulation(FLOATS, 5000, 1, Backend::Gpu).steps(1).run();
-    let Err(error @ Error::AdapterLimit { .. }) = large else {
-        panic!("5000 agents in a workgroup");
+    let Err(error @ Error::AdapterLimit { .. }) = simulation(EXACT, 5000, 1, Backend::Gpu).run()
+    else {
+        panic!("a fold in a loop is no dispatch");
     };
+    let error = error.to_string();
     assert!(
-        error.to_string().contains("agents in a workgroup"),
-        "{error}"
-    );
-    let wide = "steps 1\nstate x: [f32; 60] = [0.0; 60]\nstep { x[0] += world[member + 1].x[member % 60] }\n\
-        output y = x[0]\n";
-    let wide = simulation(wide, 1000, 1, Backend::Gpu).run();
-    let Err(error @ Error::AdapterLimit { .. }) = wide else {
-        panic!("240 bytes an agent in workgroup memory");
-    };
-    assert!(
-        error.to_string().contains("bytes of workgroup memory"),
+        error.contains("since a fold of the world stands in a loop"),
         "{error}"
     );
 }

@@ -33,6 +33,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "kernel::profile",
             "kernel::schedule",
             "kernel::worlds",
+            "kernel::per_step",
             "kernel::lane_layout",
             "kernel::usage",
             "kernel::limits",

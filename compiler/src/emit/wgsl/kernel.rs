@@ -70,7 +70,7 @@ impl Writer<'_> {
     }
 
     /// The agent's own number and stream of random words, where they are used.
-    fn agent(&mut self, slot: &str) {
+    pub(super) fn agent(&mut self, slot: &str) {
         let number = format!("run.first_agent + {slot}");
         let mut key_of = number.clone();
         if self.usage.agent[0] {
@@ -89,7 +89,7 @@ impl Writer<'_> {
     }
 
     /// Names the variables of `main`, the model's before the kernel's own.
-    fn name_own(&mut self) {
+    pub(super) fn name_own(&mut self) {
         let program = self.program;
         for &state in &program.states {
             if !self.private[state] {
@@ -143,7 +143,7 @@ impl Writer<'_> {
     }
 
     /// Loads the agent's inputs, once.
-    fn load_inputs(&mut self) {
+    pub(super) fn load_inputs(&mut self) {
         let program = self.program;
         let dynamic = |var: &VarId| self.usage.dynamic[var];
         if self.usage.inputs.is_empty() && !program.inputs.iter().any(dynamic) {
@@ -207,6 +207,18 @@ impl Writer<'_> {
         for &state in program.states.iter().chain(&program.world_states) {
             self.load_state(state);
         }
+        self.load_progress();
+        if self.has_barriers() || self.world.is_some() {
+            self.line("// Some lanes could be at the end before others have begun.");
+            self.line("storageBarrier();");
+        }
+        self.close("}");
+    }
+
+    /// Loads the steps that the agent has run, and whether it has stopped.
+    pub(super) fn load_progress(&mut self) {
+        let steps_run = self.own.steps_run.clone();
+        let stopped = self.own.stopped.clone();
         let slot = &self.own.slot;
         if self.usage.stops {
             let count = STOPPED - 1;
@@ -218,11 +230,6 @@ impl Writer<'_> {
             let load = format!("{steps_run} = progress[{slot}];");
             self.line(&load);
         }
-        if self.has_barriers() || self.world.is_some() {
-            self.line("// Some lanes could be at the end before others have begun.");
-            self.line("storageBarrier();");
-        }
-        self.close("}");
     }
 
     /// Blocks that may draw, after the key of their random step. Is the end of the last reachable?
@@ -267,6 +274,18 @@ impl Writer<'_> {
             let is_agent = format!("if ({}) {{", self.own.is_agent);
             self.open(&is_agent);
         }
+        self.outputs();
+        if self.world.is_some() {
+            self.close("}");
+            self.store_world(&program.world_outputs);
+        }
+        self.names.leave();
+        self.close("}");
+    }
+
+    /// Computes and stores the outputs of an agent.
+    pub(super) fn outputs(&mut self) {
+        let program = self.program;
         let kept: Vec<_> = program
             .outputs
             .iter()
@@ -290,12 +309,6 @@ impl Writer<'_> {
             }
             self.close_first_lane();
         }
-        if self.world.is_some() {
-            self.close("}");
-            self.store_world(&program.world_outputs);
-        }
-        self.names.leave();
-        self.close("}");
     }
 
     /// Stores the states; what follows is for the first lane only, until [`Writer::close_first_lane`].
@@ -326,16 +339,19 @@ impl Writer<'_> {
             self.open(&is_agent);
         }
         self.store_states();
+        self.store_progress();
+        self.close_first_lane();
+        if self.world.is_some() {
+            self.close("}");
+        }
+    }
+
+    /// Stores the steps that the agent has run, and whether it has stopped.
+    pub(super) fn store_progress(&mut self) {
         self.names.enter();
-        let [rounds, k] = ["rounds", "k"].map(|name| self.names.declare(name));
+        let rounds = self.rounds();
         let slot = self.own.slot.clone();
         let steps_run = self.own.steps_run.clone();
-        self.line("// Software adapters end loops early without a word: if they did, this one falls short \
-            too.");
-        self.line(&format!("var {rounds} = 0u;"));
-        self.open(&format!("for (var {k} = 0u; {k} < run.guard; {k}++) {{"));
-        self.line(&format!("{rounds}++;"));
-        self.close("}");
         self.open(&format!("if ({rounds} < 2u) {{"));
         self.line(&format!("{steps_run} |= 0x{CUT_SHORT:08x}u;"));
         self.close("}");
@@ -345,9 +361,17 @@ impl Writer<'_> {
         };
         self.line(&format!("progress[{slot}] = {steps_run}{flag};"));
         self.names.leave();
-        self.close_first_lane();
-        if self.world.is_some() {
-            self.close("}");
-        }
+    }
+
+    /// Counts the iterations of a loop that has two.
+    pub(super) fn rounds(&mut self) -> String {
+        let [rounds, k] = ["rounds", "k"].map(|name| self.names.declare(name));
+        self.line("// Software adapters end loops early without a word: if they did, this one falls short \
+            too.");
+        self.line(&format!("var {rounds} = 0u;"));
+        self.open(&format!("for (var {k} = 0u; {k} < run.guard; {k}++) {{"));
+        self.line(&format!("{rounds}++;"));
+        self.close("}");
+        rounds
     }
 }

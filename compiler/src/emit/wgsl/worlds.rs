@@ -1,6 +1,10 @@
 //! Worlds: what their agents read of one another, in workgroup memory, and the phases of a step. All
 //! invocations of a workgroup come to each barrier: see [`crate::kernel::worlds`].
 
+mod per_step;
+mod rows;
+mod tree;
+
 use super::{Writer, literal, operator::Level, support::Support};
 use crate::{
     ir::{Block, ExprId, LaneOp, Launch, Len, Owner, Phase, Type, VarId, VarKind},
@@ -11,7 +15,6 @@ use crate::{
     random::FIRST_WORLD,
     value::VEC4_WORDS,
 };
-use std::fmt::Write;
 
 /// Arrays with more elements than this are published by a loop.
 const UNROLLED: u32 = 8;
@@ -55,6 +58,11 @@ pub(super) struct WorldNames {
     functions: Vec<(LaneOp, Type, String)>,
     /// The published states that may have been read since the last barrier.
     pub(super) read: Vec<VarId>,
+    /// Of steps in several dispatches: the scratch buffer, in an entry point where the world's rows begin in
+    /// it, and which part of a world this is.
+    scratch: String,
+    others: String,
+    part: String,
 }
 
 impl<'a> Writer<'a> {
@@ -79,6 +87,10 @@ impl<'a> Writer<'a> {
         };
         own.member[1] = declare("member_number");
         own.number[1] = declare("world_number");
+        if let Some(plan) = self.per_step {
+            self.own.world = own;
+            return self.name_per_step(plan);
+        }
         let exchange = &layout.exchange;
         own.published = (exchange.published.iter())
             .map(|&var| (var, declare(&format!("others_{}", program[var].name))))
@@ -118,6 +130,10 @@ impl<'a> Writer<'a> {
             );
             self.line(&line);
         }
+        if let Some(plan) = self.per_step {
+            self.per_step_memory(plan);
+            return self.world_copies();
+        }
         self.blank();
         let own = &self.own.world;
         let mut lines = Vec::new();
@@ -147,7 +163,14 @@ impl<'a> Writer<'a> {
                 lines.push(format!("var<private> {name}: u32;"));
             }
         }
-        let usage = &self.usage;
+        lines.iter().for_each(|line| self.line(line));
+        self.world_copies();
+    }
+
+    /// Declares the numbers that functions read.
+    fn world_copies(&mut self) {
+        let (usage, own) = (&self.usage, &self.own.world);
+        let mut lines = Vec::new();
         for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
             if used {
                 lines.push(format!("var<private> {}: i32;", name[1]));
@@ -210,7 +233,6 @@ impl<'a> Writer<'a> {
             format!("let {world} = min({number}, {count} - 1u);"),
             format!("let {member} = i32({index} % {members}u);"),
             format!("let {slot} = {world} * {members}u + u32({member});"),
-            format!("let {} = i32(run.first_agent / {members}u + {world});", own.number[0]),
             format!("{} = {index};", own.place),
             format!("{} = {first};", own.first),
             format!(
@@ -249,9 +271,19 @@ impl<'a> Writer<'a> {
             });
         }
         lines.iter().for_each(|line| self.line(line));
+        self.world_numbers();
+    }
+
+    /// Writes the number of the world, what functions read of the agent's place, and the stream of the
+    /// world's draws.
+    fn world_numbers(&mut self) {
+        let members = self.world.map_or(1, |layout| layout.members);
         let own = &self.own.world;
         let usage = &self.usage;
-        let mut lines = Vec::new();
+        let mut lines = vec![format!(
+            "let {} = i32(run.first_agent / {members}u + {});",
+            own.number[0], own.slot
+        )];
         for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
             if used {
                 lines.push(format!("{} = {};", name[1], name[0]));
@@ -296,9 +328,14 @@ impl<'a> Writer<'a> {
 
     /// Loads the inputs of the world that are single values and read.
     pub(super) fn load_world_inputs(&mut self) {
+        self.load_world_inputs_of(|_| true);
+    }
+
+    /// The same of those that a stage needs.
+    fn load_world_inputs_of(&mut self, needs: impl Fn(VarId) -> bool) {
         let program = self.program;
         for &var in &program.world_inputs {
-            if self.usage.read[var] > 0 && !self.is_accessed(var) {
+            if needs(var) && self.usage.read[var] > 0 && !self.is_accessed(var) {
                 self.zeros(var);
                 self.load_state(var);
             }
@@ -314,12 +351,7 @@ impl<'a> Writer<'a> {
         let looped = format!("for (var {t} = run.first_step; {t} < run.end_step; {t}++) {{");
         self.open(&looped);
         self.names.enter();
-        let steps_run = &self.own.steps_run;
-        let count = match self.usage.stops {
-            true => format!("{steps_run} += select(1u, 0u, {});", self.own.stopped),
-            false => format!("{steps_run}++;"),
-        };
-        self.line(&count);
+        self.count_step_of_world();
         self.keys(1, &format!("u32({t})"));
         // What the last phase of a step reads, the first one of the next step may publish.
         let reads = program.phases.iter().map(|phase| published(program, phase));
@@ -334,6 +366,15 @@ impl<'a> Writer<'a> {
         self.names.leave();
         self.close("}");
         self.last_samples();
+    }
+
+    fn count_step_of_world(&mut self) {
+        let steps_run = &self.own.steps_run;
+        let count = match self.usage.stops {
+            true => format!("{steps_run} += select(1u, 0u, {});", self.own.stopped),
+            false => format!("{steps_run}++;"),
+        };
+        self.line(&count);
     }
 
     /// Writes the phases after the last step.
@@ -366,6 +407,10 @@ impl<'a> Writer<'a> {
     /// Writes a phase. In a step, agents that have stopped pass over theirs.
     fn phase(&mut self, phase: &'a Phase, in_step: bool) {
         self.publish(phase);
+        self.run_phase(phase, in_step);
+    }
+
+    fn run_phase(&mut self, phase: &'a Phase, in_step: bool) {
         if phase.is_empty() {
             return;
         }
@@ -455,6 +500,9 @@ impl<'a> Writer<'a> {
                 None => self.push("0"),
             }
             return self.push(")");
+        }
+        if let Some(plan) = self.per_step {
+            return self.other_row(plan, var, index, member);
         }
         let size = self.world.map_or(0, WorldLayout::size);
         let start = format!("{}[", self.own.world.memory(var));
@@ -600,144 +648,6 @@ impl<'a> Writer<'a> {
             self.store_variable(var);
         }
         self.close("}");
-    }
-
-    /// Writes the functions that combine the values of the agents of a world: as a tree, neighbours first.
-    /// Each level goes through the memory, so that no driver changes the order of sums.
-    pub(super) fn world_functions(&mut self) {
-        let Some(layout) = self.world else {
-            return;
-        };
-        for (op, ty, name) in std::mem::take(&mut self.own.world.functions) {
-            self.blank();
-            let text = match layout.shuffled {
-                1 => self.world_function(layout.members, op, ty, &name),
-                _ => self.shuffling_function(layout, op, ty, &name),
-            };
-            self.push(&text);
-        }
-        self.sample_functions();
-    }
-
-    /// Are values combined by shuffles?
-    fn shuffles(&self) -> bool {
-        let layout = self.world;
-        layout.is_some_and(|it| it.shuffled > 1 && !it.exchange.combined.is_empty())
-    }
-
-    /// The same by shuffles: each block of lanes first, whose first lane has the result; then, through memory,
-    /// the blocks of a world, by each block for itself. What a lane beyond the last agent has is left out. A
-    /// driver could fuse a product into the first sum, or reorder products: it does not see the product.
-    fn shuffling_function(&self, layout: &WorldLayout, op: LaneOp, ty: Type, name: &str) -> String {
-        let (members, block) = (layout.members, layout.shuffled);
-        let own = &self.own.world;
-        let wgsl = literal::type_name(ty);
-        let (before, after) = match op {
-            LaneOp::Sum | LaneOp::Product if ty.is_float() => super::lanes::opaque(ty),
-            LaneOp::Any | LaneOp::All => ("u32(".to_owned(), ")".to_owned()),
-            LaneOp::Sum | LaneOp::Product | LaneOp::Least | LaneOp::Most => Default::default(),
-        };
-        let mut text = format!(
-            "// Of all agents of the world, neighbours first.\nfn {name}(x: {wgsl}) -> {wgsl} {{\n    \
-             var all = {before}x{after};\n"
-        );
-        let combined = match op {
-            LaneOp::Sum => "all += other;",
-            LaneOp::Product => "all *= other;",
-            LaneOp::Least => "all = min(all, other);",
-            LaneOp::Most => "all = max(all, other);",
-            LaneOp::Any => "all |= other;",
-            LaneOp::All => "all &= other;",
-        };
-        let level = |text: &mut String, distance: u32, guard: Option<String>| {
-            let line = format!("let other = subgroupShuffleDown(all, {distance}u);");
-            let _ = match guard {
-                None => writeln!(text, "    {{\n        {line}\n        {combined}\n    }}"),
-                Some(guard) => writeln!(
-                    text,
-                    "    {{\n        {line}\n        if ({guard}) {{\n            {combined}\n        }}\n    }}"
-                ),
-            };
-        };
-        // The last unit may have fewer agents.
-        let ragged = self.manifest.world.is_none();
-        let mut distance = 1;
-        while distance < block {
-            let whole = !ragged && members.is_multiple_of(block);
-            let guard = (!whole).then(|| format!("{} > {distance}u", own.left));
-            level(&mut text, distance, guard);
-            distance *= 2;
-        }
-        let lane = format!("({} % {block}u)", own.invocation);
-        let first = format!("{} - {lane}", own.invocation);
-        let blocks = members.div_ceil(block);
-        if blocks > 1 {
-            let in_parts = in_memory(ty);
-            let memory = own.combined.iter().find(|(of, _)| *of == in_parts);
-            let memory = memory.map_or("", |(_, name)| name.as_str());
-            let half = layout.size() / 2;
-            let (place, turn) = (&own.place, &own.half);
-            // Two halves in turn: nobody writes what others still read.
-            let _ = write!(
-                text,
-                "    {turn} = {half}u - {turn};\n    if ({lane} == 0u) {{\n        {memory}[{turn} + {place} / \
-                 {block}u] = all;\n    }}\n    workgroupBarrier();\n    all = {memory}[{turn} + {} / {block}u \
-                 + min({lane}, {}u)];\n",
-                own.first,
-                blocks - 1
-            );
-            let mut distance = 1;
-            while distance < blocks {
-                let whole = !ragged && blocks.is_power_of_two();
-                let agents = &own.agents;
-                let guard =
-                    (!whole).then(|| format!("({lane} + {distance}u) * {block}u < {agents}"));
-                level(&mut text, distance, guard);
-                distance *= 2;
-            }
-        }
-        let compared = if ty == Type::Bool { " != 0u" } else { "" };
-        let _ = writeln!(
-            text,
-            "    return subgroupShuffle(all, {first}){compared};\n}}"
-        );
-        text
-    }
-
-    fn world_function(&self, members: u32, op: LaneOp, ty: Type, name: &str) -> String {
-        let own = &self.own.world;
-        let (place, first, left) = (&own.place, &own.first, &own.left);
-        let in_parts = in_memory(ty);
-        let memory = own.combined.iter().find(|(of, _)| *of == in_parts);
-        let memory = memory.map_or("", |(_, name)| name.as_str());
-        let wgsl = literal::type_name(ty);
-        let value = if ty == Type::Bool { "u32(x)" } else { "x" };
-        let mut text = format!(
-            "// Of all agents of the world, neighbours first.\nfn {name}(x: {wgsl}) -> {wgsl} {{\n    \
-             workgroupBarrier();\n    {memory}[{place}] = {value};\n    workgroupBarrier();\n"
-        );
-        let (a, mut distance) = (format!("{memory}[{place}]"), 1);
-        while distance < members {
-            let b = format!("{memory}[{place} + {distance}u]");
-            let both = match op {
-                LaneOp::Sum => format!("+= {b}"),
-                LaneOp::Product => format!("*= {b}"),
-                LaneOp::Least => format!("= min({a}, {b})"),
-                LaneOp::Most => format!("= max({a}, {b})"),
-                LaneOp::Any => format!("|= {b}"),
-                LaneOp::All => format!("&= {b}"),
-            };
-            let mask = 2 * distance - 1;
-            let _ = write!(
-                text,
-                "    if ((({place} - {first}) & {mask}u) == 0u && {left} > {distance}u) {{\n        \
-                 {a} {both};\n    }}\n    workgroupBarrier();\n"
-            );
-            distance *= 2;
-        }
-        let compared = if ty == Type::Bool { " != 0u" } else { "" };
-        let _ = writeln!(text, "    return {memory}[{first}]{compared};\n}}");
-        text
     }
 }
 

@@ -132,7 +132,7 @@ impl BatchRun<'_> {
             .bytes_back(self.batch.keep.with_outputs())
             + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
         let by_memory = SHARED_BYTES / bytes.max(1);
-        let by_uniforms = UniformBlocks::new(open, manifest).count;
+        let by_uniforms = UniformBlocks::new(open, &*self.resources.kernel, manifest).count;
         // At most half of the runs, so that the other half can be in flight meanwhile.
         (left.div_ceil(2))
             .min(by_time as usize)
@@ -170,9 +170,10 @@ impl BatchRun<'_> {
         };
         let kernel = &*self.resources.kernel;
         let tables = is_first.then(|| buffers.prepare(open, kernel, jobs.len(), all_steps));
-        let steps_of_jobs =
-            buffers.main(open, kernel, jobs.len(), ranges.len(), jobs[0].chunk.count);
-        let main = iter::repeat_n(steps_of_jobs, repeats as usize).flatten();
+        let size = (jobs[0].chunk.count, all_steps);
+        let steps_of_jobs = buffers.main(open, kernel, jobs.len(), &ranges, size);
+        let main: Vec<_> = (iter::repeat_n(steps_of_jobs, repeats as usize).flatten()).collect();
+        let dispatches = (main.len() / jobs.len()) as u64;
         let bytes_back = match is_last {
             true => buffers.layout.bytes_back(buffers.shape.keep),
             false => HEADER_BYTES,
@@ -193,6 +194,7 @@ impl BatchRun<'_> {
             jobs,
             ranges,
             repeats,
+            dispatches,
             reductions,
             submitted,
             since: clock::now(),

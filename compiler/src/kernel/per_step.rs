@@ -1,0 +1,444 @@
+//! The other way to run worlds on a GPU: each step is a few dispatches, one after the other, so that a world
+//! may be larger than a workgroup and one world occupies the whole device.
+//!
+//! A [`Stage`] is one dispatch. Phases of agents that do not read what those before them assign share one. A
+//! phase of the world becomes several: where it combines values of its agents ([`Expr::AcrossWorld`]), agents
+//! compute these values first, and workgroups combine those of [`GROUP`] neighbours each; the world's own
+//! stage combines these parts likewise, which gives the same tree. A fold whose values depend on the result
+//! of another one needs a stage of its own after it: see [`Levels`].
+//!
+//! What phases read of other agents lies in storage as rows: twice, where a stage reads and assigns the same
+//! state, which then reads one copy and writes the other.
+
+mod levels;
+
+use super::{
+    schedule::Obstacle,
+    worlds::{in_memory, published},
+};
+use crate::{
+    ir::{
+        Block, Expr, ExprId, LaneOp, Len, Owner, Phase, Program, Stmt, Type, Var, VarId, VarKind,
+        any_statement, each_statement,
+    },
+    span::Span,
+    value::VEC4_WORDS,
+};
+use levels::{Levels, need, retain};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    ops::Range,
+};
+
+/// Agents whose values one workgroup combines.
+pub(crate) const GROUP: u32 = 256;
+/// Agents of a world at most, where values are combined: a workgroup combines [`GROUP`] times as many parts
+/// as it has invocations.
+const MOST_COMBINED: u32 = GROUP * GROUP * GROUP;
+
+/// The dispatches of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct PerStep {
+    /// That of the initial values.
+    pub(crate) birth: Stage,
+    /// Those of each step, in order.
+    pub(crate) steps: Vec<Stage>,
+    /// Those after the last step, before that of the outputs.
+    pub(crate) ends: Vec<Stage>,
+    /// That of the outputs.
+    pub(crate) finish: Stage,
+    /// The states that are read of other agents, in storage.
+    pub(crate) rows: Rows,
+    /// Stages of a step after which the other copy of the rows is the current one.
+    pub(crate) flips: u32,
+    /// Folds of a phase of the world at most.
+    pub(crate) folds: u32,
+    /// How values are combined, and of which type.
+    pub(crate) combined: Vec<(LaneOp, Type)>,
+}
+
+/// One dispatch.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    pub(crate) task: Task,
+    /// What it runs, one after the other, of the tailored program's [`Program::phases`] or [`Program::ends`].
+    pub(crate) phases: Range<usize>,
+    /// The folds of its phase of the world whose results it reads.
+    pub(crate) known: Vec<Fold>,
+    /// Stages before it, among those of a step or after the last, that have changed the current copy of rows.
+    pub(crate) flips_before: u32,
+    /// Whether it reads one copy of the rows and writes the other.
+    pub(crate) flips: bool,
+    /// The variables that it reads or assigns, itself or by the prologue.
+    pub(crate) mentions: HashSet<VarId>,
+    /// The states and the values of the world that it assigns.
+    pub(crate) assigns: BTreeSet<VarId>,
+    /// Whether it draws: for agents, and for the world.
+    pub(crate) draws: [bool; 2],
+    /// Whether it has loops, which devices may end early.
+    pub(crate) loops: bool,
+}
+
+/// Who runs a stage.
+#[derive(Clone, Debug)]
+pub(crate) enum Task {
+    /// Each agent.
+    Agents,
+    /// Each agent, for these values of its, of which a workgroup stores one part each.
+    Parts(Vec<Fold>),
+    /// Each world.
+    World,
+}
+
+/// A value of a world that combines those of its agents.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fold {
+    pub(crate) op: LaneOp,
+    pub(crate) ty: Type,
+    /// Its number within the phase.
+    pub(crate) number: u32,
+    /// The variable of what an agent has.
+    pub(crate) element: VarId,
+    /// The name of the result.
+    pub(crate) result: VarId,
+}
+
+/// What is read of other agents: a row of `vec4`s for each agent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    /// The states, and the word at which each begins.
+    pub(crate) words: Vec<(VarId, u32)>,
+    /// `vec4`s of an agent.
+    pub(crate) count: u32,
+    /// Copies: 2 where a stage reads of others what it assigns.
+    pub(crate) copies: u32,
+}
+
+impl Rows {
+    fn of(program: &Program) -> Rows {
+        let blocks = program.agent_blocks();
+        let states: BTreeSet<VarId> = blocks.flat_map(|block| published(program, block)).collect();
+        let mut states: Vec<VarId> = states.into_iter().collect();
+        // So that no vector lies in two rows.
+        states.sort_by_key(|&state| std::cmp::Reverse(stride(program[state].ty)));
+        let mut end = 0u32;
+        let place = |state: VarId| {
+            let word = end;
+            let elements = super::worlds::elements(program, state);
+            end = end.saturating_add(elements.saturating_mul(stride(program[state].ty)));
+            (state, word)
+        };
+        let words = states.into_iter().map(place).collect();
+        Rows {
+            words,
+            count: end.div_ceil(VEC4_WORDS),
+            copies: 1,
+        }
+    }
+
+    /// The word at which a state begins in an agent's row.
+    pub(crate) fn word(&self, var: VarId) -> Option<u32> {
+        let found = self.words.iter().find(|(known, _)| *known == var);
+        found.map(|(_, word)| *word)
+    }
+}
+
+/// Words from an element of this type to the next in a row.
+pub(crate) fn stride(ty: Type) -> u32 {
+    ty.words().next_power_of_two()
+}
+
+/// Why a program's worlds cannot run one stage after the other, if they cannot.
+pub(crate) fn obstacle(program: &Program, members: u32) -> Option<Obstacle> {
+    if !program.samples.is_empty() {
+        return Some(Obstacle::Samples);
+    }
+    let phases = || program.phases.iter().chain(&program.ends);
+    let combines = |block: &Block| super::worlds::combines(program, block);
+    let in_loop = |stmt: &Stmt| matches!(stmt, Stmt::For { body, .. } if combines(body));
+    if phases().any(|phase| any_statement(phase, &in_loop)) {
+        return Some(Obstacle::FoldInLoop);
+    }
+    (members > MOST_COMBINED && phases().any(|phase| combines(phase)))
+        .then_some(Obstacle::LargeFold)
+}
+
+/// Splits a program without an [`obstacle`] into stages: the phases of the result are what its stages run.
+pub(crate) fn split(program: &Program) -> (Program, PerStep) {
+    let mut split = Splitter {
+        program: program.clone(),
+        rows: Rows::of(program),
+        folds: 0,
+        combined: Vec::new(),
+    };
+    let (phases, mut steps, flips) = split.stages(&program.phases);
+    // Agents count the steps.
+    if !(steps.iter()).any(|stage| matches!(stage.task, Task::Agents)) {
+        steps.push(Stage::new(Task::Agents, phases.len()..phases.len(), flips));
+    }
+    let (ends, end_stages, end_flips) = split.stages(&program.ends);
+    let Splitter {
+        mut program,
+        mut rows,
+        folds,
+        combined,
+    } = split;
+    rows.copies = 1 + u32::from(flips + end_flips > 0);
+    (program.phases, program.ends) = (phases, ends);
+    let mut finish = Stage::new(Task::Agents, 0..0, end_flips);
+    finish.survey(&program, &rows, &[&program.finish]);
+    let mut birth = Stage::new(Task::Agents, 0..0, 0);
+    birth.survey(&program, &rows, &[&program.init]);
+    let mut plan = PerStep {
+        birth,
+        steps,
+        ends: end_stages,
+        finish,
+        rows,
+        flips,
+        folds,
+        combined,
+    };
+    for (stages, phases) in [
+        (&mut plan.steps, &program.phases),
+        (&mut plan.ends, &program.ends),
+    ] {
+        for stage in stages {
+            let blocks: Vec<&Block> = (phases[stage.phases.clone()].iter())
+                .map(|phase| &phase.body)
+                .collect();
+            stage.survey(&program, &plan.rows, &blocks);
+            let mentions = &stage.mentions;
+            (stage.known).retain(|fold| mentions.contains(&fold.result));
+        }
+    }
+    (program, plan)
+}
+
+struct Splitter {
+    program: Program,
+    rows: Rows,
+    folds: u32,
+    combined: Vec<(LaneOp, Type)>,
+}
+
+impl Splitter {
+    /// The blocks of stages, the stages, and how many of them change the current copy of the rows.
+    fn stages(&mut self, phases: &[Phase]) -> (Vec<Phase>, Vec<Stage>, u32) {
+        let (mut blocks, mut stages, mut flips) = (Vec::new(), Vec::<Stage>::new(), 0);
+        // What the agents of the last stage read of others and assign, if it is one of agents.
+        let mut last: Option<(BTreeSet<VarId>, BTreeSet<VarId>)> = None;
+        for phase in phases {
+            if phase.is_empty() {
+                continue;
+            }
+            if phase.owner == Owner::World {
+                last = None;
+                self.world(phase, &mut blocks, &mut stages, flips);
+                continue;
+            }
+            let reads: BTreeSet<VarId> = published(&self.program, phase).into_iter().collect();
+            let assigns = assigned(phase);
+            let at = blocks.len();
+            blocks.push(phase.clone());
+            match (&mut last, stages.last_mut()) {
+                (Some((read, known)), Some(stage)) if reads.is_disjoint(known) => {
+                    read.extend(reads);
+                    known.extend(assigns);
+                    stage.phases.end = at + 1;
+                    let both = !read.is_disjoint(known);
+                    flips += u32::from(both && !stage.flips);
+                    stage.flips = both;
+                }
+                _ => {
+                    let mut stage = Stage::new(Task::Agents, at..at + 1, flips);
+                    stage.flips = !reads.is_disjoint(&assigns);
+                    flips += u32::from(stage.flips);
+                    stages.push(stage);
+                    last = Some((reads, assigns));
+                }
+            }
+        }
+        (blocks, stages, flips)
+    }
+
+    /// The stages of a phase of the world.
+    fn world(
+        &mut self,
+        phase: &Phase,
+        blocks: &mut Vec<Phase>,
+        stages: &mut Vec<Stage>,
+        flips: u32,
+    ) {
+        let mut levels = Levels::default();
+        levels.block(&self.program, phase, 0, None);
+        let mut folds = Vec::with_capacity(levels.folds.len());
+        for (number, &(node, _)) in levels.folds.iter().enumerate() {
+            let fold = self.fold(node, number as u32);
+            folds.push(fold);
+        }
+        self.folds = self.folds.max(folds.len() as u32);
+        let of_level = |level: u32| {
+            let all = folds.iter().zip(&levels.folds);
+            all.filter(move |(_, (_, own))| *own == level)
+                .map(|(fold, _)| *fold)
+                .collect::<Vec<_>>()
+        };
+        let elements: HashMap<ExprId, Fold> = (levels.folds.iter().zip(&folds))
+            .map(|((node, _), fold)| (*node, *fold))
+            .collect();
+        let count = levels.folds.iter().map(|(_, level)| level + 1).max();
+        let count = count.unwrap_or(0);
+        for level in 0..=count {
+            let own = if level < count {
+                of_level(level)
+            } else {
+                Vec::new()
+            };
+            let roots: HashSet<VarId> = own.iter().map(|fold| fold.element).collect();
+            let mut again = Levels::default();
+            again.elements.clone_from(&elements);
+            let body = again.block(&self.program, phase, 0, Some(level));
+            let declared = own.iter().map(|fold| Stmt::Var {
+                var: fold.element,
+                value: None,
+            });
+            let mut body: Block = declared.chain(body).collect();
+            self.drop_unread(&mut body, &elements, &roots);
+            let at = blocks.len();
+            let task = match level < count {
+                true => Task::Parts(own),
+                false => Task::World,
+            };
+            let mut stage = Stage::new(task, at..at + 1, flips);
+            stage.known = (0..level).flat_map(of_level).collect();
+            stages.push(stage);
+            blocks.push(Phase {
+                owner: Owner::World,
+                body,
+            });
+        }
+        // From here on, a fold's node reads its result.
+        for (node, fold) in elements {
+            self.program[node] = Expr::Read(fold.result);
+        }
+    }
+
+    /// The variables of a fold.
+    fn fold(&mut self, node: ExprId, number: u32) -> Fold {
+        let Expr::AcrossWorld { op, value } = self.program[node] else {
+            unreachable!("a fold combines the values of agents");
+        };
+        let ty = self.program.type_of(value);
+        if !self.combined.contains(&(op, ty)) {
+            self.combined.push((op, ty));
+        }
+        let name = op.name();
+        let mut add = |name: String, kind: VarKind| {
+            self.program.add_var(Var {
+                name,
+                doc: String::new(),
+                ty,
+                len: Len::One,
+                kind,
+                word: 0,
+                span: Span::default(),
+            })
+        };
+        Fold {
+            op,
+            ty,
+            number,
+            element: add(format!("{name}_of"), VarKind::Local),
+            result: add(format!("world_{name}"), VarKind::Let),
+        }
+    }
+
+    /// Drops statements that neither these variables nor values of the world depend on.
+    fn drop_unread(
+        &self,
+        block: &mut Block,
+        folds: &HashMap<ExprId, Fold>,
+        roots: &HashSet<VarId>,
+    ) {
+        let program = &self.program;
+        let mut needed: HashSet<VarId> = roots.clone();
+        if needed.is_empty() {
+            let values = program.world_states.iter().chain(&program.world_outputs);
+            needed.extend(values);
+        }
+        while need(program, block, folds, &mut needed) {}
+        retain(block, &needed);
+    }
+}
+
+impl Stage {
+    fn new(task: Task, phases: Range<usize>, flips_before: u32) -> Stage {
+        Stage {
+            task,
+            phases,
+            known: Vec::new(),
+            flips_before,
+            flips: false,
+            mentions: HashSet::new(),
+            assigns: BTreeSet::new(),
+            draws: [false; 2],
+            loops: false,
+        }
+    }
+
+    /// Notes what its blocks mention.
+    fn survey(&mut self, program: &Program, rows: &Rows, blocks: &[&Block]) {
+        let visit = |stage: &mut Stage, stmt: &Stmt| {
+            let states = (stmt.target()).filter(|&var| is_stored(program, var));
+            stage.mentions.extend(stmt.target());
+            stage.assigns.extend(states);
+            stage.loops |= matches!(stmt, Stmt::For { .. });
+            for id in program.nodes_of(stmt) {
+                let expr = &program[id];
+                if let Expr::RandomWord { owner, .. } = expr {
+                    stage.draws[usize::from(*owner == Owner::World)] = true;
+                }
+                // Functions are few: whether this one has loops is not worth a walk.
+                stage.loops |= matches!(expr, Expr::Call(..));
+                if !matches!(expr, Expr::Other { .. }) {
+                    stage.mentions.extend(expr.variable());
+                }
+            }
+        };
+        for block in blocks {
+            each_statement(block, &mut |stmt| visit(self, stmt));
+        }
+        if self.flips {
+            self.mentions.extend(rows.words.iter().map(|(var, _)| *var));
+        }
+        for stmt in program.prologue.iter().rev() {
+            if (stmt.target()).is_some_and(|var| self.mentions.contains(&var)) {
+                each_statement(std::slice::from_ref(stmt), &mut |stmt| visit(self, stmt));
+            }
+        }
+    }
+}
+
+/// Is a variable one that outlives a dispatch?
+fn is_stored(program: &Program, var: VarId) -> bool {
+    matches!(
+        program[var].kind,
+        VarKind::State | VarKind::WorldState | VarKind::WorldOutput
+    )
+}
+
+/// The variables that a block assigns.
+fn assigned(block: &Block) -> BTreeSet<VarId> {
+    let mut vars = BTreeSet::new();
+    each_statement(block, &mut |stmt| vars.extend(stmt.target()));
+    vars
+}
+
+/// The types of combined values in workgroup memory.
+pub(crate) fn types(combined: &[(LaneOp, Type)]) -> Vec<Type> {
+    let mut types: Vec<Type> = combined.iter().map(|(_, ty)| in_memory(*ty)).collect();
+    types.sort_by_key(|ty| *ty as u8);
+    types.dedup();
+    types
+}
