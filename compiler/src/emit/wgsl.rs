@@ -36,7 +36,7 @@ mod wrap;
 
 use crate::{
     builtin::BuiltinId,
-    ir::{ExprId, FunctionMap, LaneOp, Len, Program, Type, VarId, VarKind, VarMap},
+    ir::{ExprId, FunctionMap, LaneOp, Len, Program, Type, VarId, VarKind, VarMap, names},
     kernel::{
         lane_layout::LaneLayout,
         limits,
@@ -115,6 +115,8 @@ struct Writer<'a> {
     /// Does a variable live at module scope?
     private: VarMap<bool>,
     /// Whether the buffers of inputs, states and outputs are of `f32`.
+    /// The values of names, where elements of params are at places that follow from them.
+    lets: HashMap<VarId, ExprId>,
     floats: Buffers<bool>,
     own: Own,
     /// Subtrees of the current statement that were too deep and have become `let`s.
@@ -195,6 +197,10 @@ impl<'a> Writer<'a> {
             input_names: HashMap::new(),
             row_names: HashMap::new(),
             private: VarMap::filled(false, program.vars.len()),
+            lets: match program.params.iter().any(|&param| program[param].len != Len::One) {
+                true => program.agent_blocks().flat_map(|block| names(block)).collect(),
+                false => HashMap::new(),
+            },
             floats: Buffers {
                 inputs: manifest.inputs.iter().all(|x| float(&x.field.scalar)),
                 states: manifest.states.iter().all(|x| float(&x.scalar)),

@@ -2,11 +2,14 @@
 
 use crate::{
     emit::wgsl::{Writer, literal, operator::Level},
-    ir::{Expr, ExprId, Len, Type, VarId, VarKind},
+    ir::{BinaryOp, Expr, ExprId, Len, Type, Value, VarId, VarKind},
     kernel::usage::LanePlace,
     value::VEC4_WORDS,
 };
 use std::collections::BTreeMap;
+
+/// Names of values that are looked behind for the place of an element.
+const MOST_NAMES: u32 = 8;
 
 /// Words of a row that are read through names of their own.
 pub(super) const NAMED_WORDS: u32 = 64;
@@ -106,6 +109,7 @@ impl Writer<'_> {
         } else if var.kind == VarKind::Param {
             match place {
                 Some(place) => self.param_value(array, place.first),
+                None if self.param_in_row(array, index) => {}
                 None => self.call_accessor(array, index),
             }
         } else if var.kind == VarKind::Data && var.ty.is_vector() {
@@ -140,6 +144,56 @@ impl Writer<'_> {
     pub(super) fn unless_bool(&mut self, ty: Type) {
         if ty == Type::Bool {
             self.push(" != 0u");
+        }
+    }
+
+    /// Writes an element of an array of params whose component of a row is known: at a multiple of 4 and a
+    /// constant. A component that is not known costs devices a multiple of the load. False if it is another
+    /// element.
+    fn param_in_row(&mut self, array: VarId, index: ExprId) -> bool {
+        let program = self.program;
+        let var = &program[array];
+        if var.ty.words() != 1 {
+            return false;
+        }
+        let (base, offset) = match program[index] {
+            Expr::Binary(BinaryOp::Add, base, offset) => match program[offset] {
+                Expr::Literal(Value::I32(offset)) if offset >= 0 => (base, offset as u32),
+                _ => (index, 0),
+            },
+            _ => (index, 0),
+        };
+        if !self.is_multiple_of_row(base, MOST_NAMES) {
+            return false;
+        }
+        let (row, part) = (offset / VEC4_WORDS, offset % VEC4_WORDS);
+        let start = format!("run.{}[(u32(", self.var_names[array]);
+        self.push(&start);
+        self.shown(base);
+        self.push(&match row {
+            0 => ") >> 2u)]".to_owned(),
+            row => format!(") >> 2u) + {row}u]"),
+        });
+        self.push(&format!(".{}", &"xyzw"[part as usize..=part as usize]));
+        self.unless_bool(var.ty);
+        true
+    }
+
+    /// Is an `i32` evidently a multiple of 4? `names` of values are looked behind.
+    fn is_multiple_of_row(&self, id: ExprId, names: u32) -> bool {
+        match self.program[id] {
+            Expr::Literal(Value::I32(value)) => value % VEC4_WORDS as i32 == 0,
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
+                self.is_multiple_of_row(a, names) && self.is_multiple_of_row(b, names)
+            }
+            Expr::Binary(BinaryOp::Multiply, a, b) => {
+                self.is_multiple_of_row(a, names) || self.is_multiple_of_row(b, names)
+            }
+            Expr::Read(var) if names > 0 => {
+                let value = self.lets.get(&var);
+                value.is_some_and(|&value| self.is_multiple_of_row(value, names - 1))
+            }
+            _ => false,
         }
     }
 
