@@ -162,7 +162,7 @@ pub(super) fn copy(plan: &PerStep, part: Part, flips: u32) -> String {
     let steps = match part {
         _ if plan.rows.copies == 1 => return String::new(),
         Part::Birth => "0u",
-        _ if plan.flips % 2 == 0 => "0u",
+        _ if plan.flips.is_multiple_of(2) => "0u",
         Part::Step { .. } => "u32(run.first_step)",
         Part::End | Part::Finish => "u32(run.steps)",
     };
