@@ -197,8 +197,15 @@ impl<'a> Writer<'a> {
             input_names: HashMap::new(),
             row_names: HashMap::new(),
             private: VarMap::filled(false, program.vars.len()),
-            lets: match program.params.iter().any(|&param| program[param].len != Len::One) {
-                true => program.agent_blocks().flat_map(|block| names(block)).collect(),
+            lets: match program
+                .params
+                .iter()
+                .any(|&param| program[param].len != Len::One)
+            {
+                true => program
+                    .agent_blocks()
+                    .flat_map(|block| names(block))
+                    .collect(),
                 false => HashMap::new(),
             },
             floats: Buffers {

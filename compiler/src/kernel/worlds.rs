@@ -140,7 +140,9 @@ impl WorldLayout {
 
     /// Bytes of workgroup memory.
     pub(crate) fn bytes(&self) -> u64 {
-        let kept = self.kept.map_or(0, |_| u64::from(KEPT_WORDS) * u64::from(self.kept_stride()) * 4);
+        let kept = self.kept.map_or(0, |_| {
+            u64::from(KEPT_WORDS) * u64::from(self.kept_stride()) * 4
+        });
         u64::from(self.size()) * u64::from(self.exchange.bytes) + kept
     }
 }
