@@ -228,19 +228,20 @@ fn most(scalar: Scalar, a: u32, b: u32) -> u32 {
 fn tree(scalar: Scalar, both: Combine, rows: &[u32], found: &mut [u32]) {
     let width = found.len();
     let mut level = rows.to_vec();
-    while level.len() > width {
-        level = (level.chunks(2 * width))
-            .flat_map(|pair| {
-                let (a, b) = pair.split_at(width);
-                let one = |at: usize| match b.get(at) {
-                    Some(&b) => both(scalar, a[at], b),
-                    None => a[at],
-                };
-                (0..width).map(one).collect::<Vec<u32>>()
-            })
-            .collect();
+    let mut count = level.len() / width;
+    while count > 1 {
+        for pair in 0..count / 2 {
+            for at in 0..width {
+                let [a, b] = [2 * pair, 2 * pair + 1].map(|row| level[row * width + at]);
+                level[pair * width + at] = both(scalar, a, b);
+            }
+        }
+        if count % 2 == 1 {
+            level.copy_within((count - 1) * width..count * width, count / 2 * width);
+        }
+        count = count.div_ceil(2);
     }
-    found.copy_from_slice(&level);
+    found.copy_from_slice(&level[..width]);
 }
 
 /// The values at fractions of the sorted values, as [`crate::statistics`] has them.
