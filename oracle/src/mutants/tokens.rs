@@ -118,7 +118,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 146] = [
+pub const VOCABULARY: [&str; 151] = [
     "agents",
     "steps",
     "const",
@@ -136,6 +136,11 @@ pub const VOCABULARY: [&str; 146] = [
     "world",
     "observe",
     "record",
+    "every",
+    "sd",
+    "quantiles",
+    "histogram",
+    "var(",
     "other",
     "near",
     "spawn",
