@@ -111,6 +111,14 @@ fn newlines_mean_nothing() {
     assert_eq!(one.model.items.len(), 5);
 }
 
+/// As a word of statements `var` would end brackets that are open.
+#[test]
+fn a_variance_stands_on_a_line_of_its_own() {
+    assert_eq!(slugs("observe m = (\n    var(x)\n)"), [""; 0]);
+    let slip = "step {\n    x = (1 + 2\n    var y = 3\n}";
+    assert_eq!(slugs(slip), ["unclosed_bracket"]);
+}
+
 #[test]
 fn documentation_goes_to_its_declaration() {
     let source = "\u{feff}//! A model.\r\n//!\r\n//! More.\r\n/// The rate,\r\n/// per year.\r\n\
@@ -136,7 +144,7 @@ fn each_mistake_is_told_once_and_the_rest_is_read() {
             for i in range(10) { let y = 010 }
             price = max(price 1.0)
         }
-        observe spread = mean(price)
+        spawn spread = mean(price)
         output price";
     let expected = [
         "count_with_sign",

@@ -1,6 +1,6 @@
 //! Holds a program on the compiler's backends against the evaluator, bit by bit.
 
-use crate::language::{Column, Launch, Model, Results};
+use crate::language::{Column, Launch, Model, Results, Whose as Sampled};
 use crate::programs::Program;
 use sim_compiler::manifest::{Field, Manifest, Scalar};
 use sim_compiler::{Options, compile_with};
@@ -152,7 +152,8 @@ fn held(results: &Results, run: &Run, exact: bool) -> Result<(), String> {
         open: &results.open_worlds,
     };
     hold(&results.world_outputs, run.world_outputs(), worlds, exact)?;
-    hold(&results.world_states, run.world_states(), worlds, exact)
+    hold(&results.world_states, run.world_states(), worlds, exact)?;
+    hold_series(results, run.series(), exact)
 }
 
 /// Gives a simulation the launch values.
@@ -224,11 +225,7 @@ fn hold(
             if whose.open[one].is_some() || same(*wanted, *word, expected, exact) {
                 continue;
             }
-            let shown = |word: u32| match expected.float {
-                true => format!("{:?}", f32::from_bits(word)),
-                false => format!("{}", word as i32),
-            };
-            let (wanted, word) = (shown(*wanted), shown(*word));
+            let (wanted, word) = (shown(*wanted, expected), shown(*word, expected));
             return Err(format!(
                 "`{name}` of {} {one}, value {}, is {word}, by the pages {wanted}",
                 whose.name,
@@ -237,6 +234,62 @@ fn hold(
         }
     }
     Ok(())
+}
+
+/// Series have the same samples, of the same shape, with the same bits.
+fn hold_series(results: &Results, got: &[sim_runtime::Series], exact: bool) -> Result<(), String> {
+    if results.series.len() != got.len() {
+        return Err("another number of series".into());
+    }
+    for (expected, got) in results.series.iter().zip(got) {
+        let (name, shape) = (&expected.column.name, &got.column.shape);
+        if name != got.name() || expected.steps != got.steps || expected.shape != *shape {
+            return Err(format!(
+                "series `{name}` has another name, other steps or another shape | {:?} {shape:?}, by the pages \
+                 {:?} {:?}",
+                got.steps, expected.steps, expected.shape
+            ));
+        }
+        let words = got.column.values.words();
+        if words.len() != expected.column.words.len() {
+            return Err(format!("series `{name}` has another size"));
+        }
+        let of_sample = words.len() / expected.steps.len();
+        let pairs = expected.column.words.iter().zip(&words);
+        for (k, (&wanted, &word)) in pairs.enumerate() {
+            let (sample, at) = (k / of_sample, k % of_sample);
+            let of_each = |open: &[Option<&'static str>]| open[at * open.len() / of_sample];
+            let open = match expected.whose {
+                Sampled::Agents => of_each(&results.open),
+                Sampled::Worlds => of_each(&results.open_worlds),
+                Sampled::Population => expected.open,
+            };
+            let near = expected.near && neighbours(wanted, word);
+            if open.is_none() && !near && !same(wanted, word, &expected.column, exact) {
+                let (wanted, word) = (
+                    shown(wanted, &expected.column),
+                    shown(word, &expected.column),
+                );
+                return Err(format!(
+                    "series `{name}`, sample {sample}, value {at}, is {word}, by the pages {wanted}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Are these floats of one sign at most one apart in the last place?
+fn neighbours(wanted: u32, got: u32) -> bool {
+    let finite = |word: u32| f32::from_bits(word).is_finite();
+    wanted.abs_diff(got) <= 1 && finite(wanted) && finite(got)
+}
+
+fn shown(word: u32, column: &Column) -> String {
+    match column.float {
+        true => format!("{:?}", f32::from_bits(word)),
+        false => format!("{}", word as i32),
+    }
 }
 
 fn same(wanted: u32, got: u32, column: &Column, exact: bool) -> bool {

@@ -223,7 +223,7 @@ fn bounded(simulation: &Simulation) -> Result<Result<Run, Error>, String> {
 
 fn same(fast: &Run, slow: &Run) -> Result<(), String> {
     compare(fast, slow, Tolerance::Bits).map_err(|difference| match difference {
-        Difference::Value { name, .. } => {
+        Difference::Value { name, .. } | Difference::Sample { name, .. } => {
             format!("run: vectors and interpreter differ in `{name}`")
         }
         Difference::Columns { what, .. } => {

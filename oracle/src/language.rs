@@ -21,6 +21,8 @@ mod value;
 
 use std::collections::HashMap;
 
+pub use typed::Whose;
+
 type Outcome<T> = Result<T, String>;
 
 /// The values of a launch.
@@ -62,6 +64,24 @@ pub struct Column {
     pub words: Vec<u32>,
 }
 
+/// What was sampled as a run went on.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Whose values there are.
+    pub whose: Whose,
+    /// Steps before each sample.
+    pub steps: Vec<u32>,
+    /// Samples; agents or worlds unless the values are of the whole population; then the dimensions of a value.
+    pub shape: Vec<usize>,
+    /// All values, sample by sample.
+    pub column: Column,
+    /// May a float be off by one in its last place? The pages say of a variance how it is rounded, and the
+    /// evaluator computes it in double precision.
+    pub near: bool,
+    /// Why the pages leave it open, where it is of the population and they do.
+    pub open: Option<&'static str>,
+}
+
 /// What a run gives.
 #[derive(Clone, Debug)]
 pub struct Results {
@@ -73,6 +93,8 @@ pub struct Results {
     pub world_outputs: Vec<Column>,
     /// Final states of worlds in the model's order.
     pub world_states: Vec<Column>,
+    /// What was recorded and observed, in the model's order.
+    pub series: Vec<Series>,
     /// For each agent, why the pages leave its results open, if they do: those of a world do together.
     pub open: Vec<Option<&'static str>>,
     /// For each world the same; without worlds each agent is one.

@@ -8,6 +8,7 @@
 mod declare;
 mod expr;
 mod number;
+mod series;
 mod stmt;
 mod world;
 
@@ -129,6 +130,9 @@ pub fn program(seed: u64, profile: Profile, worlds: bool) -> Program {
     let world = (worlds && seed % 3 == 2).then(|| world::size(seed));
     if let Some(world) = world {
         agents = world.size * world.count;
+    } else if dice.chance(3) {
+        // Beyond what a workgroup sums at a time.
+        agents = 120 + dice.below(150) as u32;
     }
     let mut maker = Maker {
         fuel: 150 + dice.below(700),

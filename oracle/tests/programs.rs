@@ -169,3 +169,59 @@ fn programs_with_worlds_are_evaluated() {
         assert!(*count * 40 > all, "`{form}` in {count} of {all}");
     }
 }
+
+/// The evaluator runs the programs with series, and these have every form of the page.
+#[test]
+fn programs_with_series_are_evaluated() {
+    let forms = [
+        "record s",
+        "record r",
+        "record o",
+        "observe m",
+        "world observe m",
+        "world observe z",
+        "world observe u0",
+        " every ",
+        "sum(",
+        "mean(",
+        "min(",
+        "count(",
+        "any(",
+        "var(",
+        "sd(",
+        "quantiles(",
+        "histogram(",
+        "record near_",
+        "observe near_",
+    ];
+    let (mut seen, mut all, mut whole) = (vec![0; forms.len()], 0, 0);
+    for seed in 0..600 {
+        let program = program(seed, Profile::Whole, true);
+        let series: Vec<&str> = (program.text.lines())
+            .filter(|line| line.contains("record ") || line.contains("observe "))
+            .collect();
+        if series.is_empty() {
+            continue;
+        }
+        all += 1;
+        match Model::read(&program.text).and_then(|model| model.run(&program.launch)) {
+            Ok(results) => {
+                assert!(results.series.len() >= series.len(), "seed {seed}");
+                for found in &results.series {
+                    let words: usize = found.shape.iter().product();
+                    assert_eq!(words, found.column.words.len(), "seed {seed}");
+                }
+                whole += u32::from(results.series.iter().any(|found| found.open.is_none()));
+            }
+            Err(error) => assert_eq!(error, "too long", "seed {seed}\n{}", program.text),
+        }
+        for (count, form) in seen.iter_mut().zip(forms) {
+            *count += u32::from(series.iter().any(|line| line.contains(form)));
+        }
+    }
+    println!("{all} programs, {whole} with a series that the pages say; {seen:?}");
+    assert!(all > 300 && whole * 10 > all * 8);
+    for (count, form) in seen.iter().zip(forms) {
+        assert!(*count * 60 > all, "`{form}` in {count} of {all}");
+    }
+}

@@ -80,7 +80,7 @@ fn head(source: &str) -> (Launch, Vec<(String, Vec<f64>)>, f64) {
                 let value = words(&fields[&name], &numbers(values));
                 launch.values.insert(name, value);
             }
-            "expect" | "state" if !name.contains(' ') => {
+            "expect" | "state" | "series" | "steps" if !name.contains(' ') => {
                 expected.push((format!("{word} {name}"), numbers(values)));
             }
             _ => {}
@@ -119,6 +119,27 @@ fn examine(source: &str) -> Result<(), String> {
     let results = Model::read(source)?.run(&launch)?;
     for (name, expected) in expected {
         let (kind, name) = name.split_once(' ').expect("a kind and a name");
+        if kind == "series" || kind == "steps" {
+            let found = results.series.iter().find(|it| it.column.name == name);
+            let found = found.ok_or(format!("no series `{name}`"))?;
+            let of_name = manifest.series.iter().find(|it| it.field.name == name);
+            let scalar = of_name.ok_or(format!("no series `{name}`"))?.field.scalar;
+            let agree = match kind {
+                "series" => agrees(&found.column, &expected, scalar, within),
+                _ => found
+                    .steps
+                    .iter()
+                    .copied()
+                    .map(f64::from)
+                    .eq(expected.iter().copied()),
+            };
+            if !agree {
+                return Err(format!(
+                    "series `{name}` is {found:?}, expected {expected:?}"
+                ));
+            }
+            continue;
+        }
         let rows = manifest.world_rows();
         let (columns, fields) = match kind {
             "expect" => (

@@ -35,6 +35,19 @@ pub enum Difference {
         /// The same of the run that it is compared with.
         expected: Vec<String>,
     },
+    /// A value that was sampled as the run went on.
+    Sample {
+        /// What was recorded or observed.
+        name: String,
+        /// The sample, from 0.
+        sample: usize,
+        /// The place within the sample's values.
+        at: usize,
+        /// The value, and its bits.
+        got: String,
+        /// What it should be.
+        expected: String,
+    },
     /// A value.
     Value {
         /// The output or state, or `steps`.
@@ -63,6 +76,16 @@ impl fmt::Display for Difference {
                 got.join(", "),
                 expected.join(", ")
             ),
+            Difference::Sample {
+                name,
+                sample,
+                at,
+                got,
+                expected,
+            } => write!(
+                f,
+                "sample {sample} of `{name}`, value {at}, is {got}, expected {expected}"
+            ),
             Difference::Value {
                 name,
                 agent,
@@ -77,7 +100,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Holds outputs, series, states and steps of a run against those of another.
+/// Holds outputs, states, series and steps of a run against those of another.
 ///
 /// # Errors
 /// The first difference.
@@ -121,6 +144,31 @@ pub fn compare(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Di
     Ok(())
 }
 
+/// What was recorded and observed. Runs of one model with as many samples took them after the same steps.
+fn series(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Difference> {
+    let columns_of = |run: &Run| -> Vec<Column> {
+        let series = run.series().iter();
+        series.map(|series| series.column.clone()).collect()
+    };
+    let difference = columns("series", &columns_of(got), &columns_of(expected), tolerance);
+    difference.map_err(|difference| match difference {
+        Difference::Value {
+            name,
+            agent: sample,
+            at,
+            got,
+            expected,
+        } => Difference::Sample {
+            name,
+            sample,
+            at,
+            got,
+            expected,
+        },
+        other => other,
+    })
+}
+
 /// Holds the outputs and the series of a run against those of another, where states may be kept in another
 /// form.
 ///
@@ -134,9 +182,7 @@ pub fn outputs(got: &Run, expected: &Run, tolerance: Tolerance) -> Result<(), Di
         expected.world_outputs(),
         tolerance,
     )?;
-    let series =
-        |run: &Run| -> Vec<Column> { run.series().iter().map(|it| it.column.clone()).collect() };
-    columns("series", &series(got), &series(expected), tolerance)
+    series(got, expected, tolerance)
 }
 
 /// Holds names, types, shapes and lengths of a run's outputs against those of another, for tests that compare

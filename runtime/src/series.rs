@@ -269,7 +269,8 @@ fn bin(value: f32, low: f32, high: f32, bins: u32) -> Option<usize> {
         return None;
     }
     let [value, low, high] = [value, low, high].map(f64::from);
-    let place = (value - low) / (high - low) * f64::from(bins);
+    // The product is exact, so that a value at a border between two bins is not rounded below it.
+    let place = (value - low) * f64::from(bins) / (high - low);
     Some((place as usize).min(bins as usize - 1))
 }
 
@@ -301,8 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn the_last_bin_has_its_end() {
+    fn bins_have_their_lower_ends_and_the_last_one_both() {
         let bins = [-1.0, 0.0, 0.25, 0.5, 1.0, 1.1, f32::NAN].map(|x| bin(x, 0.0, 1.0, 4));
         assert_eq!(bins, [None, Some(0), Some(1), Some(2), Some(3), None, None]);
+        let bins: Vec<_> = (0..49).map(|x| bin(x as f32, 0.0, 49.0, 49)).collect();
+        assert_eq!(bins, (0..49).map(Some).collect::<Vec<_>>());
     }
 }

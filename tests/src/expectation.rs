@@ -6,15 +6,18 @@
 //! // input w = 1 2 / 3 4
 //! // expect price = 1 2.5 3 4
 //! // state pos = 0 0
+//! // series price = 1 1 1 1 / 2 2 3 4
+//! // steps price = 0 2
 //! // within 1e-6
 //! ```
 //!
 //! Any other word is an error: a comment of the model's own is documentation, `//!` or `///`. `within` is a
 //! part of the largest number that is expected of an output. Values of worlds stand like those of agents, and
-//! `run world=2` gives their size.
+//! `run world=2` gives their size. `series` is what was recorded or observed, a sample after another; `steps` are
+//! those before each sample.
 
 use sim_compiler::manifest::{Field, Scalar};
-use sim_runtime::{Array, Run, Simulation};
+use sim_runtime::{Array, Column, Run, Simulation};
 
 /// What the head says.
 #[derive(Debug, Default)]
@@ -30,6 +33,8 @@ pub struct Head {
 enum Kind {
     Output,
     State,
+    Series,
+    Steps,
 }
 
 impl Head {
@@ -73,14 +78,16 @@ impl Head {
                     head.inputs
                         .push((name, numbers(&values.replace('/', " "))?));
                 }
-                "expect" | "state" => {
+                "expect" | "state" | "series" | "steps" => {
                     let (name, values) = named().ok_or(format!("no `=` in `{line}`"))?;
-                    let kind = if word == "expect" {
-                        Kind::Output
-                    } else {
-                        Kind::State
+                    let kind = match word {
+                        "expect" => Kind::Output,
+                        "state" => Kind::State,
+                        "series" => Kind::Series,
+                        _ => Kind::Steps,
                     };
-                    head.expected.push((kind, name, numbers(values)?));
+                    let values = numbers(&values.replace('/', " "))?;
+                    head.expected.push((kind, name, values));
                 }
                 other => return Err(format!("`{other}` is no word of a head")),
             }
@@ -151,15 +158,25 @@ impl Head {
     /// The first difference.
     pub fn compare(&self, run: &Run) -> Result<(), String> {
         for (kind, name, expected) in &self.expected {
-            let (agents, worlds) = match kind {
-                Kind::Output => (run.outputs(), run.world_outputs()),
-                Kind::State => (run.states(), run.world_states()),
+            let of_series = run.series().iter().find(|series| series.name() == name);
+            let named = |columns: [&'_ [Column]; 2]| {
+                let all = columns.into_iter().flatten();
+                all.filter(|column| column.field.name == *name)
+                    .last()
+                    .cloned()
             };
-            let mut columns = agents.iter().chain(worlds);
-            let column = columns
-                .find(|column| column.field.name == *name)
-                .ok_or(format!("no `{name}` in the run"))?;
-            let got = floats(&column.values.words(), column.field.scalar);
+            let column = match kind {
+                Kind::Output => named([run.outputs(), run.world_outputs()]),
+                Kind::State => named([run.states(), run.world_states()]),
+                Kind::Series | Kind::Steps => of_series.map(|series| series.column.clone()),
+            };
+            let column = column.ok_or(format!("no `{name}` in the run"))?;
+            let got = match (kind, of_series) {
+                (Kind::Steps, Some(series)) => {
+                    series.steps.iter().copied().map(f64::from).collect()
+                }
+                _ => floats(&column.values.words(), column.field.scalar),
+            };
             if got.len() != expected.len() {
                 return Err(format!(
                     "`{name}` has {} values, expected {}",

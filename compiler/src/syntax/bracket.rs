@@ -305,6 +305,8 @@ impl Balancer<'_> {
         let assigned = next.is_some_and(|token| super::parse::stmt::ASSIGNMENTS.has(*token));
         match self.lexed.tokens[index] {
             Token::Ident => assigned,
+            // The variance is a value, also on a line of its own.
+            Token::Var => next != Some(&Token::LeftParen),
             word => super::parse::STATEMENT_WORDS.has(word),
         }
     }

@@ -4,6 +4,7 @@
 mod call;
 mod coerce;
 mod expr;
+mod series;
 mod shared;
 mod stmt;
 mod world;
@@ -124,6 +125,7 @@ impl Checker<'_> {
         self.states(&mut program)?;
         self.bodies(&mut program)?;
         self.outputs(&mut program)?;
+        self.series(&mut program)?;
         program.has_worlds = self.has_worlds;
         program.structs = std::mem::take(&mut self.structs);
         Ok(program)

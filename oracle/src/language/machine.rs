@@ -2,6 +2,7 @@
 
 mod fold;
 mod run;
+mod sample;
 
 pub use run::run;
 

@@ -4,7 +4,7 @@ mod expr;
 mod stmt;
 
 use super::lex::{Token, lex};
-use super::tree::{Expr, Function, Model, Over, Phase, Type, Value};
+use super::tree::{Expr, Function, Model, Over, Phase, Sampled, Type, Value};
 
 /// The tree of a text.
 ///
@@ -99,7 +99,7 @@ impl Parser {
 
     fn item(&mut self, model: &mut Model) -> Outcome<()> {
         let mut word = self.name()?;
-        let lifted = ["input", "state", "output", "step"].iter();
+        let lifted = ["input", "state", "output", "step", "observe"].iter();
         let world = word == "world" && lifted.into_iter().any(|next| self.sees(next));
         if world {
             word = self.name()?;
@@ -119,6 +119,18 @@ impl Parser {
             "input" => model.inputs.push(self.lifted(world)?),
             "state" => model.states.push(self.lifted(world)?),
             "output" => model.outputs.push(self.lifted(world)?),
+            "record" | "observe" => {
+                let value = self.lifted(world)?;
+                let every = match self.take("every") {
+                    true => Some(self.expr()?),
+                    false => None,
+                };
+                model.series.push(Sampled {
+                    value,
+                    record: word == "record",
+                    every,
+                });
+            }
             "fn" => {
                 let function = self.function()?;
                 model.functions.push(function);

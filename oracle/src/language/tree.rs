@@ -120,6 +120,17 @@ pub struct Value {
     pub world: bool,
 }
 
+/// A value that is sampled as a run goes on.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// Its name, type and value; `world` before it.
+    pub value: Value,
+    /// Is it recorded, in place of observed?
+    pub record: bool,
+    /// Steps between two samples, where they are written.
+    pub every: Option<Expr>,
+}
+
 /// A `step` block.
 #[derive(Clone, Debug)]
 pub struct Phase {
@@ -165,6 +176,8 @@ pub struct Model {
     pub states: Vec<Value>,
     /// Outputs.
     pub outputs: Vec<Value>,
+    /// What is recorded and observed.
+    pub series: Vec<Sampled>,
     /// Functions.
     pub functions: Vec<Function>,
     /// Structs: names and fields.

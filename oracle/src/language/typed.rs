@@ -227,6 +227,51 @@ pub struct Phase {
     pub world: bool,
 }
 
+/// Whose values a series has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Each agent's.
+    Agents,
+    /// Each world's.
+    Worlds,
+    /// One for all agents of the run.
+    Population,
+}
+
+/// How the values of agents become one.
+#[derive(Clone, Debug)]
+pub enum Sampling {
+    /// `sum`, `mean`, `min`, `max`, `count`, `any`, `all`
+    Fold(String),
+    /// `var`
+    Variance,
+    /// `sd`
+    Deviation,
+    /// At these fractions.
+    Quantiles(Vec<f32>),
+    /// So many bins between two values.
+    Histogram(f32, f32, usize),
+}
+
+/// What is recorded or observed.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Whose values there are.
+    pub whose: Whose,
+    /// The type of such a value.
+    pub ty: Ty,
+    /// What is evaluated: for each agent where it is recorded or folded, otherwise for each world.
+    pub value: Typed,
+    /// Slots of variables of that expression.
+    pub slots: usize,
+    /// How values of agents become one.
+    pub sampling: Option<Sampling>,
+    /// Steps between two samples.
+    pub every: u32,
+}
+
 /// A model that can be run.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -256,6 +301,8 @@ pub struct Program {
     pub world_states: Vec<Declared>,
     /// Outputs of the world.
     pub world_outputs: Vec<Declared>,
+    /// What is recorded and observed.
+    pub series: Vec<Series>,
     /// Functions: the body; its parameters have the first slots.
     pub functions: Vec<Body>,
     /// `init` blocks.

@@ -127,6 +127,20 @@ fn leaf(scalar: Ty) -> Vec<Leaf> {
     }]
 }
 
+/// The dimensions of a column: lengths of arrays, and the components of a vector.
+pub fn dimensions(ty: &Ty, path: &[usize], structs: &Structs) -> Vec<usize> {
+    match ty {
+        Ty::Array(element, length) => {
+            let mut all = vec![*length];
+            all.extend(dimensions(element, path, structs));
+            all
+        }
+        Ty::Struct(number) => dimensions(&structs[*number].1[path[0]].1, &path[1..], structs),
+        Ty::Vector(count) => vec![*count],
+        _ => Vec::new(),
+    }
+}
+
 /// The words of a column, row-major.
 pub fn words(value: &Value, path: &[usize], out: &mut Vec<u32>) {
     match value {

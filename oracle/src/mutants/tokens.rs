@@ -125,7 +125,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 155] = [
+pub const VOCABULARY: [&str; 160] = [
     "agents",
     "steps",
     "const",
@@ -143,6 +143,11 @@ pub const VOCABULARY: [&str; 155] = [
     "world",
     "observe",
     "record",
+    "every",
+    "sd",
+    "quantiles",
+    "histogram",
+    "var(",
     "other",
     "near",
     "spawn",

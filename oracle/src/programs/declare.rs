@@ -46,6 +46,7 @@ impl Maker {
         self.near_states();
         self.blocks();
         self.outputs();
+        self.series();
     }
 
     fn constants(&mut self) {

@@ -324,7 +324,7 @@ impl Maker {
     }
 
     /// A fold over the world that gives the type, half of the time of the world.
-    fn world_fold(&mut self, ty: &T, depth: usize) -> Option<String> {
+    pub(super) fn world_fold(&mut self, ty: &T, depth: usize) -> Option<String> {
         let large = self.large();
         let most = if large { 1 } else { 2 };
         if self.here.folds >= most || large && self.here.loops > 0 {

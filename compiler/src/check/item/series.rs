@@ -3,7 +3,7 @@
 use super::body::{named, owner};
 use crate::{
     builtin::Fold,
-    check::{Checked, Checker, Place},
+    check::{Checked, Checker, Global, Place},
     diagnostic::catalog,
     hir::{Constant, ExprId, ExprKind, Series, Type},
     ir::{self, Owner},
@@ -195,7 +195,7 @@ impl Checker<'_> {
                 ast::ExprKind::Array(_)
                 | ast::ExprKind::Repeat(..)
                 | ast::ExprKind::Comprehension(_) => false,
-                ast::ExprKind::Name(name) => !self.names_an_array(name),
+                ast::ExprKind::Name(name) => !self.names_an_array(name, only.span),
                 _ => true,
             },
             (Combined::Fold(..), _) => false,
@@ -203,12 +203,25 @@ impl Checker<'_> {
         }
     }
 
-    /// Is this the name of a state or of an input that is an array?
-    fn names_an_array(&self, name: &str) -> bool {
-        let states = self.model.states.iter().map(|it| (&it.name, &it.ty));
-        let inputs = self.model.inputs.iter().map(|it| (&it.name, &it.ty));
-        let found = states.chain(inputs).find(|(known, _)| *known == name);
-        found.is_some_and(|(_, ty)| matches!(ty, Type::Array(..)))
+    /// Is this the name of a value of the model that is an array?
+    fn names_an_array(&mut self, name: &str, span: Span) -> bool {
+        let Some((global, _)) = self.globals.get(name).copied() else {
+            return false;
+        };
+        let ty = match global {
+            Global::Const(index) => match self.const_value(index, span) {
+                Ok((_, ty)) => ty,
+                Err(_) => return false,
+            },
+            Global::Param(id) => self.model[id].ty.clone(),
+            Global::Data(id) => self.model[id].ty.clone(),
+            Global::Input(id) => self.model[id].ty.clone(),
+            Global::State(id) => self.model[id].ty.clone(),
+            Global::Function(_) | Global::Struct(_) | Global::Enum(_) | Global::Broken(_) => {
+                return false;
+            }
+        };
+        matches!(ty, Type::Array(..))
     }
 
     /// A fold of what each agent has.
@@ -232,8 +245,18 @@ impl Checker<'_> {
             ),
         };
         self.count(&callee.text, needed, fits, args.len(), span)?;
+        let written = ty.map(|ty| {
+            let resolved = self.scoped(|checker| checker.resolve_type(ty, false));
+            (ty.span, resolved)
+        });
+        if let Some(reported) = written.as_ref().and_then(|(_, ty)| ty.error()) {
+            return Err(reported);
+        }
         let want = match &combined {
-            Combined::Fold(Fold::Sum | Fold::Min | Fold::Max | Fold::Count, _) => None,
+            Combined::Fold(Fold::Sum | Fold::Min | Fold::Max, _) => {
+                written.as_ref().map(|(_, ty)| ty.clone())
+            }
+            Combined::Fold(Fold::Count, _) => None,
             Combined::Fold(Fold::Any | Fold::All, _) => Some(Type::BOOL),
             Combined::Fold(..)
             | Combined::Moment(_)
@@ -275,22 +298,18 @@ impl Checker<'_> {
                 (ty, histogram)
             }
         };
-        if let Some(written) = ty {
-            let want = self.scoped(|checker| checker.resolve_type(written, false));
-            if let Some(reported) = want.error() {
-                return Err(reported);
-            }
-            if want != result {
-                let (want, found) = (self.show(&want), self.show(&result));
-                let cause = Some((written.span, "because of this type".into()));
-                return Err(self.report(catalog::types::mismatched_types(
-                    &format!("`{}`", callee.text),
-                    &want,
-                    &found,
-                    span,
-                    cause,
-                )));
-            }
+        if let Some((place, want)) = written
+            && want != result
+        {
+            let (want, found) = (self.show(&want), self.show(&result));
+            let cause = Some((place, "because of this type".into()));
+            return Err(self.report(catalog::types::mismatched_types(
+                &format!("`{}`", callee.text),
+                &want,
+                &found,
+                span,
+                cause,
+            )));
         }
         Ok(Sampled {
             ty: result,

@@ -152,7 +152,7 @@ impl Checker<'_> {
 
     /// The type of a fold's result for a type of elements; abstract elements become concrete unless the
     /// result is one.
-    fn fold_ty(&self, name: &str, element: &Ty) -> Ty {
+    pub(super) fn fold_ty(&self, name: &str, element: &Ty) -> Ty {
         match name {
             "any" | "all" => Ty::Bool,
             "count" | "argmin" | "argmax" => Ty::I32,

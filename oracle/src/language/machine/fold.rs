@@ -50,14 +50,7 @@ impl Machine<'_> {
         for (member, value) in elements {
             level[*member as usize] = counted(value, ty);
         }
-        while level.len() > 1 {
-            let pairs = level.chunks(2).map(|pair| match pair {
-                [left, right] => arithmetic::binary(operator, left.clone(), right.clone()),
-                _ => Ok(pair[0].clone()),
-            });
-            level = pairs.collect::<Outcome<_>>()?;
-        }
-        Ok(level.swap_remove(0))
+        pairwise(operator, level)
     }
 
     pub(super) fn fold_array(&mut self, name: &str, array: &Typed, ty: &Ty) -> Outcome<Value> {
@@ -85,7 +78,12 @@ impl Machine<'_> {
         }
     }
 
-    fn fold(&mut self, name: &str, elements: &[(i32, Value)], ty: &Ty) -> Outcome<Value> {
+    pub(super) fn fold(
+        &mut self,
+        name: &str,
+        elements: &[(i32, Value)],
+        ty: &Ty,
+    ) -> Outcome<Value> {
         let is_nan = |value: &Value| matches!(value, Value::F(x) if x.is_nan());
         // These pass over NaN, as a filter would.
         if matches!(name, "min" | "max") && elements.iter().any(|(_, x)| is_nan(x)) {
@@ -179,8 +177,20 @@ impl Machine<'_> {
     }
 }
 
+/// Neighbours are combined first, then the results in the same way, until one is left.
+pub(super) fn pairwise(operator: &str, mut level: Vec<Value>) -> Outcome<Value> {
+    while level.len() > 1 {
+        let pairs = level.chunks(2).map(|pair| match pair {
+            [left, right] => arithmetic::binary(operator, left.clone(), right.clone()),
+            _ => Ok(pair[0].clone()),
+        });
+        level = pairs.collect::<Outcome<_>>()?;
+    }
+    level.pop().ok_or("nothing to combine".into())
+}
+
 /// In sums a truth counts as 0 or 1.
-fn counted(value: &Value, ty: &Ty) -> Value {
+pub(super) fn counted(value: &Value, ty: &Ty) -> Value {
     match (value, ty) {
         (Value::B(truth), Ty::F32) => Value::F(f32::from(u8::from(*truth))),
         (Value::B(truth), _) => Value::I(i32::from(*truth)),

@@ -5,6 +5,7 @@ use super::super::draw::{self, Words};
 use super::super::typed::Declared;
 use super::super::value::{leaves, set_words, words, zero};
 use super::super::{Column, Launch, Outcome as Result_, Results};
+use super::sample::Samples;
 use super::{Body, Flow, Machine, One, Outcome, Program, Ty, Typed, Value};
 
 /// Worlds draw as agents from this number on.
@@ -46,13 +47,23 @@ pub fn run(program: &Program, launch: &Launch) -> Result_<Results> {
         states: columns(&program.states, program),
         world_outputs: columns(&program.world_outputs, program),
         world_states: columns(&program.world_states, program),
+        series: Vec::new(),
         open: Vec::new(),
         open_worlds: Vec::new(),
     };
+    let mut samples = Samples::of(program);
     for row in 0..agents / size {
         machine.number = launch.first_agent / size + row;
-        machine.live(program, launch, steps, row as usize, &mut results)?;
+        machine.live(
+            program,
+            launch,
+            steps,
+            row as usize,
+            &mut samples,
+            &mut results,
+        )?;
     }
+    results.series = machine.series(program, samples, steps, &results.open)?;
     Ok(results)
 }
 
@@ -89,10 +100,12 @@ impl Machine<'_> {
         launch: &Launch,
         steps: u32,
         row: usize,
+        samples: &mut Samples,
         results: &mut Results,
     ) -> Outcome<()> {
         self.open = None;
         let mut agents = self.begin(program, launch, row)?;
+        self.sample(program, 0, &mut agents, samples)?;
         for step in 0..steps {
             self.draw_from(launch.seed, step, &mut agents);
             for phase in &program.step {
@@ -103,6 +116,7 @@ impl Machine<'_> {
                     self.phase(&phase.body, step as i32, &mut agents)?;
                 }
             }
+            self.sample(program, step + 1, &mut agents, samples)?;
         }
         self.draw_from(launch.seed, draw::FINISH, &mut agents);
         agents.iter_mut().for_each(|agent| agent.stopped = false);
@@ -192,7 +206,7 @@ impl Machine<'_> {
     }
 
     /// A phase begins: this is what is read of agents until the next one; the world runs.
-    fn look(&mut self, agents: &[One]) {
+    pub(super) fn look(&mut self, agents: &[One]) {
         self.states_of = agents.iter().map(|agent| agent.states.clone()).collect();
         self.member = None;
     }
@@ -243,7 +257,7 @@ impl Machine<'_> {
         self.drawn(input)
     }
 
-    fn alone(&mut self, value: &Typed, slots: usize) -> Outcome<Value> {
+    pub(super) fn alone(&mut self, value: &Typed, slots: usize) -> Outcome<Value> {
         self.locals = vec![Value::B(false); slots];
         self.value(value)
     }
