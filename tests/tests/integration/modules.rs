@@ -69,6 +69,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "statistics",
             "variation",
             "bind",
+            "series",
             "results",
             "cpu",
             "run",
