@@ -9,8 +9,9 @@ use sim_compiler::words::{Role, words};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// The roles as templates name them.
-const ROLES: [(&str, Role); 21] = [
+const ROLES: [(&str, Role); 22] = [
     ("declaration", Role::Declaration),
+    ("sampling", Role::Sampling),
     ("phase", Role::Phase),
     ("binding", Role::Binding),
     ("conditional", Role::Conditional),
