@@ -5,7 +5,8 @@ use crate::align::Kind;
 use sim_compiler::syntax::{
     Token,
     ast::{
-        Block, Expr, ExprKind, Field, Function, InputSource, Item, ItemKind, Name, Type, TypeKind,
+        Block, Expr, ExprKind, Field, Function, InputSource, Item, ItemKind, Name, Range, Type,
+        TypeKind,
     },
 };
 
@@ -37,20 +38,7 @@ impl Printer<'_> {
             } => self.series(ty, value.as_ref(), every.as_ref()),
             ItemKind::Param {
                 ty, value, range, ..
-            } => {
-                self.head(ty.as_ref());
-                if let Some(value) = value {
-                    self.source(Kind::Param, Token::Assign, value);
-                }
-                if let Some(range) = range {
-                    self.cell(Kind::Param);
-                    self.one();
-                    self.token(Token::In);
-                    self.one();
-                    self.range(range);
-                }
-                self.end_of_cells();
-            }
+            } => self.param(ty, value.as_ref(), range.as_ref()),
             ItemKind::Data { ty, .. } => self.head(Some(ty)),
             ItemKind::Input { ty, source, .. } => {
                 self.head(ty.as_ref());
@@ -91,6 +79,22 @@ impl Printer<'_> {
         self.head(ty.as_ref());
         if let Some(value) = value {
             self.source(kind, Token::Assign, value);
+        }
+        self.end_of_cells();
+    }
+
+    /// `param x: T = e in a..b`
+    fn param(&mut self, ty: &Option<Type>, value: Option<&Expr>, range: Option<&Range>) {
+        self.head(ty.as_ref());
+        if let Some(value) = value {
+            self.source(Kind::Param, Token::Assign, value);
+        }
+        if let Some(range) = range {
+            self.cell(Kind::Param);
+            self.one();
+            self.token(Token::In);
+            self.one();
+            self.range(range);
         }
         self.end_of_cells();
     }
