@@ -98,27 +98,41 @@ impl Failure {
 fn help(error: &sim_runtime::Error) -> Option<String> {
     let general = error.help();
     match error {
-        sim_runtime::Error::Missing { role, name, .. } => {
-            let value = match role {
-                Role::Param => "VALUE",
-                Role::Data
-                | Role::Input
-                | Role::State
-                | Role::Output
-                | Role::Record
-                | Role::Observation => "FILE",
+        sim_runtime::Error::Missing {
+            role, name, others, ..
+        } => {
+            let option = |role: &Role, name: &str| {
+                let value = match role {
+                    Role::Param => "VALUE",
+                    Role::Data
+                    | Role::Input
+                    | Role::State
+                    | Role::Output
+                    | Role::Record
+                    | Role::Observation => "FILE",
+                };
+                format!("--{role} {name}={value}")
             };
+            let mut options = vec![option(role, name)];
+            options.extend(others.iter().map(|(role, name)| option(role, name)));
             let general = general.unwrap_or_default();
-            Some(format!("{general}: `--{role} {name}={value}`"))
+            Some(format!("{general}: `{}`", options.join(" ")))
         }
         sim_runtime::Error::MissingCount { what } => Some(format!(
             "add `--{what} N`, or write `{what} 1_000` into the model"
         )),
         sim_runtime::Error::HostMemory {
             most_agents,
+            samples,
             keeps_outputs,
             ..
         } => {
+            let rarely = match samples {
+                true => {
+                    "sample less often, by a larger `every`, or run fewer steps, `--steps N`; or "
+                }
+                false => "",
+            };
             let most = match most_agents {
                 Some(most) => {
                     let most = grouped((*most).into());
@@ -130,7 +144,9 @@ fn help(error: &sim_runtime::Error) -> Option<String> {
                 true => "; `simc run --backend cpu` without `--output` holds no outputs",
                 false => "",
             };
-            Some(format!("{most}, and go on with `--first-agent`{or}"))
+            Some(format!(
+                "{rarely}{most}, and go on with `--first-agent`{or}"
+            ))
         }
         _ => general,
     }

@@ -9,6 +9,7 @@ mod facts;
 pub mod manual;
 pub mod math;
 pub mod precise;
+pub mod sampled;
 pub mod table;
 
 pub use facts::{Bounds, Cost, Precise};

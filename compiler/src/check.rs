@@ -380,6 +380,7 @@ impl<'a> Checker<'a> {
             Place::StateInit if self.of_world => "the initial value of a world state",
             Place::Step if self.of_world => "`world step`",
             Place::Output if self.of_world => "a world output",
+            Place::Sample if self.of_world => "`world observe`",
             Place::InputDefault | Place::InputDraw if self.of_world => {
                 "the default of a world input"
             }

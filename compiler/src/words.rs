@@ -5,7 +5,7 @@
 //! rest against the lexer, so that no keyword and no operator is missing here.
 
 use crate::{
-    builtin::{Meaning, table},
+    builtin::{BuiltinId, Meaning, sampled::FOLDS_OF_AGENTS, table},
     check::SCALARS,
     hir::Method,
     syntax::Token,
@@ -16,6 +16,8 @@ use crate::{
 pub enum Role {
     /// Begins a declaration.
     Declaration,
+    /// `every`.
+    Sampling,
     /// Begins a block that runs at its time.
     Phase,
     /// Declares a variable of a block.
@@ -44,7 +46,7 @@ pub enum Role {
     Method,
     /// A builtin function of values.
     Function,
-    /// A builtin function of arrays and comprehensions.
+    /// A builtin function of arrays and comprehensions, or a fold of agents in `observe`.
     Fold,
     /// A random draw.
     Draw,
@@ -95,10 +97,15 @@ pub fn words() -> impl Iterator<Item = Word> {
         };
         row(role, builtin.name, builtin.doc)
     });
+    let of_agents = FOLDS_OF_AGENTS
+        .iter()
+        .filter(|fold| BuiltinId::find(fold.name).is_none())
+        .map(move |fold| row(Role::Fold, fold.name, fold.doc));
     own.chain(others)
         .chain(types)
         .chain(methods)
         .chain(builtins)
+        .chain(of_agents)
 }
 
 fn type_doc(ty: crate::ir::Type) -> &'static str {
@@ -202,8 +209,8 @@ const OWN: &[(Role, Token, &str)] = {
         (
             Declaration,
             Token::Observe,
-            "A fold over all agents, sampled as the run goes on: `observe m = mean(x) every 10`; after `world` \
-             one per world.",
+            "A fold over all agents, sampled as the run goes on: `observe m = mean(x) every 10`; after \
+             `world`, one per world.",
         ),
         (
             Declaration,
@@ -373,7 +380,7 @@ const OTHERS: &[(Role, &str, &str)] = &[
         "The largest number of iterations of a `while`.",
     ),
     (
-        Role::Declaration,
+        Role::Sampling,
         "every",
         "Steps between two samples of `record` and `observe`.",
     ),

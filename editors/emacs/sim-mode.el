@@ -33,7 +33,7 @@
 
 (defconst sim--phases '("finish" "init" "step"))
 (defconst sim--booleans '("false" "true"))
-(defconst sim--reserved '("die" "near" "observe" "record" "spawn"))
+(defconst sim--reserved '("die" "near" "spawn"))
 (defconst sim--types '("bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
 (defconst sim--values '("agent" "agents" "member" "steps" "world"))
 
@@ -43,11 +43,11 @@
     "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
     "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
     "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
-    "firstTrailingBit" "floor" "fma" "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length"
-    "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize" "poisson"
-    "pow" "product" "radians" "randint" "random" "reflect" "refract" "relu" "reverseBits" "round"
-    "saturate" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum"
-    "tan" "tanh" "trunc" "uniform" "unit"))
+    "firstTrailingBit" "floor" "fma" "fract" "histogram" "insertBits" "inverseSqrt" "ldexp" "len"
+    "length" "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize"
+    "poisson" "pow" "product" "quantiles" "radians" "randint" "random" "reflect" "refract" "relu"
+    "reverseBits" "round" "saturate" "sd" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep"
+    "softplus" "sqrt" "step" "sum" "tan" "tanh" "trunc" "uniform" "unit" "var"))
 
 (defvar sim-mode-syntax-table
   (let ((table (make-syntax-table)))
@@ -67,7 +67,7 @@
 (defconst sim-font-lock-keywords
   `((,(sim--any sim--booleans) . font-lock-constant-face)
     (,(sim--any sim--reserved) . font-lock-warning-face)
-    ("\\_<\\(const\\|param\\|data\\|input\\|state\\|output\\|let\\|var\\|for\\)\\s-+\\(\\w+\\)"
+    ("\\_<\\(const\\|param\\|data\\|input\\|state\\|output\\|record\\|observe\\|let\\|var\\|for\\)\\s-+\\(\\w+\\)"
      (1 font-lock-keyword-face)
      (2 font-lock-variable-name-face))
     ("\\_<\\(fn\\)\\s-+\\(\\w+\\)" (1 font-lock-keyword-face) (2 font-lock-function-name-face))
@@ -77,9 +77,9 @@
     font-lock-variable-name-face))
     ("\\(?:^\\|[;}]\\)\\s-*\\(agents\\|steps\\|world\\)\\s-+[[:alnum:]_.(]" (1
     font-lock-keyword-face))
-    ("[])}[:alnum:]_.]\\s-+\\(limit\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
-    (,(sim--any sim--words) . font-lock-keyword-face)
+    ("[])}[:alnum:]_.]\\s-+\\(limit\\|every\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
     (,(sim--any sim--functions "\\s-*(") (1 font-lock-builtin-face))
+    (,(sim--any sim--words) . font-lock-keyword-face)
     (,(sim--any sim--phases) . font-lock-keyword-face)
     (,(sim--any sim--types) . font-lock-type-face)
     (,(sim--any sim--values) . font-lock-builtin-face)
@@ -172,7 +172,7 @@ align such lines, if it is deeper than its statement."
                 (font-lock-syntactic-face-function . sim--comment-face)))
   (setq-local imenu-generic-expression
               '((nil
-              "^\\(?:const\\|param\\|data\\|input\\|state\\|output\\|fn\\|struct\\|enum\\)\\s-+\\(\\w+\\)"
+              "^\\(?:const\\|param\\|data\\|input\\|state\\|output\\|record\\|observe\\|fn\\|struct\\|enum\\)\\s-+\\(\\w+\\)"
               1)))
   (setq-local compile-command
               (concat sim-simc-command " check "

@@ -11,11 +11,13 @@
 (input_declaration "world" @keyword)
 (state_declaration "world" @keyword)
 (output_declaration "world" @keyword)
+(observe_declaration "world" @keyword)
 (step_declaration ["world" "step"] @keyword)
-["init" "finish" "const" "param" "data" "input" "state" "output"] @keyword
+["init" "finish" "const" "param" "data" "input" "state" "output" "record" "observe" "every"] @keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.type
-["let" "var" "integrate" "limit" "assert"] @keyword
+["let" "integrate" "limit" "assert"] @keyword
+(var_statement "var" @keyword)
 [{{conditional}}] @keyword.conditional
 ["for" "in" "while"] @keyword.repeat
 ["return"] @keyword.return
@@ -42,6 +44,8 @@
 (input_declaration name: (name) @variable)
 (state_declaration name: (name) @variable)
 (output_declaration name: (name) @variable)
+(record_declaration name: (name) @variable)
+(observe_declaration name: (name) @variable)
 (let_statement name: (name) @variable)
 (var_statement name: (name) @variable)
 (step_declaration index: (name) @variable)
@@ -87,6 +91,8 @@
 (input_declaration ["=" "~"] @operator)
 (state_declaration "=" @operator)
 (output_declaration "=" @operator)
+(record_declaration "=" @operator)
+(observe_declaration "=" @operator)
 (let_statement "=" @operator)
 (var_statement "=" @operator)
 (equation ["'" "="] @operator)

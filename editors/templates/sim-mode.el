@@ -28,7 +28,7 @@
 (defconst sim--words
   '(
     {{bitcast boolean binding check conditional integrate jump}}
-    "for" "in" "while" "const" "param" "data" "input" "state" "output" "fn" "struct" "enum"))
+    "for" "in" "while" "const" "param" "data" "input" "state" "output" "record" "observe" "fn" "struct" "enum"))
 
 (defconst sim--phases '({{phase}}))
 (defconst sim--booleans '({{boolean}}))
@@ -58,7 +58,7 @@
 (defconst sim-font-lock-keywords
   `((,(sim--any sim--booleans) . font-lock-constant-face)
     (,(sim--any sim--reserved) . font-lock-warning-face)
-    ("\\_<\\(const\\|param\\|data\\|input\\|state\\|output\\|let\\|var\\|for\\)\\s-+\\(\\w+\\)"
+    ("\\_<\\(const\\|param\\|data\\|input\\|state\\|output\\|record\\|observe\\|let\\|var\\|for\\)\\s-+\\(\\w+\\)"
      (1 font-lock-keyword-face)
      (2 font-lock-variable-name-face))
     ("\\_<\\(fn\\)\\s-+\\(\\w+\\)" (1 font-lock-keyword-face) (2 font-lock-function-name-face))
@@ -66,9 +66,9 @@
     ("\\_<\\(integrate\\)\\s-+\\(\\w+\\)" (1 font-lock-keyword-face) (2 font-lock-constant-face))
     ("\\_<\\(step\\)\\s-+\\(\\w+\\)\\s-*{" (1 font-lock-keyword-face) (2 font-lock-variable-name-face))
     ("\\(?:^\\|[;}]\\)\\s-*\\(agents\\|steps\\|world\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
-    ("[])}[:alnum:]_.]\\s-+\\(limit\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
-    (,(sim--any sim--words) . font-lock-keyword-face)
+    ("[])}[:alnum:]_.]\\s-+\\(limit\\|{{bar sampling}}\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
     (,(sim--any sim--functions "\\s-*(") (1 font-lock-builtin-face))
+    (,(sim--any sim--words) . font-lock-keyword-face)
     (,(sim--any sim--phases) . font-lock-keyword-face)
     (,(sim--any sim--types) . font-lock-type-face)
     (,(sim--any sim--values) . font-lock-builtin-face)
@@ -159,7 +159,7 @@ align such lines, if it is deeper than its statement."
               '(sim-font-lock-keywords nil nil nil
                 (font-lock-syntactic-face-function . sim--comment-face)))
   (setq-local imenu-generic-expression
-              '((nil "^\\(?:const\\|param\\|data\\|input\\|state\\|output\\|fn\\|struct\\|enum\\)\\s-+\\(\\w+\\)" 1)))
+              '((nil "^\\(?:const\\|param\\|data\\|input\\|state\\|output\\|record\\|observe\\|fn\\|struct\\|enum\\)\\s-+\\(\\w+\\)" 1)))
   (setq-local compile-command
               (concat sim-simc-command " check "
                       (and buffer-file-name (shell-quote-argument buffer-file-name)))))

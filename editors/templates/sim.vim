@@ -26,12 +26,13 @@ syn keyword simRepeat in while
 syn keyword simStatement {{jump}}
 syn keyword simStatement {{check}}
 syn keyword simStatement {{integrate}} nextgroup=simMethod skipwhite skipempty
-syn keyword simStorage {{binding}} nextgroup=simDeclared skipwhite skipempty
+syn match simStorage '\<\%({{bar binding}}\)\>\%(\s*(\)\@!' nextgroup=simDeclared skipwhite skipempty
 syn keyword simBoolean {{boolean}}
 syn keyword simReserved {{reserved}}
 syn keyword simType {{type}}
 syn keyword simBitcast {{bitcast}}
 syn match simRepeat '\%([])}[:alnum:]_.]\s\)\@2<=\<limit\ze\s\+[[:alnum:]_.(]'
+syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<{{sampling}}\ze\s\+[[:alnum:]_.(]'
 
 " Builtin functions are names like others unless they are called.
 syn match simBuiltin '\<\%({{bar function fold}}\)\ze\s*('
@@ -39,7 +40,7 @@ syn match simDraw '\<\%({{bar draw}}\)\ze\s*('
 
 " Declarations
 syn match simPhase '\<\%({{bar phase}}\)\>\%(\s*(\)\@!' nextgroup=simDeclared skipwhite skipempty
-syn keyword simDeclaration const param data input state output nextgroup=simDeclared skipwhite skipempty
+syn keyword simDeclaration const param data input state output record observe nextgroup=simDeclared skipwhite skipempty
 syn keyword simDeclaration fn nextgroup=simFunction skipwhite skipempty
 syn keyword simDeclaration struct enum nextgroup=simTypeDeclared skipwhite skipempty
 syn match simDeclaration '\%(\%(^\|[;}]\)\s*\)\@40<=\<\%(agents\|steps\|world\)\ze\s\+[[:alnum:]_.(]'

@@ -54,6 +54,8 @@ module.exports = grammar({
         $.input_declaration,
         $.state_declaration,
         $.output_declaration,
+        $.record_declaration,
+        $.observe_declaration,
         $.function_declaration,
         $.struct_declaration,
         $.enum_declaration,
@@ -73,6 +75,20 @@ module.exports = grammar({
       seq(optional("world"), "input", $._named, optional($._typed), optional(choice($._valued, seq("~", field("distribution", $.expression))))),
     state_declaration: ($) => seq(optional("world"), "state", $._named, optional($._typed), $._valued),
     output_declaration: ($) => seq(optional("world"), "output", $._named, optional($._typed), optional($._valued)),
+
+    record_declaration: ($) => seq("record", $._named, optional($._typed), optional($._valued), optional($._every)),
+    observe_declaration: ($) =>
+      seq(
+        optional("world"),
+        "observe",
+        $._named,
+        optional($._typed),
+        optional(choice($._valued, seq("=", field("value", alias($._variance, $.call_expression))))),
+        optional($._every),
+      ),
+    // `var` begins a statement elsewhere; as the fold of agents it stands nowhere else.
+    _variance: ($) => seq(field("function", alias("var", $.name)), field("arguments", $.arguments)),
+    _every: ($) => seq("every", field("every", $.expression)),
 
     function_declaration: ($) =>
       seq("fn", $._named, field("parameters", $.parameters), optional(seq("->", field("result", $.type))), field("body", $.block)),

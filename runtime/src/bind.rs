@@ -117,6 +117,7 @@ impl Launch {
 pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, Error> {
     let manifest = &artifact.manifest;
     let mut launch = counts(manifest, settings)?;
+    all_given(manifest, settings, &launch)?;
     launch.uniform = vec![0; manifest.uniform_words as usize];
     let uniform = &mut launch.uniform;
     uniform[header::POPULATION as usize] = launch.population;
@@ -129,9 +130,8 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
     }
     for table in &manifest.data {
         let field = &table.field;
-        let Some(array) = settings.data.get(&field.name) else {
-            return Err(missing(Role::Data, field, &field.dims()));
-        };
+        let array = settings.data.get(&field.name);
+        let array = array.expect("`all_given` has refused launches without it");
         let rows = array.fit(Role::Data, field, &field.dims())?;
         launch.data.push(array.words_for(Role::Data, field)?);
         if let Some(word) = table.rows_word {
@@ -249,12 +249,36 @@ fn in_range(what: &'static str, value: u64, least: u64, most: u64) -> Result<(),
     }
 }
 
-fn missing(role: Role, field: &Field, dims: &[u32]) -> Error {
-    Error::Missing {
+/// Checks that what has no default is there.
+fn all_given(manifest: &Manifest, settings: &Settings, launch: &Launch) -> Result<(), Error> {
+    let params = manifest.params.iter().filter(|param| {
+        param.default.is_none() && !settings.params.contains_key(&param.field.name)
+    });
+    let params = params.map(|param| (Role::Param, &param.field, param.field.dims()));
+    let tables = manifest.data.iter().map(|table| &table.field);
+    let tables = tables
+        .filter(|field| !settings.data.contains_key(&field.name))
+        .map(|field| (Role::Data, field, field.dims()));
+    let of_worlds = &manifest.world_rows().inputs;
+    let inputs = (manifest.inputs.iter().map(|input| (input, launch.agents)))
+        .chain(of_worlds.iter().map(|input| (input, launch.worlds())));
+    let inputs = inputs
+        .filter(|(input, _)| {
+            input.source == Source::Required && !settings.inputs.contains_key(&input.field.name)
+        })
+        .map(|(input, rows)| (Role::Input, &input.field, input_dims(&input.field, rows)));
+    let mut absent = params.chain(tables).chain(inputs);
+    let Some((role, field, dims)) = absent.next() else {
+        return Ok(());
+    };
+    Err(Error::Missing {
         role,
         name: field.name.clone(),
-        needs: describe(field.scalar, dims),
-    }
+        needs: describe(field.scalar, &dims),
+        others: absent
+            .map(|(role, field, _)| (role, field.name.clone()))
+            .collect(),
+    })
 }
 
 /// Checks the value of a param and converts it to words.
@@ -266,7 +290,14 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
             array.words_for(Role::Param, field)?
         }
         (None, Some(default)) => default.as_slice().into(),
-        (None, None) => return Err(missing(Role::Param, field, &field.dims())),
+        (None, None) => {
+            return Err(Error::Missing {
+                role: Role::Param,
+                name: field.name.clone(),
+                needs: describe(field.scalar, &field.dims()),
+                others: Vec::new(),
+            });
+        }
     };
     for &word in words.iter() {
         let value = match field.scalar {
@@ -352,15 +383,6 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
         .iter()
         .filter(|input| given(input).is_none())
         .collect();
-    for input in &absent {
-        match input.source {
-            Source::Required => {
-                let dims = input_dims(&input.field, launch.agents);
-                return Err(missing(Role::Input, &input.field, &dims));
-            }
-            Source::Default | Source::Drawn => {}
-        }
-    }
     launch.draws_inputs = (absent.iter()).any(|input| input.source == Source::Drawn);
     launch.absent = (artifact.program.input_defaults.iter().enumerate())
         .filter(|(_, default)| {

@@ -18,8 +18,8 @@ use sim_compiler::{
     span::Span,
 };
 use words::{
-    first_message, host_memory, known_names, less_memory, no_adapter, occasion, other_arguments,
-    quoted, what_fits,
+    also_missing, first_message, host_memory, is_or_are, known_names, less_memory, no_adapter,
+    occasion, other_arguments, quoted, what_fits,
 };
 
 impl Error {
@@ -182,8 +182,10 @@ errors! {
         name: String,
         /// Its type and shape, in words.
         needs: String,
+        /// What else has no default and was not given.
+        others: Vec<(Role, String)>,
     }
-        says("{role} `{name}` has no default and was not given")
+        says("{role} `{name}` has no default and was not given{}", also_missing(others))
         help(Some(format!("give it {needs}")))
         after(KeepBackend)
 
@@ -200,7 +202,7 @@ errors! {
     /// 2,147,483,647 agents in the whole population; steps are counted in 30 bits, so there are at most
     /// 1,073,741,823. The population is at least `first_agent` plus the agents of this run.
     E0710 count_out_of_range CountOutOfRange {
-        /// `agents`, `steps` or `population`.
+        /// `agents`, `steps`, `population` or `world`.
         what: &'static str,
         /// The number that was asked for.
         value: u64,
@@ -209,7 +211,7 @@ errors! {
         /// Largest legal number.
         most: u64,
     }
-        says("{what} must lie in {least}..={most}, but are {value}")
+        says("{what} must lie in {least}..={most}, but {} {value}", is_or_are(what))
         help(None)
         after(KeepBackend)
 
@@ -240,11 +242,13 @@ errors! {
         after(KeepBackend)
 
     /// Before a run, the memory that it needs is added up: inputs, outputs and final states of all agents at
-    /// 4 bytes a value, step counts, statistics, staging buffers, and the work space of each thread. The sum
-    /// is compared with what the machine has available and what the limits of control groups (containers) and
-    /// of `ulimit` leave, where the system tells. Without this check the system would kill the process later,
-    /// without a message. A run of agents n to m (`first_agent`) gives these agents the same results as a run
-    /// of all, and on the CPU statistics alone need no memory for outputs.
+    /// 4 bytes a value, all samples of what is recorded (of each agent) and observed, step counts,
+    /// statistics, staging buffers, and the work space of each thread. The sum is compared with what the
+    /// machine has available and what the limits of control groups (containers) and of `ulimit` leave, where
+    /// the system tells. Without this check the system would kill the process later, without a message. A run
+    /// of agents n to m (`first_agent`) gives these agents the same results as a run of all, and on the CPU
+    /// statistics alone need no memory for outputs. A larger `every` of `record` takes fewer samples; `var`,
+    /// `sd`, `quantiles` and `histogram` take as much as a record of their value.
     E0713 memory_short HostMemory {
         /// Bytes that it needs.
         bytes: u64,
@@ -254,11 +258,13 @@ errors! {
         parts: Vec<(&'static str, u64)>,
         /// Agents that would fit.
         most_agents: Option<u32>,
+        /// Whether most of it is for what is recorded or observed.
+        samples: bool,
         /// Whether the outputs of each agent are kept.
         keeps_outputs: bool,
     }
         says("{}", host_memory(*bytes, *available, parts))
-        help(Some(less_memory(*most_agents, *keeps_outputs)))
+        help(Some(less_memory(*most_agents, *samples, *keeps_outputs)))
         after(DropBackend)
 
     /// The program that started the run cancelled it. A cancelled run has no results.

@@ -15,6 +15,9 @@ use sim_compiler::{
 /// Smaller needs are not checked: a check takes as long as a short run on a GPU.
 const ALWAYS: u64 = 64 << 20;
 
+/// The parts for what is sampled: of each agent, and of worlds and the population.
+const SAMPLES: [&str; 2] = ["records", "observations"];
+
 /// The memory that a run will allocate.
 #[derive(Clone, Debug)]
 pub(crate) struct Need {
@@ -50,7 +53,7 @@ impl Need {
 
     /// Adds words per agent.
     pub(crate) fn each(&mut self, what: &'static str, words: u64) {
-        let each = words * WORD_BYTES;
+        let each = words.saturating_mul(WORD_BYTES);
         self.parts.push(Part {
             what,
             each,
@@ -83,8 +86,11 @@ impl Need {
         if manifest.series.is_empty() {
             return;
         }
-        self.each("records", runs as u64 * manifest.record_words(steps));
-        let units = manifest.world_record_words(steps) * u64::from(worlds);
+        let words = manifest.record_words(steps);
+        self.each(SAMPLES[0], words.saturating_mul(runs as u64));
+        let units = manifest
+            .world_record_words(steps)
+            .saturating_mul(worlds.into());
         // Quantiles and bins are wider than what they are computed from.
         let found = manifest
             .series
@@ -96,12 +102,13 @@ impl Need {
                     SeriesOf::Worlds => worlds,
                     SeriesOf::Agents | SeriesOf::Population => 1,
                 };
-                u64::from(samples) * u64::from(groups) * u64::from(it.field.words())
+                let words = u64::from(samples) * u64::from(groups);
+                words.saturating_mul(it.field.words().into())
             });
         let words = found.fold(units, u64::saturating_add);
         self.fixed(
-            "observations",
-            (runs as u64).saturating_mul(words * WORD_BYTES),
+            SAMPLES[1],
+            (runs as u64).saturating_mul(words.saturating_mul(WORD_BYTES)),
         );
     }
 
@@ -137,11 +144,14 @@ impl Need {
             .parts
             .iter()
             .map(|part| (part.what, part.bytes(agents)));
+        let sampled = parts.clone().filter(|(what, _)| SAMPLES.contains(what));
+        let sampled = sampled.fold(0, |sum: u64, (_, bytes)| sum.saturating_add(bytes));
         Err(Error::HostMemory {
             bytes,
             available: Some(available),
             parts: parts.filter(|&(_, part)| part > bytes / 100).collect(),
             most_agents: rounded(most.min(agents) as u32),
+            samples: sampled > bytes / 2,
             keeps_outputs: self.keeps_outputs,
         })
     }
@@ -186,6 +196,7 @@ pub(crate) fn short(bytes: u64, available: Option<u64>) -> Error {
         available,
         parts: Vec::new(),
         most_agents: None,
+        samples: false,
         keeps_outputs: false,
     }
 }
@@ -257,6 +268,28 @@ mod tests {
         // 57 MB less 5, over 64 bytes an agent.
         assert_eq!(most, Some(810_000));
         assert_eq!(refused(&need, 1_000).expect("too little").2, None);
+    }
+
+    #[test]
+    fn samples_are_counted_and_said_to_be_most() {
+        let model = "state x = 0.0\nstep { x += 1.0 }\nrecord x every 5\n\
+                     observe bins = histogram(x, 0.0, 1.0, 100) every 10\noutput x\n";
+        let manifest = sim_compiler::compile(model).expect("it compiles").manifest;
+        let mut need = Need::new(1_000_000);
+        need.series(&manifest, 100, 7_813, 1);
+        // 21 samples of x, 11 of what the bins count, and 11 times 100 bins.
+        assert_eq!(need.bytes(), 4 * (32 * 1_000_000 + 1_100));
+        let short = need.check_against(100_000_000).expect_err("too little");
+        let help = short.help().expect("a way out");
+        assert!(
+            help.starts_with("sample less often, by a larger `every`"),
+            "{help}"
+        );
+        let mut need = Need::new(1_000_000);
+        need.results(&manifest, Keep::ALL, 1);
+        let short = need.check_against(1_000_000).expect_err("too little");
+        let help = short.help().expect("a way out");
+        assert!(help.starts_with("run at most"), "{help}");
     }
 
     #[test]

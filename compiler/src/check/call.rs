@@ -10,7 +10,7 @@ pub(super) use draw::refused;
 
 use super::{CallSite, Checked, Checker, Global, Place, ty::value_type};
 use crate::{
-    builtin::{BuiltinId, Meaning, table},
+    builtin::{BuiltinId, Meaning, sampled::FoldOfAgents, table},
     diagnostic::{Reported, catalog},
     hir::{Constant, ExprId, ExprKind, FunctionId, StructId, Type},
     span::Span,
@@ -76,6 +76,9 @@ impl Checker<'_> {
         let name = callee.text.as_str();
         if name == "world" {
             return self.report(catalog::world::world_as_value(callee.span));
+        }
+        if FoldOfAgents::of(name).is_some() {
+            return self.report(catalog::world::fold_of_observe(name, callee.span));
         }
         let local = self
             .scopes

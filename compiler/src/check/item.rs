@@ -7,7 +7,7 @@ mod series;
 
 use super::{Checker, ConstState, Global};
 use crate::{
-    builtin::BuiltinId,
+    builtin::{BuiltinId, sampled::FoldOfAgents},
     diagnostic::catalog,
     hir::{DataId, Enum, EnumId, FunctionId, InputId, ParamId, StateId, Struct, StructId},
     manifest::{MOST_AGENTS, MOST_STEPS},
@@ -82,7 +82,8 @@ impl<'a> Checker<'a> {
             global,
             Global::Function(_) | Global::Struct(_) | Global::Enum(_)
         );
-        if super::ty::is_built_in(text) || (callable && BuiltinId::find(text).is_some()) {
+        let called = || BuiltinId::find(text).is_some() || FoldOfAgents::of(text).is_some();
+        if super::ty::is_built_in(text) || (callable && called()) {
             self.report(catalog::names::builtin_name(text, name.span));
         }
         if let Some((_, first)) = self.globals.get(text).copied() {

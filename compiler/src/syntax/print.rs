@@ -67,28 +67,7 @@ impl Printer {
             ItemKind::Output { name, ty, value } => {
                 self.line(&bound("output", name, ty, value.as_ref()));
             }
-            ItemKind::Record {
-                name,
-                ty,
-                value,
-                every,
-            }
-            | ItemKind::Observe {
-                name,
-                ty,
-                value,
-                every,
-            } => {
-                let word = match item.kind {
-                    ItemKind::Record { .. } => "record",
-                    _ => "observe",
-                };
-                let every = every
-                    .as_ref()
-                    .map(|every| format!(" every {}", expr(every)));
-                let head = bound(word, name, ty, value.as_ref());
-                self.line(&(head + &every.unwrap_or_default()));
-            }
+            ItemKind::Record { .. } | ItemKind::Observe { .. } => self.series(&item.kind),
             ItemKind::Param {
                 name,
                 ty,
@@ -134,6 +113,28 @@ impl Printer {
             ItemKind::Finish(body) => self.block("finish", body),
             ItemKind::Error => self.line("<error>"),
         }
+    }
+
+    fn series(&mut self, item: &ItemKind) {
+        let (word, (name, ty, value, every)) = match item {
+            ItemKind::Record {
+                name,
+                ty,
+                value,
+                every,
+            } => ("record", (name, ty, value, every)),
+            ItemKind::Observe {
+                name,
+                ty,
+                value,
+                every,
+            } => ("observe", (name, ty, value, every)),
+            _ => return,
+        };
+        let every = every.as_ref();
+        let every = every.map(|every| format!(" every {}", expr(every)));
+        let head = bound(word, name, ty, value.as_ref());
+        self.line(&(head + &every.unwrap_or_default()));
     }
 
     fn block(&mut self, head: &str, block: &Block) {

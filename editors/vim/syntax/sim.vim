@@ -26,20 +26,21 @@ syn keyword simRepeat in while
 syn keyword simStatement break continue return stop
 syn keyword simStatement assert
 syn keyword simStatement integrate nextgroup=simMethod skipwhite skipempty
-syn keyword simStorage let var nextgroup=simDeclared skipwhite skipempty
+syn match simStorage '\<\%(let\|var\)\>\%(\s*(\)\@!' nextgroup=simDeclared skipwhite skipempty
 syn keyword simBoolean false true
-syn keyword simReserved die near observe record spawn
+syn keyword simReserved die near spawn
 syn keyword simType bool f32 i32 u32 vec2 vec3 vec4
 syn keyword simBitcast bitcast
 syn match simRepeat '\%([])}[:alnum:]_.]\s\)\@2<=\<limit\ze\s\+[[:alnum:]_.(]'
+syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<every\ze\s\+[[:alnum:]_.(]'
 
 " Builtin functions are names like others unless they are called.
-syn match simBuiltin '\<\%(abs\|acos\|acosh\|all\|any\|argmax\|argmin\|asin\|asinh\|atan\|atan2\|atanh\|ceil\|clamp\|cos\|cosh\|count\|countLeadingZeros\|countOneBits\|countTrailingZeros\|cross\|degrees\|distance\|dot\|erf\|exp\|exp2\|exponential_from\|extractBits\|faceForward\|firstLeadingBit\|firstTrailingBit\|floor\|fma\|fract\|insertBits\|inverseSqrt\|ldexp\|len\|length\|log\|log2\|max\|mean\|min\|mix\|mul_high\|normal_from\|normalize\|pow\|product\|radians\|reflect\|refract\|relu\|reverseBits\|round\|saturate\|select\|sigmoid\|sign\|sin\|sinh\|smoothstep\|softplus\|sqrt\|step\|sum\|tan\|tanh\|trunc\|unit\)\ze\s*('
+syn match simBuiltin '\<\%(abs\|acos\|acosh\|all\|any\|argmax\|argmin\|asin\|asinh\|atan\|atan2\|atanh\|ceil\|clamp\|cos\|cosh\|count\|countLeadingZeros\|countOneBits\|countTrailingZeros\|cross\|degrees\|distance\|dot\|erf\|exp\|exp2\|exponential_from\|extractBits\|faceForward\|firstLeadingBit\|firstTrailingBit\|floor\|fma\|fract\|histogram\|insertBits\|inverseSqrt\|ldexp\|len\|length\|log\|log2\|max\|mean\|min\|mix\|mul_high\|normal_from\|normalize\|pow\|product\|quantiles\|radians\|reflect\|refract\|relu\|reverseBits\|round\|saturate\|sd\|select\|sigmoid\|sign\|sin\|sinh\|smoothstep\|softplus\|sqrt\|step\|sum\|tan\|tanh\|trunc\|unit\|var\)\ze\s*('
 syn match simDraw '\<\%(bernoulli\|categorical\|exponential\|normal\|poisson\|randint\|random\|uniform\)\ze\s*('
 
 " Declarations
 syn match simPhase '\<\%(finish\|init\|step\)\>\%(\s*(\)\@!' nextgroup=simDeclared skipwhite skipempty
-syn keyword simDeclaration const param data input state output nextgroup=simDeclared skipwhite skipempty
+syn keyword simDeclaration const param data input state output record observe nextgroup=simDeclared skipwhite skipempty
 syn keyword simDeclaration fn nextgroup=simFunction skipwhite skipempty
 syn keyword simDeclaration struct enum nextgroup=simTypeDeclared skipwhite skipempty
 syn match simDeclaration '\%(\%(^\|[;}]\)\s*\)\@40<=\<\%(agents\|steps\|world\)\ze\s\+[[:alnum:]_.(]'

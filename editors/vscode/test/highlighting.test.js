@@ -9,8 +9,10 @@ const { ROOT, LEGAL, load, tokenize, models } = require("./grammar");
 
 const manual = fs.readFileSync(path.join(ROOT, "docs/builtins.md"), "utf8");
 const BUILTINS = new Set([...manual.matchAll(/^### `(\w+)\(/gm)].map((match) => match[1]));
+// Besides those that are builtins, too.
+const FOLDS_OF_AGENTS = new Set(["var", "sd", "quantiles", "histogram"]);
 const TYPES = new Set(["f32", "i32", "u32", "bool", "vec2", "vec3", "vec4"]);
-const DECLARATIONS = new Set(["const", "param", "data", "input", "state", "output", "fn", "struct", "enum"]);
+const DECLARATIONS = new Set(["const", "param", "data", "input", "state", "output", "record", "observe", "fn", "struct", "enum"]);
 const PHASES = new Set(["init", "step", "finish"]);
 const CONTROL = new Set(
   ["if", "else", "match", "for", "in", "while", "return", "break", "continue", "stop", "integrate", "assert"],
@@ -60,12 +62,13 @@ function expectedOfWord(text, before, after) {
   if (before === "fn") return "entity.name.function.declaration";
   if (before === "struct" || before === "enum") return `entity.name.type.${before}.declaration`;
   if (before === "const") return "variable.other.constant.declaration";
-  if (["param", "data", "input", "state", "output"].includes(before)) return "entity.name.variable.declaration";
+  if (["param", "data", "input", "state", "output", "record", "observe"].includes(before)) return "entity.name.variable.declaration";
   if (before === "let" || before === "var") return "variable.other.readwrite.declaration";
   if (before === "for" || (before === "step" && text !== "{")) return "variable.other.index.declaration";
   if (before === "integrate") return "support.constant.method";
   if (before === ".") return /^[A-Z]/.test(text) ? "variable.other.enummember" : "variable.other";
   if (text === "true" || text === "false") return "constant.language.boolean";
+  if (after === "(" && FOLDS_OF_AGENTS.has(text)) return "support.function.fold";
   if (text === "let" || text === "var") return "storage.type";
   if (text === "bitcast") return "support.function.bitcast";
   if (text === "_") return "variable.language.wildcard";
@@ -109,7 +112,8 @@ test("legal files: no token without a scope, and each kind told apart", async ()
       const start = expected(wanted, index);
       const fits =
         start === undefined || (start instanceof RegExp ? start.test(scope) : scope.startsWith(start)) ||
-        (want.text === "limit" && scope.startsWith("keyword.control.loop"));
+        (want.text === "limit" && scope.startsWith("keyword.control.loop")) ||
+        (want.text === "every" && scope.startsWith("keyword.declaration"));
       if (!fits) wrong.push(`${name}:${want.line}:${want.column} ${want.text}: ${scope}, not ${start}`);
     });
   }
@@ -182,6 +186,17 @@ const CASES = [
   ["    x = len(world)", "world", "variable.language"],
   ["    x = other.member", "member", "variable.other.property"],
   ["    x = member", "member", "variable.language"],
+  ["record price every 21", "record", "keyword.declaration"],
+  ["record price every 21", "price", "entity.name.variable.declaration"],
+  ["record price: f32 every 21", "f32", "support.type.builtin"],
+  ["record price: f32 every 21", "every", "keyword.declaration"],
+  ["world observe spread = var(price) every 5", "world", "keyword.declaration"],
+  ["world observe spread = var(price) every 5", "var", "support.function.fold"],
+  ["world observe spread = var(price) every 5", "every", "keyword.declaration"],
+  ["observe median = quantiles(price, 0.5)", "quantiles", "support.function.fold"],
+  ["    every = every + 1", "every", "variable.other.readwrite"],
+  ["    var sd = 1.0", "var", "storage.type"],
+  ["    var sd = 1.0", "sd", "variable.other.readwrite.declaration"],
   ["near", "near", "invalid.illegal.reserved"],
   ["//! The model.", "The model.", "comment.line.documentation"],
   ["/// A rate.", "A rate.", "comment.line.documentation"],

@@ -4,7 +4,10 @@ use super::{Printer, Space};
 use crate::align::Kind;
 use sim_compiler::syntax::{
     Token,
-    ast::{Block, Expr, Field, Function, InputSource, Item, ItemKind, Name, Type, TypeKind},
+    ast::{
+        Block, Expr, ExprKind, Field, Function, InputSource, Item, ItemKind, Name, Range, Type,
+        TypeKind,
+    },
 };
 
 impl Printer<'_> {
@@ -32,35 +35,10 @@ impl Printer<'_> {
             }
             | ItemKind::Observe {
                 ty, value, every, ..
-            } => {
-                self.head(ty.as_ref());
-                if let Some(value) = value {
-                    self.source(Kind::Series, Token::Assign, value);
-                }
-                if let Some(every) = every {
-                    self.one();
-                    self.word();
-                    self.one();
-                    self.value(every);
-                }
-                self.end_of_cells();
-            }
+            } => self.series(ty, value.as_ref(), every.as_ref()),
             ItemKind::Param {
                 ty, value, range, ..
-            } => {
-                self.head(ty.as_ref());
-                if let Some(value) = value {
-                    self.source(Kind::Param, Token::Assign, value);
-                }
-                if let Some(range) = range {
-                    self.cell(Kind::Param);
-                    self.one();
-                    self.token(Token::In);
-                    self.one();
-                    self.range(range);
-                }
-                self.end_of_cells();
-            }
+            } => self.param(ty, value.as_ref(), range.as_ref()),
             ItemKind::Data { ty, .. } => self.head(Some(ty)),
             ItemKind::Input { ty, source, .. } => {
                 self.head(ty.as_ref());
@@ -105,6 +83,45 @@ impl Printer<'_> {
         self.end_of_cells();
     }
 
+    /// `param x: T = e in a..b`
+    fn param(&mut self, ty: &Option<Type>, value: Option<&Expr>, range: Option<&Range>) {
+        self.head(ty.as_ref());
+        if let Some(value) = value {
+            self.source(Kind::Param, Token::Assign, value);
+        }
+        if let Some(range) = range {
+            self.cell(Kind::Param);
+            self.one();
+            self.token(Token::In);
+            self.one();
+            self.range(range);
+        }
+        self.end_of_cells();
+    }
+
+    /// `record x: T = e every n`
+    fn series(&mut self, ty: &Option<Type>, value: Option<&Expr>, every: Option<&Expr>) {
+        self.head(ty.as_ref());
+        // Behind a chain that breaks, `every` has a line of its own.
+        if let (Some(chain), Some(every)) = (value, every)
+            && matches!(chain.kind, ExprKind::Binary(..))
+        {
+            self.equals(Kind::Series, Token::Assign);
+            self.group(|p| {
+                p.value(chain);
+                p.nest(|p| p.every(Space::Line, every));
+            });
+        } else {
+            if let Some(value) = value {
+                self.source(Kind::Series, Token::Assign, value);
+            }
+            if let Some(every) = every {
+                self.every(Space::One, every);
+            }
+        }
+        self.end_of_cells();
+    }
+
     /// `const x: T`
     pub(super) fn head(&mut self, ty: Option<&Type>) {
         self.word();
@@ -117,11 +134,23 @@ impl Printer<'_> {
 
     /// ` = e`, ` ~ e`, under those of the lines around.
     pub(super) fn source(&mut self, kind: Kind, sign: Token, value: &Expr) {
+        self.equals(kind, sign);
+        self.value(value);
+    }
+
+    fn equals(&mut self, kind: Kind, sign: Token) {
         self.cell(kind);
         self.one();
         self.token(sign);
         self.one();
-        self.value(value);
+    }
+
+    /// ` every e`
+    fn every(&mut self, space: Space, every: &Expr) {
+        self.space(space);
+        self.word();
+        self.one();
+        self.value(every);
     }
 
     /// `: T`

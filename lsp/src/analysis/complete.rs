@@ -11,7 +11,11 @@ use lsp_types::{
 };
 use place::{Expects, Place};
 use sim_compiler::{
-    builtin::{Meaning, manual, table},
+    builtin::{
+        Meaning, manual,
+        sampled::{FOLDS_OF_AGENTS, FoldOfAgents},
+        table,
+    },
     names::{Declaration, Kind, Members},
     span::Span,
     syntax::Token,
@@ -67,6 +71,10 @@ pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
             list.values(&place);
         }
         Expects::Value => list.values(&place),
+        Expects::Every => {
+            let (name, doc) = hover::EVERY;
+            list.insert(name, "every ${1:10}", Item::KEYWORD, None, doc, '0');
+        }
         Expects::State => list.names(|found| found.kind == Kind::State && place.sees(found)),
     }
     list.items
@@ -205,10 +213,27 @@ impl List<'_> {
     }
 
     fn values(&mut self, place: &Place) {
+        if place.wants_fold() {
+            for fold in &FOLDS_OF_AGENTS {
+                let text = match fold.name {
+                    "quantiles" => "quantiles(${1:value}, ${2:0.1, 0.5, 0.9})",
+                    "histogram" => "histogram(${1:value}, ${2:0.0}, ${3:1.0}, ${4:20})",
+                    name => &format!("{name}(${{1:value}})"),
+                };
+                let detail = Some(fold.signature());
+                let doc = hover::of_agents(fold);
+                self.insert(fold.name, text, Item::FUNCTION, detail, &doc, '0');
+            }
+            // A population has no other values.
+            if !place.of_world() {
+                return;
+            }
+        }
         self.names(|found| place.reads(found.kind) && place.sees(found));
         for row in table::rows() {
             let draws = matches!(row.meaning, Meaning::Draw(_));
-            if draws && !place.draws() {
+            let offered = place.wants_fold() && FoldOfAgents::of(row.name).is_some();
+            if offered || draws && !place.draws() {
                 continue;
             }
             let text = if row.params.is_empty() {

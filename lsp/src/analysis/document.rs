@@ -5,7 +5,7 @@ use sim_compiler::{
     Diagnostic,
     names::{Declaration, Names, Survey},
     span::Span,
-    syntax::{self, Token},
+    syntax::{self, Token, ast::ItemKind},
 };
 use std::cell::OnceCell;
 
@@ -113,6 +113,30 @@ impl Document {
     pub fn word_at(&self, at: usize) -> Option<(Token, Span)> {
         let (token, span) = self.tokens()[self.token_at(at)?];
         (token == Token::Ident || token.is_keyword()).then_some((token, span))
+    }
+
+    /// Is this the `every` of a `record` or an `observe`, and no name?
+    pub fn is_every(&self, span: Span) -> bool {
+        if self.slice(span) != "every" {
+            return false;
+        }
+        let items = &self.survey().tree.items;
+        let every = items.iter().find_map(|item| match &item.kind {
+            ItemKind::Record { every, .. } | ItemKind::Observe { every, .. }
+                if item.span.start <= span.start && span.end <= item.span.end =>
+            {
+                every.as_ref()
+            }
+            _ => None,
+        });
+        every.is_some_and(|every| {
+            let next = self
+                .tokens()
+                .partition_point(|(_, token)| token.start <= span.start);
+            self.tokens()
+                .get(next)
+                .is_some_and(|(_, token)| token.start == every.span.start)
+        })
     }
 
     /// Whether a place lies in a comment.

@@ -1,12 +1,12 @@
 //! What a name means, as text: for hovers, completions and signatures.
 
-use super::Document;
+use super::{Document, outline::begins_item};
 use lsp_types::{
     Hover, HoverContents, MarkupContent, MarkupKind, ParameterInformation, ParameterLabel,
     SignatureHelp, SignatureInformation,
 };
 use sim_compiler::{
-    builtin::{Builtin, manual, table},
+    builtin::{Builtin, manual, sampled::FoldOfAgents, table},
     names::{Declaration, Kind, Members},
     span::Span,
     syntax::Token,
@@ -47,9 +47,32 @@ pub(super) const OF_AGENT: [(&str, &str); 2] = [
 pub(super) const WORLD: (&str, &str) = (
     "world",
     "The agents of the world: `for other in world`, `world[k].x`, `len(world)`; `world.number` is its \
-     number. Before `input`, `state`, `output` or `step`, one of the world; before a number, how many agents \
-     it has.",
+     number. Before `input`, `state`, `output`, `observe` or `step`, one of the world; before a number, how \
+     many agents it has.",
 );
+
+/// How often a value is sampled.
+pub(super) const EVERY: (&str, &str) = (
+    "every",
+    "Steps between two samples: the first is taken before the first step, then one after each so many \
+     steps. 1 where nothing is said.",
+);
+
+/// The words that sample values over time.
+const SAMPLED: [(Token, &str, &str); 2] = [
+    (
+        Token::Record,
+        "record",
+        "Keeps a value of each agent as the run goes on: `record price every 10`; without `=`, the state of \
+         that name.",
+    ),
+    (
+        Token::Observe,
+        "observe",
+        "Keeps a fold of all agents as the run goes on: `observe m = mean(x) every 10`. `world observe` \
+         keeps one value of each world: a fold of its agents, or an expression of world code.",
+    ),
+];
 
 /// What stands behind `world`.
 pub(super) const NUMBER: (&str, &str) = ("number", "The number of the world, from 0.");
@@ -90,6 +113,16 @@ pub fn hover(document: &Document, at: usize) -> Option<Hover> {
 
 fn explain(document: &Document, span: Span) -> Option<String> {
     let name = document.slice(span);
+    if let Some(fold) = fold_of_agents(document, span) {
+        return Some(of_agents(fold));
+    }
+    if document.is_every(span) {
+        return Some(format!("```sim\n{name}\n```\n{}", EVERY.1));
+    }
+    let token = document.tokens()[document.token_at(span.start as usize)?].0;
+    if let Some((_, _, doc)) = SAMPLED.iter().find(|(known, ..)| *known == token) {
+        return Some(format!("```sim\n{name}\n```\n{doc}"));
+    }
     if is_callee(document, span)
         && let Some(row) = table::rows().iter().find(|row| row.name == name)
     {
@@ -129,6 +162,31 @@ pub(super) fn first_on_line(document: &Document, span: Span) -> bool {
 fn is_callee(document: &Document, span: Span) -> bool {
     let rest = document.text().get(span.end as usize..).unwrap_or_default();
     rest.trim_start().starts_with('(')
+}
+
+/// The fold of agents that is called at a place: the outermost call of an `observe`.
+pub(super) fn fold_of_agents(document: &Document, span: Span) -> Option<&'static FoldOfAgents> {
+    let tokens = document.tokens();
+    let at = document.token_at(span.start as usize)?;
+    let called = tokens.get(at + 1)?.0 == Token::LeftParen;
+    let assigned = tokens.get(at.checked_sub(1)?)?.0 == Token::Assign;
+    if !called || !assigned {
+        return None;
+    }
+    let fold = FoldOfAgents::of(document.slice(span))?;
+    let word = tokens[..at]
+        .iter()
+        .rev()
+        .find(|(token, _)| begins_item(*token))?
+        .0;
+    // A comprehension is a fold of the language, and so is that of an array.
+    let over = tokens.get(at + 2)?.0 == Token::For;
+    (word == Token::Observe && !over).then_some(fold)
+}
+
+/// A row of the table of folds of agents.
+pub(super) fn of_agents(fold: &FoldOfAgents) -> String {
+    format!("```sim\n{}\n```\n{}", fold.signature(), fold.doc)
 }
 
 /// A row of the table of builtins.
@@ -206,12 +264,17 @@ pub fn signature(document: &Document, at: usize) -> Option<SignatureHelp> {
     let (callee, argument) = enclosing_call(document, at)?;
     let name = document.slice(callee);
     let row = table::rows().iter().find(|row| row.name == name);
-    let (label, params, text) = match row {
-        Some(row) => {
+    let of_agents = fold_of_agents(document, callee);
+    let (label, params, text) = match (of_agents, row) {
+        (Some(fold), _) => {
+            let params = fold.params.iter().map(|name| (*name).to_owned()).collect();
+            (fold.signature(), params, fold.doc.to_owned())
+        }
+        (None, Some(row)) => {
             let params = row.params.iter().map(|name| (*name).to_owned()).collect();
             (manual::signature(row), params, row.doc.to_owned())
         }
-        None => own_signature(document, callee)?,
+        (None, None) => own_signature(document, callee)?,
     };
     let parameters: Vec<ParameterInformation> = (params.into_iter())
         .map(|name| ParameterInformation {
@@ -260,7 +323,7 @@ fn enclosing_call(document: &Document, at: usize) -> Option<(Span, u32)> {
             Token::LeftBrace if depth == 0 => return None,
             Token::LeftParen if depth == 0 => {
                 let (token, span) = *tokens.get(index.checked_sub(1)?)?;
-                if token == Token::Ident || token == Token::Step {
+                if matches!(token, Token::Ident | Token::Step | Token::Var) {
                     return Some((span, commas));
                 }
                 commas = 0;

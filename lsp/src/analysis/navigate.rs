@@ -92,11 +92,12 @@ pub fn rename(document: &Document, at: usize, new: &str) -> Result<Vec<(Span, St
     let names = document.names();
     let edits: Vec<(Span, String)> = (occurrences(document, meant).into_iter())
         .map(|span| {
-            // `output x` also says the output's name, which others know and which stays.
+            // `output x` also says the output's name, which others know and which stays; so does `record x`.
             let output = names
                 .declared_at(span)
                 .map(|index| &names.declarations[index]);
-            let short = output.is_some_and(|output| output.kind == Kind::Output)
+            let results = [Kind::Output, Kind::Record, Kind::Observation];
+            let short = output.is_some_and(|output| results.contains(&output.kind))
                 && span != declaration.span;
             let text = if short {
                 format!("{} = {new}", declaration.name)

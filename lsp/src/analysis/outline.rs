@@ -187,5 +187,5 @@ pub fn hints(document: &Document, range: Range) -> Vec<InlayHint> {
 
 /// What begins a declaration of the top level.
 pub(super) fn begins_item(token: Token) -> bool {
-    (Token::Agents as u8..=Token::World as u8).contains(&(token as u8))
+    (Token::Agents as u8..=Token::Record as u8).contains(&(token as u8))
 }

@@ -2,7 +2,12 @@
 
 use super::{Document, hover};
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
-use sim_compiler::{builtin::BuiltinId, names::Kind, span::Span, syntax::Token};
+use sim_compiler::{
+    builtin::{BuiltinId, sampled::FoldOfAgents},
+    names::Kind,
+    span::Span,
+    syntax::Token,
+};
 
 const TYPES: [SemanticTokenType; 15] = [
     SemanticTokenType::KEYWORD,
@@ -85,7 +90,9 @@ fn class(
     Some(match token {
         Token::Int | Token::Uint | Token::Float => (SemanticTokenType::NUMBER, 0),
         Token::Text => (SemanticTokenType::STRING, 0),
-        Token::Step if next == Some(Token::LeftParen) => (SemanticTokenType::FUNCTION, LIBRARY),
+        Token::Step | Token::Var if next == Some(Token::LeftParen) => {
+            (SemanticTokenType::FUNCTION, LIBRARY)
+        }
         Token::Ident => return name(document, span, next),
         token if token.is_keyword() => (SemanticTokenType::KEYWORD, 0),
         Token::Hole => return None,
@@ -98,8 +105,11 @@ fn class(
 fn name(document: &Document, span: Span, next: Option<Token>) -> Option<(SemanticTokenType, u32)> {
     let text = document.slice(span);
     let called = next == Some(Token::LeftParen);
-    if called && BuiltinId::find(text).is_some() {
+    if called && (BuiltinId::find(text).is_some() || FoldOfAgents::of(text).is_some()) {
         return Some((SemanticTokenType::FUNCTION, LIBRARY));
+    }
+    if document.is_every(span) {
+        return Some((SemanticTokenType::KEYWORD, 0));
     }
     if let Some(index) = document.names().meant_at(span) {
         let declaration = document.declaration(index);

@@ -6,3 +6,5 @@ mod editor;
 mod framing;
 mod random;
 mod requests;
+mod series;
+mod worlds;

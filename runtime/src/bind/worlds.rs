@@ -1,6 +1,6 @@
 //! Worlds of a launch: their size, and their inputs.
 
-use super::{Launch, Settings, in_range, missing, place_input, with_interpreter};
+use super::{Launch, Settings, in_range, place_input, with_interpreter};
 use crate::{
     error::Error,
     memory::{Need, zeroed},
@@ -8,7 +8,7 @@ use crate::{
 use sim_compiler::{
     artifact::Artifact,
     ir::{Owner, interpret::Fault},
-    manifest::{MOST_AGENTS, Manifest, Source},
+    manifest::{MOST_AGENTS, Manifest},
 };
 use std::sync::Arc;
 
@@ -73,12 +73,6 @@ pub(super) fn fill_inputs(
         .iter()
         .filter(|input| given(&input.field.name).is_none());
     let absent: Vec<&str> = absent.map(|input| input.field.name.as_str()).collect();
-    for input in &rows.inputs {
-        if input.source == Source::Required && absent.contains(&input.field.name.as_str()) {
-            let dims = super::input_dims(&input.field, worlds);
-            return Err(missing(crate::error::Role::Input, &input.field, &dims));
-        }
-    }
     let computed = (artifact.program.input_defaults.iter().enumerate())
         .filter(|(_, default)| default.owner == Owner::World)
         .filter(|(_, default)| absent.iter().any(|name| default.is_of(name)));

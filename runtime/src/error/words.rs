@@ -41,6 +41,24 @@ pub(super) fn other_arguments(params: &[String]) -> String {
     }
 }
 
+/// What else is missing.
+pub(super) fn also_missing(others: &[(Role, String)]) -> String {
+    let names: Vec<String> = (others.iter())
+        .map(|(role, name)| format!("{role} `{name}`"))
+        .collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("; also missing: {}", names.join(", ")),
+    }
+}
+
+pub(super) fn is_or_are(what: &str) -> &'static str {
+    match what {
+        "agents" | "steps" => "are",
+        _ => "is",
+    }
+}
+
 pub(super) fn quoted(names: &[String]) -> String {
     names
         .iter()
@@ -98,7 +116,11 @@ fn grouped(number: u32) -> String {
 }
 
 /// How to run with less memory.
-pub(super) fn less_memory(most_agents: Option<u32>, keeps_outputs: bool) -> String {
+pub(super) fn less_memory(most_agents: Option<u32>, samples: bool, keeps_outputs: bool) -> String {
+    let rarely = match samples {
+        true => "sample less often, by a larger `every`, or run fewer steps; or ",
+        false => "",
+    };
     let most = match most_agents {
         Some(most) => format!("run at most {} agents at a time", grouped(most)),
         None => "run fewer agents at a time".to_owned(),
@@ -107,7 +129,7 @@ pub(super) fn less_memory(most_agents: Option<u32>, keeps_outputs: bool) -> Stri
         true => ", or keep statistics only: `keep_outputs(false)`",
         false => "",
     };
-    format!("{most}: `first_agent` continues where a run ended{or}")
+    format!("{rarely}{most}: `first_agent` continues where a run ended{or}")
 }
 
 /// Where and when an assertion was made: `in agent 3 of world 0, in step 5`.

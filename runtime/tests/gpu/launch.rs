@@ -142,6 +142,10 @@ fn counts_and_requirements_are_checked() {
             ..
         }
     ));
+    assert_eq!(
+        refused(|it| Ok(it.population(9))).to_string(),
+        "population must lie in 10..=2147483647, but is 9"
+    );
     let error = refused(|it| Ok(it.steps(401)));
     assert_eq!(
         error.to_string(),
@@ -152,13 +156,11 @@ fn counts_and_requirements_are_checked() {
         bare().run(),
         Err(Error::MissingCount { what: "agents" })
     ));
-    assert!(matches!(
-        bare().agents(1).run(),
-        Err(Error::Missing {
-            role: Role::Data,
-            ..
-        })
-    ));
+    let error = bare().agents(1).run().expect_err("a table and an input");
+    assert_eq!(
+        error.to_string(),
+        "data `table` has no default and was not given; also missing: input `start`"
+    );
     let with_data = bare().agents(1).data("table", table()).expect("legal");
     assert!(matches!(
         with_data.run(),

@@ -11,6 +11,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 /// The roles as templates name them.
 const ROLES: [(&str, Role); 22] = [
     ("declaration", Role::Declaration),
+    ("sampling", Role::Sampling),
     ("phase", Role::Phase),
     ("binding", Role::Binding),
     ("conditional", Role::Conditional),

@@ -127,7 +127,7 @@ fn expected(token: Token, text: &str, next: Option<Token>) -> &'static [&'static
         Token::Float => &["number.float"],
         Token::True | Token::False => &["boolean"],
         Token::Agents | Token::Steps | Token::World => &["keyword", "variable.builtin"],
-        Token::Step if called => &["function.builtin"],
+        Token::Step | Token::Var if called => &["function.builtin"],
         Token::Bitcast => &["function.builtin"],
         Token::Fn => &["keyword.function"],
         Token::Struct | Token::Enum => &["keyword.type"],

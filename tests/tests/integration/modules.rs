@@ -70,6 +70,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "statistics",
             "variation",
             "bind",
+            "series",
             "results",
             "cpu",
             "run",

@@ -126,7 +126,7 @@ impl Checker<'_> {
             Fold::ArgMin | Fold::ArgMax => ("numbers", scalar.map(|_| Type::I32)),
         };
         result.ok_or_else(|| {
-            let (found, span) = (self.show(element), self.expr_span(id));
+            let (found, span) = (self.show(self.ty(id)), self.expr_span(id));
             self.report(catalog::types::bad_argument(
                 callee, "values", needed, &found, span,
             ))

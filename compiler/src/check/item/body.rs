@@ -158,18 +158,42 @@ impl Checker<'_> {
             Some((Global::State(id), _)) => self.model.states.get(id.0 as usize),
             _ => None,
         };
-        let fold = format!("mean(for other in world: other.{text})");
+        // Of agents, an observation takes the value as it is.
+        let fold = match word {
+            "world observe" => format!("mean({text})"),
+            _ => format!("mean(for other in world: other.{text})"),
+        };
+        let value = self.own_value(owner, text).unwrap_or("…");
         let (what, value) = match (owner, state.map(|state| state.owner)) {
             (Owner::World, Some(Owner::Agent)) => {
                 ("a state of the agents, not of the world", &*fold)
             }
             (_, Some(_)) => return Ok(()),
-            (Owner::World, None) => ("no state of the world has this name", "…"),
-            (Owner::Agent, None) => ("no state has this name", "…"),
+            (Owner::World, None) => ("no state of the world has this name", value),
+            (Owner::Agent, None) => ("no state has this name", value),
         };
         Err(self.report(catalog::model::output_without_state(
             word, text, what, value, name.span,
         )))
+    }
+
+    /// The name itself, if it means a value of that owner that is no state.
+    fn own_value<'n>(&self, owner: Owner, name: &'n str) -> Option<&'n str> {
+        let (global, _) = self.globals.get(name)?;
+        let readable = match global {
+            Global::Const(_) | Global::Param(_) => true,
+            Global::Input(id) => {
+                let input = self.model.inputs.get(id.0 as usize)?;
+                owner == Owner::Agent || input.owner == Owner::World
+            }
+            Global::Data(_)
+            | Global::State(_)
+            | Global::Function(_)
+            | Global::Struct(_)
+            | Global::Enum(_)
+            | Global::Broken(_) => false,
+        };
+        readable.then_some(name)
     }
 
     pub(in crate::check) fn check_outputs(&mut self) {

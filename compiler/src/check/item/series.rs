@@ -2,9 +2,12 @@
 
 use super::body::{named, owner};
 use crate::{
-    builtin::Fold,
-    check::{Checked, Checker, Global, Place},
-    diagnostic::catalog,
+    builtin::{
+        BuiltinId, Fold,
+        sampled::{FOLDS_OF_AGENTS, FoldOfAgents},
+    },
+    check::{Checked, Checker, Global, Place, ty::value_type},
+    diagnostic::{Reported, catalog},
     hir::{Constant, ExprId, ExprKind, Series, Type},
     ir::{self, Owner},
     manifest::{MOST_STEPS, SeriesFold, SeriesOf},
@@ -158,10 +161,7 @@ impl Checker<'_> {
         };
         let Some(written) = value else {
             return match owner {
-                Owner::Agent => {
-                    let report = catalog::world::observe_without_fold(&name.text, name.span);
-                    Err(self.report(report))
-                }
+                Owner::Agent => Err(self.without_fold(name, &named(name))),
                 Owner::World => {
                     self.state_of_output(owner, "world observe", name)?;
                     self.kept(owner, of, name, ty, None)
@@ -174,17 +174,72 @@ impl Checker<'_> {
         {
             return self.combined(of, combined, callee, args, ty, written.span);
         }
+        if let ast::ExprKind::Call { callee, .. } | ast::ExprKind::Fold { callee, .. } =
+            &written.kind
+            && !self.is_function(callee)
+        {
+            return Err(self.unknown_fold(callee));
+        }
         match (owner, &written.kind) {
             (Owner::World, _) => self.kept(owner, of, name, ty, value),
             (Owner::Agent, ast::ExprKind::Fold { callee, .. }) => {
                 let report = catalog::world::observe_of_comprehension(&callee.text, written.span);
                 Err(self.report(report))
             }
-            (Owner::Agent, _) => {
-                let report = catalog::world::observe_without_fold(&name.text, written.span);
-                Err(self.report(report))
-            }
+            (Owner::Agent, _) => Err(self.without_fold(name, written)),
         }
+    }
+
+    /// `observe x = x`, `observe x = 2.0 * mean(x)`
+    fn without_fold(&mut self, name: &ast::Name, written: &ast::Expr) -> Reported {
+        let value = match &written.kind {
+            ast::ExprKind::Name(text) if self.globals.contains_key(text.as_str()) => text,
+            _ => "…",
+        };
+        let inner = inner_fold(written);
+        let report = catalog::world::observe_without_fold(&name.text, value, inner, written.span);
+        self.report(report)
+    }
+
+    /// Does a call of this name mean something outside `observe`? A fold of agents does not.
+    fn is_function(&self, callee: &ast::Name) -> bool {
+        let name = callee.text.as_str();
+        BuiltinId::find(name).is_some()
+            || self.globals.contains_key(name)
+            || value_type(name).is_some()
+            || name == "world"
+    }
+
+    fn unknown_fold(&mut self, callee: &ast::Name) -> Reported {
+        let name = callee.text.as_str();
+        // What others call them.
+        let foreign = [
+            ("average", "mean"),
+            ("avg", "mean"),
+            ("total", "sum"),
+            ("minimum", "min"),
+            ("maximum", "max"),
+            ("variance", "var"),
+            ("std", "sd"),
+            ("stdev", "sd"),
+            ("stddev", "sd"),
+            ("quantile", "quantiles"),
+            ("percentile", "quantiles"),
+            ("percentiles", "quantiles"),
+            ("hist", "histogram"),
+        ];
+        let known = foreign.iter().find(|(word, _)| *word == name);
+        let words = FOLDS_OF_AGENTS.iter().map(|fold| fold.name);
+        let words = words.chain(foreign.iter().map(|(word, _)| *word));
+        let near = match known {
+            Some((word, _)) => Some(*word),
+            None => self.suggestions.nearest(name, words),
+        };
+        let meant = near.map(|near| {
+            let of = foreign.iter().find(|(word, _)| *word == near);
+            of.map_or(near, |(_, fold)| *fold)
+        });
+        self.report(catalog::world::unknown_fold(name, meant, callee.span))
     }
 
     /// In `world observe`: is it a fold of what each agent has, and no fold of an array of the world, nor the
@@ -238,7 +293,10 @@ impl Checker<'_> {
             Combined::Fold(..) | Combined::Moment(_) => {
                 ("one value of each agent", args.len() == 1)
             }
-            Combined::Quantiles => ("a value of each agent and fractions", args.len() >= 2),
+            Combined::Quantiles => (
+                "a value of each agent and one or more fractions",
+                args.len() >= 2,
+            ),
             Combined::Histogram => (
                 "a value of each agent, two ends and a number of bins",
                 args.len() == 4,
@@ -272,8 +330,26 @@ impl Checker<'_> {
             let value = checker.concrete(value);
             checker.sound(value)
         })?;
+        let (result, fold) = self.combination(combined, callee, args, value)?;
+        self.agrees(callee, written, &result)?;
+        Ok(Sampled {
+            ty: result,
+            of,
+            value,
+            fold: Some(fold),
+        })
+    }
+
+    /// The type of a fold of agents, and the fold with its constants.
+    fn combination(
+        &mut self,
+        combined: Combined,
+        callee: &ast::Name,
+        args: &[ast::Expr],
+        value: ExprId,
+    ) -> Checked<(Type, SeriesFold)> {
         let element = self.ty(value).clone();
-        let (result, fold) = match combined {
+        Ok(match combined {
             Combined::Fold(fold, series) => {
                 (self.fold_type(fold, &element, &callee.text, value)?, series)
             }
@@ -297,26 +373,24 @@ impl Checker<'_> {
                 let ty = Type::Array(Rc::new(Type::Value(ir::Type::I32)), bins);
                 (ty, histogram)
             }
-        };
-        if let Some((place, want)) = written
-            && want != result
-        {
-            let (want, found) = (self.show(&want), self.show(&result));
-            let cause = Some((place, "because of this type".into()));
-            return Err(self.report(catalog::types::mismatched_types(
-                &format!("`{}`", callee.text),
-                &want,
-                &found,
-                span,
-                cause,
-            )));
-        }
-        Ok(Sampled {
-            ty: result,
-            of,
-            value,
-            fold: Some(fold),
         })
+    }
+
+    /// Is the written type what the fold gives?
+    fn agrees(
+        &mut self,
+        callee: &ast::Name,
+        written: Option<(Span, Type)>,
+        result: &Type,
+    ) -> Checked<()> {
+        match written {
+            Some((place, want)) if want != *result => {
+                let (want, found) = (self.show(&want), self.show(result));
+                let report = catalog::world::type_of_fold(&callee.text, &found, &want, place);
+                Err(self.report(report))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// A scalar that counts as an `f32`.
@@ -334,29 +408,31 @@ impl Checker<'_> {
     fn fractions(&mut self, args: &[ast::Expr]) -> Checked<Vec<f32>> {
         let mut fractions = Vec::new();
         for arg in args {
-            let fraction = self.constant_float(arg)?;
+            let fraction = self.constant_float(arg, "a fraction of `quantiles`")? as f32;
             if !(0.0..=1.0).contains(&fraction) {
                 return Err(self.report(catalog::world::bad_quantile(fraction, arg.span)));
             }
-            fractions.push(fraction as f32);
+            fractions.push(fraction);
         }
         Ok(fractions)
     }
 
     fn bins(&mut self, args: &[ast::Expr]) -> Checked<SeriesFold> {
         let [low, high] = [
-            self.constant_float(&args[0])? as f32,
-            self.constant_float(&args[1])? as f32,
+            self.constant_float(&args[0], "the low end")? as f32,
+            self.constant_float(&args[1], "the high end")? as f32,
         ];
         let ends = args[0].span.to(args[1].span);
         if !(low.is_finite() && high.is_finite() && low < high) {
-            let what = format!("from {low} to {high}");
-            return Err(self.report(catalog::world::bad_bins(&what, ends)));
+            let what = format!("bins from {low} to {high}");
+            let must = "the high end must be above the low one";
+            return Err(self.report(catalog::world::bad_bins(&what, must, ends)));
         }
         let bins = self.scoped(|checker| checker.constant_int(&args[2], "the number of bins"))?;
         if !(1..=MOST_BINS).contains(&bins) {
             let what = format!("{bins} bins");
-            return Err(self.report(catalog::world::bad_bins(&what, args[2].span)));
+            let must = "must be 1 to 65,536";
+            return Err(self.report(catalog::world::bad_bins(&what, must, args[2].span)));
         }
         Ok(SeriesFold::Histogram {
             low,
@@ -365,9 +441,9 @@ impl Checker<'_> {
         })
     }
 
-    fn constant_float(&mut self, value: &ast::Expr) -> Checked<f64> {
+    fn constant_float(&mut self, value: &ast::Expr, what: &str) -> Checked<f64> {
         let id = self.at_place(Place::Constant, |checker| {
-            checker.expr_of(value, &Type::F32, "this argument")
+            checker.expr_of(value, &Type::F32, what)
         });
         let id = self.sound(id)?;
         let known = match &self.model[id].kind {
@@ -375,5 +451,30 @@ impl Checker<'_> {
             _ => None,
         };
         known.ok_or_else(|| self.not_constant(value.span))
+    }
+}
+
+/// The fold of agents that an expression is made of: `mean`, in `2.0 * mean(x)`.
+fn inner_fold(expr: &ast::Expr) -> Option<&'static str> {
+    match &expr.kind {
+        ast::ExprKind::Paren(inner) | ast::ExprKind::Unary(_, inner) => inner_fold(inner),
+        ast::ExprKind::Binary(_, left, right) => inner_fold(left).or_else(|| inner_fold(right)),
+        ast::ExprKind::Call { callee, args } => match (FoldOfAgents::of(&callee.text), &args[..]) {
+            (Some(fold), [_]) => Some(fold.name),
+            _ => args.iter().find_map(inner_fold),
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fold_of_agents_has_its_row() {
+        for fold in FOLDS_OF_AGENTS {
+            assert!(Combined::of(fold.name).is_some(), "{}", fold.name);
+        }
     }
 }

@@ -128,11 +128,18 @@ catalog! {
     /// A random draw where none can be made.
     ///
     /// Draws are numbered within an agent's step. They are legal in initial values of states, in `init`,
-    /// `step`, `finish` and in functions called from there; not in constants, outputs and `integrate`.
+    /// `step`, `finish` and in functions called from there; not in constants, outputs, what is recorded or
+    /// observed, and `integrate`.
     E0417 draw_not_allowed(name: &str, place: &str, span: Span) {
+        let help = match place {
+            "what is recorded or observed" | "`world observe`" => {
+                "draw in `step`, into a state, and sample that"
+            }
+            _ => "draw before it and give the number a name: `let z = normal()`",
+        };
         Diagnostic::new(format!("`{name}` draws a random number, which {place} cannot"))
             .at(span, "draws here")
-            .help("draw before it and give the number a name: `let z = normal()`")
+            .help(help)
     }
 
     /// A random draw in the condition of an `assert`.

@@ -26,7 +26,8 @@ catalog! {
     /// A population or a number of steps that cannot be.
     ///
     /// There are 1 to 2,147,483,647 agents, since a model counts them in an `i32`, and 0 to 1,073,741,823
-    /// steps, since a kernel counts them in 30 bits.
+    /// steps, since a kernel counts them in 30 bits. `every` says how many steps lie between two samples of
+    /// what is recorded or observed: at least one.
     E0604 bad_count(word: &str, value: &str, legal: RangeInclusive<u32>, span: Span) {
         Diagnostic::new(format!("`{word}` cannot be {value}"))
             .at(span, format!("must be {} to {}", legal.start(), legal.end()))

@@ -79,7 +79,9 @@ catalog! {
 
     /// A declaration with the name of a builtin function or type.
     ///
-    /// Calls of builtins must mean the same in every model, so their names cannot be declared again.
+    /// Calls of builtins must mean the same in every model, so their names cannot be declared again. The
+    /// folds of `observe` are among them, such as `sd` and `histogram`; variables may have the names of
+    /// functions.
     E0208 builtin_name(name: &str, span: Span) {
         Diagnostic::new(format!("`{name}` is built in"))
             .at(span, "cannot be declared again")

@@ -72,7 +72,7 @@ catalog! {
         let report = Diagnostic::new(format!("`{function}` takes {needed} as `{param}`, but this is \
             `{found}`"))
             .at(span, format!("this is `{found}`"));
-        if needed == "`f32`" && matches!(found, "i32" | "u32") {
+        if needed.starts_with("`f32`") && matches!(found, "i32" | "u32") {
             return report.help("convert it: `f32(…)`").wrap("f32", span);
         }
         report

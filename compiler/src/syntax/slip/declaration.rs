@@ -2,6 +2,7 @@
 
 use super::Scene;
 use crate::{
+    builtin::sampled::FoldOfAgents,
     diagnostic::{Diagnostic, catalog::syntax as say},
     syntax::{
         parse::{DECLARATIONS, STATEMENT, stmt::ASSIGNMENTS},
@@ -11,9 +12,10 @@ use crate::{
 
 pub(super) fn slip(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.expected.covers(DECLARATIONS) {
-        return Some(top_level(scene));
+        return Some(behind_series(scene).unwrap_or_else(|| top_level(scene)));
     }
-    count(scene)
+    counted_steps(scene)
+        .or_else(|| count(scene))
         .or_else(|| missing_type(scene))
         .or_else(|| type_arguments(scene))
         .or_else(|| array_type(scene))
@@ -50,6 +52,75 @@ fn top_level(scene: &Scene<'_>) -> Diagnostic {
     say::not_a_declaration(text, meant, place)
 }
 
+/// `record x each 10`, `record x, 10`, `record x, y`, `observe mean(x)`, `observe m = mean x`
+fn behind_series(scene: &Scene<'_>) -> Option<Diagnostic> {
+    if scene.first(0) {
+        return None;
+    }
+    let (word, at) = series(scene)?;
+    let number = |offset| {
+        scene.is(offset, &[Token::Int, Token::LeftParen]) || {
+            let next = scene.is(offset, &[Token::Ident]);
+            next && !scene.first(offset)
+        }
+    };
+    let before = scene.text(-1);
+    let callable = scene.is(-1, &[Token::Ident]) && FoldOfAgents::of(before).is_some();
+    let (help, every) = match scene.token(0)? {
+        Token::LeftParen if at == -2 => {
+            (format!("give it a name: `{word} m = {before}(…)`"), false)
+        }
+        Token::Int if before == "every" => (
+            format!("name what is sampled: `{word} x every {}`", scene.text(0)),
+            false,
+        ),
+        Token::Ident if callable => (
+            format!("write the call: `{before}({})`", scene.text(0)),
+            false,
+        ),
+        Token::Comma if scene.is(1, &[Token::Ident]) => {
+            (format!("write one `{word}` for each value"), false)
+        }
+        Token::Comma if number(1) => (format!("write `every {}`", scene.text(1)), false),
+        Token::Ident if number(1) => (format!("write `every {}`", scene.text(1)), true),
+        _ => (
+            "write `every` and the steps between two samples, or nothing".to_owned(),
+            false,
+        ),
+    };
+    Some(say::after_series(
+        word,
+        scene.text(0),
+        &help,
+        every,
+        scene.place(0),
+    ))
+}
+
+/// `record x every 3 steps`
+fn counted_steps(scene: &Scene<'_>) -> Option<Diagnostic> {
+    if !scene.is(-1, &[Token::Steps, Token::Step]) || scene.first(-1) {
+        return None;
+    }
+    let (word, at) = series(scene)?;
+    let every = (at..0).any(|offset| scene.text(offset) == "every");
+    let help = "`every 3` counts steps already: leave this out";
+    every.then(|| say::after_series(word, scene.text(-1), help, false, scene.place(-1)))
+}
+
+/// The `record` or `observe` before the fault, and its offset.
+fn series(scene: &Scene<'_>) -> Option<(&'static str, isize)> {
+    let words = [Token::Record, Token::Observe];
+    let barriers = [Token::LeftBrace, Token::RightBrace, Token::Semicolon];
+    let at = scene.back_to(&words, &barriers)?;
+    let word = if scene.is(at, &[Token::Record]) {
+        "record"
+    } else {
+        "observe"
+    };
+    Some((word, at))
+}
+
 /// The declaring word at most two letters away.
 fn nearest(text: &str) -> Option<&'static str> {
     if text.len() > 12 {
@@ -57,7 +128,7 @@ fn nearest(text: &str) -> Option<&'static str> {
     }
     let words = [
         "agents", "steps", "const", "param", "data", "input", "state", "output", "fn", "struct",
-        "enum", "init", "step", "finish", "world",
+        "enum", "init", "step", "finish", "world", "record", "observe",
     ];
     let close = |word: &&str| word.len() > 2 && distance(text, word) <= word.len().min(6) / 3;
     words

@@ -11,8 +11,10 @@
 (input_declaration "world" @keyword)
 (state_declaration "world" @keyword)
 (output_declaration "world" @keyword)
+(observe_declaration "world" @keyword)
 (step_declaration ["world" "step"] @keyword)
-["init" "finish" "const" "param" "data" "input" "state" "output"] @keyword
+["init" "finish" "const" "param" "data" "input" "state" "output" "record" "observe" "every"]
+@keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.storage.type
 ["let" "var" "integrate" "limit" "assert"] @keyword
@@ -42,6 +44,8 @@
 (input_declaration name: (name) @variable)
 (state_declaration name: (name) @variable)
 (output_declaration name: (name) @variable)
+(record_declaration name: (name) @variable)
+(observe_declaration name: (name) @variable)
 (let_statement name: (name) @variable)
 (var_statement name: (name) @variable)
 (step_declaration index: (name) @variable)
@@ -59,11 +63,11 @@
     "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
     "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
     "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
-    "firstTrailingBit" "floor" "fma" "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length"
-    "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize" "poisson"
-    "pow" "product" "radians" "randint" "random" "reflect" "refract" "relu" "reverseBits" "round"
-    "saturate" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum"
-    "tan" "tanh" "trunc" "uniform" "unit"))
+    "firstTrailingBit" "floor" "fma" "fract" "histogram" "insertBits" "inverseSqrt" "ldexp" "len"
+    "length" "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize"
+    "poisson" "pow" "product" "quantiles" "radians" "randint" "random" "reflect" "refract" "relu"
+    "reverseBits" "round" "saturate" "sd" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep"
+    "softplus" "sqrt" "step" "sum" "tan" "tanh" "trunc" "uniform" "unit" "var"))
 (call_expression function: (name) @type.builtin
   (#any-of? @type.builtin "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
 (call_expression function: (name) @constructor
@@ -75,11 +79,11 @@
     "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
     "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
     "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
-    "firstTrailingBit" "floor" "fma" "fract" "insertBits" "inverseSqrt" "ldexp" "len" "length"
-    "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize" "poisson"
-    "pow" "product" "radians" "randint" "random" "reflect" "refract" "relu" "reverseBits" "round"
-    "saturate" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "sum"
-    "tan" "tanh" "trunc" "uniform" "unit"))
+    "firstTrailingBit" "floor" "fma" "fract" "histogram" "insertBits" "inverseSqrt" "ldexp" "len"
+    "length" "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize"
+    "poisson" "pow" "product" "quantiles" "radians" "randint" "random" "reflect" "refract" "relu"
+    "reverseBits" "round" "saturate" "sd" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep"
+    "softplus" "sqrt" "step" "sum" "tan" "tanh" "trunc" "uniform" "unit" "var"))
 (bitcast_expression "bitcast" @function.builtin)
 (integrate_statement method: (name) @function.builtin)
 
@@ -103,6 +107,8 @@
 (input_declaration ["=" "~"] @operator)
 (state_declaration "=" @operator)
 (output_declaration "=" @operator)
+(record_declaration "=" @operator)
+(observe_declaration "=" @operator)
 (let_statement "=" @operator)
 (var_statement "=" @operator)
 (equation ["'" "="] @operator)

@@ -4,6 +4,8 @@
 (input_declaration "input" @context name: (name) @name) @item
 (state_declaration "state" @context name: (name) @name) @item
 (output_declaration "output" @context name: (name) @name) @item
+(record_declaration "record" @context name: (name) @name) @item
+(observe_declaration "observe" @context name: (name) @name) @item
 (function_declaration "fn" @context name: (name) @name) @item
 (struct_declaration "struct" @context name: (name) @name) @item
 (enum_declaration "enum" @context name: (name) @name) @item

@@ -23,8 +23,10 @@ pub(super) enum Expects {
     WorldItem,
     Statement,
     Value,
-    /// The name of a state, after `output`.
+    /// The name of a state, after `output`, `record` or `world observe`.
     State,
+    /// `every`, behind the name or the value of what is sampled.
+    Every,
 }
 
 /// A place: what belongs there, and in which declaration it lies.
@@ -37,6 +39,12 @@ pub(super) struct Place {
     of_world: bool,
     /// Behind the `~` of an input.
     drawn: bool,
+    /// Just behind the `=` of a declaration.
+    begins_value: bool,
+    /// Behind the `=` of what is sampled.
+    in_value: bool,
+    /// Behind the `every` of what is sampled.
+    counts: bool,
     in_loop: bool,
     in_integrate: bool,
 }
@@ -68,6 +76,12 @@ pub(super) const ITEMS: &[(&str, &str)] = &[
     ("world state", "world state ${1:name} = ${2:0.0}"),
     ("world output", "world output ${1:name} = ${2:0.0}"),
     ("world step", "world step {\n    $0\n}"),
+    ("record", "record ${1:name} every ${2:10}"),
+    ("observe", "observe ${1:name} = ${2:mean}(${3:value})"),
+    (
+        "world observe",
+        "world observe ${1:name} = ${2:mean}(${3:value})",
+    ),
 ];
 
 /// The statements, as snippets.
@@ -76,6 +90,7 @@ pub(super) const STATEMENTS: &[(&str, &str)] = &[
     ("var", "var ${1:name} = $0"),
     ("if", "if ${1:condition} {\n    $0\n}"),
     ("for", "for ${1:i} in 0..${2:n} {\n    $0\n}"),
+    ("for in world", "for ${1:other} in world {\n    $0\n}"),
     ("while", "while ${1:condition} limit ${2:100} {\n    $0\n}"),
     ("match", "match ${1:value} {\n    $0\n}"),
     ("integrate", "integrate ${1:rk4}(${2:DT}) {\n    $0\n}"),
@@ -97,10 +112,23 @@ impl Place {
             item: None,
             of_world: false,
             drawn: false,
+            begins_value: false,
+            in_value: false,
+            counts: false,
             in_loop: false,
             in_integrate: false,
         };
         let depth = place.walk(document, before);
+        place.begins_value = matches!(before.last(), Some((Token::Assign, _)));
+        if place.samples() {
+            let sampled =
+                |(token, _): &&(Token, Span)| !matches!(token, Token::Record | Token::Observe);
+            let parts = before.iter().rev().take_while(sampled);
+            place.in_value = parts.clone().any(|(token, _)| *token == Token::Assign);
+            // The name may be `every`, too.
+            let named = parts.clone().count().saturating_sub(1);
+            place.counts = (parts.take(named)).any(|(_, span)| document.slice(*span) == "every");
+        }
         place.expects = place.expected(document, before, word, depth);
         place
     }
@@ -161,7 +189,9 @@ impl Place {
         let fresh = first_on_line(document, word);
         match last {
             Token::Dot => Expects::Member,
-            Token::Output => Expects::State,
+            Token::Output | Token::Record => Expects::State,
+            Token::Observe if self.of_world => Expects::State,
+            Token::Observe => Expects::Nothing,
             Token::World if depth == 0 && self.item == Some(Token::World) => Expects::WorldItem,
             Token::Let | Token::Var | Token::For | Token::Fn | Token::Struct | Token::Enum => {
                 Expects::Nothing
@@ -176,6 +206,12 @@ impl Place {
             Token::RightBrace | Token::Semicolon if depth > 0 => Expects::Statement,
             Token::RightBrace if fresh => Expects::Item,
             _ if self.declares_parts(before, depth) => Expects::Nothing,
+            token if self.samples() && !self.counts && !fresh && ends_value(*token) => {
+                match in_brackets(before) {
+                    true => Expects::Value,
+                    false => Expects::Every,
+                }
+            }
             token if fresh && ends_value(*token) => {
                 if depth == 0 {
                     Expects::Item
@@ -185,6 +221,26 @@ impl Place {
             }
             _ => Expects::Value,
         }
+    }
+
+    /// In `record` or `observe`.
+    pub(super) fn samples(&self) -> bool {
+        matches!(self.item, Some(Token::Record | Token::Observe))
+    }
+
+    /// Is this the value of an `observe` from its beginning, where a fold of agents belongs?
+    pub(super) fn wants_fold(&self) -> bool {
+        self.begins_value && self.item == Some(Token::Observe)
+    }
+
+    /// Does `world` stand before the declaration?
+    pub(super) fn of_world(&self) -> bool {
+        self.of_world
+    }
+
+    /// May names be read that only agents have? In a fold of agents, `world observe` reads them, too.
+    fn in_fold(&self) -> bool {
+        self.item == Some(Token::Observe) && self.in_value && !self.begins_value
     }
 
     /// In a declaration that holds statements.
@@ -219,7 +275,7 @@ impl Place {
                     | Token::World
                     | Token::Data
             )
-        );
+        ) || self.counts;
         match kind {
             Kind::Output | Kind::Record | Kind::Observation | Kind::Field => false,
             Kind::Const | Kind::Variant | Kind::Enum | Kind::Struct => true,
@@ -235,17 +291,19 @@ impl Place {
     /// May what is of a world or of an agent be read here, if its kind may?
     pub(super) fn sees(&self, found: &Declaration) -> bool {
         let owned = matches!(found.kind, Kind::State | Kind::Input);
-        !owned || !self.of_world || found.of_world
+        !owned || !self.of_world || found.of_world || self.in_fold()
     }
 
     /// Has this number of the launch a meaning here?
     pub(super) fn has_launch(&self, name: &str) -> bool {
-        !self.of_world || !matches!(name, "agent" | "member")
+        !self.of_world || self.in_fold() || !matches!(name, "agent" | "member")
     }
 
     /// May the agents of the world be read here?
     pub(super) fn reads_agents(&self) -> bool {
-        matches!(self.item, Some(Token::Step | Token::Finish | Token::Output)) && !self.in_integrate
+        let code = matches!(self.item, Some(Token::Step | Token::Finish | Token::Output));
+        let observed = self.item == Some(Token::Observe) && self.of_world;
+        (code || observed && !self.counts) && !self.in_integrate
     }
 
     /// May random numbers be drawn here?
@@ -261,6 +319,7 @@ impl Place {
     /// May this statement stand here?
     pub(super) fn allows(&self, word: &str) -> bool {
         match word {
+            "for in world" => self.reads_agents(),
             "return" => self.item == Some(Token::Fn),
             "stop" => self.item == Some(Token::Step) && !self.in_integrate && !self.of_world,
             "integrate" => self.item != Some(Token::Fn) && !self.in_integrate && !self.of_world,
@@ -304,10 +363,27 @@ fn wants_type(before: &[(Token, Span)]) -> bool {
                 | Token::Input
                 | Token::State
                 | Token::Output
+                | Token::Record
+                | Token::Observe
                 | Token::LeftParen
                 | Token::LeftBrace
                 | Token::Comma
         ),
         _ => false,
     }
+}
+
+/// Is a round or square bracket open at the end?
+fn in_brackets(before: &[(Token, Span)]) -> bool {
+    let mut open = 0;
+    for (token, _) in before.iter().rev() {
+        match token {
+            Token::RightParen | Token::RightBracket => open += 1,
+            Token::LeftParen | Token::LeftBracket if open == 0 => return true,
+            Token::LeftParen | Token::LeftBracket => open -= 1,
+            Token::Record | Token::Observe => return false,
+            _ => {}
+        }
+    }
+    false
 }

@@ -9,17 +9,10 @@ use crate::{
 catalog! {
     /// A declaration that this version of the language does not have.
     ///
-    /// `world`, `observe`, `record`, `other` and `every` are kept for agents that see each other and for
-    /// values recorded while a model runs.
-    ///
-    /// ```text
-    /// observe infected = mean(health)
-    /// ```
-    ///
-    /// Use an `output` for a value after the last step; choose another word for a name.
+    /// `near` is kept for neighbourhoods, `spawn` and `die` for populations that change. They cannot be
+    /// names.
     E0108 reserved_word(word: &str, span: Span) {
         let help = match word {
-            "observe" | "record" => "for a value after the last step write `output x = …`",
             "near" => "filter what `for other in world` visits; as a name, choose another",
             "spawn" | "die" => {
                 "let a state say which agents count, and filter by it; as a name, choose another"
@@ -47,8 +40,8 @@ catalog! {
 
     /// Something at the top level that is no declaration.
     ///
-    /// A file is a row of declarations: `agents steps const param data input state output fn struct enum`,
-    /// and the blocks `init`, `step` and `finish`.
+    /// A file is a row of declarations: `agents steps world const param data input state output record
+    /// observe fn struct enum`, and the blocks `init`, `step` and `finish`.
     ///
     /// ```text
     /// def double(x: f32) -> f32 { return 2.0 * x }
@@ -65,7 +58,7 @@ catalog! {
                 .replace(span, meant),
             None => diagnostic.help(
                 "a file is a row of `agents`, `steps`, `world`, `const`, `param`, `data`, `input`, `state`, \
-                 `output`, `fn`, `struct`, `enum`, `init`, `step` and `finish`",
+                 `output`, `record`, `observe`, `fn`, `struct`, `enum`, `init`, `step` and `finish`",
             ),
         }
     }
@@ -252,5 +245,24 @@ catalog! {
             .at(span, "a name belongs here")
             .help(format!("choose another name, such as `{word}_`"))
             .replace(span, format!("{word}_"))
+    }
+
+    /// Something behind `record` or `observe` that says nothing there.
+    ///
+    /// ```text
+    /// record price each 10
+    /// ```
+    ///
+    /// Behind the name, its type and its value stands `every`, with the steps between two samples: `record
+    /// price every 10`. Each value has a declaration of its own.
+    E0148 after_series(word: &str, found: &str, help: &str, every: bool, span: Span) {
+        let found = short(found);
+        let report = Diagnostic::new(format!("expected `every` or the next declaration, found {found}"))
+            .at(span, format!("behind a `{word}` stands `every`, or nothing"))
+            .help(help);
+        match every {
+            true => report.replace(span, "every"),
+            false => report,
+        }
     }
 }
