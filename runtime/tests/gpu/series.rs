@@ -38,6 +38,15 @@ output x
 output path
 ";
 
+/// Few values, whose samples are kept before they are combined; with and without agents that stop.
+fn few(stop: &str) -> String {
+    format!(
+        "agents 700\nsteps 90\nstate x = agent % 7\nstate y = 0.5\nstep t {{\n    x = (x * 3 + randint(0, 9) + t) \
+         % 101\n    y = 0.25 * f32(x % 8)\n    {stop}\n}}\nobserve total = sum(x)\nobserve low = min(y) every 3\n\
+         observe many = count(x > 50) every 40\nrecord x every 5\noutput x\n"
+    )
+}
+
 /// The same in worlds, which have series of their own.
 const WORLDS: &str = "
 steps 19
@@ -134,6 +143,14 @@ fn agents_alone_are_sampled() {
     for agents in [1, 127, 128, 129, 700] {
         check(ALONE, agents, None);
     }
+}
+
+#[test]
+fn few_values_are_kept_before_they_are_combined() {
+    for agents in [1, 127, 129, 700] {
+        check(&few(""), agents, None);
+    }
+    check(&few("if x == 77 && t > 50 { stop }"), 300, None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sim_compiler::words::{Role, words};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// The roles as templates name them.
-const ROLES: [(&str, Role); 22] = [
+const ROLES: [(&str, Role); 23] = [
     ("declaration", Role::Declaration),
     ("sampling", Role::Sampling),
     ("phase", Role::Phase),

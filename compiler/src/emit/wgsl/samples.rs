@@ -23,7 +23,7 @@ impl Writer<'_> {
         self.open("if (run.first_step == 0) {");
         for number in 0..self.program.samples.len() {
             self.open("{");
-            self.sample(number, "0u");
+            self.sample(number, "0u", true);
             self.close("}");
         }
         self.close("}");
@@ -43,8 +43,57 @@ impl Writer<'_> {
                 ),
             };
             self.open(&head);
-            self.sample(number, &at);
+            self.sample(number, &at, true);
             self.close("}");
+        }
+    }
+
+    /// Where the loop over steps is to be left next, since a sample is to be taken or kept ones are to be
+    /// combined; none if that is never. In a loop over steps without branches, drivers overlap steps.
+    pub(super) fn segment_end(&self, t: &str) -> Option<String> {
+        let ends = (0..self.program.samples.len()).filter_map(|number| {
+            match (self.program.samples[number].every, self.kept(number)) {
+                (1, None | Some(1)) => None,
+                (1, Some(kept)) => Some(format!("({t} + 1) / {kept} * {kept} + {}", kept - 1)),
+                (every, _) => Some(format!("({t} / {every} + 1) * {every}")),
+            }
+        });
+        ends.fold(None, |end, own| {
+            let end = end.unwrap_or_else(|| "run.end_step".to_owned());
+            Some(format!("min({end}, {own})"))
+        })
+    }
+
+    /// Writes what is sampled after each step, in the loop over steps.
+    pub(super) fn step_samples(&mut self) {
+        let done = format!("(u32({}) + 1u)", self.own.step);
+        for number in 0..self.program.samples.len() {
+            if self.program.samples[number].every == 1 {
+                let combines = self.kept(number) == Some(1);
+                self.open("{");
+                self.sample(number, &done, combines);
+                self.close("}");
+            }
+        }
+    }
+
+    /// Writes what is sampled, or combined, where the loop over steps was left: `t` is the next step.
+    pub(super) fn segment_samples(&mut self, t: &str) {
+        for number in 0..self.program.samples.len() {
+            match (self.program.samples[number].every, self.kept(number)) {
+                (1, None | Some(1)) => {}
+                (1, Some(kept)) => {
+                    let last = kept - 1;
+                    self.open(&format!("if (u32({t}) % {kept}u == {last}u) {{"));
+                    self.combine_kept(number, &format!("u32({t})"));
+                    self.close("}");
+                }
+                (every, _) => {
+                    self.open(&format!("if (u32({t}) % {every}u == 0u) {{"));
+                    self.sample(number, &format!("u32({t}) / {every}u"), true);
+                    self.close("}");
+                }
+            }
         }
     }
 
@@ -70,8 +119,9 @@ impl Writer<'_> {
             .filter(|_| combines)
     }
 
-    /// Writes a sample: its code, and the stores. `at` is its number.
-    fn sample(&mut self, number: usize, at: &str) {
+    /// Writes a sample: its code, and the stores. `at` is its number. Samples that are kept are combined here
+    /// if the caller asks for it.
+    fn sample(&mut self, number: usize, at: &str, combines: bool) {
         let program = self.program;
         let sample = &program.samples[number];
         self.names.enter();
@@ -107,7 +157,9 @@ impl Writer<'_> {
                 for &(var, op) in &sample.combined {
                     self.keep(var, op, kept, &at_name);
                 }
-                if kept > 1 {
+                if !combines {
+                    // The caller does.
+                } else if kept > 1 {
                     let last = kept - 1;
                     self.open(&format!("if ({at_name} % {kept}u == {last}u) {{"));
                     self.combine_kept(number, &at_name);

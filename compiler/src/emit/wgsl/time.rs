@@ -35,19 +35,26 @@ impl<'a> Writer<'a> {
             1 => format!("var {t} = run.first_step"),
             _ => format!("var {t} = run.first_step + {}", self.own.lane),
         };
-        if copies > 1 || asks_every.is_some() || period.is_some() {
+        let segment = self.segment_end(&t);
+        if copies > 1 || asks_every.is_some() || period.is_some() || segment.is_some() {
             self.line(&format!("{first};"));
             first.clear();
         }
-        let mut end = "run.end_step".to_owned();
+        let mut bound = "run.end_step".to_owned();
+        if let Some(segment) = &segment {
+            self.open(&format!("while ({t} < run.end_step) {{"));
+            bound = self.names.declare("segment_end");
+            self.line(&format!("let {bound} = {segment};"));
+        }
+        let mut end = bound.clone();
         if let Some(steps) = period {
-            self.open(&format!("while ({t} < run.end_step{go_on}) {{"));
+            self.open(&format!("while ({t} < {bound}{go_on}) {{"));
             self.open(&format!("if (({t} & {}) == 0) {{", steps - 1));
             self.block(self.periodic());
             self.close("}");
             end = self.names.declare("period_end");
             self.line(&format!(
-                "let {end} = {t} + min(run.end_step - {t}, {steps} - ({t} & {}));",
+                "let {end} = {t} + min({bound} - {t}, {steps} - ({t} & {}));",
                 steps - 1
             ));
         }
@@ -60,10 +67,8 @@ impl<'a> Writer<'a> {
         };
         if let Some(steps) = asks_every {
             let end = self.names.declare("round_end");
-            self.open(&format!("while ({t} < run.end_step{go_on}) {{"));
-            self.line(&format!(
-                "let {end} = {t} + min(run.end_step - {t}, {steps});"
-            ));
+            self.open(&format!("while ({t} < {bound}{go_on}) {{"));
+            self.line(&format!("let {end} = {t} + min({bound} - {t}, {steps});"));
             self.open(&format!("for (; {t} < {end}; {advance}) {{"));
         } else {
             self.open(&format!("for ({first}; {t} < {end}{go_on}; {advance}) {{"));
@@ -72,6 +77,10 @@ impl<'a> Writer<'a> {
         self.step();
         self.close("}");
         if asks_every.is_some() || period.is_some() {
+            self.close("}");
+        }
+        if segment.is_some() {
+            self.segment_samples(&t);
             self.close("}");
         }
         self.take_back();
@@ -292,7 +301,7 @@ impl<'a> Writer<'a> {
         self.load_row();
         let number = format!("u32({})", self.own.step);
         let falls = self.part(1, &number, &self.rest());
-        self.samples();
+        self.step_samples();
         self.end_turn(&next);
         self.names.leave();
         falls
