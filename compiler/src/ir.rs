@@ -167,8 +167,8 @@ pub struct Sample {
     pub records: Vec<VarId>,
     /// Values of each world or unit, likewise.
     pub world_records: Vec<VarId>,
-    /// Those of them that combine values of agents: the body assigns each agent's own, and once it is complete
-    /// they are combined as by [`Expr::AcrossWorld`]. To the others all agents assign the same.
+    /// Those of them that combine values of agents: the body assigns each agent's own, and once it is
+    /// complete they are combined as by [`Expr::AcrossWorld`]. To the others all agents assign the same.
     pub combined: Vec<(VarId, LaneOp)>,
     /// Assigns them.
     pub body: Block,
@@ -447,10 +447,11 @@ pub enum Expr {
         /// What each lane has.
         value: ExprId,
     },
-    /// Only in a phase of a world or a sample: the values that the agents of the world have for a value, combined as a
-    /// tree: neighbours by their place in the world first (0 and 1, 2 and 3, …; a last one without a
-    /// neighbour stays), then the results likewise. All agents get the same bits; neither conditions around
-    /// this expression nor bounds of loops around it may differ from agent to agent of a world.
+    /// Only in a phase of a world or a sample: the values that the agents of the world have for a value,
+    /// combined as a tree: neighbours by their place in the world first (0 and 1, 2 and 3, …; a last one
+    /// without a neighbour stays), then the results likewise. All agents get the same bits; neither
+    /// conditions around this expression nor bounds of loops around it may differ from agent to agent of a
+    /// world.
     AcrossWorld {
         /// How.
         op: LaneOp,

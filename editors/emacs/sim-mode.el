@@ -29,7 +29,8 @@
   '(
     "assert" "bitcast" "break" "continue" "else" "false" "if" "integrate" "let" "match" "return"
     "stop" "true" "var"
-    "for" "in" "while" "const" "param" "data" "input" "state" "output" "fn" "struct" "enum"))
+    "for" "in" "while" "const" "param" "data" "input" "state" "output" "record" "observe" "fn"
+    "struct" "enum"))
 
 (defconst sim--phases '("finish" "init" "step"))
 (defconst sim--booleans '("false" "true"))

@@ -245,8 +245,8 @@ fn hold_series(results: &Results, got: &[sim_runtime::Series], exact: bool) -> R
         let (name, shape) = (&expected.column.name, &got.column.shape);
         if name != got.name() || expected.steps != got.steps || expected.shape != *shape {
             return Err(format!(
-                "series `{name}` has another name, other steps or another shape | {:?} {shape:?}, by the pages \
-                 {:?} {:?}",
+                "series `{name}` has another name, other steps or another shape | {:?} {shape:?}, by the \
+                 pages {:?} {:?}",
                 got.steps, expected.steps, expected.shape
             ));
         }

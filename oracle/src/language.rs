@@ -71,7 +71,8 @@ pub struct Series {
     pub whose: Whose,
     /// Steps before each sample.
     pub steps: Vec<u32>,
-    /// Samples; agents or worlds unless the values are of the whole population; then the dimensions of a value.
+    /// Samples; agents or worlds unless the values are of the whole population; then the dimensions of a
+    /// value.
     pub shape: Vec<usize>,
     /// All values, sample by sample.
     pub column: Column,

@@ -22,8 +22,8 @@
 //! * `clock`, `adapter`, `telemetry`, `error`, `field`: time, and plain data with its descriptions.
 //! * `control`, `array`, `variation`: what a caller asks for. `memory`: host memory and its limits.
 //! * `cpu`: the two machines for the IR, which use nothing of the above.
-//! * `values`, `statistics`, `series`, `results`, `run`: what a run gives, from raw words to typed columns. `compare`:
-//!   whether two runs gave the same.
+//! * `values`, `statistics`, `series`, `results`, `run`: what a run gives, from raw words to typed columns.
+//!   `compare`: whether two runs gave the same.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.

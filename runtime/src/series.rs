@@ -1,5 +1,5 @@
-//! What was sampled as a run went on: from what a kernel stores of each agent, world or unit to the series that
-//! a caller gets.
+//! What was sampled as a run went on: from what a kernel stores of each agent, world or unit to the series
+//! that a caller gets.
 //!
 //! What is observed of the population is combined over worlds or units here, as a tree in their order, and a
 //! mean divided: so it has the same bits whatever the backend, and however the run was split. A fold that
@@ -21,8 +21,8 @@ pub struct Series {
     /// By sample: the number of steps before it, 0 for the first.
     pub steps: Vec<u32>,
     /// The values, with shape `(samples, agents, dimensions…)` of a record, `(samples, worlds, dimensions…)`
-    /// of `world observe` and `(samples, dimensions…)` of `observe`. Vectors have their components as the last
-    /// dimension; quantiles and bins are a dimension.
+    /// of `world observe` and `(samples, dimensions…)` of `observe`. Vectors have their components as the
+    /// last dimension; quantiles and bins are a dimension.
     pub column: Column,
 }
 

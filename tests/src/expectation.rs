@@ -13,8 +13,8 @@
 //!
 //! Any other word is an error: a comment of the model's own is documentation, `//!` or `///`. `within` is a
 //! part of the largest number that is expected of an output. Values of worlds stand like those of agents, and
-//! `run world=2` gives their size. `series` is what was recorded or observed, a sample after another; `steps` are
-//! those before each sample.
+//! `run world=2` gives their size. `series` is what was recorded or observed, a sample after another; `steps`
+//! are those before each sample.
 
 use sim_compiler::manifest::{Field, Scalar};
 use sim_runtime::{Array, Column, Run, Simulation};

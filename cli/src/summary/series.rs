@@ -1,5 +1,5 @@
-//! What was recorded and observed, in the summary: for each value of a sample the first, the last, the least and
-//! the greatest.
+//! What was recorded and observed, in the summary: for each value of a sample the first, the last, the least
+//! and the greatest.
 
 use super::{Number, aligned, significant};
 use crate::{number::grouped, table::spellings};

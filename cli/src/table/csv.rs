@@ -280,8 +280,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Writes series of one kind: a header, then for each step with a sample one row, or one per agent or world. What
-/// has no sample at a step is empty there.
+/// Writes series of one kind: a header, then for each step with a sample one row, or one per agent or world.
+/// What has no sample at a step is empty there.
 ///
 /// # Errors
 /// What the operating system says, and `Interrupted` if `cancel` is set.

@@ -1,6 +1,6 @@
 //! JSON results: an object from names to nested arrays, agents or worlds outermost. Series are in objects of
-//! their own, `observe`, `world observe` and `record`: of each the steps and the samples. JSON has no NaN and no
-//! infinity; they are the strings `"NaN"`, `"inf"` and `"-inf"`.
+//! their own, `observe`, `world observe` and `record`: of each the steps and the samples. JSON has no NaN and
+//! no infinity; they are the strings `"NaN"`, `"inf"` and `"-inf"`.
 
 use super::cell::Kind;
 use sim_compiler::manifest::SeriesOf;

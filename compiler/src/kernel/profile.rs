@@ -94,11 +94,6 @@ pub struct Profile {
     /// The same where no pairs follow: 5 % faster than 8 for a network of 16 `tanh`, and 3 % than 2, 3, 5 and
     /// 6.
     pub interleaved: usize,
-    /// Instructions of worlds that a processor takes in a microsecond: a step of 512 bodies in one workgroup,
-    /// of 15,400 instructions a body by the cost model, took an H200 17.9.
-    pub world_instructions: f64,
-    /// Microseconds of a dispatch that waits for the one before it: 3 to 4 on an H200.
-    pub dispatch_micros: f64,
     /// Copies of a step in an iteration of the time loop.
     pub copies: Copies,
 }
@@ -161,8 +156,6 @@ pub const LARGE_GPU: Profile = Profile {
     special_ratio: 8,
     interleaved_pairs: 8,
     interleaved: 4,
-    world_instructions: 440_000.0,
-    dispatch_micros: 3.5,
     copies: Copies {
         small: (64, 16),
         medium: (128, 5),

@@ -61,68 +61,24 @@ impl<'a> Choice<'a> {
         let manifest = &artifact.manifest;
         let has_worlds = manifest.world.is_some();
         let members = manifest.members(members).max(1);
-        let simple = "one lane per agent, no step table";
         if !has_worlds {
-            // `stop` becomes a mask, since what has stopped is still sampled.
-            let stops = program_stops(&artifact.program);
-            let why = "agents wait for one another where something is sampled";
-            return Choice {
-                laid: Laid::new(artifact, 1, schedule.subgroup),
-                schedule: Schedule {
-                    members,
-                    worlds: 1,
-                    lanes: 1,
-                    unroll_steps: if stops { 1 } else { schedule.unroll_steps },
-                    step_table: false,
-                    reserve: false,
-                    ..schedule
-                },
-                world: Some(WorldLayout::of_units(
-                    &artifact.program,
-                    members,
-                    schedule.subgroup,
-                )),
-                obstacle: None,
-                table: None,
-                decisions: vec![Decision::new(simple, why)],
-            };
+            return Choice::in_units(artifact, schedule, members);
         }
         let program = &artifact.program;
         let (layout, why) = WorldLayout::new(program, members, worlds, schedule.subgroup);
-        let what = match layout.worlds {
-            1 => format!("one world of {members} agents in a workgroup"),
-            worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
-        };
-        let (asked, reason) = dispatch(&layout);
-        let obstacle = per_step::obstacle(&artifact.program, members);
-        let (world_dispatch, decision) = match (asked, obstacle) {
-            (WorldDispatch::Fused, _) if reason.is_empty() => (asked, Decision::new(what, why)),
-            (WorldDispatch::Fused, _) => (asked, Decision::new(what, format!("{why}; {reason}"))),
-            (WorldDispatch::PerStep, None) => {
-                let stages = per_step::split(&artifact.program).1.steps.len();
-                let what = match stages {
-                    1 => "one dispatch a step".to_owned(),
-                    stages => format!("{stages} dispatches a step"),
-                };
-                (asked, Decision::new(what, reason))
-            }
-            (WorldDispatch::PerStep, Some(obstacle)) => {
-                let why = format!("{why}; a step cannot be several dispatches, since {obstacle}");
-                (WorldDispatch::Fused, Decision::new(what, why))
-            }
-        };
+        let asked = dispatch(&layout);
+        let obstacle = per_step::obstacle(program, members);
+        let (world_dispatch, decision) = dispatched(program, &layout, why, asked, obstacle);
         let simple = Decision::new(
-            format!("{simple}, one step per iteration, no rewrites that move roundings"),
+            "one lane per agent, no step table, one step per iteration, no rewrites that move roundings",
             "agents of a world wait for one another in every step, and worlds have the same bits everywhere",
         );
         let mut decisions = vec![decision, simple];
         let is_fused = world_dispatch == WorldDispatch::Fused;
         if is_fused && layout.shuffled > 1 && !layout.exchange.combined.is_empty() {
+            let lanes = layout.shuffled;
             decisions.push(Decision::new(
-                format!(
-                    "values are combined by shuffles of {} lanes",
-                    layout.shuffled
-                ),
+                format!("values are combined by shuffles of {lanes} lanes"),
                 "worlds begin with a whole block of lanes",
             ));
         }
@@ -145,11 +101,63 @@ impl<'a> Choice<'a> {
             decisions,
         }
     }
+
+    /// The choice for a model without worlds of which something is sampled, in units of `members` agents.
+    fn in_units(artifact: &'a Artifact, schedule: Schedule, members: u32) -> Choice<'a> {
+        let program = &artifact.program;
+        // `stop` becomes a mask, since what has stopped is still sampled.
+        let stops = program.phases.iter().any(|phase| stops(phase));
+        let simple = Decision::new(
+            "one lane per agent, no step table",
+            "agents wait for one another where something is sampled",
+        );
+        Choice {
+            laid: Laid::new(artifact, 1, schedule.subgroup),
+            schedule: Schedule {
+                members,
+                worlds: 1,
+                lanes: 1,
+                unroll_steps: if stops { 1 } else { schedule.unroll_steps },
+                step_table: false,
+                reserve: false,
+                ..schedule
+            },
+            world: Some(WorldLayout::of_units(program, members, schedule.subgroup)),
+            obstacle: None,
+            table: None,
+            decisions: vec![simple],
+        }
+    }
 }
 
-/// Can an agent stop?
-pub(crate) fn program_stops(program: &Program) -> bool {
-    program.phases.iter().any(|phase| stops(phase))
+/// What a dispatch computes of worlds, given what was asked for and what stands against it, and why.
+fn dispatched(
+    program: &Program,
+    layout: &WorldLayout,
+    why: String,
+    (asked, reason): (WorldDispatch, String),
+    obstacle: Option<Obstacle>,
+) -> (WorldDispatch, Decision) {
+    let members = layout.members;
+    let what = match layout.worlds {
+        1 => format!("one world of {members} agents in a workgroup"),
+        worlds => format!("{worlds} worlds of {members} agents in a workgroup"),
+    };
+    match (asked, obstacle) {
+        (WorldDispatch::Fused, _) if reason.is_empty() => (asked, Decision::new(what, why)),
+        (WorldDispatch::Fused, _) => (asked, Decision::new(what, format!("{why}; {reason}"))),
+        (WorldDispatch::PerStep, None) => {
+            let what = match per_step::split(program).1.steps.len() {
+                1 => "one dispatch a step".to_owned(),
+                stages => format!("{stages} dispatches a step"),
+            };
+            (asked, Decision::new(what, reason))
+        }
+        (WorldDispatch::PerStep, Some(obstacle)) => {
+            let why = format!("{why}; a step cannot be several dispatches, since {obstacle}");
+            (WorldDispatch::Fused, Decision::new(what, why))
+        }
+    }
 }
 
 /// A program tailored to a device.

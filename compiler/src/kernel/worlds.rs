@@ -9,7 +9,10 @@
 //! in a loop, the workgroup has one world only, whose invocations all have the same condition and bounds.
 
 use super::schedule::MOST_WORLDS;
-use crate::ir::{Block, Expr, LaneOp, Len, Program, Stmt, Type, VarId, VarKind};
+use crate::{
+    ir::{Block, Expr, LaneOp, Len, Program, Stmt, Type, VarId, VarKind},
+    value::WORD_BYTES,
+};
 use std::collections::BTreeSet;
 
 /// Invocations of a workgroup that small worlds share.
@@ -55,8 +58,8 @@ pub(crate) struct Exchange {
 }
 
 impl WorldLayout {
-    /// The layout of a program's worlds, and why a workgroup has that many; `asked` for, if they fit. Subgroups
-    /// have at least so many lanes.
+    /// The layout of a program's worlds, and why a workgroup has that many; `asked` for, if they fit.
+    /// Subgroups have at least so many lanes.
     pub(crate) fn new(
         program: &Program,
         members: u32,
@@ -141,7 +144,7 @@ impl WorldLayout {
     /// Bytes of workgroup memory.
     pub(crate) fn bytes(&self) -> u64 {
         let kept = self.kept.map_or(0, |_| {
-            u64::from(KEPT_WORDS) * u64::from(self.kept_stride()) * 4
+            u64::from(KEPT_WORDS * self.kept_stride()) * WORD_BYTES
         });
         u64::from(self.size()) * u64::from(self.exchange.bytes) + kept
     }

@@ -1,8 +1,8 @@
 //! What is sampled: variables for it, and the code that computes a sample.
 //!
-//! A sample is a phase of the world in which each agent evaluates what is recorded of it, as it does an element
-//! of a fold. What is observed is combined by a tree over a world, or over a unit of agents; the host combines
-//! these and divides what is a mean. Where it needs each value, the values are recorded.
+//! A sample is a phase of the world in which each agent evaluates what is recorded of it, as it does an
+//! element of a fold. What is observed is combined by a tree over a world, or over a unit of agents; the host
+//! combines these and divides what is a mean. Where it needs each value, the values are recorded.
 
 use super::{Lowerer, layout::Declared, place::Place};
 use crate::{

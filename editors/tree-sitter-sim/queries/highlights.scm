@@ -17,7 +17,8 @@
 @keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.type
-["let" "var" "integrate" "limit" "assert"] @keyword
+["let" "integrate" "limit" "assert"] @keyword
+(var_statement "var" @keyword)
 ["else" "if" "match"] @keyword.conditional
 ["for" "in" "while"] @keyword.repeat
 ["return"] @keyword.return

@@ -125,6 +125,40 @@ impl Maker {
         ));
     }
 
+    /// What follows the value in a call of a fold.
+    fn constants_of(&mut self, name: &str) -> String {
+        match name {
+            "quantiles" => {
+                let fractions = [
+                    "0.0",
+                    "0.1",
+                    "0.25",
+                    "0.5",
+                    "1.0 / 3.0",
+                    "0.9",
+                    "1",
+                    "0.999",
+                ];
+                let count = 1 + self.dice.below(4);
+                let list: Vec<&str> = (0..count).map(|_| *self.dice.pick(&fractions)).collect();
+                format!(", {}", list.join(", "))
+            }
+            "histogram" => {
+                let bins = [
+                    "-2.0, 2.0, 4",
+                    "0, 1, 3",
+                    "0, 49, 49",
+                    "-0.5, 7.25, 7",
+                    "0.0, 10.0, 1",
+                    "-1e30, 1e30, 5",
+                    "0.1, 0.7, 6",
+                ];
+                format!(", {}", self.dice.pick(&bins))
+            }
+            _ => String::new(),
+        }
+    }
+
     fn fold_of_agents(&mut self, head: &str, k: usize) {
         let every = self.every();
         let whole = self.profile == Profile::Whole;
@@ -163,36 +197,7 @@ impl Maker {
             ("sum" | "min" | "max", T::I) if self.dice.chance(5) => "3".into(),
             _ => self.expr(&element, 3),
         };
-        let arguments = match name {
-            "quantiles" => {
-                let fractions = [
-                    "0.0",
-                    "0.1",
-                    "0.25",
-                    "0.5",
-                    "1.0 / 3.0",
-                    "0.9",
-                    "1",
-                    "0.999",
-                ];
-                let count = 1 + self.dice.below(4);
-                let list: Vec<&str> = (0..count).map(|_| *self.dice.pick(&fractions)).collect();
-                format!(", {}", list.join(", "))
-            }
-            "histogram" => {
-                let bins = [
-                    "-2.0, 2.0, 4",
-                    "0, 1, 3",
-                    "0, 49, 49",
-                    "-0.5, 7.25, 7",
-                    "0.0, 10.0, 1",
-                    "-1e30, 1e30, 5",
-                    "0.1, 0.7, 6",
-                ];
-                format!(", {}", self.dice.pick(&bins))
-            }
-            _ => String::new(),
-        };
+        let arguments = self.constants_of(name);
         let ty = match result {
             Some(ty) if self.dice.chance(40) => format!(": {}", self.written(&ty)),
             _ => String::new(),

@@ -68,10 +68,7 @@ fn run(
     let manifest = &artifact.manifest;
     let count = launch.agents as usize;
     let (worlds, rows) = (launch.worlds() as usize, manifest.world_rows());
-    // Samples lie behind the outputs.
-    let output_words = manifest.result_words(launch.steps) as usize;
-    let world_output_words =
-        rows.output_words as usize + manifest.world_record_words(launch.steps) as usize;
+    let [output_words, world_output_words] = output_words(manifest, launch);
     let mut agents = Agents {
         first: launch.first_agent,
         count: launch.agents,
@@ -108,6 +105,18 @@ fn run(
         })?;
         failure.map(failed).map_or(Ok(()), Err)
     })??;
+    results(manifest, launch, keep, agents)
+}
+
+/// The results of a run, of the rows that it left.
+fn results(
+    manifest: &Manifest,
+    launch: &Launch,
+    keep: Keep,
+    agents: Agents,
+) -> Result<RawResults, Error> {
+    let rows = manifest.world_rows();
+    let [output_words, world_output_words] = output_words(manifest, launch);
     let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
     gather_all(
         &manifest.outputs,
@@ -138,6 +147,15 @@ fn run(
     }
     raw.progress = agents.progress;
     Ok(raw)
+}
+
+/// Words of an agent's and of a world's outputs, behind which samples lie.
+fn output_words(manifest: &Manifest, launch: &Launch) -> [usize; 2] {
+    let worlds = u64::from(manifest.world_rows().output_words);
+    [
+        manifest.result_words(launch.steps) as usize,
+        (worlds + manifest.world_record_words(launch.steps)) as usize,
+    ]
 }
 
 /// The launch with every input computed.

@@ -195,10 +195,8 @@ impl Agents {
                 if failures.is_settled(number * members as u32) {
                     return Ok(());
                 }
-                let mut progress: Vec<Progress> = words
-                    .iter()
-                    .map(|&word| Progress::from_word(word))
-                    .collect();
+                let progress = words.iter().map(|&word| Progress::from_word(word));
+                let mut progress: Vec<Progress> = progress.collect();
                 let mut rows = interpret::WorldRows {
                     inputs: inputs.at(world),
                     states,
@@ -210,14 +208,11 @@ impl Agents {
                 };
                 // The last unit of a model without worlds may have fewer agents.
                 let agents = rows.progress.len();
+                let cancelled = || control.cancel.load(Ordering::Relaxed);
+                let new = || (agents, interpreter.world_machine(agents as u32, cancelled));
                 let (_, machine) = match machine {
                     Some(known) if known.0 == agents => known,
-                    other => other.insert((
-                        agents,
-                        interpreter.world_machine(agents as u32, || {
-                            control.cancel.load(Ordering::Relaxed)
-                        }),
-                    )),
+                    other => other.insert(new()),
                 };
                 match machine.run(number, steps.clone(), &mut rows) {
                     Ok(()) => {}
@@ -228,9 +223,8 @@ impl Agents {
                 for (word, progress) in words.iter_mut().zip(&progress) {
                     *word = progress.word();
                 }
-                control
-                    .agents_done
-                    .fetch_add(members as u64, Ordering::Relaxed);
+                let done = &control.agents_done;
+                done.fetch_add(agents as u64, Ordering::Relaxed);
                 Ok(())
             },
         )

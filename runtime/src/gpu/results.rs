@@ -1,8 +1,8 @@
 //! The results of a chunk, all in one buffer, so that one copy reads them back.
 //!
 //! The buffer begins with a header for timestamps. The values of worlds, step counts, outputs and states
-//! follow, each with a binding of its own; samples lie behind outputs and behind the values of worlds. Word `w` of agent `i` is at index `w * agents + i` of its part,
-//! and that of a world likewise.
+//! follow, each with a binding of its own; samples lie behind outputs and behind the values of worlds. Word
+//! `w` of agent `i` is at index `w * agents + i` of its part, and that of a world likewise.
 
 use crate::{
     bind::Launch,

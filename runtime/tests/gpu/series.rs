@@ -38,14 +38,23 @@ output x
 output path
 ";
 
-/// Few values, whose samples are kept before they are combined; with and without agents that stop.
-fn few(stop: &str) -> String {
-    format!(
-        "agents 700\nsteps 90\nstate x = agent % 7\nstate y = 0.5\nstep t {{\n    x = (x * 3 + randint(0, 9) + t) \
-         % 101\n    y = 0.25 * f32(x % 8)\n    {stop}\n}}\nobserve total = sum(x)\nobserve low = min(y) every 3\n\
-         observe many = count(x > 50) every 40\nrecord x every 5\noutput x\n"
-    )
+/// Few values, whose samples are kept before they are combined.
+const FEW: &str = "
+agents 700
+steps 90
+state x = agent % 7
+state y = 0.5
+step t {
+    x = (x * 3 + randint(0, 9) + t) % 101
+    y = 0.25 * f32(x % 8)
+    // stops
 }
+observe total = sum(x)
+observe low = min(y) every 3
+observe many = count(x > 50) every 40
+record x every 5
+output x
+";
 
 /// The same in worlds, which have series of their own.
 const WORLDS: &str = "
@@ -148,9 +157,13 @@ fn agents_alone_are_sampled() {
 #[test]
 fn few_values_are_kept_before_they_are_combined() {
     for agents in [1, 127, 129, 700] {
-        check(&few(""), agents, None);
+        check(FEW, agents, None);
     }
-    check(&few("if x == 77 && t > 50 { stop }"), 300, None);
+    check(
+        &FEW.replace("// stops", "if x == 77 && t > 50 { stop }"),
+        300,
+        None,
+    );
 }
 
 #[test]

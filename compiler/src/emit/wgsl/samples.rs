@@ -1,6 +1,6 @@
-//! Samples: before the first step and after each of every so many, the code of a sample runs and stores its row
-//! of words behind the outputs. All invocations come to the barriers of a sample: what decides whether there
-//! is one is the number of the step.
+//! Samples: before the first step and after each of every so many, the code of a sample runs and stores its
+//! row of words behind the outputs. All invocations come to the barriers of a sample: what decides whether
+//! there is one is the number of the step.
 //!
 //! In worlds, what is observed is combined at once. Where units of agents stand for worlds, each agent keeps
 //! its value in workgroup memory. Once several samples are there, each invocation combines a part of one of
@@ -190,8 +190,8 @@ impl Writer<'_> {
         self.own.sample_row = name;
     }
 
-    /// Keeps an agent's value; one that is no agent has what changes nothing. (`min`, `max`, `any` and `all` may
-    /// have the value of the last agent twice.)
+    /// Keeps an agent's value; one that is no agent has what changes nothing. (`min`, `max`, `any` and `all`
+    /// may have the value of the last agent twice.)
     fn keep(&mut self, var: VarId, op: LaneOp, kept: u32, at: &str) {
         let Some(layout) = self.world else { return };
         let ty = self.program[var].ty;
@@ -229,8 +229,8 @@ impl Writer<'_> {
         self.line(&line);
     }
 
-    /// Writes the functions that combine the samples that are kept: first each invocation as many neighbours as
-    /// there are samples, then one invocation a sample what these have.
+    /// Writes the functions that combine the samples that are kept: first each invocation as many neighbours
+    /// as there are samples, then one invocation a sample what these have.
     pub(super) fn sample_functions(&mut self) {
         for number in 0..self.program.samples.len() {
             if self.kept(number).is_some() {
@@ -250,7 +250,7 @@ impl Writer<'_> {
         let place = self.own.world.place.clone();
         let function = self.own.world.combining_kept[number].clone();
         self.names.enter();
-        let names = ["last", "unit", "units", "row", "first", "sample"];
+        let names = ["last", "own_unit", "units", "row", "first", "sample"];
         let [last, unit, units, row, first, own] = names.map(|name| self.names.declare(name));
         self.line("// Of all agents of the unit, neighbours first, up to the sample `last`.");
         self.open(&format!(

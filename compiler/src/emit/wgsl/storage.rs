@@ -156,13 +156,13 @@ impl Writer<'_> {
         if var.ty.words() != 1 {
             return false;
         }
-        let (base, offset) = match program[index] {
-            Expr::Binary(BinaryOp::Add, base, offset) => match program[offset] {
-                Expr::Literal(Value::I32(offset)) if offset >= 0 => (base, offset as u32),
-                _ => (index, 0),
-            },
-            _ => (index, 0),
-        };
+        let (mut base, mut offset) = (index, 0);
+        if let Expr::Binary(BinaryOp::Add, a, b) = program[index]
+            && let Expr::Literal(Value::I32(b)) = program[b]
+            && b >= 0
+        {
+            (base, offset) = (a, b as u32);
+        }
         if !self.is_multiple_of_row(base, MOST_NAMES) {
             return false;
         }
@@ -181,20 +181,19 @@ impl Writer<'_> {
 
     /// Is an `i32` evidently a multiple of 4? `names` of values are looked behind.
     fn is_multiple_of_row(&self, id: ExprId, names: u32) -> bool {
-        match self.program[id] {
-            Expr::Literal(Value::I32(value)) => value % VEC4_WORDS as i32 == 0,
-            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
-                self.is_multiple_of_row(a, names) && self.is_multiple_of_row(b, names)
-            }
-            Expr::Binary(BinaryOp::Multiply, a, b) => {
-                self.is_multiple_of_row(a, names) || self.is_multiple_of_row(b, names)
-            }
-            Expr::Read(var) if names > 0 => {
-                let value = self.lets.get(&var);
-                value.is_some_and(|&value| self.is_multiple_of_row(value, names - 1))
-            }
-            _ => false,
+        let expr = &self.program[id];
+        if let Expr::Binary(op, a, b) = *expr {
+            let [a, b] = [a, b].map(|operand| self.is_multiple_of_row(operand, names));
+            return match op == BinaryOp::Multiply {
+                true => a || b,
+                false => matches!(op, BinaryOp::Add | BinaryOp::Subtract) && a && b,
+            };
         }
+        if let Expr::Read(var) = expr {
+            let value = self.lets.get(var).filter(|_| names > 0);
+            return value.is_some_and(|&value| self.is_multiple_of_row(value, names - 1));
+        }
+        matches!(expr, Expr::Literal(Value::I32(value)) if value % VEC4_WORDS as i32 == 0)
     }
 
     /// An element at a known index of an array of params.

@@ -23,12 +23,7 @@ impl<'a> Writer<'a> {
             outlives_stop: _,
         } = self.time_loop;
         let t = self.own.step.clone();
-        let go_on = match (self.usage.stops, self.time_loop.outlives_stop) {
-            (false, _) => String::new(),
-            (true, false) => format!(" && !{}", self.own.stopped),
-            (true, true) if self.has_barriers() => String::new(),
-            (true, true) => format!(" && subgroupAny(!{})", self.own.stopped),
-        };
+        let go_on = self.go_on();
         let before = self.begin_parts();
         self.begin_turns();
         let mut first = match lanes {
@@ -40,12 +35,7 @@ impl<'a> Writer<'a> {
             self.line(&format!("{first};"));
             first.clear();
         }
-        let mut bound = "run.end_step".to_owned();
-        if let Some(segment) = &segment {
-            self.open(&format!("while ({t} < run.end_step) {{"));
-            bound = self.names.declare("segment_end");
-            self.line(&format!("let {bound} = {segment};"));
-        }
+        let bound = self.open_segment(&t, segment.as_deref());
         let mut end = bound.clone();
         if let Some(steps) = period {
             self.open(&format!("while ({t} < {bound}{go_on}) {{"));
@@ -87,6 +77,27 @@ impl<'a> Writer<'a> {
         self.end_turns();
         self.combine_parts(&before);
         self.last_samples();
+    }
+
+    /// The condition of an agent's loop over steps besides their number.
+    fn go_on(&self) -> String {
+        match (self.usage.stops, self.time_loop.outlives_stop) {
+            (false, _) => String::new(),
+            (true, false) => format!(" && !{}", self.own.stopped),
+            (true, true) if self.has_barriers() => String::new(),
+            (true, true) => format!(" && subgroupAny(!{})", self.own.stopped),
+        }
+    }
+
+    /// Begins a part of the loop over steps that ends where something is sampled; where that part ends, or all.
+    fn open_segment(&mut self, t: &str, end: Option<&str>) -> String {
+        let Some(end) = end else {
+            return "run.end_step".to_owned();
+        };
+        self.open(&format!("while ({t} < run.end_step) {{"));
+        let name = self.names.declare("segment_end");
+        self.line(&format!("let {name} = {end};"));
+        name
     }
 
     /// What runs only in the first step of a period.

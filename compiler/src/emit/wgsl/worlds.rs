@@ -1,6 +1,7 @@
 //! Worlds: what their agents read of one another, in workgroup memory, and the phases of a step. All
 //! invocations of a workgroup come to each barrier: see [`crate::kernel::worlds`].
 
+mod entry;
 mod per_step;
 mod rows;
 mod tree;
@@ -177,101 +178,6 @@ impl<'a> Writer<'a> {
             }
         }
         lines.iter().for_each(|line| self.line(line));
-    }
-
-    /// The head of `main`, and which agent of which world this is: no invocation returns here.
-    pub(super) fn world_entry(&mut self, layout: &WorldLayout, slot: &str) {
-        let names = ["id", "groups", "index", "local", "number"];
-        let [id, groups, index, local, number] = names.map(|name| self.names.declare(name));
-        let WorldLayout {
-            members, worlds, ..
-        } = *layout;
-        let agents = layout.agents();
-        self.line("fn main(");
-        self.indent += 1;
-        self.line(&format!("@builtin(workgroup_id) {id}: vec3u,"));
-        self.line(&format!("@builtin(num_workgroups) {groups}: vec3u,"));
-        let shuffles = self.shuffles();
-        let names = ["subgroup", "subgroup_size_", "invocation"];
-        let [subgroup, width, invocation] = names.map(|name| self.names.declare(name));
-        if shuffles {
-            // Counting subgroups and the lanes within is right whatever the order of invocations.
-            self.line(&format!("@builtin(subgroup_id) {subgroup}: u32,"));
-            self.line(&format!("@builtin(subgroup_size) {width}: u32,"));
-            self.line(&format!(
-                "@builtin(subgroup_invocation_id) {invocation}: u32,"
-            ));
-        } else {
-            self.line(&format!("@builtin(local_invocation_index) {index}: u32,"));
-        }
-        self.close(") {");
-        self.indent += 1;
-        if shuffles {
-            let counted = format!("let {index} = {subgroup} * {width} + {invocation};");
-            self.line(&counted);
-        }
-        let own = &self.own.world;
-        let (is_agent, world, count) = (&self.own.is_agent, &own.slot, &own.count);
-        let [member, _] = &own.member;
-        let group = format!("{id}.y * {groups}.x + {id}.x");
-        let (which, first) = match worlds {
-            1 => (group, "0u".to_owned()),
-            _ => (
-                format!("({group}) * {worlds}u + {local}"),
-                format!("{local} * {members}u"),
-            ),
-        };
-        let several = format!("let {local} = min({index} / {members}u, {}u);", worlds - 1);
-        let mut lines = vec![
-            format!("let {} = {members};", own.members),
-            format!("let {count} = run.agents / {members}u;"),
-            format!("let {number} = {which};"),
-            "// All invocations come to the barriers: those beyond the last world do as it does, and store \
-             nothing."
-                .to_owned(),
-            format!("let {is_agent} = {index} < {agents}u && {number} < {count};"),
-            format!("let {world} = min({number}, {count} - 1u);"),
-            format!("let {member} = i32({index} % {members}u);"),
-            format!("let {slot} = {world} * {members}u + u32({member});"),
-            format!("{} = {index};", own.place),
-            format!("{} = {first};", own.first),
-            format!(
-                "{} = select(0u, {members}u - u32({member}), {index} < {agents}u);",
-                own.left
-            ),
-        ];
-        if self.manifest.world.is_none() {
-            // A unit, of which the last one may have fewer agents. There is one per workgroup.
-            lines = vec![
-                format!("let {count} = (run.agents + {}u) / {members}u;", members - 1),
-                format!("let {world} = {which};"),
-                "// All invocations come to the barriers: those beyond the last agent do as it does, and \
-                 store nothing."
-                    .to_owned(),
-                format!("let {number} = {world} * {members}u + {index};"),
-                format!("let {is_agent} = {number} < run.agents;"),
-                format!("let {member} = i32({index});"),
-                format!("let {slot} = min({number}, run.agents - 1u);"),
-                format!("{} = {index};", own.place),
-                format!("{} = 0u;", own.first),
-                format!("{} = max(run.agents, {number}) - {number};", own.left),
-            ];
-        }
-        if worlds > 1 {
-            lines.insert(2, several);
-        }
-        if shuffles {
-            lines.push(format!("{} = {invocation};", own.invocation));
-            lines.push(match self.manifest.world {
-                Some(_) => format!("{} = {members}u;", own.agents),
-                None => format!(
-                    "{} = min({members}u, run.agents - {world} * {members}u);",
-                    own.agents
-                ),
-            });
-        }
-        lines.iter().for_each(|line| self.line(line));
-        self.world_numbers();
     }
 
     /// Writes the number of the world, what functions read of the agent's place, and the stream of the
@@ -652,6 +558,15 @@ impl<'a> Writer<'a> {
 }
 
 impl WorldNames {
+    /// The agent's place in the world, and the size of the world, in `main`.
+    fn own_member(&self) -> &str {
+        &self.member[0]
+    }
+
+    fn own_members(&self) -> &str {
+        &self.members
+    }
+
     /// The memory of a published state.
     fn memory(&self, var: VarId) -> &str {
         let found = self.published.iter().find(|(known, _)| *known == var);

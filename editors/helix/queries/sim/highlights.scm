@@ -17,7 +17,8 @@
 @keyword
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.storage.type
-["let" "var" "integrate" "limit" "assert"] @keyword
+["let" "integrate" "limit" "assert"] @keyword
+(var_statement "var" @keyword)
 ["else" "if" "match"] @keyword.control.conditional
 ["for" "in" "while"] @keyword.control.repeat
 ["return"] @keyword.control.return

@@ -38,9 +38,10 @@ impl Writer<'_> {
         layout.is_some_and(|it| it.shuffled > 1 && !it.exchange.combined.is_empty())
     }
 
-    /// The same by shuffles: each block of lanes first, whose first lane has the result; then, through memory,
-    /// the blocks of a world, by each block for itself. What a lane beyond the last agent has is left out. A
-    /// driver could fuse a product into the first sum, or reorder products: it does not see the product.
+    /// The same by shuffles: each block of lanes first, whose first lane has the result; then, through
+    /// memory, the blocks of a world, by each block for itself. What a lane beyond the last agent has is left
+    /// out. A driver could fuse a product into the first sum, or reorder products: it does not see the
+    /// product.
     fn shuffling_function(&self, layout: &WorldLayout, op: LaneOp, ty: Type, name: &str) -> String {
         let (members, block) = (layout.members, layout.shuffled);
         let own = &self.own.world;
@@ -54,31 +55,13 @@ impl Writer<'_> {
             "// Of all agents of the world, neighbours first.\nfn {name}(x: {wgsl}) -> {wgsl} {{\n    \
              var all = {before}x{after};\n"
         );
-        let combined = match op {
-            LaneOp::Sum => "all += other;",
-            LaneOp::Product => "all *= other;",
-            LaneOp::Least => "all = min(all, other);",
-            LaneOp::Most => "all = max(all, other);",
-            LaneOp::Any => "all |= other;",
-            LaneOp::All => "all &= other;",
-        };
-        let level = |text: &mut String, distance: u32, guard: Option<String>| {
-            let line = format!("let other = subgroupShuffleDown(all, {distance}u);");
-            let _ = match guard {
-                None => writeln!(text, "    {{\n        {line}\n        {combined}\n    }}"),
-                Some(guard) => writeln!(
-                    text,
-                    "    {{\n        {line}\n        if ({guard}) {{\n            {combined}\n        }}\n    }}"
-                ),
-            };
-        };
         // The last unit may have fewer agents.
         let ragged = self.manifest.world.is_none();
         let mut distance = 1;
         while distance < block {
             let whole = !ragged && members.is_multiple_of(block);
             let guard = (!whole).then(|| format!("{} > {distance}u", own.left));
-            level(&mut text, distance, guard);
+            text += &level(op, distance, guard);
             distance *= 2;
         }
         let lane = format!("({} % {block}u)", own.invocation);
@@ -93,9 +76,9 @@ impl Writer<'_> {
             // Two halves in turn: nobody writes what others still read.
             let _ = write!(
                 text,
-                "    {turn} = {half}u - {turn};\n    if ({lane} == 0u) {{\n        {memory}[{turn} + {place} / \
-                 {block}u] = all;\n    }}\n    workgroupBarrier();\n    all = {memory}[{turn} + {} / {block}u \
-                 + min({lane}, {}u)];\n",
+                "    {turn} = {half}u - {turn};\n    if ({lane} == 0u) {{\n        \
+                 {memory}[{turn} + {place} / {block}u] = all;\n    }}\n    workgroupBarrier();\n    \
+                 all = {memory}[{turn} + {} / {block}u + min({lane}, {}u)];\n",
                 own.first,
                 blocks - 1
             );
@@ -105,7 +88,7 @@ impl Writer<'_> {
                 let agents = &own.agents;
                 let guard =
                     (!whole).then(|| format!("({lane} + {distance}u) * {block}u < {agents}"));
-                level(&mut text, distance, guard);
+                text += &level(op, distance, guard);
                 distance *= 2;
             }
         }
@@ -157,4 +140,22 @@ impl Writer<'_> {
         let _ = writeln!(text, "    return {memory}[{first}]{compared};\n}}");
         text
     }
+}
+
+/// A level of a tree by shuffles: lanes combine what they have with what another one has.
+fn level(op: LaneOp, distance: u32, guard: Option<String>) -> String {
+    let combined = match op {
+        LaneOp::Sum => "all += other;",
+        LaneOp::Product => "all *= other;",
+        LaneOp::Least => "all = min(all, other);",
+        LaneOp::Most => "all = max(all, other);",
+        LaneOp::Any => "all |= other;",
+        LaneOp::All => "all &= other;",
+    };
+    let line = format!("let other = subgroupShuffleDown(all, {distance}u);");
+    let guarded = match guard {
+        None => format!("        {combined}\n"),
+        Some(guard) => format!("        if ({guard}) {{\n            {combined}\n        }}\n"),
+    };
+    format!("    {{\n        {line}\n{guarded}    }}\n")
 }

@@ -133,8 +133,8 @@ impl<'a> Group<'a> {
     }
 
     /// Runs the group over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with
-    /// the run. Inputs must be loaded, and states unless the range starts at 0. Calls `take` with each sample:
-    /// the number of its sampling, and its own.
+    /// the run. Inputs must be loaded, and states unless the range starts at 0. Calls `take` with each
+    /// sample: the number of its sampling, and its own.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -284,8 +284,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Combines the words of each `members` agents, to the front of the words; returns how many there are then. In
-/// a program without worlds the last unit may have fewer agents.
+/// Combines the words of each `members` agents, to the front of the words; returns how many there are then.
+/// In a program without worlds the last unit may have fewer agents.
 fn combine(tree: Tree, words: &mut Vec<u32>, space: &mut Vec<u32>, members: usize) -> usize {
     let mut last = words.split_off(words.len() / members * members);
     space.resize(words.len().max(last.len()), 0);
