@@ -215,10 +215,12 @@ impl Scanner<'_> {
 
     /// A text, which ends on its line.
     fn text(&mut self, lexer: &mut Words) {
-        let rest = &lexer.remainder()[..line_length(lexer.remainder())];
+        // Only up to the end is looked at: a line may have many texts.
+        let rest = lexer.remainder();
         let end = text_end(rest);
         let start = lexer.span().end;
-        lexer.bump(end.map_or(rest.trim_end().len(), |end| end + 1));
+        let unclosed = || rest[..line_length(rest)].trim_end().len();
+        lexer.bump(end.map_or_else(unclosed, |end| end + 1));
         let span = lexer.span().into();
         let Some(end) = end else {
             self.complain(say::unclosed_text(span));
@@ -234,14 +236,15 @@ impl Scanner<'_> {
     }
 }
 
-/// Where the quotation mark is that ends a text.
+/// Where the quotation mark is that ends a text, if one stands on its line.
 fn text_end(rest: &str) -> Option<usize> {
     let mut escaped = false;
-    rest.bytes().position(|byte| {
-        let ends = byte == b'"' && !escaped;
+    let end = rest.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped || byte == b'\n';
         escaped = byte == b'\\' && !escaped;
         ends
-    })
+    });
+    end.filter(|&end| rest.as_bytes()[end] == b'"')
 }
 
 /// The characters behind the backslashes of a text, with the places of these.
