@@ -294,8 +294,8 @@ mod tests {
     fn quantiles_are_those_of_numpy() {
         let words = [3.0f32, f32::NAN, 1.0, 2.0, 4.0].map(f32::to_bits);
         let mut found = [0; 3];
-        quantiles(&words, &[0.0, 0.5, 0.9], &mut found);
-        assert_eq!(found.map(f32::from_bits), [1.0, 2.5, 3.7]);
+        quantiles(&words, &[0.0, 0.5, 0.75], &mut found);
+        assert_eq!(found.map(f32::from_bits), [1.0, 2.5, 3.25]);
         let mut found = [0];
         quantiles(&[f32::NAN.to_bits()], &[0.5], &mut found);
         assert!(f32::from_bits(found[0]).is_nan());

@@ -37,7 +37,12 @@ impl<'a> Choice<'a> {
             let members = Some(schedule.members).filter(|&members| members > 0);
             let worlds = Some(schedule.worlds).filter(|&worlds| worlds > 0);
             let asked = |_: &WorldLayout| (schedule.world_dispatch, String::new());
-            return Choice::in_worlds(artifact, *schedule, members, worlds, asked);
+            // Not every device has the shuffles of subgroups.
+            let portable = Schedule {
+                subgroup: 1,
+                ..*schedule
+            };
+            return Choice::in_worlds(artifact, portable, members, worlds, asked);
         }
         Choice {
             world: None,
