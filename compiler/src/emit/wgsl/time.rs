@@ -89,7 +89,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Begins a part of the loop over steps that ends where something is sampled; where that part ends, or all.
+    /// Begins a part of the loop over steps that ends where something is sampled; returns the step where that
+    /// part ends, or that of the whole dispatch.
     fn open_segment(&mut self, t: &str, end: Option<&str>) -> String {
         let Some(end) = end else {
             return "run.end_step".to_owned();
