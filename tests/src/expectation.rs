@@ -160,10 +160,8 @@ impl Head {
         for (kind, name, expected) in &self.expected {
             let of_series = run.series().iter().find(|series| series.name() == name);
             let named = |columns: [&'_ [Column]; 2]| {
-                let all = columns.into_iter().flatten();
-                all.filter(|column| column.field.name == *name)
-                    .last()
-                    .cloned()
+                let mut all = columns.into_iter().flatten();
+                all.rfind(|column| column.field.name == *name).cloned()
             };
             let column = match kind {
                 Kind::Output => named([run.outputs(), run.world_outputs()]),
