@@ -147,31 +147,12 @@ impl Levels {
             stacker::maybe_grow(32 << 10, 1 << 20, || self.of(program, operand, around))
         });
         let level = below.fold(own.unwrap_or(0), u32::max);
-        match expr {
-            Expr::AcrossWorld { .. } => {
-                let level = level.max(around);
-                self.folds.push((id, level));
-                level + 1
-            }
-            Expr::Literal(_)
-            | Expr::Launch(_)
-            | Expr::Rows(_)
-            | Expr::Read(_)
-            | Expr::Element { .. }
-            | Expr::Swizzle { .. }
-            | Expr::Compose(_)
-            | Expr::Splat { .. }
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select { .. }
-            | Expr::Convert { .. }
-            | Expr::Bitcast { .. }
-            | Expr::Builtin(..)
-            | Expr::Call(..)
-            | Expr::RandomWord { .. }
-            | Expr::Other { .. }
-            | Expr::AcrossLanes { .. } => level,
-        }
+        let Expr::AcrossWorld { .. } = expr else {
+            return level;
+        };
+        let level = level.max(around);
+        self.folds.push((id, level));
+        level + 1
     }
 }
 
