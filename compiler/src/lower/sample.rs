@@ -4,11 +4,10 @@
 //! element of a fold. What is observed is combined by a tree over a world, or over a unit of agents; the host
 //! combines these and divides what is a mean. Where it needs each value, the values are recorded.
 
-use super::{Lowerer, layout::Declared, place::Place};
+use super::{Lowerer, layout::Declared, place::Place, world::combining};
 use crate::{
-    builtin::Fold,
     hir::{self, Type},
-    ir::{self, LaneOp, Owner, Sample, VarKind},
+    ir::{self, Owner, Sample, VarKind},
     manifest::{self, SeriesFold, SeriesOf},
 };
 
@@ -38,7 +37,7 @@ impl Lowerer<'_> {
                 span: series.span,
             };
             let sample = &self.program.samples[at];
-            let (kind, list) = match is_of_agents(series) {
+            let (kind, list) = match series.of.is_stored_by_agent(series.fold.as_ref()) {
                 true => (VarKind::Record, &sample.records),
                 false => (VarKind::WorldRecord, &sample.world_records),
             };
@@ -47,7 +46,8 @@ impl Lowerer<'_> {
             let place = self.root(&declared, kind, &mut |leaf| {
                 super::layout::take(&mut word, leaf)
             });
-            if let Some(op) = series.fold.as_ref().and_then(combination) {
+            if let Some(fold) = series.fold.as_ref().and_then(SeriesFold::of_kernel) {
+                let op = combining(fold);
                 let vars = place.leaves.iter().map(|leaf| (leaf.var, op));
                 self.program.samples[at].combined.extend(vars);
             }
@@ -86,26 +86,14 @@ impl Lowerer<'_> {
 
     /// What an agent contributes to a fold.
     fn contribution(&mut self, fold: &SeriesFold, value: hir::ExprId) -> ir::ExprId {
-        let part = match fold {
-            SeriesFold::Sum => Fold::Sum,
-            SeriesFold::Mean => Fold::Mean,
-            SeriesFold::Count => Fold::Count,
-            SeriesFold::Min => Fold::Min,
-            SeriesFold::Max => Fold::Max,
-            SeriesFold::Any => Fold::Any,
-            SeriesFold::All => Fold::All,
-            SeriesFold::Var
-            | SeriesFold::Sd
-            | SeriesFold::Quantiles(_)
-            | SeriesFold::Histogram { .. } => {
-                let value = self.scalar(value);
-                return match self.program.type_of(value) {
-                    ir::Type::F32 => value,
-                    _ => self.convert(ir::Type::F32, value),
-                };
-            }
-        };
-        self.part(part, value)
+        if let Some(fold) = fold.of_kernel() {
+            return self.part(fold, value);
+        }
+        let value = self.scalar(value);
+        match self.program.type_of(value) {
+            ir::Type::F32 => value,
+            _ => self.convert(ir::Type::F32, value),
+        }
     }
 
     /// The series of the manifest: one for each leaf of what is kept.
@@ -139,26 +127,6 @@ impl Lowerer<'_> {
             })
             .collect()
     }
-}
-
-/// How the kernel combines what agents contribute to a fold, if it does.
-fn combination(fold: &SeriesFold) -> Option<LaneOp> {
-    match fold {
-        SeriesFold::Sum | SeriesFold::Mean | SeriesFold::Count => Some(LaneOp::Sum),
-        SeriesFold::Min => Some(LaneOp::Least),
-        SeriesFold::Max => Some(LaneOp::Most),
-        SeriesFold::Any => Some(LaneOp::Any),
-        SeriesFold::All => Some(LaneOp::All),
-        SeriesFold::Var
-        | SeriesFold::Sd
-        | SeriesFold::Quantiles(_)
-        | SeriesFold::Histogram { .. } => None,
-    }
-}
-
-fn is_of_agents(series: &hir::Series) -> bool {
-    let of_host = series.fold.as_ref().map(SeriesFold::is_of_host);
-    of_host.unwrap_or(series.of == SeriesOf::Agents)
 }
 
 /// The type of what the kernel stores.

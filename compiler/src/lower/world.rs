@@ -317,15 +317,7 @@ impl Lowerer<'_> {
         };
         let value = self.bind("element", value);
         self.in_elements = before;
-        let op = match fold {
-            Fold::Sum | Fold::Mean | Fold::Count => LaneOp::Sum,
-            Fold::Product => LaneOp::Product,
-            Fold::Min | Fold::ArgMin => LaneOp::Least,
-            Fold::Max | Fold::ArgMax => LaneOp::Most,
-            Fold::Any => LaneOp::Any,
-            Fold::All => LaneOp::All,
-        };
-        let all = self.across(fold::name(fold), op, value);
+        let all = self.across(fold::name(fold), combining(fold), value);
         match fold {
             Fold::ArgMin | Fold::ArgMax => self.first_with(value, all, passes),
             Fold::Mean => {
@@ -572,4 +564,16 @@ fn words_taken(program: &ir::Program, block: &[Stmt], counter: VarId) -> Option<
         };
         sum.checked_add(taken)
     })
+}
+
+/// How what agents contribute to a fold is combined.
+pub(super) fn combining(fold: Fold) -> LaneOp {
+    match fold {
+        Fold::Sum | Fold::Mean | Fold::Count => LaneOp::Sum,
+        Fold::Product => LaneOp::Product,
+        Fold::Min | Fold::ArgMin => LaneOp::Least,
+        Fold::Max | Fold::ArgMax => LaneOp::Most,
+        Fold::Any => LaneOp::Any,
+        Fold::All => LaneOp::All,
+    }
 }

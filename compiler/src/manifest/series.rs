@@ -1,6 +1,7 @@
 //! What is sampled as a run goes on: when, of what, and where the samples lie.
 
 use super::{Field, Manifest, Rows};
+use crate::builtin::Fold;
 use serde::{Deserialize, Serialize};
 
 /// Agents of a unit. In a model without worlds, what is observed of the population is combined over units of
@@ -90,30 +91,40 @@ pub enum SeriesFold {
 }
 
 impl SeriesFold {
-    /// Does the host combine the values, of which the kernel stores each?
-    pub fn is_of_host(&self) -> bool {
-        match self {
-            SeriesFold::Sum
-            | SeriesFold::Mean
-            | SeriesFold::Min
-            | SeriesFold::Max
-            | SeriesFold::Count
-            | SeriesFold::Any
-            | SeriesFold::All => false,
+    /// The fold of the language by which the kernel combines the values, if it does.
+    pub(crate) fn of_kernel(&self) -> Option<Fold> {
+        Some(match self {
+            SeriesFold::Sum => Fold::Sum,
+            SeriesFold::Mean => Fold::Mean,
+            SeriesFold::Min => Fold::Min,
+            SeriesFold::Max => Fold::Max,
+            SeriesFold::Count => Fold::Count,
+            SeriesFold::Any => Fold::Any,
+            SeriesFold::All => Fold::All,
             SeriesFold::Var
             | SeriesFold::Sd
             | SeriesFold::Quantiles(_)
-            | SeriesFold::Histogram { .. } => true,
-        }
+            | SeriesFold::Histogram { .. } => return None,
+        })
+    }
+
+    /// Does the host combine the values, of which the kernel stores each?
+    pub fn is_of_host(&self) -> bool {
+        self.of_kernel().is_none()
+    }
+}
+
+impl SeriesOf {
+    /// Does the kernel store a value per agent? Otherwise one per world, or unit.
+    pub(crate) fn is_stored_by_agent(self, fold: Option<&SeriesFold>) -> bool {
+        fold.map_or(self == SeriesOf::Agents, SeriesFold::is_of_host)
     }
 }
 
 impl Series {
     /// Does the kernel store a value per agent? Otherwise one per world, or unit.
     pub fn is_of_agents(&self) -> bool {
-        self.fold
-            .as_ref()
-            .map_or(self.of == SeriesOf::Agents, SeriesFold::is_of_host)
+        self.of.is_stored_by_agent(self.fold.as_ref())
     }
 
     /// Words that the kernel stores per sample and agent, world or unit: those of the field, or an `f32` that

@@ -29,7 +29,7 @@ enum Combined {
 
 impl Combined {
     fn of(name: &str) -> Option<Combined> {
-        let fold = |fold| Some(Combined::Fold(Fold::of(name)?, fold));
+        let fold = |fold: SeriesFold| Some(Combined::Fold(fold.of_kernel()?, fold));
         match name {
             "mean" => fold(SeriesFold::Mean),
             "sum" => fold(SeriesFold::Sum),
@@ -366,12 +366,10 @@ impl Checker<'_> {
             }
             Combined::Histogram => {
                 self.number(&callee.text, value)?;
-                let histogram = self.bins(&args[1..])?;
-                let SeriesFold::Histogram { bins, .. } = histogram else {
-                    unreachable!("`bins` gives a histogram");
-                };
+                let [low, high] = self.ends_of_bins(&args[1], &args[2])?;
+                let bins = self.bins(&args[3])?;
                 let ty = Type::Array(Rc::new(Type::Value(ir::Type::I32)), bins);
-                (ty, histogram)
+                (ty, SeriesFold::Histogram { low, high, bins })
             }
         })
     }
@@ -417,28 +415,28 @@ impl Checker<'_> {
         Ok(fractions)
     }
 
-    fn bins(&mut self, args: &[ast::Expr]) -> Checked<SeriesFold> {
-        let [low, high] = [
-            self.constant_float(&args[0], "the low end")? as f32,
-            self.constant_float(&args[1], "the high end")? as f32,
-        ];
-        let ends = args[0].span.to(args[1].span);
-        if !(low.is_finite() && high.is_finite() && low < high) {
-            let what = format!("bins from {low} to {high}");
-            let must = "the high end must be above the low one";
-            return Err(self.report(catalog::world::bad_bins(&what, must, ends)));
+    /// Both ends of a histogram.
+    fn ends_of_bins(&mut self, low: &ast::Expr, high: &ast::Expr) -> Checked<[f32; 2]> {
+        let span = low.span.to(high.span);
+        let low = self.constant_float(low, "the low end")? as f32;
+        let high = self.constant_float(high, "the high end")? as f32;
+        if low.is_finite() && high.is_finite() && low < high {
+            return Ok([low, high]);
         }
-        let bins = self.scoped(|checker| checker.constant_int(&args[2], "the number of bins"))?;
-        if !(1..=MOST_BINS).contains(&bins) {
-            let what = format!("{bins} bins");
-            let must = "must be 1 to 65,536";
-            return Err(self.report(catalog::world::bad_bins(&what, must, args[2].span)));
+        let what = format!("bins from {low} to {high}");
+        let must = "the high end must be above the low one";
+        Err(self.report(catalog::world::bad_bins(&what, must, span)))
+    }
+
+    /// The number of bins of a histogram.
+    fn bins(&mut self, count: &ast::Expr) -> Checked<u32> {
+        let bins = self.scoped(|checker| checker.constant_int(count, "the number of bins"))?;
+        if (1..=MOST_BINS).contains(&bins) {
+            return Ok(bins as u32);
         }
-        Ok(SeriesFold::Histogram {
-            low,
-            high,
-            bins: bins as u32,
-        })
+        let what = format!("{bins} bins");
+        let must = "must be 1 to 65,536";
+        Err(self.report(catalog::world::bad_bins(&what, must, count.span)))
     }
 
     fn constant_float(&mut self, value: &ast::Expr, what: &str) -> Checked<f64> {
