@@ -169,6 +169,8 @@ struct Own {
     reserved: String,
     /// The word before the row of the sample at hand.
     sample_row: String,
+    /// The step whose sample has the first row of those that are kept.
+    first_kept: String,
     world: WorldNames,
 }
 

@@ -219,7 +219,8 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
         }
     };
     let statements = table.as_ref().map_or(0, |table| table.shared);
-    let (time_loop, copies) = TimeLoop::plan(&program, &layout, &schedule, statements);
+    let rows = choice.world.as_ref().and_then(|world| world.rows(&program));
+    let (time_loop, copies) = TimeLoop::plan(&program, &layout, &schedule, statements, rows);
     schedule.relax = changes.is_some();
     schedule.step_table = table.is_some();
     decisions.extend(changes.map(|changes| changes.decision()));

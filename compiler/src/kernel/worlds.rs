@@ -10,7 +10,7 @@
 
 use super::schedule::MOST_WORLDS;
 use crate::{
-    ir::{Block, Expr, LaneOp, Len, Program, Stmt, Type, VarId, VarKind},
+    ir::{Block, Expr, LaneOp, Len, Program, Sample, Stmt, Type, VarId, VarKind},
     value::WORD_BYTES,
 };
 use std::collections::BTreeSet;
@@ -125,10 +125,16 @@ impl WorldLayout {
         }
     }
 
-    /// Words of a row of kept samples: one more than agents, so that neighbouring rows are in different banks
-    /// of the memory.
+    /// The samples that are combined together, if some are taken after each step.
+    pub(crate) fn rows(&self, program: &Program) -> Option<u32> {
+        let in_each_step = |sample: &Sample| sample.every == 1 && !sample.combined.is_empty();
+        (self.kept).filter(|_| program.samples.iter().any(in_each_step))
+    }
+
+    /// Words of a row of kept samples: a few more than agents, so that neighbouring rows are in different
+    /// banks of the memory; as many as vector loads take, so that drivers can use these.
     pub(crate) fn kept_stride(&self) -> u32 {
-        self.members + 1
+        self.members + 4
     }
 
     /// Agents of a workgroup.

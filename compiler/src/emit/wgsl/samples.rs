@@ -3,9 +3,10 @@
 //! there is one is the number of the step.
 //!
 //! In worlds, what is observed is combined at once. Where units of agents stand for worlds, each agent keeps
-//! its value in workgroup memory. Once several samples are there, each invocation combines a part of one of
-//! them: that takes one load and one operation per agent and sample, where a tree over the agents of each
-//! sample would take several exchanges and barriers.
+//! its value in workgroup memory, a row per sample. Once several rows are full, each invocation combines a part
+//! of one of them: that takes one load and one operation per agent and sample, where a tree over the agents of
+//! each sample would take several exchanges and barriers. What is sampled after every step has its first row
+//! where the loop over steps was last left, so that the rows of an iteration's steps are constants apart.
 
 use super::{Writer, lanes::opaque, literal};
 use crate::{
@@ -22,9 +23,13 @@ impl Writer<'_> {
         }
         self.open("if (run.first_step == 0) {");
         for number in 0..self.program.samples.len() {
+            let row = self.counts_rows(number).then_some("0u");
             self.open("{");
-            self.sample(number, "0u", true);
+            self.sample(number, "0u", row);
             self.close("}");
+            if row.is_some() {
+                self.combine_kept(number, "0u", "0u");
+            }
         }
         self.close("}");
     }
@@ -43,35 +48,61 @@ impl Writer<'_> {
                 ),
             };
             self.open(&head);
-            self.sample(number, &at, true);
+            self.sample(number, &at, None);
             self.close("}");
         }
     }
 
     /// Where the loop over steps is to be left next, since a sample is to be taken or kept ones are to be
     /// combined; none if that is never. In a loop over steps without branches, drivers overlap steps.
-    pub(super) fn segment_end(&self, t: &str) -> Option<String> {
-        let ends = (0..self.program.samples.len()).filter_map(|number| {
-            match (self.program.samples[number].every, self.kept(number)) {
-                (1, None | Some(1)) => None,
-                (1, Some(kept)) => Some(format!("({t} + 1) / {kept} * {kept} + {}", kept - 1)),
-                (every, _) => Some(format!("({t} / {every} + 1) * {every}")),
-            }
-        });
-        ends.fold(None, |end, own| {
-            let end = end.unwrap_or_else(|| "run.end_step".to_owned());
-            Some(format!("min({end}, {own})"))
-        })
+    pub(super) fn segment_end(&mut self, t: &str) -> Option<String> {
+        let mut end: Option<String> = None;
+        for number in 0..self.program.samples.len() {
+            let own = match self.program.samples[number].every {
+                1 if self.counts_rows(number) => {
+                    self.own.first_kept = self.names.declare("first_kept");
+                    format!("{} + {}", self.own.first_kept, self.rows(number))
+                }
+                1 => continue,
+                every => format!("({t} / {every} + 1) * {every}"),
+            };
+            let before = end.as_deref().unwrap_or("run.end_step");
+            end = Some(format!("min({before}, {own})"));
+        }
+        end
+    }
+
+    /// Declares the step whose sample has the first row of those that are kept.
+    pub(super) fn begin_rows(&mut self) {
+        if !self.own.first_kept.is_empty() {
+            let line = format!("var {} = run.first_step;", self.own.first_kept);
+            self.line(&line);
+        }
+    }
+
+    /// Are the rows of samples counted from where the last ones were combined? Otherwise a sample's number
+    /// says which row it has.
+    fn counts_rows(&self, number: usize) -> bool {
+        let is_in_each_step = self.program.samples[number].every == 1;
+        is_in_each_step && !self.usage.stops && self.kept(number).is_some()
+    }
+
+    /// The rows that are filled before they are combined: those of whole iterations of the loop over steps.
+    fn rows(&self, number: usize) -> u32 {
+        let kept = self.kept(number).unwrap_or(1);
+        kept - kept % self.time_loop.copies.min(kept)
     }
 
     /// Writes what is sampled after each step, in the loop over steps.
     pub(super) fn step_samples(&mut self) {
-        let done = format!("(u32({}) + 1u)", self.own.step);
+        let step = self.own.step.clone();
+        let done = format!("(u32({step}) + 1u)");
         for number in 0..self.program.samples.len() {
             if self.program.samples[number].every == 1 {
-                let combines = self.kept(number) == Some(1);
+                let row = format!("u32({step} - {})", self.own.first_kept);
+                let row = self.counts_rows(number).then_some(row);
                 self.open("{");
-                self.sample(number, &done, combines);
+                self.sample(number, &done, row.as_deref());
                 self.close("}");
             }
         }
@@ -80,17 +111,20 @@ impl Writer<'_> {
     /// Writes what is sampled, or combined, where the loop over steps was left: `t` is the next step.
     pub(super) fn segment_samples(&mut self, t: &str) {
         for number in 0..self.program.samples.len() {
-            match (self.program.samples[number].every, self.kept(number)) {
-                (1, None | Some(1)) => {}
-                (1, Some(kept)) => {
-                    let last = kept - 1;
-                    self.open(&format!("if (u32({t}) % {kept}u == {last}u) {{"));
-                    self.combine_kept(number, &format!("u32({t})"));
+            match self.program.samples[number].every {
+                1 if self.counts_rows(number) => {
+                    let (first, rows) = (self.own.first_kept.clone(), self.rows(number));
+                    self.open(&format!(
+                        "if ({t} - {first} == {rows} || {t} == run.end_step) {{"
+                    ));
+                    self.combine_kept(number, &format!("u32({first} + 1)"), &format!("u32({t})"));
+                    self.line(&format!("{first} = {t};"));
                     self.close("}");
                 }
-                (every, _) => {
+                1 => {}
+                every => {
                     self.open(&format!("if (u32({t}) % {every}u == 0u) {{"));
-                    self.sample(number, &format!("u32({t}) / {every}u"), true);
+                    self.sample(number, &format!("u32({t}) / {every}u"), None);
                     self.close("}");
                 }
             }
@@ -101,11 +135,12 @@ impl Writer<'_> {
     pub(super) fn last_samples(&mut self) {
         let program = self.program;
         for (number, sample) in program.samples.iter().enumerate() {
-            if let Some(kept) = self.kept(number) {
+            let kept = self.kept(number).filter(|_| !self.counts_rows(number));
+            if let Some(kept) = kept {
                 let every = sample.every;
                 let last = format!("(u32(run.end_step) / {every}u)");
                 self.open(&format!("if ({last} % {kept}u != {}u) {{", kept - 1));
-                self.combine_kept(number, &last);
+                self.combine_kept(number, &format!("{last} / {kept}u * {kept}u"), &last);
                 self.close("}");
             }
         }
@@ -119,9 +154,9 @@ impl Writer<'_> {
             .filter(|_| combines)
     }
 
-    /// Writes a sample: its code, and the stores. `at` is its number. Samples that are kept are combined here
-    /// if the caller asks for it.
-    fn sample(&mut self, number: usize, at: &str, combines: bool) {
+    /// Writes a sample: its code, and the stores. `at` is its number. If it is kept, it has a row that the
+    /// caller names and combines, or that of its number, which is combined here with those before it.
+    fn sample(&mut self, number: usize, at: &str, row: Option<&str>) {
         let program = self.program;
         let sample = &program.samples[number];
         self.names.enter();
@@ -154,18 +189,15 @@ impl Writer<'_> {
         }
         match self.kept(number) {
             Some(kept) => {
-                for &(var, op) in &sample.combined {
-                    self.keep(var, op, kept, &at_name);
+                let by_number = format!("{at_name} % {kept}u");
+                for &(var, _) in &sample.combined {
+                    self.keep(var, row.unwrap_or(&by_number));
                 }
-                if !combines {
-                    // The caller does.
-                } else if kept > 1 {
+                if row.is_none() {
                     let last = kept - 1;
-                    self.open(&format!("if ({at_name} % {kept}u == {last}u) {{"));
-                    self.combine_kept(number, &at_name);
+                    self.open(&format!("if ({by_number} == {last}u) {{"));
+                    self.combine_kept(number, &format!("{at_name} - {last}u"), &at_name);
                     self.close("}");
-                } else {
-                    self.combine_kept(number, &at_name);
                 }
             }
             None if !sample.world_records.is_empty() => {
@@ -190,30 +222,17 @@ impl Writer<'_> {
         self.own.sample_row = name;
     }
 
-    /// Keeps an agent's value; one that is no agent has what changes nothing. (`min`, `max`, `any` and `all`
-    /// may have the value of the last agent twice.)
-    fn keep(&mut self, var: VarId, op: LaneOp, kept: u32, at: &str) {
+    /// Keeps an agent's value in a row.
+    fn keep(&mut self, var: VarId, row: &str) {
         let Some(layout) = self.world else { return };
-        let ty = self.program[var].ty;
-        let (name, place) = (self.var_names[var].clone(), self.own.world.place.clone());
-        self.begin();
-        let start = format!(
-            "{}[({at} % {kept}u) * {}u + {place}] = ",
-            self.memory_of(var),
-            layout.kept_stride()
-        );
-        self.push(&start);
-        match op {
-            LaneOp::Any | LaneOp::All => self.push(&format!("u32({name})")),
-            LaneOp::Least | LaneOp::Most => self.push(&name),
-            LaneOp::Sum | LaneOp::Product => {
-                self.push("select(");
-                self.literal(&neutral(op, ty), false);
-                let end = format!(", {name}, {})", self.own.is_agent);
-                self.push(&end);
-            }
-        }
-        self.end(";");
+        let (name, place) = (&self.var_names[var], &self.own.world.place);
+        let value = match self.program[var].ty == Type::Bool {
+            true => format!("u32({name})"),
+            false => name.clone(),
+        };
+        let (memory, stride) = (self.memory_of(var), layout.kept_stride());
+        let line = format!("{memory}[({row}) * {stride}u + {place}] = {value};");
+        self.line(&line);
     }
 
     fn memory_of(&self, var: VarId) -> String {
@@ -221,16 +240,18 @@ impl Writer<'_> {
         found.map_or_else(String::new, |(_, name)| name.clone())
     }
 
-    /// Writes the call that combines the samples that are kept, up to the one of the number `last`.
-    fn combine_kept(&mut self, number: usize, last: &str) {
+    /// Writes the call that combines the samples that are kept: those of the numbers from `first`, which has
+    /// the first row, to `last`.
+    fn combine_kept(&mut self, number: usize, first: &str, last: &str) {
         let own = &self.own.world;
         let (function, unit, units) = (&own.combining_kept[number], &own.slot, &own.count);
-        let line = format!("{function}({last}, {unit}, {units});");
+        let line = format!("{function}({first}, {last}, {unit}, {units});");
         self.line(&line);
     }
 
     /// Writes the functions that combine the samples that are kept: first each invocation as many neighbours
-    /// as there are samples, then one invocation a sample what these have.
+    /// as there are rows, then one invocation a row what these have. (Parts in memory of their own, which
+    /// would save the last barrier, took 2 % longer on an H100.)
     pub(super) fn sample_functions(&mut self) {
         for number in 0..self.program.samples.len() {
             if self.kept(number).is_some() {
@@ -250,29 +271,35 @@ impl Writer<'_> {
         let place = self.own.world.place.clone();
         let function = self.own.world.combining_kept[number].clone();
         self.names.enter();
-        let names = ["last", "own_unit", "units", "row", "first", "sample"];
-        let [last, unit, units, row, first, own] = names.map(|name| self.names.declare(name));
-        self.line("// Of all agents of the unit, neighbours first, up to the sample `last`.");
+        let names = [
+            "first_sample",
+            "last",
+            "own_unit",
+            "units",
+            "row",
+            "first",
+            "sample",
+        ];
+        let [first_sample, last, unit, units, row, first, own] =
+            names.map(|name| self.names.declare(name));
+        self.line("// Of all agents of the unit, neighbours first, from the first row to the sample `last`.");
         self.open(&format!(
-            "fn {function}({last}: u32, {unit}: u32, {units}: u32) {{"
+            "fn {function}({first_sample}: u32, {last}: u32, {unit}: u32, {units}: u32) {{"
         ));
+        self.clear_others(number, kept);
         self.line("workgroupBarrier();");
         self.line(&format!("let {row} = ({place} % {kept}u) * {stride}u;"));
-        if kept > 1 {
-            self.line(&format!(
-                "let {first} = {row} + {place} / {kept}u * {kept}u;"
-            ));
-            for &(var, op) in &sample.combined {
-                let memory = self.memory_of(var);
-                let all = self.combined_text(op, program[var].ty, &memory, &first, 0..kept, 1);
-                self.line(&format!("{memory}[{first}] = {all};"));
-            }
-            self.line("workgroupBarrier();");
-        }
-        let every = sample.every;
         self.line(&format!(
-            "let {own} = {last} / {kept}u * {kept}u + {place};"
+            "let {first} = {row} + {place} / {kept}u * {kept}u;"
         ));
+        for &(var, op) in &sample.combined {
+            let memory = self.memory_of(var);
+            let all = self.combined_text(op, program[var].ty, &memory, &first, 0..kept, 1);
+            self.line(&format!("{memory}[{first}] = {all};"));
+        }
+        self.line("workgroupBarrier();");
+        let every = sample.every;
+        self.line(&format!("let {own} = {first_sample} + {place};"));
         self.line("// Samples before those of this dispatch are stored already.");
         self.line(&format!(
             "let begin = select(u32(run.first_step) / {every}u + 1u, 0u, run.first_step == 0);"
@@ -305,6 +332,35 @@ impl Writer<'_> {
         self.line("workgroupBarrier();");
         self.close("}");
         self.names.leave();
+    }
+
+    /// Has invocations beyond the last agent keep what changes nothing. (`min`, `max`, `any` and `all` may have
+    /// the value of the last agent twice.)
+    fn clear_others(&mut self, number: usize, kept: u32) {
+        let program = self.program;
+        let combined = program.samples[number].combined.iter();
+        let added: Vec<_> = combined
+            .filter(|(_, op)| matches!(op, LaneOp::Sum | LaneOp::Product))
+            .collect();
+        let (Some(layout), false) = (self.world, added.is_empty()) else {
+            return;
+        };
+        let own = &self.own.world;
+        let (place, stride, left) = (own.place.clone(), layout.kept_stride(), own.left.clone());
+        let row = self.names.declare("row");
+        self.open(&format!("if ({left} == 0u) {{"));
+        self.open(&format!(
+            "for (var {row} = 0u; {row} < {kept}u; {row}++) {{"
+        ));
+        for &&(var, op) in &added {
+            let start = format!("{}[{row} * {stride}u + {place}] = ", self.memory_of(var));
+            self.begin();
+            self.push(&start);
+            self.literal(&neutral(op, program[var].ty), false);
+            self.end(";");
+        }
+        self.close("}");
+        self.close("}");
     }
 
     /// Values in memory combined as a tree, neighbours first. The range is a power of two.

@@ -35,6 +35,7 @@ impl<'a> Writer<'a> {
             self.line(&format!("{first};"));
             first.clear();
         }
+        self.begin_rows();
         let bound = self.open_segment(&t, segment.as_deref());
         let mut end = bound.clone();
         if let Some(steps) = period {

@@ -40,7 +40,7 @@ pub(super) struct WorldNames {
     /// of the world come from this one on.
     pub(super) place: String,
     first: String,
-    left: String,
+    pub(super) left: String,
     /// Private, where subgroups shuffle: the number of agents of the world, the invocation's place in its
     /// subgroup, and which half of the memory the next blocks of lanes are combined in.
     agents: String,
