@@ -33,10 +33,37 @@ impl Span {
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
+
+    /// The line and the column in which it begins, both counted from 1; a column is a character.
+    pub fn position(self, source: &str) -> (usize, usize) {
+        let start = source.floor_char_boundary(self.start as usize);
+        let before = &source[..start];
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        (
+            before.matches('\n').count() + 1,
+            before[line..].chars().count() + 1,
+        )
+    }
 }
 
 impl From<Range<usize>> for Span {
     fn from(range: Range<usize>) -> Self {
         Span::new(range.start, range.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Span;
+
+    #[test]
+    fn positions_count_characters_from_one() {
+        let source = "α = 1\nβ == 2";
+        let at = |place| Span::new(place, place).position(source);
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(2), (1, 2));
+        assert_eq!(at(7), (2, 1));
+        assert_eq!(at(10), (2, 3));
+        assert_eq!(at(1000), (2, 7));
     }
 }

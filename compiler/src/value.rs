@@ -5,6 +5,7 @@
 //! ([`Scalar::words`]): whoever lays out or reads storage asks a type, a field or a variable for its words.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Bytes of a word.
 pub const WORD_BYTES: u64 = 4;
@@ -352,5 +353,47 @@ impl BinaryOp {
     /// Is its result a `bool`, whatever its operands are?
     pub fn gives_bool(self) -> bool {
         self.compares() || matches!(self, BinaryOp::And | BinaryOp::Or)
+    }
+}
+
+/// A number in a message: the shortest digits that give the same `f32`, if it is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown(pub f64);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shown(value) = *self;
+        let single = value as f32;
+        let is_single = f64::from(single) == value;
+        let has_exponent = value.is_normal() && !(1e-4..1e15).contains(&value.abs());
+        match (is_single, has_exponent) {
+            (true, true) => write!(f, "{single:e}"),
+            // The shortest digits of a whole `f32` are not all of its digits.
+            (true, false) if value.fract() != 0.0 => write!(f, "{single}"),
+            (false, true) => write!(f, "{value:e}"),
+            (true | false, false) => write!(f, "{value}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shown;
+
+    #[test]
+    fn numbers_in_messages_have_no_digits_that_nobody_wrote() {
+        let shown = |value: f64| Shown(value).to_string();
+        assert_eq!(shown(0.001_f32.into()), "0.001");
+        assert_eq!(shown(-0.1_f32.into()), "-0.1");
+        assert_eq!(shown(0.1), "0.1");
+        assert_eq!(shown(2.0), "2");
+        assert_eq!(shown(0.0), "0");
+        assert_eq!(shown(2_147_483_647.0), "2147483647");
+        assert_eq!(shown(2_147_483_648.0), "2147483648");
+        assert_eq!(shown(1e-7_f32.into()), "1e-7");
+        assert_eq!(shown(3e38_f32.into()), "3e38");
+        assert_eq!(shown(1e300), "1e300");
+        assert_eq!(shown(f64::NEG_INFINITY), "-inf");
+        assert_eq!(shown(f64::NAN), "NaN");
     }
 }

@@ -142,21 +142,18 @@ fn result(file: &Checked, diagnostic: &Diagnostic) -> Value {
 
 /// Where a span stands; lines and columns start at 1.
 fn region(text: &str, span: Span) -> Value {
-    let (line, column) = place(text, span.start as usize);
-    let (end_line, end_column) = place(text, span.end as usize);
+    let (line, column) = span.position(text);
+    let end = Span {
+        start: span.end,
+        ..span
+    };
+    let (end_line, end_column) = end.position(text);
     json!({
         "startLine": line,
         "startColumn": column,
         "endLine": end_line,
         "endColumn": end_column,
     })
-}
-
-fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(at.min(text.len()))];
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    (line, before[start..].chars().count() + 1)
 }
 
 /// A path as a relative or absolute URI reference.

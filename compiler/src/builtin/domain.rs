@@ -2,6 +2,7 @@
 //! only params and the launch's own numbers say.
 
 use super::Draw;
+use crate::value::Shown;
 
 /// The largest mean of a Poisson number.
 pub const MOST_MEAN: f64 = 1_073_741_824.0;
@@ -22,12 +23,12 @@ pub fn fault(draw: Draw, args: &[Option<f64>]) -> Option<Fault> {
     let one = |name: &str, needs, legal: fn(f64) -> bool| {
         let position = usize::from(name == "deviation");
         let wrong = arg(position).filter(|value| !legal(*value))?;
-        let found = format!("`{name}` is {wrong}");
+        let found = format!("`{name}` is {}", Shown(wrong));
         Some(Fault { needs, found })
     };
     let two = |needs, legal: fn(f64, f64) -> bool| {
         let (a, b) = arg(0).zip(arg(1)).filter(|(a, b)| !legal(*a, *b))?;
-        let found = format!("`a` is {a} and `b` is {b}");
+        let found = format!("`a` is {} and `b` is {}", Shown(a), Shown(b));
         Some(Fault { needs, found })
     };
     match draw {
@@ -37,7 +38,7 @@ pub fn fault(draw: Draw, args: &[Option<f64>]) -> Option<Fault> {
             let infinite = ends.into_iter().find(|end| !end.is_finite());
             let infinite = infinite.map(|end| Fault {
                 needs: "ends that are finite",
-                found: format!("one is {end}"),
+                found: format!("one is {}", Shown(end)),
             });
             let wide = |a: f64, b: f64| !(b as f32 - a as f32).is_infinite();
             (infinite.or_else(|| two("`a` not above `b`", |a, b| a <= b)))
@@ -60,7 +61,7 @@ pub fn fault(draw: Draw, args: &[Option<f64>]) -> Option<Fault> {
             if let Some(weight) = wrong {
                 return Some(Fault {
                     needs: "weights that are finite and not negative",
-                    found: format!("one is {weight}"),
+                    found: format!("one is {}", Shown(*weight)),
                 });
             }
             let counts =

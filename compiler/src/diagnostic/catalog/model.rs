@@ -1,20 +1,20 @@
 //! Complaints about a model as a whole (E0600–E0699).
 
 use super::catalog;
-use crate::{diagnostic::Diagnostic, span::Span};
+use crate::{diagnostic::Diagnostic, span::Span, value::Shown};
 use std::ops::RangeInclusive;
 
 catalog! {
     /// The default of a param outside its own range.
     E0601 default_outside_range(name: &str, value: f64, start: f64, end: f64, span: Span, range: Span) {
-        Diagnostic::new(format!("the default {value} of `{name}` is outside its range"))
+        Diagnostic::new(format!("the default {} of `{name}` is outside its range", Shown(value)))
             .at(span, "the default")
-            .at(range, format!("legal are {start} to {end}"))
+            .at(range, format!("legal are {} to {}", Shown(start), Shown(end)))
     }
 
     /// A range whose end is not above its start.
     E0602 bad_range(start: f64, end: f64, span: Span) {
-        Diagnostic::new(format!("the range {start}..{end} is empty"))
+        Diagnostic::new(format!("the range {}..{} is empty", Shown(start), Shown(end)))
             .at(span, "the end must be above the start")
     }
 
