@@ -34,6 +34,15 @@ impl Array {
         }
     }
 
+    /// The same values with a shape.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn with_shape(self, shape: Vec<u32>) -> Array {
+        Array {
+            shape: Some(shape),
+            ..self
+        }
+    }
+
     /// The type of the values.
     pub fn scalar(&self) -> Scalar {
         self.scalar

@@ -16,9 +16,10 @@ use sim_compiler::{
     },
     manifest::Scalar,
     span::Span,
+    value::Shown,
 };
 use words::{
-    also_missing, first_message, host_memory, is_or_are, known_names, less_memory, no_adapter,
+    all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
     occasion, other_arguments, quoted, what_fits,
 };
 
@@ -111,7 +112,7 @@ errors! {
         /// The number.
         value: f64,
     }
-        says("{role} `{name}` holds {}, and {value} is none", expected.name())
+        says("{role} `{name}` holds {}, and {} is none", expected.name(), Shown(*value))
         help(Some(what_fits(*expected).to_owned()))
         after(KeepBackend)
 
@@ -144,7 +145,7 @@ errors! {
         /// Largest legal value.
         last: f64,
     }
-        says("param `{name}` must lie in {first}..{last}, but is {value}")
+        says("param `{name}` must lie in {}..{}, but is {}", Shown(*first), Shown(*last), Shown(*value))
         help(Some(format!("give another value, or widen the range of `{name}` in the model")))
         after(KeepBackend)
 

@@ -23,12 +23,17 @@
 //! * `control`, `array`, `variation`: what a caller asks for. `memory`: host memory and its limits.
 //! * `cpu`: the two machines for the IR, which use nothing of the above.
 //! * `values`, `statistics`, `series`, `results`, `run`: what a run gives, from raw words to typed columns.
-//!   `compare`: whether two runs gave the same.
+//!   `compare`: whether two runs gave the same. `nd`: the same as arrays.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
 //! * `launches`: the launches of a batch. `select`: chooses a backend. `exclusive`: serialises runs.
 //! * `simulation`: the public entry point.
+//!
+//! # Features
+//!
+//! `ndarray` gives results as arrays of the crate [ndarray](https://docs.rs/ndarray), and takes such arrays
+//! as values: see `Column::array`.
 //!
 //! The feature `gpu`, on by default, brings the GPU backend and wgpu. Without it the crate builds for targets
 //! that have no GPU or no threads, such as `wasm32-unknown-unknown`; [`Backend::Auto`] means the CPU there,
@@ -51,6 +56,8 @@ mod field;
 mod gpu;
 mod launches;
 mod memory;
+#[cfg(feature = "ndarray")]
+mod nd;
 mod results;
 mod run;
 mod select;
@@ -71,9 +78,14 @@ pub use gpu::{Preload, adapters, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use series::Series;
+/// What a caller meets of the compiler, so that it need not be a dependency of its own.
 pub use sim_compiler::{
-    kernel::schedule::{Occupancy, Tuning, WorldDispatch},
-    manifest::{MOST_AGENTS, MOST_STEPS},
+    Artifact, Diagnostic, Math, Options, diagnostic,
+    ir::interpret::Moment,
+    kernel::schedule::{Decision, Occupancy, Tuning, WorldDispatch},
+    manifest::{self, Field, MOST_AGENTS, MOST_STEPS, Manifest, Scalar, SeriesOf},
+    random::Generator,
+    span::Span,
 };
 pub use simulation::Simulation;
 pub use statistics::Statistics;

@@ -2,6 +2,7 @@
 
 use crate::{
     adapter::AdapterSummary,
+    clock::Stopwatch,
     cpu::vector::Isa,
     error::{Error, Role},
     field::unknown,
@@ -68,8 +69,11 @@ pub struct Report {
     /// Seconds for checking the launch, opening the device and building the kernel; nearly 0 if a run is
     /// repeated.
     pub setup_seconds: f64,
-    /// Seconds for the run, transfers included.
+    /// Seconds for the run, transfers included, and statistics where the backend computes them.
     pub run_seconds: f64,
+    /// Seconds for the statistics of outputs that the backend held and the caller does not keep; 0 for all
+    /// others, whose statistics the backend computes, or [`Run::statistics`] when it is called.
+    pub statistics_seconds: f64,
     /// Dispatches of the kernel; 0 on the CPU.
     pub dispatches: u64,
     /// Chunks that the population was split into to fit the device.
@@ -103,15 +107,16 @@ impl Run {
         manifest: &Manifest,
         raw: RawResults,
         keep_outputs: bool,
-        report: Report,
+        mut report: Report,
     ) -> Run {
         let columns_of = |fields: &[Field], rows: Vec<Vec<u32>>, count: u32| -> Vec<Column> {
             (fields.iter().zip(rows))
                 .map(|(field, words)| Column::new(field, count, words))
                 .collect()
         };
-        let columns = |fields: &[Field], rows| columns_of(fields, rows, report.agents);
-        let of_worlds = |fields: &[Field], rows| columns_of(fields, rows, report.worlds);
+        let (agents, worlds) = (report.agents, report.worlds);
+        let columns = |fields: &[Field], rows| columns_of(fields, rows, agents);
+        let of_worlds = |fields: &[Field], rows| columns_of(fields, rows, worlds);
         let rows = manifest.world_rows();
         let world_outputs = of_worlds(&rows.outputs, raw.world_outputs);
         let world_states = raw
@@ -132,7 +137,12 @@ impl Run {
                 let progress = raw.progress;
                 match keep_outputs {
                     true => Results::Kept { outputs, progress },
-                    false => Results::Summed(Sums::of(&outputs, &progress)),
+                    false => {
+                        let started = Stopwatch::start();
+                        let sums = Sums::of(&outputs, &progress);
+                        report.statistics_seconds = started.seconds();
+                        Results::Summed(sums)
+                    }
                 }
             }
         };
@@ -186,19 +196,51 @@ impl Run {
     /// [`Error::UnknownName`], [`Error::WrongType`], and [`Error::OutputsNotKept`] if only statistics are
     /// kept.
     pub fn output<T: Element>(&self, name: &str) -> Result<&[T], Error> {
+        self.column(name)?.typed(Role::Output)
+    }
+
+    /// The values of an output, as [`Run::output`] lends them, without copying them.
+    ///
+    /// # Errors
+    /// Those of [`Run::output`].
+    pub fn into_output<T: Element>(self, name: &str) -> Result<Vec<T>, Error> {
+        self.into_column(name)?.into_typed(Role::Output)
+    }
+
+    /// All outputs, then all world outputs, in declaration order; none of agents if they are not kept.
+    pub fn into_outputs(self) -> Vec<Column> {
+        let mut all = match self.results {
+            Results::Kept { outputs, .. } => outputs,
+            Results::Summed(_) => Vec::new(),
+        };
+        all.extend(self.world_outputs);
+        all
+    }
+
+    fn into_column(self, name: &str) -> Result<Column, Error> {
+        self.column(name)?;
+        let mut all = self.into_outputs().into_iter();
+        let found = all.find(|column| column.field.name == name);
+        Ok(found.expect("it was just found"))
+    }
+
+    /// An output or a world output, with its shape.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], and [`Error::OutputsNotKept`] if only statistics are kept.
+    pub fn column(&self, name: &str) -> Result<&Column, Error> {
         if let Some(column) = self.of_world(name) {
-            return column.typed(Role::Output);
+            return Ok(column);
         }
         let at = self.output_at(name)?;
         match &self.results {
-            Results::Kept { outputs, .. } => outputs[at].typed(Role::Output),
+            Results::Kept { outputs, .. } => Ok(&outputs[at]),
             Results::Summed(_) => Err(not_kept(format!("output `{name}`"))),
         }
     }
 
     /// Statistics of an output: one per element, in row-major order, or one for all values if an agent has
-    /// more than
-    /// 16. Available whether outputs are kept or not.
+    /// more than 16. Available whether outputs are kept or not.
     ///
     /// # Errors
     /// [`Error::UnknownName`].

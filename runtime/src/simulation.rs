@@ -19,6 +19,7 @@ use crate::{
 };
 use execute::Reusable;
 use sim_compiler::{
+    Options,
     artifact::Artifact,
     kernel::schedule::Tuning,
     manifest::{Field, Manifest},
@@ -30,8 +31,9 @@ use std::{
 
 /// A compiled model with the values of its launch.
 ///
-/// The builder methods consume and return the simulation; `set_param`, `set_data` and `set_input` change it
-/// in place. [`Simulation::run`] borrows it. A second run reuses the device, kernel and buffers of the first.
+/// The builder methods consume and return the simulation; those whose names begin with `set_` change it in
+/// place, without compiling the model again. [`Simulation::run`] borrows it. A second run reuses the device,
+/// kernel and buffers of the first.
 /// Runs from several threads are serialised. A run opens a device of its own where waiting could deadlock: if
 /// it is started by a callback of another run, or on a thread of rayon's pool.
 ///
@@ -54,8 +56,18 @@ impl Simulation {
     /// # Errors
     /// [`Error::Compile`] with the compiler's diagnostics.
     pub fn compile(source: &str) -> Result<Simulation, Error> {
+        Simulation::compile_with(source, Options::default())
+    }
+
+    /// Compiles a model with options: another random generator, precise mathematical functions, or checked
+    /// assertions.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] with the compiler's diagnostics.
+    pub fn compile_with(source: &str, options: Options) -> Result<Simulation, Error> {
         let started = Stopwatch::start();
-        let artifact = sim_compiler::compile(source).map_err(|diagnostics| Error::Compile {
+        let compiled = sim_compiler::compile_with(source, options);
+        let artifact = compiled.map_err(|diagnostics| Error::Compile {
             diagnostics,
             source_text: source.to_owned(),
         })?;
@@ -81,46 +93,46 @@ impl Simulation {
     /// Sets the number of agents. Default: the model's `agents`.
     #[must_use]
     pub fn agents(mut self, agents: u32) -> Simulation {
-        self.settings.agents = Some(agents);
-        self.with_new_launch()
+        self.set_agents(agents);
+        self
     }
 
     /// Sets the number of the first agent: agents `first .. first + agents` of a larger population are run.
     /// They have the same draws and results as in a run of the whole population. Default: 0.
     #[must_use]
     pub fn first_agent(mut self, first: u32) -> Simulation {
-        self.settings.first_agent = first;
-        self.with_new_launch()
+        self.set_first_agent(first);
+        self
     }
 
     /// Sets the value of `agents` in the model. Needed if a population is run in parts and the model reads
     /// `agents`. Default: `first_agent + agents`.
     #[must_use]
     pub fn population(mut self, population: u32) -> Simulation {
-        self.settings.population = Some(population);
-        self.with_new_launch()
+        self.set_population(population);
+        self
     }
 
     /// Sets the number of steps. With 0, only initial values and outputs are computed. Default: the model's
     /// `steps`.
     #[must_use]
     pub fn steps(mut self, steps: u32) -> Simulation {
-        self.settings.steps = Some(steps);
-        self.with_new_launch()
+        self.set_steps(steps);
+        self
     }
 
     /// Sets the number of agents in a world. Default: the model's `world`.
     #[must_use]
     pub fn world(mut self, members: u32) -> Simulation {
-        self.settings.world = Some(members);
-        self.with_new_launch().with_new_backend()
+        self.set_world(members);
+        self
     }
 
     /// Sets the seed of every draw. Default: 0.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Simulation {
-        self.settings.seed = seed;
-        self.with_new_launch()
+        self.set_seed(seed);
+        self
     }
 
     /// Sets a param: a number, or the elements of an array in row-major order.
@@ -155,8 +167,8 @@ impl Simulation {
     /// Sets where to run. Default: [`Backend::Auto`].
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Simulation {
-        self.options.backend = backend;
-        self.with_new_backend()
+        self.set_backend(backend);
+        self
     }
 
     /// Runs on the first adapter of [`crate::adapters`] whose name contains `name` (case-insensitive). It may
@@ -164,8 +176,8 @@ impl Simulation {
     #[must_use]
     pub fn adapter(mut self, name: &str) -> Simulation {
         self.options.adapter = Some(name.to_owned());
-        self.options.backend = Backend::Gpu;
-        self.with_new_backend()
+        self.set_backend(Backend::Gpu);
+        self
     }
 
     /// Sets the vector instructions of [`Backend::Cpu`]. They change no result. Default: the best that the
@@ -173,14 +185,15 @@ impl Simulation {
     #[must_use]
     pub fn instruction_set(mut self, isa: Isa) -> Simulation {
         self.instruction_set = Some(isa);
-        self.with_new_backend()
+        self.forget_backend();
+        self
     }
 
     /// Overrides choices of the backends. See [`Tuning`] for those that can change results.
     #[must_use]
     pub fn tuning(mut self, tuning: Tuning) -> Simulation {
-        self.options.tuning = tuning;
-        self.with_new_backend()
+        self.set_tuning(tuning);
+        self
     }
 
     /// Whether to read back the final states. `false` saves time. Default: `true`.
@@ -205,6 +218,55 @@ impl Simulation {
     pub fn pipeline_cache(mut self, directory: Option<PathBuf>) -> Simulation {
         self.options.pipeline_cache = directory;
         self
+    }
+
+    /// [`Simulation::agents`] in place.
+    pub fn set_agents(&mut self, agents: u32) {
+        self.settings.agents = Some(agents);
+        self.forget_launch();
+    }
+
+    /// [`Simulation::first_agent`] in place.
+    pub fn set_first_agent(&mut self, first: u32) {
+        self.settings.first_agent = first;
+        self.forget_launch();
+    }
+
+    /// [`Simulation::population`] in place.
+    pub fn set_population(&mut self, population: u32) {
+        self.settings.population = Some(population);
+        self.forget_launch();
+    }
+
+    /// [`Simulation::steps`] in place.
+    pub fn set_steps(&mut self, steps: u32) {
+        self.settings.steps = Some(steps);
+        self.forget_launch();
+    }
+
+    /// [`Simulation::world`] in place.
+    pub fn set_world(&mut self, members: u32) {
+        self.settings.world = Some(members);
+        self.forget_launch();
+        self.forget_backend();
+    }
+
+    /// [`Simulation::seed`] in place.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.settings.seed = seed;
+        self.forget_launch();
+    }
+
+    /// [`Simulation::backend`] in place.
+    pub fn set_backend(&mut self, backend: Backend) {
+        self.options.backend = backend;
+        self.forget_backend();
+    }
+
+    /// [`Simulation::tuning`] in place.
+    pub fn set_tuning(&mut self, tuning: Tuning) {
+        self.options.tuning = tuning;
+        self.forget_backend();
     }
 
     /// [`Simulation::param`] in place.
@@ -328,14 +390,8 @@ impl Simulation {
         reusable.selected.take_if(|known| known.for_short_run);
     }
 
-    fn with_new_launch(mut self) -> Simulation {
-        self.forget_launch();
-        self
-    }
-
-    fn with_new_backend(mut self) -> Simulation {
+    fn forget_backend(&mut self) {
         self.reusable_mut().selected = None;
-        self
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) use stream::{Part, Stream, bytes as stream_bytes};
 
 use crate::values::{Column, Values, agent_steps, stopped_agents};
 use rayon::prelude::*;
-use select::{Selection, is_nan, key, value};
+use select::{QUANTILES, QUARTILES, Selection, is_nan, key, position, value};
 use sim_compiler::manifest::{Field, Scalar};
 
 /// Most values per agent that have statistics of their own.
@@ -136,21 +136,14 @@ impl Tally {
 impl Statistics {
     /// The statistics of the values at `first`, `first + stride`, …
     pub fn of(values: &Values, first: usize, stride: usize) -> Statistics {
-        let places = |length: usize| (first..length).step_by(stride.max(1));
-        match values {
-            Values::F32(values) => summarise(Scalar::F32, || {
-                places(values.len()).map(|at| values[at].to_bits())
-            }),
-            Values::I32(values) => summarise(Scalar::I32, || {
-                places(values.len()).map(|at| values[at] as u32)
-            }),
-            Values::U32(values) => {
-                summarise(Scalar::U32, || places(values.len()).map(|at| values[at]))
-            }
-            Values::Bool(values) => summarise(Scalar::Bool, || {
-                places(values.len()).map(|at| values[at].into())
-            }),
-        }
+        let (tally, selection) = select_of(values, first, stride, QUARTILES);
+        tally.statistics(values.scalar(), selection.keys())
+    }
+
+    /// The standard error of the mean, if the values are independent: the standard deviation over the root of
+    /// their number. `None` for fewer than 2 numbers.
+    pub fn standard_error(&self) -> Option<f64> {
+        Some(self.deviation? / (self.count as f64).sqrt())
     }
 
     /// The statistics of `count` numbers and `nan` NaNs, from their sums and keys: minimum, two keys per
@@ -163,12 +156,11 @@ impl Statistics {
         keys: [u32; 8],
     ) -> Statistics {
         let at = |target: usize| value(scalar, keys[target]);
-        let quartile = |quarter: usize| {
-            // The fractional part of the rank.
-            let rest = (u128::from(count - 1) * quarter as u128 % 4) as f64 / 4.0;
-            between(at(2 * quarter - 1), at(2 * quarter), rest)
+        let quartile = |number: usize| {
+            let (_, rest) = position(count, QUARTILES[number]);
+            between(at(2 * number + 1), at(2 * number + 2), rest)
         };
-        let five = (count > 0).then(|| [at(0), quartile(1), quartile(2), quartile(3), at(7)]);
+        let five = (count > 0).then(|| [at(0), quartile(0), quartile(1), quartile(2), at(7)]);
         let mut moments = exact.moments(count);
         if let Some([least, .., most]) = five
             && !(least.is_finite() && most.is_finite())
@@ -204,14 +196,72 @@ impl Column {
             .map(|row| Statistics::of(&self.values, row, rows))
             .collect()
     }
+
+    /// The quantiles of these probabilities, with the rows of [`Column::statistics`]: interpolated between
+    /// order statistics as the quartiles are. A row is empty if it has no numbers. A probability below 0 is
+    /// 0, one above 1 is 1.
+    pub fn quantiles(&self, probabilities: &[f64]) -> Vec<Vec<f64>> {
+        let rows = rows(&self.field) as usize;
+        (0..rows)
+            .into_par_iter()
+            .map(|row| quantiles(&self.values, row, rows, probabilities))
+            .collect()
+    }
 }
 
-/// The statistics of values in memory, which are iterated several times and never copied.
-fn summarise<I: Iterator<Item = u32>>(scalar: Scalar, values: impl Fn() -> I) -> Statistics {
+/// The quantiles of the values at `first`, `first + stride`, …; none without numbers.
+fn quantiles(values: &Values, first: usize, stride: usize, probabilities: &[f64]) -> Vec<f64> {
+    let scalar = values.scalar();
+    let mut found = Vec::with_capacity(probabilities.len());
+    for some in probabilities.chunks(QUANTILES) {
+        let of = |at: usize| some.get(at).unwrap_or(&some[0]).clamp(0.0, 1.0);
+        let (tally, selection) = select_of(values, first, stride, std::array::from_fn(of));
+        if tally.count == 0 {
+            return Vec::new();
+        }
+        let keys = selection.keys().map(|key| value(scalar, key));
+        found.extend((0..some.len()).map(|at| {
+            let (_, rest) = position(tally.count, of(at));
+            between(keys[2 * at], keys[2 * at + 1], rest)
+        }));
+    }
+    found
+}
+
+/// Moments and order statistics of the values at `first`, `first + stride`, …
+fn select_of(
+    values: &Values,
+    first: usize,
+    stride: usize,
+    probabilities: [f64; QUANTILES],
+) -> (Tally, Selection) {
+    let places = |length: usize| (first..length).step_by(stride.max(1));
+    match values {
+        Values::F32(values) => select_from(Scalar::F32, probabilities, || {
+            places(values.len()).map(|at| values[at].to_bits())
+        }),
+        Values::I32(values) => select_from(Scalar::I32, probabilities, || {
+            places(values.len()).map(|at| values[at] as u32)
+        }),
+        Values::U32(values) => select_from(Scalar::U32, probabilities, || {
+            places(values.len()).map(|at| values[at])
+        }),
+        Values::Bool(values) => select_from(Scalar::Bool, probabilities, || {
+            places(values.len()).map(|at| values[at].into())
+        }),
+    }
+}
+
+/// Moments and order statistics of values in memory, which are iterated several times and never copied.
+fn select_from<I: Iterator<Item = u32>>(
+    scalar: Scalar,
+    probabilities: [f64; QUANTILES],
+    values: impl Fn() -> I,
+) -> (Tally, Selection) {
     /// For fewer values, histograms of wide digits take longer than more passes.
     const MANY: usize = 1 << 17;
     let few = values().nth(MANY).is_none();
-    let mut selection = Selection::new(if few { 8 } else { 16 });
+    let mut selection = Selection::new(if few { 8 } else { 16 }, probabilities);
     let mut tally = Tally::new();
     let mut is_first = true;
     while !selection.is_done() {
@@ -221,7 +271,7 @@ fn summarise<I: Iterator<Item = u32>>(scalar: Scalar, values: impl Fn() -> I) ->
         selection.narrow(&counts, tally.count);
         is_first = false;
     }
-    tally.statistics(scalar, selection.keys())
+    (tally, selection)
 }
 
 /// Feeds values to a selection, and in the first pass to a tally.
@@ -345,6 +395,39 @@ mod tests {
                 Some(f64::midpoint(sorted[69_999].into(), sorted[70_000].into()))
             );
         }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_sorted_values() {
+        let values: Vec<f32> = (0..2000)
+            .map(|i| ((i * 7919) % 2003) as f32 * 0.5)
+            .collect();
+        let mut sorted = values.clone();
+        sorted.sort_by(f32::total_cmp);
+        let probabilities = [0.01_f64, 0.99, 0.5, 0.0, 1.0, 0.123, 0.25];
+        let expected = probabilities.map(|p| {
+            let place = 1999.0 * p;
+            let below = sorted[place as usize];
+            let above = sorted[(place as usize + 1).min(1999)];
+            f64::from(below) + place.fract() * f64::from(above - below)
+        });
+        let values = Values::F32(values);
+        assert_eq!(quantiles(&values, 0, 1, &probabilities), expected);
+        let five = Statistics::of(&values, 0, 1).five.expect("there are many");
+        let same = quantiles(&values, 0, 1, &[0.0, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(same, five);
+        let none = Values::F32(vec![f32::NAN]);
+        assert_eq!(quantiles(&none, 0, 1, &[0.5]), [0.0; 0]);
+        let one = Values::Bool(vec![true]);
+        assert_eq!(quantiles(&one, 0, 1, &[0.1, 0.9]), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_standard_error_is_of_the_mean() {
+        let found = Statistics::of(&Values::I32(vec![1, 2, 3, 4]), 0, 1);
+        assert_eq!(found.standard_error(), Some((5.0_f64 / 3.0).sqrt() / 2.0));
+        let one = Statistics::of(&Values::I32(vec![1]), 0, 1);
+        assert_eq!(one.standard_error(), None);
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub trait Element: Sized + Copy {
     const SCALAR: Scalar;
     /// The values if they are of this type.
     fn slice(values: &Values) -> Option<&[Self]>;
+    /// The values themselves, if they are of this type.
+    fn vec(values: Values) -> Option<Vec<Self>>;
 }
 
 macro_rules! element {
@@ -40,6 +42,13 @@ macro_rules! element {
         impl Element for $ty {
             const SCALAR: Scalar = Scalar::$variant;
             fn slice(values: &Values) -> Option<&[Self]> {
+                if let Values::$variant(values) = values {
+                    Some(values)
+                } else {
+                    None
+                }
+            }
+            fn vec(values: Values) -> Option<Vec<Self>> {
                 if let Values::$variant(values) = values {
                     Some(values)
                 } else {
@@ -63,6 +72,16 @@ impl Values {
             Scalar::I32 => Values::I32(bytemuck::cast_vec(words)),
             Scalar::U32 => Values::U32(words),
             Scalar::Bool => Values::Bool(words.into_iter().map(|word| word != 0).collect()),
+        }
+    }
+
+    /// Their type.
+    pub fn scalar(&self) -> Scalar {
+        match self {
+            Values::F32(_) => Scalar::F32,
+            Values::I32(_) => Scalar::I32,
+            Values::U32(_) => Scalar::U32,
+            Values::Bool(_) => Scalar::Bool,
         }
     }
 
@@ -132,12 +151,22 @@ impl Column {
 
     /// The values as `T`; `role` is for the error.
     pub(crate) fn typed<T: Element>(&self, role: Role) -> Result<&[T], Error> {
-        T::slice(&self.values).ok_or_else(|| Error::WrongType {
+        T::slice(&self.values).ok_or_else(|| self.wrong_type::<T>(role))
+    }
+
+    /// The values themselves as `T`; `role` is for the error.
+    pub(crate) fn into_typed<T: Element>(mut self, role: Role) -> Result<Vec<T>, Error> {
+        let values = std::mem::replace(&mut self.values, Values::U32(Vec::new()));
+        T::vec(values).ok_or_else(|| self.wrong_type::<T>(role))
+    }
+
+    pub(crate) fn wrong_type<T: Element>(&self, role: Role) -> Error {
+        Error::WrongType {
             role,
             name: self.field.name.clone(),
             expected: self.field.scalar,
             found: T::SCALAR,
-        })
+        }
     }
 }
 

@@ -23,8 +23,9 @@ macro_rules! errors {
         #[derive(Debug, thiserror::Error)]
         #[non_exhaustive]
         pub enum Error {
-            /// The source text does not compile.
-            #[error("the model does not compile: {}", first_message(diagnostics))]
+            /// The source text does not compile. [`diagnostic::render`](crate::diagnostic::render) shows the
+            /// diagnostics in the text.
+            #[error("the model does not compile:{}", all_messages(diagnostics, source_text))]
             Compile {
                 /// The compiler's diagnostics, at least one.
                 diagnostics: Vec<Diagnostic>,

@@ -24,10 +24,18 @@ pub(super) fn what_fits(scalar: Scalar) -> &'static str {
     }
 }
 
-pub(super) fn first_message(diagnostics: &[Diagnostic]) -> &str {
-    diagnostics
-        .first()
-        .map_or("no reason given", |first| first.message.as_str())
+/// A line for each diagnostic: place, code, message and help.
+pub(super) fn all_messages(diagnostics: &[Diagnostic], source: &str) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let (line, column) = diagnostic.span().position(source);
+        let (code, message) = (diagnostic.code, &diagnostic.message);
+        text += &format!("\n  line {line}, column {column}: [{code}] {message}");
+        if let Some(help) = &diagnostic.help {
+            text += &format!(" ({help})");
+        }
+    }
+    text
 }
 
 /// How arguments of a draw that follow from these params can be mended.

@@ -172,6 +172,7 @@ impl Reports<'_> {
             compile_seconds: self.simulation.compile_seconds,
             setup_seconds: self.setup_seconds,
             run_seconds: raw.telemetry.total_seconds - self.setup_seconds,
+            statistics_seconds: 0.0,
             dispatches: raw.dispatches,
             chunks: raw.chunks,
             reduced: raw.sums.is_some(),

@@ -4,8 +4,12 @@
 
 use sim_compiler::manifest::Scalar;
 
-/// Ranks to find: two for each quartile, between which is interpolated.
-const RANKS: usize = 6;
+/// Quantiles that one selection finds.
+pub(crate) const QUANTILES: usize = 3;
+/// The probabilities of the quartiles.
+pub(crate) const QUARTILES: [f64; QUANTILES] = [0.25, 0.5, 0.75];
+/// Ranks to find: two for each quantile, between which is interpolated.
+const RANKS: usize = 2 * QUANTILES;
 /// Bits of a key.
 const BITS: u32 = 32;
 /// The sign of a float or an `i32`.
@@ -49,9 +53,19 @@ pub(crate) const fn bytes(digit: u32) -> u64 {
     (RANKS as u64 * 8) << digit
 }
 
+/// The place of the quantile `p` among `count` sorted values: the rank below it, and the fraction of the way to
+/// the next one. Exact for quartiles.
+pub(crate) fn position(count: u64, p: f64) -> (u64, f64) {
+    let last = count.saturating_sub(1);
+    let place = last as f64 * p;
+    let below = (place as u64).min(last);
+    (below, place - below as f64)
+}
+
 /// The keys of some ranks among values that are iterated several times.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
+    probabilities: [f64; QUANTILES],
     /// Bits of a digit.
     digit: u32,
     /// Low bits of the keys that are not known yet.
@@ -65,9 +79,10 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// A selection with digits of `bits` bits, 1 to 31.
-    pub(crate) fn new(digit: u32) -> Selection {
+    /// A selection with digits of `digit` bits, 1 to 31.
+    pub(crate) fn new(digit: u32, probabilities: [f64; QUANTILES]) -> Selection {
         Selection {
+            probabilities,
             digit,
             open: BITS,
             prefixes: [0; RANKS],
@@ -107,7 +122,7 @@ impl Selection {
     pub(crate) fn narrow(&mut self, counts: &[u64], count: u64) {
         let (width, below) = self.next();
         if self.open == BITS {
-            self.ranks = ranks(count);
+            self.ranks = ranks(count, self.probabilities);
         }
         for (prefix, rank) in self.prefixes.iter_mut().zip(&mut self.ranks) {
             let known = self.wanted.iter().position(|wanted| wanted == prefix);
@@ -125,18 +140,17 @@ impl Selection {
         self.wanted.dedup();
     }
 
-    /// The keys on both sides of each quartile, once they are known.
+    /// The keys on both sides of each quantile, once they are known.
     pub(crate) fn keys(&self) -> [u32; RANKS] {
         self.prefixes
     }
 }
 
-/// The ranks on both sides of each quartile of `count` values.
-fn ranks(count: u64) -> [u64; RANKS] {
+/// The ranks on both sides of each quantile of `count` values.
+fn ranks(count: u64, probabilities: [f64; QUANTILES]) -> [u64; RANKS] {
     let last = count.saturating_sub(1);
     std::array::from_fn(|at| {
-        let quarter = at as u128 / 2 + 1;
-        let below = (u128::from(last) * quarter / 4) as u64;
+        let (below, _) = position(count, probabilities[at / 2]);
         (below + at as u64 % 2).min(last)
     })
 }
@@ -182,7 +196,7 @@ mod tests {
                 })
                 .collect();
             for digit in [1, 8, 11, 16, 31] {
-                let mut selection = Selection::new(digit);
+                let mut selection = Selection::new(digit, QUARTILES);
                 let mut seen = 0;
                 while !selection.is_done() {
                     let mut counts = selection.counts();
@@ -193,10 +207,23 @@ mod tests {
                 }
                 assert_eq!(seen, passes(digit));
                 keys.sort_unstable();
-                let expected = ranks(count).map(|rank| keys[rank as usize]);
+                let expected = ranks(count, QUARTILES).map(|rank| keys[rank as usize]);
                 assert_eq!(selection.keys(), expected, "{count} {spread} {digit}");
             }
         }
-        assert_eq!(ranks(5), [1, 2, 2, 3, 3, 4]);
+        assert_eq!(ranks(5, QUARTILES), [1, 2, 2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn quartiles_have_exact_places() {
+        for count in [1, 2, 3, 1000, (1 << 45) + 2, (1 << 45) + 3] {
+            for (quarter, p) in QUARTILES.into_iter().enumerate() {
+                let exact = u128::from(count - 1) * (quarter as u128 + 1);
+                let expected = ((exact / 4) as u64, (exact % 4) as f64 / 4.0);
+                assert_eq!(position(count, p), expected, "{count} {p}");
+            }
+        }
+        assert_eq!((position(9, 0.0), position(9, 1.0)), ((0, 0.0), (8, 0.0)));
+        assert_eq!(position(0, 0.5), (0, 0.0));
     }
 }

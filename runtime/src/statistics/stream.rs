@@ -3,7 +3,7 @@
 
 use super::{Exact, MOST_ROWS, Statistics, Sums, Tally, feed, rows, select};
 use crate::values::{agent_steps, stopped_agents};
-use select::Selection;
+use select::{QUARTILES, Selection};
 use sim_compiler::manifest::{Field, Scalar};
 
 /// Candidates for the bits of a digit, those with the fewest passes first.
@@ -57,7 +57,7 @@ impl Stream {
             all.extend((0..rows(field)).map(|_| Row {
                 scalar: field.scalar,
                 tally: Tally::new(),
-                selection: Selection::new(digit),
+                selection: Selection::new(digit, QUARTILES),
             }));
         }
         Stream {

@@ -71,6 +71,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "variation",
             "bind",
             "series",
+            "nd",
             "results",
             "cpu",
             "run",
