@@ -15,10 +15,11 @@ use crate::{
     interrupt,
     knobs::DispatchKnobs,
     launch::{self, Assignment},
-    number, output, problem,
-    run::Backend,
+    number, output,
+    place::{self, Place, Placed},
+    problem,
     source::Source,
-    standard_output,
+    standard_output, usage,
 };
 use measure::{Batched, InARow, Measured};
 use report::Row;
@@ -54,8 +55,12 @@ more. The time of the GPU is that of its own clock: `gpu` is one run, started on
 and timed by itself, the clock's own microsecond included; `in a row`, for runs below a
 millisecond, is a run's share of many that the device computes one after the other.")]
 pub(crate) struct Args {
-    /// Models to measure.
-    #[arg(value_name = "FILE", required_unless_present = "rates")]
+    /// Models to measure; `-` is standard input.
+    #[arg(
+        value_name = "FILE",
+        required_unless_present_any = ["rates", "adapter"],
+        value_hint = clap::ValueHint::FilePath
+    )]
     files: Vec<PathBuf>,
     /// Numbers of agents, such as 4_096,1e6, instead of the model's; each is measured.
     #[arg(long, value_name = "N", value_parser = number::count, value_delimiter = ',')]
@@ -83,14 +88,13 @@ pub(crate) struct Args {
     /// File of a data table, of the models that have it.
     #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
     data: Vec<Assignment>,
-    /// Where to run.
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: Backend,
+    #[command(flatten)]
+    place: Place,
     /// Print the results as JSON.
     #[arg(long)]
     json: bool,
-    /// File for the results as JSON.
-    #[arg(long, short, value_name = "FILE")]
+    /// File for the results as JSON; `-` is standard output, and the same as --json.
+    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Compile kernels anew, and keep no compiled pipeline.
     #[arg(long)]
@@ -136,9 +140,22 @@ impl fmt::Display for Model {
 
 /// Measures the models; those that can be are reported even where others cannot.
 pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
-    if let Some(path) = &args.output {
+    if args.place.is_list() {
+        return place::list();
+    }
+    if args.files.is_empty() && !args.rates {
+        return Err(usage::refused(
+            "the command line lacks `<FILE>`",
+            "name a model",
+        ));
+    }
+    let printed = args.output.as_deref() == Some(Path::new("-"));
+    let json = args.json || printed;
+    let file = args.output.as_deref().filter(|_| !printed);
+    if let Some(path) = file {
         output::check_place(path)?;
     }
+    let placed = &args.place.resolve()?;
     if args.rates {
         return standard_output::print(rates::row()?);
     }
@@ -158,9 +175,9 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
             some => some.iter().copied().map(Some).collect(),
         };
         for agents in populations {
-            match measured(args, &model, agents) {
+            match measured(args, placed, &model, agents) {
                 Ok(row) => {
-                    if !args.json {
+                    if !json {
                         standard_output::print(row.text())?;
                     }
                     rows.push(row);
@@ -178,10 +195,10 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
         }
     }
     let text = report::json(&rows);
-    if args.json {
+    if json {
         standard_output::print(&text)?;
     }
-    if let Some(path) = &args.output {
+    if let Some(path) = file {
         output::replace(path, |out| std::io::Write::write_all(out, text.as_bytes()))?;
     }
     if complete {
@@ -203,14 +220,19 @@ fn compiled(args: &Args, file: &Path) -> Result<Model, Failure> {
 }
 
 /// One model with one population.
-fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unmeasured> {
+fn measured(
+    args: &Args,
+    placed: &Placed,
+    model: &Model,
+    agents: Option<u32>,
+) -> Result<Row, Unmeasured> {
     let control = Control {
         cancel: Some(interrupt::flag()),
         ..Control::default()
     };
-    let mut simulation = launched(args, model, agents)?.backend(args.backend.into());
+    let mut simulation = placed.on(launched(args, model, agents)?);
     let tuned = match args.tune {
-        true => tuned(args, model, agents, &control)?,
+        true => tuned(args, placed, model, agents, &control)?,
         false => None,
     };
     if let Some(tuned) = &tuned {
@@ -250,14 +272,13 @@ fn measured(args: &Args, model: &Model, agents: Option<u32>) -> Result<Row, Unme
 /// The tuning under which a model's kernel is fastest; none where there is nothing to tune.
 fn tuned(
     args: &Args,
+    placed: &Placed,
     model: &Model,
     agents: Option<u32>,
     control: &Control<'_>,
 ) -> Result<Option<Tuned>, Unmeasured> {
     let time = |tuning: Tuning| -> Result<Option<f64>, Unmeasured> {
-        let simulation = launched(args, model, agents)?
-            .backend(args.backend.into())
-            .tuning(tuning);
+        let simulation = placed.on(launched(args, model, agents)?).tuning(tuning);
         let run = simulation.run_with(control)?;
         if !matches!(run.report().backend, Device::Gpu(_)) {
             return Ok(None);

@@ -2,9 +2,8 @@
 
 use crate::{
     compilation::Compilation, failure::Failure, knobs::KernelKnobs, number, output::replace,
-    problem, source::Source, standard_output, terminal, translate::Kernel,
+    problem, source::Source, standard_output, terminal, translate::Kernel, usage,
 };
-use clap::error::ErrorKind;
 use sim_compiler::{
     Stage,
     artifact::Artifact,
@@ -15,6 +14,7 @@ use sim_compiler::{
     },
 };
 use std::{
+    ffi::OsStr,
     fs,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
@@ -32,11 +32,11 @@ Examples:
   simc build gbm.sim --emit wgsl --device large-gpu --agents 1e6
                                                  the kernel that such a run is given")]
 pub(crate) struct Args {
-    /// Model to compile.
-    #[arg(value_name = "FILE")]
+    /// Model to compile; `-` is standard input.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
     /// Directory for the files, which are named after the model; created if it does not exist.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     output: Option<PathBuf>,
     /// What to write; may be given several times, or as a list with commas.
     #[arg(long, value_enum, value_delimiter = ',')]
@@ -141,10 +141,17 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
         }
     }
     let directory = match (&args.output, emits.as_slice()) {
+        (Some(directory), _) if directory == Path::new("-") => {
+            let why = "`--output` is a directory, not standard output";
+            return Err(usage::refused(why, "leave it out: one `--emit` is printed"));
+        }
         (Some(directory), _) => Some(directory.as_path()),
         (None, []) => Some(Path::new(".")),
         (None, [_]) => None,
-        (None, _) => several_without_directory(),
+        (None, _) => {
+            let why = "several `--emit` need a directory to write into";
+            return Err(usage::refused(why, "add `-o DIR`"));
+        }
     };
     if emits.is_empty() {
         emits = vec![Emit::Wgsl, Emit::Manifest];
@@ -152,13 +159,14 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
     if emits.iter().any(|emit| emit.is_translated()) {
         let knob = args.knobs.tuning.settings().next();
         match (args.device, knob) {
-            (Some(_), _) => translated_for_wgsl("device"),
-            (None, Some((knob, _))) => translated_for_wgsl(knob.name),
+            (Some(_), _) => return Err(translated("device")),
+            (None, Some((knob, _))) => return Err(translated(knob.name)),
             (None, None) => {}
         }
     }
     if args.device.is_none() && (args.agents.is_some() || args.steps.is_some()) {
-        without_device();
+        let why = "`--agents` and `--steps` choose a kernel for a device";
+        return Err(usage::refused(why, "add `--device PROFILE` or `--explain`"));
     }
     let source = Source::read(&args.file)?;
     let mut compiled = Compiled::new(&source, args);
@@ -186,7 +194,7 @@ const SOME_AGENTS: u32 = 10_000;
 const SOME_STEPS: u32 = 1_000;
 
 /// What is known of a run, on a device or on any.
-fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Target {
+fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Result<Target, Failure> {
     let agents = (args.agents.or(artifact.manifest.agents)).unwrap_or(SOME_AGENTS);
     let steps = (args.steps.or(artifact.manifest.steps)).unwrap_or(SOME_STEPS);
     let target = match device {
@@ -196,13 +204,19 @@ fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Target {
     let members = artifact.manifest.world.as_ref().map(|world| world.members);
     let members = args.world.or(members.flatten());
     match (&artifact.manifest.world, members) {
-        (Some(_), None) => without_world(
-            "the model does not say how many agents a world has, as its kernel must know: add `--world N`",
-        ),
-        (None, Some(_)) => without_world("the model has no worlds: leave out `--world`"),
+        (Some(_), None) => {
+            let why = "the model does not say how many agents a world has, as its kernel must know";
+            return Err(usage::refused(why, "add `--world N`"));
+        }
+        (None, Some(_)) => {
+            return Err(usage::refused(
+                "the model has no worlds",
+                "leave out `--world`",
+            ));
+        }
         (Some(_), Some(_)) | (None, None) => {}
     }
-    Target { members, ..target }
+    Ok(Target { members, ..target })
 }
 
 /// Prints the choices for a device.
@@ -210,7 +224,7 @@ fn explain(args: &Args) -> Result<(), Failure> {
     let source = Source::read(&args.file)?;
     let artifact = args.compilation.compile(&source)?;
     let device = args.device.unwrap_or(Device::LargeGpu);
-    let target = target(args, &artifact, Some(device));
+    let target = target(args, &artifact, Some(device))?;
     let kernel = emit::choose(&artifact, &target, &args.knobs.tuning).kernel;
     let device = match target.busy {
         Some(busy) => format!("a GPU that {busy} invocations keep busy"),
@@ -226,41 +240,27 @@ fn explain(args: &Args) -> Result<(), Failure> {
     standard_output::print(text)
 }
 
-/// A usage error, as clap reports its own.
-fn several_without_directory() -> ! {
-    let text = "several --emit need a directory to write into: add `-o DIR`\n";
-    clap::Error::raw(ErrorKind::MissingRequiredArgument, text).exit()
-}
-
-/// A usage error, as clap reports its own.
-fn without_device() -> ! {
-    let text = "--agents and --steps choose a kernel for a device: add `--device PROFILE` or `--explain`\n";
-    clap::Error::raw(ErrorKind::MissingRequiredArgument, text).exit()
-}
-
-/// A usage error, as clap reports its own.
-fn without_world(text: &str) -> ! {
-    clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{text}\n")).exit()
-}
-
-/// A usage error, as clap reports its own.
-fn translated_for_wgsl(flag: &str) -> ! {
-    let text = format!(
-        "--{flag} may make a kernel of lanes or of two entry points, which only `--emit wgsl` can write\n"
+/// The complaint about an option that only WGSL can follow.
+fn translated(flag: &str) -> Failure {
+    let why = format!(
+        "`--{flag}` may make a kernel of lanes or of two entry points, which only WGSL can have here"
     );
-    clap::Error::raw(ErrorKind::ArgumentConflict, text).exit()
+    usage::refused(why, "write it with `--emit wgsl`")
 }
 
 fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| problem::unwritable(directory, &error))?;
-    let name = model.file_stem().unwrap_or_default();
+    let name = match model == Path::new("-") {
+        true => OsStr::new("stdin"),
+        false => model.file_stem().unwrap_or_default(),
+    };
     for (emit, bytes) in files {
         let mut file = name.to_owned();
         file.push(".");
         file.push(emit.ending());
         let path = directory.join(file);
         replace(&path, |out| out.write_all(&bytes))?;
-        terminal::remark(format!("wrote {}\n", path.display()));
+        terminal::note(format!("wrote {}\n", path.display()));
     }
     Ok(())
 }
@@ -321,7 +321,7 @@ impl<'a> Compiled<'a> {
             // The kernel of a model with worlds depends on their size.
             let has_worlds = artifact.manifest.world.is_some();
             if args.device.is_some() || args.knobs.tuning != Tuning::AUTO || has_worlds {
-                let target = target(args, &artifact, args.device);
+                let target = target(args, &artifact, args.device)?;
                 let kernel = emit::choose(&artifact, &target, tuning).kernel;
                 artifact.own_kernel = Some(kernel.wgsl);
                 artifact.manifest.step_table = kernel.step_table;

@@ -17,8 +17,8 @@ Examples:
   simc check models/*.sim
   simc check --sarif models/*.sim > mistakes.sarif")]
 pub(crate) struct Args {
-    /// Models to check.
-    #[arg(required = true, value_name = "FILE")]
+    /// Models to check; `-` is standard input.
+    #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
     /// Print the mistakes as JSON on standard output.
     #[arg(long, conflicts_with = "sarif")]
@@ -51,10 +51,10 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
     let count = args.files.len();
     let files = if count == 1 { "file" } else { "files" };
     if wrong == 0 {
-        terminal::remark(format!("{count} {files} checked, no mistakes\n"));
+        terminal::note(format!("{count} {files} checked, no mistakes\n"));
         Ok(())
     } else {
-        terminal::remark(format!("{count} {files} checked, {wrong} with mistakes\n"));
+        terminal::note(format!("{count} {files} checked, {wrong} with mistakes\n"));
         Err(Failure::Reported)
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum Failure {
     Launch(Box<sim_runtime::Error>),
     /// The command has a complaint.
     Problem(Box<Problem>),
+    /// The command line is not understood.
+    Usage(Box<Problem>),
     /// All that there is to say has been said.
     Reported,
     /// The user pressed Ctrl-C, or another signal asked the command to end.
@@ -73,19 +75,23 @@ impl Failure {
                 None,
                 help(error).as_deref(),
             )),
-            Failure::Problem(problem) => terminal::remark(problem.text(style)),
+            Failure::Problem(problem) | Failure::Usage(problem) => {
+                terminal::remark(problem.text(style));
+            }
             Failure::Interrupted => terminal::remark("interrupted: the run has no results\n"),
             Failure::Reported | Failure::ClosedPipe => {}
         }
     }
 
-    /// Prints it, and gives the exit code: 130 after Ctrl-C and other signals that ask for the end, 0 where
-    /// the reader of standard output had enough (as `head` does), otherwise 1.
+    /// Prints it, and gives the exit code: 2 where the command line is not understood, 130 after Ctrl-C and
+    /// other signals that ask for the end, 0 where the reader of standard output had enough (as `head` does),
+    /// otherwise 1.
     pub(crate) fn report(&self) -> ExitCode {
         self.print();
         match self {
             Failure::Interrupted => ExitCode::from(interrupt::CODE),
             Failure::ClosedPipe => ExitCode::SUCCESS,
+            Failure::Usage(_) => ExitCode::from(2),
             Failure::Model { .. }
             | Failure::Launch(_)
             | Failure::Problem(_)
@@ -118,6 +124,9 @@ fn help(error: &sim_runtime::Error) -> Option<String> {
             let general = general.unwrap_or_default();
             Some(format!("{general}: `{}`", options.join(" ")))
         }
+        sim_runtime::Error::NoAdapter {
+            wanted: Some(_), ..
+        } => Some("`--adapter list` prints all, and a part of a name is enough".to_owned()),
         sim_runtime::Error::MissingCount { what } => Some(format!(
             "add `--{what} N`, or write `{what} 1_000` into the model"
         )),

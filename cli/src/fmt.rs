@@ -5,7 +5,7 @@ use crate::{
     output,
     problem::{self, formatter_damages, no_models},
     source::Source,
-    standard_output, terminal,
+    standard_output, terminal, usage,
 };
 use similar::TextDiff;
 use std::{
@@ -28,15 +28,16 @@ Examples:
   simc fmt
   simc fmt model.sim experiments/
   simc fmt --check
-  simc fmt --stdin < model.sim")]
+  simc fmt - < model.sim")]
 pub(crate) struct Args {
-    /// Models, and directories whose `.sim` files are formatted [default: the current directory].
-    #[arg(value_name = "FILE")]
+    /// Models, and directories whose `.sim` files are formatted [default: the current directory]; `-` alone
+    /// is one model from standard input, written to standard output.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
     files: Vec<PathBuf>,
     /// Write nothing; show what would change, with exit code 1 if anything would.
     #[arg(long)]
     check: bool,
-    /// Read one model from standard input and write it to standard output.
+    /// The same as `-`.
     #[arg(long, conflicts_with = "files")]
     stdin: bool,
 }
@@ -56,8 +57,16 @@ struct Tally {
 
 /// Formats all files, or shows what formatting would change, and says how many files that are.
 pub(crate) fn fmt(args: &Args) -> Result<(), Failure> {
-    if args.stdin {
-        return standard_input(args.check);
+    let is_dash = |path: &PathBuf| path == Path::new("-");
+    match args.files.as_slice() {
+        [] if args.stdin => return standard_input(args.check),
+        [one] if is_dash(one) => return standard_input(args.check),
+        files if files.iter().any(is_dash) => {
+            let why =
+                "standard input, `-`, is formatted to standard output, and files in their places";
+            return Err(usage::refused(why, "format `-` alone"));
+        }
+        _ => {}
     }
     let mut tally = Tally::default();
     let here = [PathBuf::from(".")];
@@ -80,7 +89,7 @@ pub(crate) fn fmt(args: &Args) -> Result<(), Failure> {
         }
     }
     if tally.files > 0 {
-        terminal::remark(tally.remark(args.check));
+        terminal::note(tally.remark(args.check));
     }
     if tally.unread || tally.refused > 0 || args.check && tally.changed > 0 {
         Err(Failure::Reported)
@@ -140,7 +149,7 @@ impl Tally {
 }
 
 fn standard_input(check: bool) -> Result<(), Failure> {
-    let source = Source::standard_input()?;
+    let source = Source::read(Path::new("-"))?;
     let text = formatted(&source)?;
     if !check {
         return standard_output::print(text);

@@ -3,13 +3,13 @@
 use crate::{
     failure::Failure,
     number,
-    open::is_pipe,
+    open::{is_pipe, is_standard_input, named as path_of},
     problem,
     table::{Form, Loaded, cell::Kind, csv, npy},
 };
 use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
 use sim_runtime::{Array, Simulation};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// `NAME=VALUE` on the command line.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ pub(crate) fn data(simulation: &mut Simulation, given: &[Assignment]) -> Result<
             simulation.set_data(name, 0.0_f32)?;
             continue;
         }
-        let path = PathBuf::from(value);
+        let path = path_of(Path::new(value));
         let rows = |field: &&Field| field.shape.first().copied();
         let tables = match form_of(&path)? {
             Form::Csv if fields.iter().all(|field| rows(field) == rows(&fields[0])) => {
@@ -135,7 +135,7 @@ pub(crate) fn inputs(
             simulation.set_input(name, 0.0_f32)?;
             continue;
         }
-        let path = PathBuf::from(value);
+        let path = path_of(Path::new(value));
         let inputs = match form_of(&path)? {
             Form::Csv => csv::read_input(&path, name, &fields)?,
             Form::Npy | Form::Json => single(&path, "input", name, &fields)?,
@@ -179,7 +179,7 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
     match Form::of(path) {
         Some(form @ (Form::Csv | Form::Npy)) => Ok(form),
         // `/dev/fd/63`, as shells call `<(…)`.
-        None if is_pipe(path) => Ok(Form::Csv),
+        None if is_pipe(path) || is_standard_input(path) => Ok(Form::Csv),
         Some(Form::Json) | None => Err(problem::unknown_table_form(path).into()),
     }
 }

@@ -1,19 +1,23 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `bench`, `fmt`, `explain`, `lsp`. Behind them: `source`
-//! reads models, `table` reads and writes tables, `translate` translates a kernel into other shading
-//! languages, `summary` is the report of `run`, `problem` is the catalog of the command's own complaints, and
-//! `failure` turns whatever ended a command into a report and an exit code.
+//! One file a subcommand: `check`, `build`, `run`, `inspect`, `bench`, `fmt`, `explain`, `lsp`,
+//! `completions`. Behind them: `source` reads models, `table` reads and writes tables, `translate` translates
+//! a kernel into other shading languages, `summary` is the report of `run`, `problem` is the catalog of the
+//! command's own complaints, `usage` those about its arguments, and `failure` turns whatever ended a command
+//! into a report and an exit code.
 
 mod bench;
 mod build;
 mod cache;
 mod check;
+mod columns;
 mod compilation;
+mod completions;
 mod costs;
 mod explain;
 mod failure;
 mod fmt;
+mod inspect;
 mod interrupt;
 mod knobs;
 mod launch;
@@ -21,6 +25,7 @@ mod lsp;
 mod number;
 mod open;
 mod output;
+mod place;
 mod problem;
 mod progress;
 mod run;
@@ -30,14 +35,19 @@ mod summary;
 mod table;
 mod terminal;
 mod translate;
+mod usage;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use failure::Failure;
 use std::{env, process::ExitCode};
 
 /// Check, build and run Sim models: per-agent step functions that become one GPU kernel.
 #[derive(Parser)]
 #[command(name = "simc", version, max_term_width = 100)]
 struct Cli {
+    /// Print results and errors only.
+    #[arg(long, short, global = true, display_order = 900)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -50,6 +60,8 @@ enum Command {
     Build(build::Args),
     /// Compile a model, run it and summarise its outputs.
     Run(run::Args),
+    /// Show what a model takes and gives: names, types, shapes and documentation.
+    Inspect(inspect::Args),
     /// Verify the results of models, then time them.
     Bench(bench::Args),
     /// Format models in the canonical style.
@@ -58,22 +70,32 @@ enum Command {
     Explain(explain::Args),
     /// Start the language server, for editors.
     Lsp(lsp::Args),
+    /// Print completions of the arguments for a shell.
+    Completions(completions::Args),
 }
 
 fn main() -> ExitCode {
     quiet_drivers();
-    let done = match Cli::parse().command {
+    match usage::parse().and_then(act) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn act(cli: Cli) -> Result<(), Failure> {
+    if cli.quiet {
+        terminal::be_quiet();
+    }
+    match cli.command {
         Command::Check(args) => check::check(&args),
         Command::Build(args) => build::build(&args),
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => run::run(&args, cli.quiet),
+        Command::Inspect(args) => inspect::inspect(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Fmt(args) => fmt::fmt(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Lsp(args) => lsp::lsp(&args),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Command::Completions(args) => completions::completions(&args, Cli::command()),
     }
 }
 

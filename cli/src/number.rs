@@ -73,14 +73,23 @@ fn decimal(text: &str) -> Result<i128, &'static str> {
 
 /// A count of agents or steps for clap.
 pub(crate) fn count(text: &str) -> Result<u32, String> {
-    let value = whole(text)?;
-    u32::try_from(value).map_err(|_| "must lie in 0..=2147483647".to_owned())
+    let value = whole(text).map_err(|why| format!("it {why}"))?;
+    u32::try_from(value).map_err(|_| "it must lie in 0..=2147483647".to_owned())
 }
 
 /// A seed for clap.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    let value = whole(text)?;
+    let value = whole(text).map_err(|why| format!("it {why}"))?;
     u64::try_from(value).map_err(|_| "a seed lies in 0..=18446744073709551615".to_owned())
+}
+
+/// A probability for clap.
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
+    let value: f64 = text.trim().parse().map_err(|_| "it is no number")?;
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(value),
+        false => Err("a probability lies in 0..=1".to_owned()),
+    }
 }
 
 /// An `f32`, rounded to nearest: `0.5`, `1e-3`, `1_000.5`, `NaN`, `inf`.

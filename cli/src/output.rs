@@ -3,12 +3,13 @@
 use crate::{
     failure::Failure,
     interrupt::Temporary,
-    problem,
+    problem, standard_output,
     table::{Form, csv, json, npy},
+    terminal,
 };
 use serde::Serialize;
 use sim_compiler::manifest::SeriesOf;
-use sim_runtime::{Run, Series};
+use sim_runtime::{Column, Run, Series};
 use std::{
     fmt,
     fs::{self, File},
@@ -18,11 +19,18 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-/// The file of `--output`, which can be written as far as that can be known before the run.
+/// The place of `--output`, which can be written as far as that can be known before the run.
 #[derive(Debug)]
-pub(crate) struct Target {
-    path: PathBuf,
-    form: Form,
+pub(crate) enum Target {
+    /// A file, or several beside it.
+    File {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// By its ending.
+        form: Form,
+    },
+    /// Standard output, as CSV.
+    StandardOutput,
 }
 
 /// A file that holds outputs.
@@ -50,12 +58,20 @@ impl Target {
     /// # Errors
     /// Why it could not be written after the run.
     pub(crate) fn check(path: &Path) -> Result<Target, Failure> {
+        if path == Path::new("-") {
+            return Ok(Target::StandardOutput);
+        }
         let form = Form::of(path).ok_or_else(|| problem::unknown_output_form(path))?;
         check_place(path)?;
-        Ok(Target {
+        Ok(Target::File {
             path: path.to_owned(),
             form,
         })
+    }
+
+    /// Do outputs go to standard output?
+    pub(crate) fn is_standard_output(&self) -> bool {
+        matches!(self, Target::StandardOutput)
     }
 
     /// Writes outputs and series, and says which files they are in: one, or for CSV one of each kind, or for
@@ -64,89 +80,133 @@ impl Target {
     /// # Errors
     /// Why they cannot be written.
     pub(crate) fn write(&self, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
-        match self.form {
-            Form::Csv => self.write_csv(run, cancel),
-            Form::Json => {
-                replace(&self.path, |out| json::write(run, out, cancel))?;
-                let path = self.path.clone();
-                Ok(vec![Written { path, what: "" }])
-            }
-            Form::Npy => self.write_npy(run, cancel),
+        match self {
+            Target::StandardOutput => print_csv(run, cancel).map(|()| Vec::new()),
+            Target::File { path, form } => match form {
+                Form::Csv => write_csv(path, run, cancel),
+                Form::Json => {
+                    replace(path, |out| json::write(run, out, cancel))?;
+                    let path = path.clone();
+                    Ok(vec![Written { path, what: "" }])
+                }
+                Form::Npy => write_npy(path, run, cancel),
+            },
         }
     }
+}
 
-    fn write_csv(&self, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
-        let mut written = Vec::new();
+/// A table of a run, each of which has a CSV file of its own.
+enum Table<'a> {
+    Columns(&'a [Column]),
+    Series(Vec<&'a Series>),
+}
+
+impl Table<'_> {
+    fn write(&self, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
+        match self {
+            Table::Columns(columns) => csv::write(columns, out, cancel),
+            Table::Series(series) => csv::write_series(series, out, cancel),
+        }
+    }
+}
+
+/// The tables of a run that have any column, with the words that name their files and say what they hold.
+fn tables(run: &Run) -> Vec<(Table<'_>, &'static str, &'static str)> {
+    let series = |of| {
+        let all = run.series().iter().filter(move |it| it.of == of);
+        Table::Series(all.collect())
+    };
+    let all = [
+        (Table::Columns(run.outputs()), "output", ""),
+        (Table::Columns(run.world_outputs()), "world", OF_WORLDS),
+        (series(SeriesOf::Population), "observe", ", a row per step"),
+        (
+            series(SeriesOf::Worlds),
+            "world.observe",
+            ", a row per step and world",
+        ),
+        (
+            series(SeriesOf::Agents),
+            "record",
+            ", a row per step and agent",
+        ),
+    ];
+    let has_any = |(table, ..): &(Table<'_>, _, _)| match table {
+        Table::Columns(columns) => !columns.is_empty(),
+        Table::Series(series) => !series.is_empty(),
+    };
+    all.into_iter().filter(has_any).collect()
+}
+
+/// Writes the first table to standard output, and notes which others there are.
+fn print_csv(run: &Run, cancel: &AtomicBool) -> Result<(), Failure> {
+    let all = tables(run);
+    let [(first, ..), others @ ..] = all.as_slice() else {
+        return Ok(());
+    };
+    standard_output::write(|out| first.write(out, cancel))?;
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(|&(_, name, _)| name).collect();
+        let names = names.join(", ");
+        terminal::note(format!(
+            "standard output has the first table only; with `--output FILE.csv` the others have files: \
+             {names}\n"
+        ));
+    }
+    Ok(())
+}
+
+fn write_csv(path: &Path, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
+    let mut written: Vec<Written> = Vec::new();
+    for (table, name, what) in tables(run) {
         // The first one has the name that was asked for.
-        let mut place = |name: &str, what| {
-            let path = match written.is_empty() {
-                true => self.path.clone(),
-                false => self.path_of(name),
-            };
-            written.push(Written { path, what });
-            written[written.len() - 1].path.clone()
+        let path = match written.is_empty() {
+            true => path.to_owned(),
+            false => path_of(path, name),
         };
-        let tables = [
-            (run.outputs(), "output", ""),
-            (run.world_outputs(), "world", OF_WORLDS),
-        ];
-        for (table, name, what) in tables.into_iter().filter(|(table, ..)| !table.is_empty()) {
-            replace(&place(name, what), |out| csv::write(table, out, cancel))?;
-        }
-        for of in [SeriesOf::Population, SeriesOf::Worlds, SeriesOf::Agents] {
-            let series: Vec<&Series> = run.series().iter().filter(|it| it.of == of).collect();
-            let (name, what) = match of {
-                SeriesOf::Population => ("observe", ", a row per step"),
-                SeriesOf::Worlds => ("world.observe", ", a row per step and world"),
-                SeriesOf::Agents => ("record", ", a row per step and agent"),
-            };
-            if !series.is_empty() {
-                replace(&place(name, what), |out| {
-                    csv::write_series(&series, out, cancel)
-                })?;
-            }
-        }
-        Ok(written)
+        replace(&path, |out| table.write(out, cancel))?;
+        written.push(Written { path, what });
     }
+    Ok(written)
+}
 
-    fn write_npy(&self, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
-        let outputs = run.outputs().iter().map(|it| (it, String::new(), ""));
-        let worlds = run
-            .world_outputs()
-            .iter()
-            .map(|it| (it, String::new(), OF_WORLDS));
-        let series = run.series().iter().map(|it| {
-            let (word, what) = match it.of {
-                SeriesOf::Agents => ("record", ", steps by agents"),
-                SeriesOf::Worlds => ("world.observe", ", steps by worlds"),
-                SeriesOf::Population => ("observe", ", by step"),
-            };
-            (&it.column, format!("{word}."), what)
-        });
-        let all: Vec<_> = outputs.chain(worlds).chain(series).collect();
-        let alone = all.len() == 1;
-        let mut written = Vec::new();
-        for (column, kind, what) in all {
-            let path = match alone {
-                true => self.path.clone(),
-                false => self.path_of(&format!("{kind}{}", column.field.name)),
-            };
-            replace(&path, |out| npy::write(column, out, cancel))?;
-            written.push(Written { path, what });
-        }
-        Ok(written)
+fn write_npy(path: &Path, run: &Run, cancel: &AtomicBool) -> Result<Vec<Written>, Failure> {
+    let outputs = run.outputs().iter().map(|it| (it, String::new(), ""));
+    let worlds = run
+        .world_outputs()
+        .iter()
+        .map(|it| (it, String::new(), OF_WORLDS));
+    let series = run.series().iter().map(|it| {
+        let (word, what) = match it.of {
+            SeriesOf::Agents => ("record", ", steps by agents"),
+            SeriesOf::Worlds => ("world.observe", ", steps by worlds"),
+            SeriesOf::Population => ("observe", ", by step"),
+        };
+        (&it.column, format!("{word}."), what)
+    });
+    let all: Vec<_> = outputs.chain(worlds).chain(series).collect();
+    let alone = all.len() == 1;
+    let mut written = Vec::new();
+    for (column, kind, what) in all {
+        let path = match alone {
+            true => path.to_owned(),
+            false => path_of(path, &format!("{kind}{}", column.field.name)),
+        };
+        replace(&path, |out| npy::write(column, out, cancel))?;
+        written.push(Written { path, what });
     }
+    Ok(written)
+}
 
-    /// `run.npy` for the output `price` is `run.price.npy`, `run.csv` for those of worlds `run.world.csv`.
-    fn path_of(&self, output: &str) -> PathBuf {
-        let ending = self.path.extension().unwrap_or_default();
-        let mut name = self.path.file_stem().unwrap_or_default().to_owned();
-        name.push(".");
-        name.push(output);
-        name.push(".");
-        name.push(ending);
-        self.path.with_file_name(name)
-    }
+/// `run.npy` for the output `price` is `run.price.npy`, `run.csv` for those of worlds `run.world.csv`.
+fn path_of(path: &Path, output: &str) -> PathBuf {
+    let ending = path.extension().unwrap_or_default();
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(output);
+    name.push(".");
+    name.push(ending);
+    path.with_file_name(name)
 }
 
 /// Looks at the directory of a file to be written, and tries to write there.
@@ -224,12 +284,8 @@ mod tests {
 
     #[test]
     fn each_output_has_its_own_array_file() {
-        let target = Target {
-            path: PathBuf::from("results/run.1.npy"),
-            form: Form::Npy,
-        };
         assert_eq!(
-            target.path_of("order.price"),
+            path_of(Path::new("results/run.1.npy"), "order.price"),
             PathBuf::from("results/run.1.order.price.npy")
         );
     }

@@ -10,11 +10,13 @@ use crate::{
     launch::{self, Assignment},
     number,
     output::Target,
+    place::{self, Place},
     problem,
     progress::Progress,
     source::Source,
     standard_output,
     summary::Summary,
+    terminal, usage,
 };
 use sim_runtime::{Control, Simulation, Timing};
 use std::{path::PathBuf, time::Instant};
@@ -27,15 +29,22 @@ Examples:
   simc run gbm.sim --agents 1e6 --seed 7 --param sigma=0.3 --output paths.csv
   simc run portfolio.sim --data signals=signals.npy --input w1=weights.csv --backend cpu
   simc run gbm.sim --json | jq '.outputs[0].mean'
+  generate | simc run - --output - | sort -g
+  simc run gbm.sim --adapter list
 
 The same model, values, seed and backend repeat a run to the bit. Files are CSV with
 a header or NumPy's NPY; one CSV row is one agent or world (--input, --output) or one outermost
 element (--data). Outputs of worlds and what is observed and recorded go to CSV files of their
-own: paths.world.csv, paths.observe.csv, paths.world.observe.csv, paths.record.csv.")]
+own: paths.world.csv, paths.observe.csv, paths.world.observe.csv, paths.record.csv. `--output -`
+writes the first of them to standard output, and the summary to standard error.")]
 pub(crate) struct Args {
-    /// Model to run.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Model to run; `-` is standard input.
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "adapter",
+        value_hint = clap::ValueHint::FilePath
+    )]
+    file: Option<PathBuf>,
     /// Number of agents, such as 1_000 or 1e6, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     agents: Option<u32>,
@@ -59,21 +68,25 @@ pub(crate) struct Args {
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
-    /// File of a data table, .csv or .npy.
+    /// File of a data table, .csv or .npy; `-` is CSV from standard input.
     #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
     data: Vec<Assignment>,
-    /// File of an input of all agents or all worlds, .csv or .npy.
+    /// File of an input of all agents or all worlds, .csv or .npy; `-` is CSV from standard input.
     #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
     input: Vec<Assignment>,
-    /// Where to run.
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: Backend,
+    #[command(flatten)]
+    place: Place,
     /// Check every `assert` of the model, on the reference interpreter.
-    #[arg(long, conflicts_with = "backend")]
+    #[arg(long, conflicts_with_all = ["backend", "adapter"])]
     check: bool,
-    /// File for the outputs of all agents and worlds, and for series: .csv, .npy or .json.
-    #[arg(long, short, value_name = "FILE")]
+    /// File for the outputs of all agents and worlds, and for series: .csv, .npy or .json; `-` is CSV to
+    /// standard output.
+    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
+    /// Quantiles of the summary, as probabilities with commas: 0.01,0.5,0.99. They need the outputs of all
+    /// agents in memory [default: the quartiles].
+    #[arg(long, value_name = "P", value_parser = number::probability, value_delimiter = ',')]
+    quantiles: Vec<f64>,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -96,37 +109,29 @@ pub(crate) struct Args {
     knobs: AllKnobs,
 }
 
-/// `--backend`.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum Backend {
-    /// A real GPU where there is one, otherwise the CPU; the CPU for short runs.
-    Auto,
-    /// The best GPU adapter, a software one if there is no other.
-    Gpu,
-    /// The processor's cores.
-    Cpu,
-    /// The reference interpreter, which is slow: the meaning of the language.
-    Reference,
-}
-
-impl From<Backend> for sim_runtime::Backend {
-    fn from(backend: Backend) -> Self {
-        match backend {
-            Backend::Auto => sim_runtime::Backend::Auto,
-            Backend::Gpu => sim_runtime::Backend::Gpu,
-            Backend::Cpu => sim_runtime::Backend::Cpu,
-            Backend::Reference => sim_runtime::Backend::Reference,
-        }
-    }
-}
-
 /// Runs a model.
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
+    if args.place.is_list() {
+        return place::list();
+    }
+    let Some(file) = &args.file else {
+        return Err(usage::refused(
+            "the command line lacks `<FILE>`",
+            "name a model",
+        ));
+    };
     let target = args.output.as_deref().map(Target::check).transpose()?;
+    let prints_outputs = target.as_ref().is_some_and(Target::is_standard_output);
+    if prints_outputs && args.json {
+        return Err(usage::refused(
+            "`--output -` and `--json` both write to standard output",
+            "write the outputs to a file, or leave out `--json`",
+        ));
+    }
     let called = Instant::now();
     // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
-    let preload = matches!(args.backend, Backend::Gpu).then(sim_runtime::preload);
-    let source = Source::read(&args.file)?;
+    let preload = args.place.opens_adapter().then(sim_runtime::preload);
+    let source = Source::read(file)?;
     let started = Instant::now();
     let artifact = args.compilation.compile_with(&source, args.check)?;
     let compile = started.elapsed().as_secs_f64();
@@ -157,7 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         load,
         total: called.elapsed().as_secs_f64(),
     };
-    let mut summary = Summary::of(&run, simulation.manifest(), own)?;
+    let mut summary = Summary::of(&run, simulation.manifest(), own, &args.quantiles)?;
     // The summary is printed even where the files cannot be written, so that the work is not lost.
     let written = match target.map(|target| target.write(&run, cancel)) {
         Some(Ok(files)) => {
@@ -167,11 +172,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(Err(failure)) => Err(failure),
         None => Ok(()),
     };
-    let printed = standard_output::print(if args.json {
-        summary.json()
-    } else {
-        summary.text()
-    });
+    let text = match (args.json, quiet) {
+        (true, _) => summary.json(),
+        (false, true) => summary.table().trim_end().to_owned() + "\n",
+        (false, false) => summary.text(),
+    };
+    let printed = match prints_outputs {
+        true => {
+            terminal::note(text);
+            Ok(())
+        }
+        false => standard_output::print(text),
+    };
     written.and(printed)
 }
 
@@ -181,10 +193,10 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         .seed(args.seed)
         .first_agent(args.first_agent)
         .tuning(args.knobs.tuning)
-        .backend(args.backend.into())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false)
-        .keep_outputs(args.output.is_some());
+        .keep_outputs(args.output.is_some() || !args.quantiles.is_empty());
+    simulation = args.place.resolve()?.on(simulation);
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);
     }

@@ -2,14 +2,11 @@
 
 use crate::{
     failure::Failure,
-    open::open,
+    open::{named, open},
     problem::{self, not_utf8, source_too_large},
 };
 use sim_compiler::diagnostic::{Diagnostic, Label};
-use std::{
-    io::{self, Read},
-    path::Path,
-};
+use std::{io::Read, path::Path};
 
 /// Most bytes of a model.
 const MOST: u64 = 256 << 20;
@@ -17,22 +14,18 @@ const MOST: u64 = 256 << 20;
 /// A model's text and what the user calls it.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// The path as it was given.
+    /// The path as it was given, or `<stdin>`.
     pub(crate) name: String,
     /// The text.
     pub(crate) text: String,
 }
 
 impl Source {
-    /// Reads a model.
+    /// Reads a model; `-` is standard input.
     pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
+        let path = &named(path);
         let opened = open(path).map_err(|error| problem::unreadable(path, &error))?;
         Source::take(opened.file, path)
-    }
-
-    /// Reads the model that comes in on standard input.
-    pub(crate) fn standard_input() -> Result<Source, Failure> {
-        Source::take(io::stdin().lock(), Path::new("standard input"))
     }
 
     fn take(from: impl Read, path: &Path) -> Result<Source, Failure> {

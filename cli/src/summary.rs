@@ -3,6 +3,7 @@
 mod series;
 
 use crate::{
+    columns::{Flush, table},
     costs::{Costs, Own},
     failure::Failure,
     number::grouped,
@@ -13,7 +14,7 @@ use serde::{Serialize, Serializer};
 use series::SeriesRows;
 use sim_compiler::manifest::{Field, Manifest};
 use sim_runtime::{Device, Report, Run, Statistics};
-use std::fmt::Write;
+use std::{fmt::Write, time::Instant};
 
 /// All that is said about a run.
 #[derive(Debug, Serialize)]
@@ -35,6 +36,7 @@ pub(crate) struct Summary {
     compile_seconds: f64,
     setup_seconds: f64,
     run_seconds: f64,
+    statistics_seconds: f64,
     agent_steps: u64,
     agent_steps_per_second: Number,
     dispatches: u64,
@@ -54,13 +56,24 @@ pub(crate) struct Row {
     elements: u32,
     count: u64,
     mean: Option<Number>,
+    standard_error: Option<Number>,
     standard_deviation: Option<Number>,
     minimum: Option<Number>,
     lower_quartile: Option<Number>,
     median: Option<Number>,
     upper_quartile: Option<Number>,
     maximum: Option<Number>,
+    /// Those that were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    quantiles: Vec<Quantile>,
     nan: u64,
+}
+
+/// A quantile of some values.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Quantile {
+    probability: f64,
+    value: Option<Number>,
 }
 
 /// The adapter of a GPU run.
@@ -87,8 +100,14 @@ impl Serialize for Number {
 }
 
 impl Summary {
-    /// Of a run of a model.
-    pub(crate) fn of(run: &Run, manifest: &Manifest, own: Own) -> Result<Summary, Failure> {
+    /// Of a run of a model, with quantiles of these probabilities, or the quartiles.
+    pub(crate) fn of(
+        run: &Run,
+        manifest: &Manifest,
+        own: Own,
+        probabilities: &[f64],
+    ) -> Result<Summary, Failure> {
+        let started = Instant::now();
         let report: &Report = run.report();
         let (backend, adapter) = match &report.backend {
             Device::Cpu(_) => ("cpu", None),
@@ -111,14 +130,25 @@ impl Summary {
         let lines = |fields: &[Field]| -> Result<Vec<Row>, Failure> {
             let mut lines = Vec::new();
             for field in fields {
-                lines.extend(rows(field, run.statistics(&field.name)?));
+                let mut rows = rows(field, run.statistics(&field.name)?);
+                if !probabilities.is_empty() {
+                    let found = run.column(&field.name)?.quantiles(probabilities);
+                    for (row, found) in rows.iter_mut().zip(found) {
+                        row.quantiles = Quantile::all(probabilities, &found);
+                    }
+                }
+                lines.extend(rows);
             }
             Ok(lines)
         };
+        let outputs = lines(&manifest.outputs)?;
+        let world_outputs = lines(&manifest.world_rows().outputs)?;
+        let series = run.series().iter().map(SeriesRows::of).collect();
+        let statistics_seconds = report.statistics_seconds + started.elapsed().as_secs_f64();
         Ok(Summary {
-            outputs: lines(&manifest.outputs)?,
-            world_outputs: lines(&manifest.world_rows().outputs)?,
-            series: run.series().iter().map(SeriesRows::of).collect(),
+            outputs,
+            world_outputs,
+            series,
             backend,
             reason: report.reason.clone(),
             adapter,
@@ -132,6 +162,7 @@ impl Summary {
             compile_seconds: own.compile,
             setup_seconds: report.setup_seconds,
             run_seconds: report.run_seconds,
+            statistics_seconds,
             agent_steps,
             agent_steps_per_second: Number(speed),
             dispatches: report.dispatches,
@@ -200,10 +231,11 @@ impl Summary {
         line(
             "time",
             format!(
-                "compile {}, setup {}, run {}",
+                "compile {}, setup {}, run {}, statistics {}",
                 duration(self.compile_seconds),
                 duration(self.setup_seconds),
-                duration(self.run_seconds)
+                duration(self.run_seconds),
+                duration(self.statistics_seconds)
             ),
         );
         if self.passes > 1 {
@@ -227,51 +259,23 @@ impl Summary {
         text
     }
 
-    /// The rows of the outputs, numbers flush right.
-    fn table(&self) -> String {
+    /// The rows of the outputs and of the series.
+    pub(crate) fn table(&self) -> String {
         let series = series::table(&self.series);
-        if self.outputs.is_empty() && self.world_outputs.is_empty() {
+        let of_agents = self.outputs.iter().map(|row| ("", row));
+        let of_worlds = self.world_outputs.iter().map(|row| ("world ", row));
+        let rows: Vec<(&str, &Row)> = of_agents.chain(of_worlds).collect();
+        let Some((_, first)) = rows.first() else {
             return match series.is_empty() {
                 true => "the model has no outputs\n\n".to_owned(),
                 false => series,
             };
-        }
-        const HEAD: [&str; 10] = [
-            "output", "count", "mean", "std dev", "min", "25 %", "median", "75 %", "max", "NaN",
-        ];
-        let mut lines: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
-        lines.extend(self.outputs.iter().map(|row| row.cells("")));
-        lines.extend(self.world_outputs.iter().map(|row| row.cells("world ")));
-        aligned(&lines) + &series
+        };
+        let has_nan = rows.iter().any(|(_, row)| row.nan > 0);
+        let mut lines = vec![first.head(has_nan)];
+        lines.extend(rows.iter().map(|(owner, row)| row.cells(owner, has_nan)));
+        table(&lines, Flush::Right) + &series
     }
-}
-
-/// A longer cell stands as it is, and its column is no wider for it.
-const MOST_WIDTH: usize = 100;
-
-/// Cells in columns: the first flush left, the others flush right.
-fn aligned<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
-    let widths: [usize; COLUMNS] = std::array::from_fn(|column| {
-        let widths = lines.iter().map(|line| line[column].chars().count());
-        let widths = widths.filter(|width| *width <= MOST_WIDTH);
-        widths.max().unwrap_or(0)
-    });
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&line[0]);
-        text.push_str(&blanks(&line[0], widths[0]));
-        for (cell, width) in line.iter().zip(widths).skip(1) {
-            let _ = write!(text, "  {}{cell}", blanks(cell, width));
-        }
-        text.push('\n');
-    }
-    text.push('\n');
-    text
-}
-
-/// What a cell lacks of the width of its column.
-fn blanks(cell: &str, width: usize) -> String {
-    " ".repeat(width.saturating_sub(cell.chars().count()))
 }
 
 impl Adapter {
@@ -298,38 +302,88 @@ impl Row {
             elements,
             count: of.count,
             mean: of.mean.map(Number),
+            standard_error: of.standard_error().map(Number),
             standard_deviation: of.deviation.map(Number),
             minimum: five(0),
             lower_quartile: five(1),
             median: five(2),
             upper_quartile: five(3),
             maximum: five(4),
+            quantiles: Vec::new(),
             nan: of.nan,
         }
     }
 
+    /// The names of the columns.
+    fn head(&self, has_nan: bool) -> Vec<String> {
+        let mut head = ["output", "count", "mean", "std err", "std dev", "min"]
+            .map(str::to_owned)
+            .to_vec();
+        head.extend(
+            self.shown()
+                .iter()
+                .map(|quantile| match quantile.probability {
+                    0.5 => "median".to_owned(),
+                    p => format!("{} %", significant(p * 100.0, 7)),
+                }),
+        );
+        head.push("max".to_owned());
+        head.extend(has_nan.then(|| "NaN".to_owned()));
+        head
+    }
+
     /// The cells, with what stands before the name.
-    fn cells(&self, owner: &str) -> [String; 10] {
-        let name = if self.elements > 1 {
-            format!("{owner}{} (all {} values)", self.name, self.elements)
-        } else {
-            format!("{owner}{}", self.name)
+    fn cells(&self, owner: &str, has_nan: bool) -> Vec<String> {
+        let name = match self.elements > 1 {
+            true => format!("{owner}{} (all {} values)", self.name, self.elements),
+            false => format!("{owner}{}", self.name),
         };
-        let number = |number: Option<Number>| {
-            number.map_or_else(|| "-".to_owned(), |Number(value)| significant(value, 7))
+        let number = |number: Option<Number>, digits| {
+            number.map_or_else(
+                || "-".to_owned(),
+                |Number(value)| significant(value, digits),
+            )
         };
-        [
+        let mut cells = vec![
             name,
             grouped(self.count),
-            number(self.mean),
-            number(self.standard_deviation),
-            number(self.minimum),
-            number(self.lower_quartile),
-            number(self.median),
-            number(self.upper_quartile),
-            number(self.maximum),
-            grouped(self.nan),
-        ]
+            number(self.mean, 7),
+            number(self.standard_error, 3),
+            number(self.standard_deviation, 6),
+            number(self.minimum, 6),
+        ];
+        cells.extend(
+            self.shown()
+                .iter()
+                .map(|quantile| number(quantile.value, 6)),
+        );
+        cells.push(number(self.maximum, 6));
+        cells.extend(has_nan.then(|| grouped(self.nan)));
+        cells
+    }
+
+    /// The quantiles that were asked for, or the quartiles.
+    fn shown(&self) -> Vec<Quantile> {
+        if !self.quantiles.is_empty() {
+            return self.quantiles.clone();
+        }
+        let quartiles = [
+            (0.25, self.lower_quartile),
+            (0.5, self.median),
+            (0.75, self.upper_quartile),
+        ];
+        let quantile = |(probability, value)| Quantile { probability, value };
+        quartiles.map(quantile).to_vec()
+    }
+}
+
+impl Quantile {
+    /// Of each probability; without a value if there are no numbers.
+    fn all(probabilities: &[f64], found: &[f64]) -> Vec<Quantile> {
+        let values = found.iter().map(|&value| Some(Number(value)));
+        let values = values.chain(std::iter::repeat(None));
+        let quantile = |(&probability, value)| Quantile { probability, value };
+        probabilities.iter().zip(values).map(quantile).collect()
     }
 }
 
@@ -363,7 +417,7 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
             text.to_owned()
         }
     };
-    if (-4..9).contains(&exponent) {
+    if (-4..10).contains(&exponent) {
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
         trimmed(&format!("{value:.decimals$}"))
     } else {
@@ -400,20 +454,6 @@ pub(crate) fn kernel(report: &Report) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn a_long_name_makes_no_wide_table() {
-        let line = |name: &str| {
-            let mut cells = [const { String::new() }; 10];
-            cells[0] = name.to_owned();
-            cells[1] = "1".to_owned();
-            cells
-        };
-        let long = "x".repeat(70_000);
-        let table = super::aligned(&[line("output"), line(&long)]);
-        let lines: Vec<usize> = table.lines().map(|line| line.trim_end().len()).collect();
-        assert_eq!(lines, [9, 70_003, 0]);
-    }
-
     use super::*;
 
     #[test]
@@ -424,6 +464,7 @@ mod tests {
         assert_eq!(significant(-0.000_123_4, 7), "-0.0001234");
         assert_eq!(significant(1.5e-7, 7), "1.5e-7");
         assert_eq!(significant(123_456_789.4, 7), "123456789");
+        assert_eq!(significant(2_147_483_647.0, 6), "2147483647");
         assert_eq!(significant(2.5e12, 7), "2.5e12");
         assert_eq!(significant(f64::NEG_INFINITY, 7), "-inf");
         assert_eq!(significant(f64::NAN, 7), "NaN");

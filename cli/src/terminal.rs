@@ -4,6 +4,7 @@ use sim_compiler::diagnostic::render::Style;
 use std::{
     env,
     io::{self, IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 /// Colours for standard error: on a terminal that is not dumb, and never with `NO_COLOR`
@@ -16,9 +17,24 @@ pub(crate) fn error_style() -> Style {
     }
 }
 
-/// Does a person watch standard error?
+/// Was `--quiet` given?
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is noted.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Does a person watch standard error, who wants to see what happens?
 pub(crate) fn is_watched() -> bool {
-    io::stderr().is_terminal()
+    io::stderr().is_terminal() && !QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes to standard error what is neither a result nor an error, unless `--quiet` was given.
+pub(crate) fn note(text: impl AsRef<str>) {
+    if !QUIET.load(Ordering::Relaxed) {
+        remark(text);
+    }
 }
 
 /// Writes a remark to standard error. If that fails, there is nowhere to report it.

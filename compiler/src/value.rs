@@ -365,7 +365,7 @@ impl fmt::Display for Shown {
         let Shown(value) = *self;
         let single = value as f32;
         let is_single = f64::from(single) == value;
-        let has_exponent = value.is_normal() && !(1e-4..1e15).contains(&value.abs());
+        let has_exponent = value.is_normal() && !(1e-5..1e15).contains(&value.abs());
         match (is_single, has_exponent) {
             (true, true) => write!(f, "{single:e}"),
             // The shortest digits of a whole `f32` are not all of its digits.

@@ -171,8 +171,8 @@ impl Simulation {
         self
     }
 
-    /// Runs on the first adapter of [`crate::adapters`] whose name contains `name` (case-insensitive). It may
-    /// be a software adapter.
+    /// Runs on the first adapter of [`crate::adapters`] whose name is `name`, or else contains it
+    /// (case-insensitive). It may be a software adapter.
     #[must_use]
     pub fn adapter(mut self, name: &str) -> Simulation {
         self.options.adapter = Some(name.to_owned());

@@ -167,4 +167,21 @@ catalog! {
         Problem::new(format!("`{name}` has no rate, since it is not verified: {why}"))
             .help("if the model does not amplify rounding errors, report it as a bug of the compiler")
     }
+
+    /// The arguments of a command are not understood, or do not go together.
+    ///
+    /// `simc --help` lists the commands, and `simc run --help` the arguments of `run`; the other commands
+    /// have such lists, too. The exit code is 2.
+    E0921 bad_arguments(message: String, help: String) {
+        Problem::new(message).help(help)
+    }
+
+    /// The name of `--adapter` is a part of the names of several adapters.
+    ///
+    /// `--adapter list` prints all adapters. A part of a name that only one of them has is enough, in any case
+    /// of letters; a whole name always means that adapter.
+    E0922 ambiguous_adapter(wanted: &str, names: &[&str]) {
+        Problem::new(format!("several adapters have `{wanted}` in their names"))
+            .help(format!("choose one of `{}`", names.join("`, `")))
+    }
 }

@@ -1,8 +1,12 @@
 //! What was recorded and observed, in the summary: for each value of a sample the first, the last, the least
 //! and the greatest.
 
-use super::{Number, aligned, significant};
-use crate::{number::grouped, table::spellings};
+use super::{Number, significant};
+use crate::{
+    columns::{self, Flush},
+    number::grouped,
+    table::spellings,
+};
 use serde::Serialize;
 use sim_compiler::manifest::SeriesOf;
 use sim_runtime::{Series, Values};
@@ -126,7 +130,7 @@ pub(super) fn table(all: &[SeriesRows]) -> String {
         return String::new();
     }
     const HEAD: [&str; 6] = ["series", "samples", "first", "last", "least", "greatest"];
-    let mut lines = vec![HEAD.map(str::to_owned)];
+    let mut lines = vec![HEAD.map(str::to_owned).to_vec()];
     for series in all {
         for row in &series.rows {
             let mean = if row.of_means {
@@ -135,7 +139,7 @@ pub(super) fn table(all: &[SeriesRows]) -> String {
                 ""
             };
             let number = |Number(value): Number| significant(value, 7);
-            lines.push([
+            lines.push(vec![
                 format!("{} {}{mean}", series.kind, row.name),
                 grouped(series.samples as u64),
                 number(row.first),
@@ -145,5 +149,5 @@ pub(super) fn table(all: &[SeriesRows]) -> String {
             ]);
         }
     }
-    aligned(&lines)
+    columns::table(&lines, Flush::Right)
 }

@@ -24,8 +24,8 @@ output y = x + sigma + weights[0] + f32(turns) + table[0][0] + f32(fixed[0][0]) 
     + orders[0].price + places[0].x
 ";
 
-/// Codes that no user can provoke: bugs of ours, and what needs a terminal or a GPU.
-const BEYOND_REACH: [&str; 5] = ["E0910", "E0911", "E0912", "E0918", "E0920"];
+/// Codes that no user can provoke: bugs of ours, and what needs a terminal or several GPUs.
+const BEYOND_REACH: [&str; 6] = ["E0910", "E0911", "E0912", "E0918", "E0920", "E0922"];
 
 /// A complaint: its constructor's name, the files that are there, the arguments after `run model.sim`.
 struct Case {
@@ -179,6 +179,7 @@ fn every_complaint_has_its_report() {
     }
     codes.extend(model_files(&place));
     codes.extend(writing(&place));
+    codes.extend(usage(&place));
     codes.insert(endless(&place));
     let listed = place.good(&["explain"]).out;
     let missing: Vec<&str> = listed
@@ -218,6 +219,53 @@ fn model_files(place: &Place) -> Vec<String> {
     let said = place.simc(&["check", "/proc/self/mem"]);
     insta::assert_snapshot!("unreadable_file", said.err);
     codes.extend(code_of(&said.err));
+    codes
+}
+
+/// Command lines that are not understood.
+fn usage(place: &Place) -> Vec<String> {
+    let calls: [(&str, &[&str]); 10] = [
+        ("bad_arguments-command", &["rum"]),
+        ("bad_arguments-argument", &["run", "--bakend", "cpu"]),
+        ("bad_arguments-missing", &["run"]),
+        (
+            "bad_arguments-value",
+            &["build", "model.sim", "--emit", "wgls"],
+        ),
+        (
+            "bad_arguments-number",
+            &["run", "model.sim", "--agents", "1.5"],
+        ),
+        ("bad_arguments-no_value", &["run", "model.sim", "--seed"]),
+        (
+            "bad_arguments-twice",
+            &["run", "--seed", "1", "--seed", "2"],
+        ),
+        (
+            "bad_arguments-conflict",
+            &["run", "model.sim", "--check", "--backend", "cpu"],
+        ),
+        (
+            "bad_arguments-adapter",
+            &["run", "model.sim", "--adapter", "x", "--backend", "cpu"],
+        ),
+        (
+            "bad_arguments-output",
+            &["run", "model.sim", "--json", "--output", "-"],
+        ),
+    ];
+    let mut codes = Vec::new();
+    for (slug, args) in calls {
+        let said = place.simc(args);
+        assert_eq!(
+            (said.code, said.out.as_str()),
+            (2, ""),
+            "{slug}: {}",
+            said.err
+        );
+        codes.extend(code_of(&said.err));
+        insta::assert_snapshot!(slug, said.err);
+    }
     codes
 }
 

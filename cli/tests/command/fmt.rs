@@ -1,25 +1,10 @@
 //! `simc fmt`: files, directories, standard input, and what is left alone.
 
-use crate::{Place, Said};
-use std::{io::Write, process::Stdio};
+use crate::Place;
 
 const LOOSE: &str = "agents 2\nstate x=1 // kept\nstate longer=2\noutput x\n";
 const NEAT: &str = "agents 2\nstate x      = 1 // kept\nstate longer = 2\noutput x\n";
 const BROKEN: &str = "agents 2\nstate x=\noutput x\n";
-
-fn piped(place: &Place, args: &[&str], text: &str) -> Said {
-    let mut child = place
-        .command(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("simc can be started");
-    let mut input = child.stdin.take().expect("it is piped");
-    input.write_all(text.as_bytes()).expect("simc reads it");
-    drop(input);
-    Said::from(child.wait_with_output().expect("simc can be waited for"))
-}
 
 #[test]
 fn files_are_written_once() {
@@ -106,18 +91,23 @@ fn files_with_syntax_errors_are_left_alone_and_the_others_formatted() {
 #[test]
 fn standard_input_goes_to_standard_output() {
     let place = Place::new();
-    let said = piped(&place, &["fmt", "--stdin"], LOOSE);
+    let said = place.piped(&["fmt", "--stdin"], LOOSE);
     assert_eq!(
         (said.code, said.out.as_str(), said.err.as_str()),
         (0, NEAT, "")
     );
-    let said = piped(&place, &["fmt", "--stdin"], BROKEN);
+    let said = place.piped(&["fmt", "--stdin"], BROKEN);
     assert_eq!((said.code, said.out.as_str()), (1, ""));
-    assert!(said.err.contains("standard input:"), "{}", said.err);
-    assert_eq!(piped(&place, &["fmt", "--stdin", "--check"], LOOSE).code, 1);
-    let said = piped(&place, &["fmt", "--stdin", "--check"], NEAT);
+    assert!(said.err.contains("<stdin>:"), "{}", said.err);
+    assert_eq!(place.piped(&["fmt", "--stdin", "--check"], LOOSE).code, 1);
+    let said = place.piped(&["fmt", "--stdin", "--check"], NEAT);
     assert_eq!((said.code, said.out.as_str()), (0, ""));
     assert_eq!(place.simc(&["fmt", "--stdin", "a.sim"]).code, 2);
+    let said = place.piped(&["fmt", "-"], LOOSE);
+    assert_eq!((said.code, said.out.as_str()), (0, NEAT));
+    let said = place.simc(&["fmt", "-", "a.sim"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("format `-` alone"), "{}", said.err);
 }
 
 #[cfg(unix)]

@@ -7,6 +7,7 @@ mod check;
 mod errors;
 mod files;
 mod fmt;
+mod inspect;
 mod limits;
 mod lsp;
 #[cfg(target_os = "linux")]
@@ -16,12 +17,14 @@ mod pipes;
 #[cfg(unix)]
 mod process;
 mod run;
+mod shell;
 mod worlds;
 
 use std::{
     env, fs,
+    io::Write,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     sync::atomic::{AtomicU32, Ordering},
 };
 
@@ -89,6 +92,22 @@ impl Place {
 
     fn simc(&self, args: &[&str]) -> Said {
         Said::from(self.command(args).output().expect("simc can be started"))
+    }
+
+    /// A call with a text on standard input.
+    fn piped(&self, args: &[&str], text: &str) -> Said {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("simc can be started");
+        let mut input = child.stdin.take().expect("it is piped");
+        // A command that refuses its arguments reads nothing.
+        let _ = input.write_all(text.as_bytes());
+        drop(input);
+        Said::from(child.wait_with_output().expect("simc can be waited for"))
     }
 
     /// A call that must succeed.

@@ -168,5 +168,8 @@ fn version_and_help_are_there() {
     insta::assert_snapshot!("help-bench", place.good(&["bench", "--help"]).out);
     insta::assert_snapshot!("help-fmt", place.good(&["fmt", "--help"]).out);
     insta::assert_snapshot!("help-build", place.good(&["build", "--help"]).out);
+    insta::assert_snapshot!("help-inspect", place.good(&["inspect", "--help"]).out);
+    let said = place.good(&["completions", "--help"]).out;
+    insta::assert_snapshot!("help-completions", said);
     assert_eq!(place.simc(&["fly"]).code, 2);
 }

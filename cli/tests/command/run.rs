@@ -99,6 +99,7 @@ fn the_rows_have_the_statistics_of_the_agents() {
         ("nan", 0.0),
         ("mean", 2.0),
         ("standard_deviation", 2.5_f64.sqrt()),
+        ("standard_error", 2.5_f64.sqrt() / 5.0_f64.sqrt()),
         ("minimum", 0.0),
         ("lower_quartile", 1.0),
         ("median", 2.0),
@@ -168,6 +169,69 @@ fn the_summary_for_people_names_everything() {
         text.push('\n');
     }
     insta::assert_snapshot!("summary", text);
+}
+
+#[test]
+fn quantiles_are_chosen() {
+    let place = Place::new();
+    place.write("walk.sim", WALK);
+    let args = [
+        "run",
+        "walk.sim",
+        "--agents",
+        "101",
+        "--quantiles",
+        "0.01,0.5,0.995",
+    ];
+    let found = json(&place, &args);
+    let expected = serde_json::json!([
+        { "probability": 0.01, "value": 1.0 },
+        { "probability": 0.5, "value": 50.0 },
+        { "probability": 0.995, "value": 99.5 },
+    ]);
+    assert_eq!(row(&found, "place")["quantiles"], expected);
+    assert_eq!(row(&found, "place")["median"], 50.0);
+    let said = place.good(&[&args[..], &["--quiet", "--backend", "cpu"]].concat());
+    insta::assert_snapshot!("quantiles", said.out);
+    let none = json(&place, &["run", "walk.sim"]);
+    assert!(row(&none, "place")["quantiles"].is_null());
+    assert!(none["statistics_seconds"].as_f64() > Some(0.0));
+    for wrong in ["2", "-1", "NaN", "half"] {
+        let option = format!("--quantiles={wrong}");
+        let said = place.simc(&["run", "walk.sim", &option]);
+        assert_eq!(said.code, 2, "{wrong}: {}", said.err);
+    }
+}
+
+/// Many agents, worlds, series, and outputs of each type.
+const MARKET: &str = "
+agents 8_000
+world 4
+steps 30
+world input tax = 0.25
+state wealth = 0.0
+world state price = 0.0
+step { wealth += (1.0 - tax) * f32(agent) }
+world step { price = mean(for other in world: other.wealth) }
+output wealth
+output is_rich = wealth > 10_000.0
+output number = agent * 100_000
+output broken = if agent == 3 { sqrt(-1.0 - wealth) } else { 1.0 }
+world output price
+world output place = [f32(world.number), price]
+record wealth every 10
+observe all_wealth = mean(wealth) every 5
+world observe greatest_wealth_of_all = max(wealth)
+";
+
+#[test]
+fn a_summary_fits_a_terminal() {
+    let place = Place::new();
+    place.write("market.sim", MARKET);
+    let said = place.good(&["run", "market.sim", "--backend", "cpu", "-q"]);
+    let wide = said.out.lines().find(|line| line.chars().count() > 100);
+    assert_eq!(wide, None);
+    insta::assert_snapshot!("summary-market", said.out);
 }
 
 #[test]

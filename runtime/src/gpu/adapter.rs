@@ -54,16 +54,13 @@ pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
     }
 }
 
-/// The first adapter whose name contains `wanted` (case-insensitive), including software adapters.
+/// The first adapter whose name is or else contains `wanted` (case-insensitive), including software adapters.
 pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
     let found = all();
-    let fits = |adapter: &&wgpu::Adapter| {
-        wanted.is_none_or(|wanted| {
-            let name = summary(adapter).name.to_lowercase();
-            name.contains(&wanted.to_lowercase())
-        })
-    };
-    match found.iter().find(fits) {
+    let part = wanted.unwrap_or_default().to_lowercase();
+    let name = |adapter: &wgpu::Adapter| summary(adapter).name.to_lowercase();
+    let whole = found.iter().find(|adapter| name(adapter) == part);
+    match whole.or_else(|| found.iter().find(|adapter| name(adapter).contains(&part))) {
         Some(adapter) => Ok(adapter.clone()),
         None => Err(Error::NoAdapter {
             wanted: wanted.map(str::to_owned),
