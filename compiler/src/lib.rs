@@ -162,6 +162,11 @@ pub fn emit_stage(source: &str, stage: Stage) -> Result<String, Vec<Diagnostic>>
     }
 }
 
+/// The README's code.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     /// `__poisson` is as near to what was written as `poisson`, and sorts before it.

@@ -91,3 +91,8 @@ pub fn edit(source: &str) -> Result<Option<Edit>, Error> {
         text: new[..new.len() - end].to_owned(),
     }))
 }
+
+/// The README's code.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -92,3 +92,8 @@ pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};
 pub use values::{Column, Element, Values};
 pub use variation::Variation;
+
+/// The README's code.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

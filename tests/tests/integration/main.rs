@@ -3,6 +3,7 @@
 mod activations;
 mod benchmarks;
 mod corpus;
+mod crates;
 mod draw_statistics;
 mod draws;
 mod draws_edge;

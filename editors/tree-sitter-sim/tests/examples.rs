@@ -1,0 +1,18 @@
+//! The examples of the crate, each of which checks what it prints.
+
+#[path = "../examples/broken.rs"]
+mod broken;
+#[path = "../examples/highlight.rs"]
+mod highlight;
+#[path = "../examples/names.rs"]
+mod names;
+#[path = "../examples/parse.rs"]
+mod parse;
+
+#[test]
+fn the_examples_run() {
+    broken::main().expect("it runs");
+    highlight::main().expect("it runs");
+    names::main().expect("it runs");
+    parse::main().expect("it runs");
+}
