@@ -384,7 +384,7 @@ mod tests {
     fn numbers_in_messages_have_no_digits_that_nobody_wrote() {
         let shown = |value: f64| Shown(value).to_string();
         assert_eq!(shown(0.001_f32.into()), "0.001");
-        assert_eq!(shown(-0.1_f32.into()), "-0.1");
+        assert_eq!(shown(f64::from(-0.1_f32)), "-0.1");
         assert_eq!(shown(0.1), "0.1");
         assert_eq!(shown(2.0), "2");
         assert_eq!(shown(0.0), "0");
