@@ -120,14 +120,8 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
             "name a model",
         ));
     };
-    let target = args.output.as_deref().map(Target::check).transpose()?;
+    let target = target(args)?;
     let prints_outputs = target.as_ref().is_some_and(Target::is_standard_output);
-    if prints_outputs && args.json {
-        return Err(usage::refused(
-            "`--output -` and `--json` both write to standard output",
-            "write the outputs to a file, or leave out `--json`",
-        ));
-    }
     let called = Instant::now();
     // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
     let preload = args.place.opens_adapter().then(sim_runtime::preload);
@@ -185,6 +179,18 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         false => standard_output::print(text),
     };
     written.and(printed)
+}
+
+/// Where the outputs go, if anywhere.
+fn target(args: &Args) -> Result<Option<Target>, Failure> {
+    let target = args.output.as_deref().map(Target::check).transpose()?;
+    if args.json && target.as_ref().is_some_and(Target::is_standard_output) {
+        return Err(usage::refused(
+            "`--output -` and `--json` both write to standard output",
+            "write the outputs to a file, or leave out `--json`",
+        ));
+    }
+    Ok(target)
 }
 
 /// The simulation with everything that the command line says about it.

@@ -127,22 +127,8 @@ impl Summary {
             0 => 0.0,
             steps => steps as f64 / report.run_seconds,
         };
-        let lines = |fields: &[Field]| -> Result<Vec<Row>, Failure> {
-            let mut lines = Vec::new();
-            for field in fields {
-                let mut rows = rows(field, run.statistics(&field.name)?);
-                if !probabilities.is_empty() {
-                    let found = run.column(&field.name)?.quantiles(probabilities);
-                    for (row, found) in rows.iter_mut().zip(found) {
-                        row.quantiles = Quantile::all(probabilities, &found);
-                    }
-                }
-                lines.extend(rows);
-            }
-            Ok(lines)
-        };
-        let outputs = lines(&manifest.outputs)?;
-        let world_outputs = lines(&manifest.world_rows().outputs)?;
+        let outputs = rows_of(run, &manifest.outputs, probabilities)?;
+        let world_outputs = rows_of(run, &manifest.world_rows().outputs, probabilities)?;
         let series = run.series().iter().map(SeriesRows::of).collect();
         let statistics_seconds = report.statistics_seconds + started.elapsed().as_secs_f64();
         Ok(Summary {
@@ -385,6 +371,22 @@ impl Quantile {
         let quantile = |(&probability, value)| Quantile { probability, value };
         probabilities.iter().zip(values).map(quantile).collect()
     }
+}
+
+/// The rows of outputs, with quantiles of these probabilities.
+fn rows_of(run: &Run, fields: &[Field], probabilities: &[f64]) -> Result<Vec<Row>, Failure> {
+    let mut all = Vec::new();
+    for field in fields {
+        let mut rows = rows(field, run.statistics(&field.name)?);
+        if !probabilities.is_empty() {
+            let found = run.column(&field.name)?.quantiles(probabilities);
+            for (row, found) in rows.iter_mut().zip(found) {
+                row.quantiles = Quantile::all(probabilities, &found);
+            }
+        }
+        all.extend(rows);
+    }
+    Ok(all)
 }
 
 /// A row per value of an agent or a world, or one over all if there are many.

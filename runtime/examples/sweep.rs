@@ -1,5 +1,5 @@
-//! Sweeps a param: how large an epidemic becomes, by how contagious it is. The model is compiled once, and the
-//! runs of a batch overlap on a GPU.
+//! Sweeps a param: how large an epidemic becomes, by how contagious it is. The model is compiled once, and
+//! the runs of a batch overlap on a GPU.
 //!
 //! `cargo run --release --example sweep`
 

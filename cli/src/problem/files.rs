@@ -178,8 +178,8 @@ catalog! {
 
     /// The name of `--adapter` is a part of the names of several adapters.
     ///
-    /// `--adapter list` prints all adapters. A part of a name that only one of them has is enough, in any case
-    /// of letters; a whole name always means that adapter.
+    /// `--adapter list` prints all adapters. A part of a name that only one of them has is enough, in any
+    /// case of letters; a whole name always means that adapter.
     E0922 ambiguous_adapter(wanted: &str, names: &[&str]) {
         Problem::new(format!("several adapters have `{wanted}` in their names"))
             .help(format!("choose one of `{}`", names.join("`, `")))

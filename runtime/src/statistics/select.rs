@@ -53,8 +53,8 @@ pub(crate) const fn bytes(digit: u32) -> u64 {
     (RANKS as u64 * 8) << digit
 }
 
-/// The place of the quantile `p` among `count` sorted values: the rank below it, and the fraction of the way to
-/// the next one. Exact for quartiles.
+/// The place of the quantile `p` among `count` sorted values: the rank below it, and the fraction of the way
+/// to the next one. Exact for quartiles.
 pub(crate) fn position(count: u64, p: f64) -> (u64, f64) {
     let last = count.saturating_sub(1);
     let place = last as f64 * p;
