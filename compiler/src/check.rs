@@ -9,6 +9,7 @@
 
 mod call;
 mod constant;
+mod elements;
 mod expr;
 mod extent;
 mod flow;
@@ -22,6 +23,7 @@ mod place;
 mod stmt;
 mod suggest;
 mod ty;
+mod whole;
 mod world;
 
 pub(crate) use constant::{ir_binary, ir_unary};
@@ -184,6 +186,16 @@ struct Checker<'a> {
     constant_work: extent::ConstantWork,
     adapted: constant::Adapted,
     suggestions: suggest::Suggestions,
+    /// By the place of a name: the declarations that began as whole numbers, and those that took their type
+    /// from one of them.
+    whole_numbers: HashMap<Span, whole::WholeNumber>,
+    whole_copies: HashMap<Span, Span>,
+    /// The states that functions were found to read, each told once per function.
+    states_in_functions: HashMap<(FunctionId, StateId), Reported>,
+    /// The place that the present `place op= e` assigns.
+    target: Option<Span>,
+    /// Where the variables of blocks are declared, once a message asks.
+    locals_of_blocks: Option<HashMap<String, Span>>,
     notebook: notes::Notebook,
 }
 
@@ -216,6 +228,11 @@ impl<'a> Checker<'a> {
             constant_work: extent::ConstantWork::default(),
             adapted: constant::Adapted::default(),
             suggestions: suggest::Suggestions::default(),
+            whole_numbers: HashMap::new(),
+            whole_copies: HashMap::new(),
+            states_in_functions: HashMap::new(),
+            target: None,
+            locals_of_blocks: None,
             notebook: notes::Notebook::default(),
         }
     }

@@ -86,6 +86,13 @@ impl Diagnostic {
         self
     }
 
+    /// Offers several texts, which together mend it.
+    fn edit(mut self, title: impl Into<String>, edits: Vec<(Span, String)>) -> Self {
+        let title = title.into();
+        self.fixes.push(Fix { title, edits });
+        self
+    }
+
     /// Offers a text behind a place.
     fn append(self, span: Span, text: impl Into<String>) -> Self {
         let end = Span {
@@ -131,14 +138,13 @@ pub(crate) fn joined(
         .enumerate()
         .filter(|(_, byte)| *byte == b'\n');
     let breaks: Vec<usize> = breaks.map(|(at, _)| at).collect();
-    let line = |diagnostic: &Diagnostic| {
-        let start = diagnostic.span().range().start;
-        breaks.partition_point(|at| *at < start)
-    };
-    let broken: HashSet<usize> = syntax.iter().map(line).collect();
+    let line = |span: Span| breaks.partition_point(|at| *at < span.range().start);
+    let broken: HashSet<usize> = syntax.iter().map(|found| line(found.span())).collect();
     let mut diagnostics = syntax;
     diagnostics.extend(checker.into_iter().filter(|diagnostic| {
-        broken.is_empty() || (stands_alone(diagnostic) && !broken.contains(&line(diagnostic)))
+        broken.is_empty()
+            || stands_alone(diagnostic)
+                && !(diagnostic.labels.iter()).any(|label| broken.contains(&line(label.span)))
     }));
     diagnostics.sort_by_key(Diagnostic::span);
     diagnostics

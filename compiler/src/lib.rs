@@ -15,6 +15,7 @@ pub mod builtin;
 mod check;
 pub mod diagnostic;
 pub mod emit;
+mod foreign;
 mod hir;
 pub mod ir;
 pub mod kernel;

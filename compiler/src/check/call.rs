@@ -8,7 +8,7 @@ mod fold;
 
 pub(super) use draw::refused;
 
-use super::{CallSite, Checked, Checker, Global, Place, ty::value_type};
+use super::{Binding, CallSite, Checked, Checker, ConstState, Global, Place, ty::value_type};
 use crate::{
     builtin::{BuiltinId, Meaning, sampled::FoldOfAgents, table},
     diagnostic::{Reported, catalog},
@@ -55,6 +55,7 @@ impl Checker<'_> {
                     describe(other),
                     callee.span,
                     Some(declared),
+                    self.brackets(callee, args, span),
                 );
                 self.note(callee.span, declared);
                 return Err(self.report(report));
@@ -62,7 +63,7 @@ impl Checker<'_> {
             _ => {}
         }
         let Some(id) = BuiltinId::find(&callee.text) else {
-            return Err(self.unknown_function(callee));
+            return Err(self.unknown_function(callee, self.brackets(callee, args, span)));
         };
         match id.row().meaning {
             Meaning::Pure(pure) => self.builtin(id, pure, callee, args, want, span),
@@ -72,7 +73,8 @@ impl Checker<'_> {
         }
     }
 
-    fn unknown_function(&mut self, callee: &ast::Name) -> Reported {
+    /// `brackets` are the parentheses of a call that may have been meant as an index.
+    fn unknown_function(&mut self, callee: &ast::Name, brackets: Option<(Span, Span)>) -> Reported {
         let name = callee.text.as_str();
         if name == "world" {
             return self.report(catalog::world::world_as_value(callee.span));
@@ -86,7 +88,7 @@ impl Checker<'_> {
             .rev()
             .find_map(|scope| scope.get(name).map(|(_, span)| *span));
         let report = if local.is_some() {
-            catalog::names::not_a_function(name, "a variable", callee.span, local)
+            catalog::names::not_a_function(name, "a variable", callee.span, local, brackets)
         } else {
             let own = self
                 .globals
@@ -95,22 +97,10 @@ impl Checker<'_> {
                     matches!(global, Global::Function(_) | Global::Struct(_))
                 })
                 .map(|(name, _)| *name);
-            let of = |id: BuiltinId| Some(id.row().name);
-            let foreign = match name {
-                "rand" => of(BuiltinId::RANDOM),
-                "randn" | "gauss" | "gaussian" => of(BuiltinId::NORMAL),
-                "ln" => of(BuiltinId::LOG),
-                "fabs" => of(BuiltinId::ABS),
-                "length_of" | "size" => of(BuiltinId::LEN),
-                "powf" | "powi" => of(BuiltinId::POW),
-                "fmod" => Some("%"),
-                "rsqrt" => of(BuiltinId::INVERSE_SQRT),
-                _ => None,
-            };
             let builtins = table::rows().iter().map(|row| row.name);
             let conversions = super::ty::SCALARS.iter().map(|(name, _)| *name);
             let candidates = builtins.chain(conversions).chain(own);
-            let near = foreign.or_else(|| self.suggestions.nearest(name, candidates));
+            let near = self.suggestions.nearest(name, candidates);
             catalog::names::unknown_function(name, callee.span, near)
         };
         self.report(report)
@@ -240,6 +230,44 @@ impl Checker<'_> {
         Ok(self.node(ExprKind::Call(id, ids), result, span))
     }
 
+    /// The parentheses of a call `x(i)` of an array.
+    fn brackets(&self, callee: &ast::Name, args: &[ast::Expr], span: Span) -> Option<(Span, Span)> {
+        let open = Span {
+            start: callee.span.end,
+            end: callee.span.end + 1,
+        };
+        let close = Span {
+            start: span.end.saturating_sub(1),
+            end: span.end,
+        };
+        let array = matches!(
+            self.type_of_value(&callee.text),
+            Some(Type::Array(..) | Type::Open(_))
+        );
+        (array && args.len() == 1).then_some((open, close))
+    }
+
+    /// The type of the value of that name, if one in scope has it.
+    fn type_of_value(&self, name: &str) -> Option<&Type> {
+        let local = self.scopes.iter().rev().find_map(|scope| scope.get(name));
+        match local {
+            Some((Binding::Local(id), _)) => return Some(&self.model[*id].ty),
+            Some((Binding::Constant(_, ty), _)) => return Some(ty),
+            None => {}
+        }
+        match self.globals.get(name)?.0 {
+            Global::Const(index) => match &self.consts[index].1 {
+                ConstState::Known(_, ty) => Some(ty),
+                ConstState::Unknown | ConstState::Running | ConstState::Broken(_) => None,
+            },
+            Global::Param(id) => (self.model.params.get(id.0 as usize)).map(|param| &param.ty),
+            Global::Data(id) => (self.model.data.get(id.0 as usize)).map(|data| &data.ty),
+            Global::Input(id) => (self.model.inputs.get(id.0 as usize)).map(|input| &input.ty),
+            Global::State(id) => (self.model.states.get(id.0 as usize)).map(|state| &state.ty),
+            Global::Function(_) | Global::Struct(_) | Global::Enum(_) | Global::Broken(_) => None,
+        }
+    }
+
     /// An argument that must have one certain type.
     fn argument(&mut self, id: ExprId, want: &Type, function: &str, param: &str) -> Checked {
         let id = self.sound(id)?;
@@ -248,6 +276,9 @@ impl Checker<'_> {
         }
         if self.ty(id) == want {
             return Ok(id);
+        }
+        if let Some(reported) = self.whole_number(id, want) {
+            return Err(reported);
         }
         let (needed, found, span) = (
             format!("`{}`", self.show(want)),

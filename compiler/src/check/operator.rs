@@ -57,16 +57,17 @@ impl Checker<'_> {
         let b = self.expr(right, if is_shift(op) { None } else { want });
         let (a, b) = (self.sound(a)?, self.sound(b)?);
         if op == BinaryOp::Power {
-            return self.power(a, b, span);
+            return self.power([(left, a), (right, b)], span);
         }
         let (a, b) = if is_shift(op) {
             self.shift_operands(a, b)?
         } else {
             self.unify(a, b)?
         };
+        let sides = [(left, a), (right, b)];
         let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
         let Some(ty) = result(op, &x, &y) else {
-            return Err(self.bad_operands(op, a, b));
+            return Err(self.bad_operands(op, sides, span));
         };
         if let (Some(left), Some(right)) = (self.constant(a).cloned(), self.constant(b).cloned()) {
             let right_span = self.expr_span(b);
@@ -91,12 +92,21 @@ impl Checker<'_> {
         Ok((self.sound(a)?, b))
     }
 
-    fn bad_operands(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Reported {
+    fn bad_operands(
+        &mut self,
+        op: BinaryOp,
+        sides: [(&ast::Expr, ExprId); 2],
+        span: Span,
+    ) -> Reported {
+        let [(left, a), (right, b)] = sides;
+        if let Some(reported) = self.array_operands(op, sides, span) {
+            return reported;
+        }
         let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
         let number = |ty: &Type| {
             matches!(
                 ty,
-                Type::Value(ir::Type::F32 | ir::Type::I32 | ir::Type::U32)
+                Type::Value(ir::Type::F32 | ir::Type::I32 | ir::Type::U32) | Type::AbstractFloat
             )
         };
         if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) || (is_comparison(op) && x == y) {
@@ -112,12 +122,24 @@ impl Checker<'_> {
                 }
             }
         }
+        for (id, other) in [(a, &y), (b, &x)] {
+            if let Some(reported) = self.whole_number(id, other) {
+                return reported;
+            }
+        }
+        let assigned = self.target == Some(left.span);
+        if op == BinaryOp::BitXor && !assigned && (x == Type::F32 || y == Type::F32) {
+            let report =
+                catalog::types::power_as_xor(&self.show(&Type::F32), left.span, right.span);
+            return self.report(report);
+        }
         let help = if x != y && number(&x) && number(&y) {
-            let (convert, to) = if x == Type::F32 { (&y, &x) } else { (&x, &y) };
+            let float = |ty: &Type| *ty == Type::F32 || *ty == Type::AbstractFloat;
+            let (convert, to) = if float(&x) { (&y, &x) } else { (&x, &y) };
             Some(format!(
                 "convert the `{}`: `{}(…)`",
                 self.show(convert),
-                self.show(to)
+                self.show(&to.default_concrete())
             ))
         } else {
             other_operator(op, &x, number(&x))
@@ -134,16 +156,17 @@ impl Checker<'_> {
     }
 
     /// `a ** b`: exact for constants; for floats `pow`; an integer base wants a constant exponent.
-    fn power(&mut self, a: ExprId, b: ExprId, span: Span) -> Checked {
+    fn power(&mut self, sides: [(&ast::Expr, ExprId); 2], span: Span) -> Checked {
+        let [(left, a), (right, b)] = sides;
         if self.ty(a).is_abstract() && self.ty(b).is_abstract() {
             let (a, b) = self.unify(a, b)?;
-            let right = self.expr_span(b);
+            let divisor = self.expr_span(b);
             let folded = match (self.constant(a).cloned(), self.constant(b).cloned()) {
-                (Some(x), Some(y)) => self.fold_binary(BinaryOp::Power, &x, &y, span, right)?,
+                (Some(x), Some(y)) => self.fold_binary(BinaryOp::Power, &x, &y, span, divisor)?,
                 _ => None,
             };
             let Some(constant) = folded else {
-                return Err(self.bad_operands(BinaryOp::Power, a, b));
+                return Err(self.bad_operands(BinaryOp::Power, [(left, a), (right, b)], span));
             };
             let ty = if matches!(constant, Constant::Float(_)) {
                 Type::AbstractFloat
@@ -157,14 +180,14 @@ impl Checker<'_> {
         if matches!(base, Type::Value(ir::Type::I32 | ir::Type::U32)) {
             return match exponent.filter(|exponent| (0..=64).contains(exponent)) {
                 Some(exponent) => Ok(self.integer_power(a, exponent, span)),
-                None => Err(self.bad_operands(BinaryOp::Power, a, b)),
+                None => Err(self.bad_operands(BinaryOp::Power, sides, span)),
             };
         }
         let a = self.adapt_or_keep(a, &Type::F32)?;
         let b = self.adapt_or_keep(b, &Type::F32)?;
         let (x, y) = (self.ty(a).clone(), self.ty(b).clone());
         if !matches!(&x, Type::Value(value) if value.is_float()) || (y != Type::F32 && y != x) {
-            return Err(self.bad_operands(BinaryOp::Power, a, b));
+            return Err(self.bad_operands(BinaryOp::Power, [(left, a), (right, b)], span));
         }
         if let Some(small) = exponent.filter(|exponent| (1..=4).contains(exponent)) {
             return Ok(self.integer_power(a, small, span));
@@ -268,9 +291,9 @@ fn other_operator(op: BinaryOp, ty: &Type, is_number: bool) -> Option<String> {
     let help = match op {
         BinaryOp::BitAnd if *ty == Type::BOOL => "`&&` joins conditions",
         BinaryOp::BitOr if *ty == Type::BOOL => "`||` joins conditions",
+        BinaryOp::BitXor if *ty == Type::F32 => "`**` is the power operator",
         BinaryOp::And if is_number => "`&` joins bits; for conditions compare first: `x != 0`",
         BinaryOp::Or if is_number => "`|` joins bits; for conditions compare first: `x != 0`",
-        BinaryOp::BitXor if *ty == Type::F32 => "`**` is the power operator",
         BinaryOp::Add
         | BinaryOp::Subtract
         | BinaryOp::Multiply

@@ -2,7 +2,8 @@
 
 use super::{Checked, Checker, Global, Place};
 use crate::{
-    diagnostic::catalog,
+    builtin::BuiltinId,
+    diagnostic::{Reported, catalog},
     hir::{AgentField, BinaryOp, ExprId, ExprKind, LocalKind, StateId, StmtKind, Type},
     ir::{Launch, Owner},
     span::Span,
@@ -19,6 +20,9 @@ impl Checker<'_> {
         value: &ast::Expr,
     ) -> Checked<StmtKind> {
         self.of_this_code(place)?;
+        if let Some(reported) = self.undeclared(place, op, value) {
+            return Err(reported);
+        }
         let target = self.expr_or_agent(place, None);
         if let Err(reported) = self.sound(target) {
             self.expr(value, None);
@@ -32,6 +36,10 @@ impl Checker<'_> {
         let what = format!("the new value of `{}`", root_name(place));
         let Some(op) = op else {
             let id = self.expr(value, Some(&want));
+            let found = self.ty(id).clone();
+            if let Some(reported) = self.whole_target(target, &found, value.span) {
+                return Err(reported);
+            }
             let cause = Some((place.span, "because of this".into()));
             let value = self.coerce(id, &want, &what, cause);
             legal?;
@@ -41,7 +49,10 @@ impl Checker<'_> {
                 value,
             });
         };
-        let joined = self.binary(op, place, value, Some(&want), place.span.to(value.span))?;
+        self.target = Some(place.span);
+        let joined = self.binary(op, place, value, Some(&want), place.span.to(value.span));
+        self.target = None;
+        let joined = joined?;
         let joined = self.coerce(joined, &want, &what, None);
         legal?;
         let joined = self.sound(joined)?;
@@ -58,6 +69,41 @@ impl Checker<'_> {
                 value: joined,
             }),
         }
+    }
+
+    /// Complains of `x = e` where nothing is called so, or nearly so, and declares it: what follows means it.
+    fn undeclared(
+        &mut self,
+        place: &ast::Expr,
+        op: Option<BinaryOp>,
+        value: &ast::Expr,
+    ) -> Option<Reported> {
+        let ast::ExprKind::Name(name) = &place.kind else {
+            return None;
+        };
+        let later = self
+            .later
+            .iter()
+            .any(|later| later.contains_key(name.as_str()));
+        let known = self.scopes.iter().any(|scope| scope.contains_key(name))
+            || self.globals.contains_key(name.as_str())
+            || self.variants.contains_key(name.as_str())
+            || self.outputs.contains(name.as_str())
+            || super::ty::is_built_in(name)
+            || BuiltinId::find(name).is_some()
+            || matches!(name.as_str(), "world" | "self" | "this");
+        if op.is_some() || later || known || self.near(name).is_some() {
+            return None;
+        }
+        self.expr(value, None);
+        let report = catalog::names::undeclared_variable(name, place.span);
+        let reported = self.report(report);
+        let name = ast::Name {
+            text: name.clone(),
+            span: place.span,
+        };
+        self.declare(&name, Type::Error(reported), LocalKind::Var);
+        Some(reported)
     }
 
     /// World code names a state of agents as its place: none of its expressions can.

@@ -3,7 +3,8 @@
 use super::{Checked, Checker, Place};
 use crate::{
     diagnostic::catalog,
-    hir::{Block, ExprId, LocalKind, Stmt, StmtKind, Type},
+    hir::{Block, Constant, ExprId, LocalKind, Stmt, StmtKind, Type},
+    ir::Value,
     span::Span,
     syntax::ast,
 };
@@ -101,7 +102,10 @@ impl<'a> Checker<'a> {
             ast::StmtKind::Expr(expr) => {
                 let id = self.expr(expr, None);
                 self.sound(id)?;
-                return Err(self.report(catalog::control::useless_expression(span)));
+                return Err(self.report(catalog::control::useless_expression(
+                    span,
+                    matches!(self.place, Place::Function(_)),
+                )));
             }
             ast::StmtKind::Error => return Err(self.hole(span)),
         };
@@ -118,9 +122,10 @@ impl<'a> Checker<'a> {
         let value = match (kind, ty) {
             (LocalKind::Let, None) => {
                 let id = self.expr_or_agent(value, None);
+                self.note_whole_number(name, value, id);
                 self.closed(id)
             }
-            _ => self.typed_value(&name.text, ty, value),
+            _ => self.typed_value(name, ty, value),
         };
         let local = self.declare(name, self.ty(value).clone(), kind);
         StmtKind::Declare { local, value }
@@ -129,7 +134,7 @@ impl<'a> Checker<'a> {
     /// The value of a declaration with or without a written type; concrete.
     pub(super) fn typed_value(
         &mut self,
-        name: &str,
+        name: &ast::Name,
         ty: Option<&ast::Type>,
         value: &ast::Expr,
     ) -> ExprId {
@@ -140,12 +145,13 @@ impl<'a> Checker<'a> {
                 self.coerce(
                     id,
                     &want,
-                    &format!("`{name}`"),
+                    &format!("`{}`", name.text),
                     Some((ty.span, "because of this type".into())),
                 )
             }
             None => {
                 let id = self.expr(value, None);
+                self.note_whole_number(name, value, id);
                 self.closed(id)
             }
         }
@@ -189,7 +195,21 @@ impl<'a> Checker<'a> {
         body: &'a ast::Block,
         span: Span,
     ) -> StmtKind {
-        let condition = self.expr_of(condition, &Type::BOOL, "the condition of `while`");
+        // Of `while true` and its like the limit is all that is missing.
+        let endless = limit.is_none()
+            && match &condition.kind {
+                ast::ExprKind::Name(name) => matches!(name.as_str(), "True" | "TRUE"),
+                ast::ExprKind::Paren(inner) => matches!(inner.kind, ast::ExprKind::Int(1)),
+                kind => matches!(kind, ast::ExprKind::Int(1)),
+            };
+        let condition = match endless {
+            true => self.constant_node(
+                Constant::Value(Value::Bool(true)),
+                Type::BOOL,
+                condition.span,
+            ),
+            false => self.expr_of(condition, &Type::BOOL, "the condition of `while`"),
+        };
         let limit = match limit {
             Some(limit) => self.expr_of(limit, &Type::I32, "the limit of `while`"),
             None => {

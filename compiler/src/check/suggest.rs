@@ -22,13 +22,16 @@ impl Suggestions {
         if name.len() > 64 || left == 0 {
             return None;
         }
-        let limit = (name.chars().count() / 3).max(1);
+        // Of a single letter only the case can be wrong: any other letter is as near as the next.
+        let length = name.chars().count();
+        let limit = (length / 3).max(1);
         let compared = &mut self.compared;
         candidates
             .into_iter()
             .take(left)
             .inspect(|_| *compared += 1)
             .filter(|candidate| candidate.len() <= 64 && *candidate != name)
+            .filter(|candidate| length > 1 || candidate.eq_ignore_ascii_case(name))
             .map(|candidate| (distance(name, candidate), candidate))
             .filter(|(distance, _)| *distance <= limit)
             .min()

@@ -58,6 +58,9 @@ impl Checker<'_> {
             }
             ast::TypeKind::Array(element, None) => {
                 let element = self.resolve_type(element, false);
+                if let Some(reported) = element.error() {
+                    return Type::Error(reported);
+                }
                 if !open {
                     return Type::Error(self.report(catalog::types::open_array(ty.span)));
                 }
@@ -81,18 +84,9 @@ impl Checker<'_> {
         }
         let own = self.model.structs.iter().map(|item| item.name.as_str());
         let enums = self.model.enums.iter().map(|item| item.name.as_str());
-        let foreign = match name {
-            "float" | "double" | "f64" | "real" | "Float" | "number" => Some("f32"),
-            "int" | "integer" | "i64" | "Int" | "isize" => Some("i32"),
-            "uint" | "unsigned" | "u64" | "usize" => Some("u32"),
-            "boolean" | "Bool" => Some("bool"),
-            _ => None,
-        };
         let scalars = SCALARS.iter().map(|(name, _)| *name);
-        let near = foreign.or_else(|| {
-            let candidates = scalars.chain(own).chain(enums);
-            self.suggestions.nearest(name, candidates)
-        });
+        let candidates = scalars.chain(own).chain(enums);
+        let near = self.suggestions.nearest(name, candidates);
         let report = catalog::names::unknown_type(name, span, near);
         Type::Error(self.report(report))
     }
@@ -145,14 +139,20 @@ impl Checker<'_> {
         cause: Option<(Span, String)>,
     ) -> ExprId {
         let found = self.ty(id).clone();
-        if found == *want || found.has_error() || want.has_error() {
+        if found == *want || found.has_error() {
             return id;
         }
         let span = self.expr_span(id);
+        if let Some(reported) = want.error() {
+            return self.error(span, reported);
+        }
         let report = match self.adapt(id, want) {
             Ok(Some(adapted)) => return adapted,
             Err(reported) => return self.error(span, reported),
             Ok(None) => match (want, &found) {
+                _ if let Some(reported) = self.whole_number(id, want) => {
+                    return self.error(span, reported);
+                }
                 (Type::Array(_, needed), Type::Array(_, found)) if needed != found => {
                     let cause = cause.map(|(span, _)| span);
                     catalog::types::wrong_array_length(place, *needed, *found, span, cause)

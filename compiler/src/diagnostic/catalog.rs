@@ -12,6 +12,7 @@ pub mod types;
 pub mod world;
 
 use super::{Diagnostic, Entry};
+use crate::foreign::Meant;
 
 /// Defines constructors of diagnostics and the list of them that `simc explain` reads.
 macro_rules! catalog {
@@ -65,6 +66,18 @@ fn did_you_mean(report: Diagnostic, near: Option<&str>) -> Diagnostic {
             }
         }
         None => report,
+    }
+}
+
+/// Adds what another language's word means here, or else the name that looks like the one written.
+fn meant_or_near(report: Diagnostic, meant: Option<Meant>, near: Option<&str>) -> Diagnostic {
+    let span = report.span();
+    match meant {
+        Some(Meant::Write(word)) => report.help(format!("write `{word}`")).replace(span, word),
+        Some(Meant::Call(id)) => meant_or_near(report, Some(Meant::Write(id.row().name)), near),
+        Some(Meant::Say(help)) => report.help(help),
+        Some(Meant::Omit(why)) => report.help(why).replace(span, ""),
+        None => did_you_mean(report, near),
     }
 }
 

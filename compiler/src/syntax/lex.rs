@@ -6,6 +6,7 @@ pub(super) mod number;
 use super::token::Token;
 use crate::{
     diagnostic::{Diagnostic, catalog::syntax as say},
+    foreign::{self, Meant},
     span::Span,
 };
 use logos::{Lexer, Logos};
@@ -156,7 +157,17 @@ impl Scanner<'_> {
         match found {
             '#' => {
                 extend(lexer, start + line_length(&self.source[start..]));
-                self.complain(say::hash_comment(Span::new(start, start + 1)));
+                let rest = &self.source[start..];
+                let mark = Span::new(start, start + 1);
+                self.complain(match directive(rest) {
+                    Some((word, meant)) => {
+                        let whole = matches!(meant, Meant::Omit(_));
+                        let length = if whole { line_length(rest) } else { word.len() };
+                        let place = Span::new(start, start + length);
+                        say::not_a_declaration(word, Some(meant), None, place)
+                    }
+                    None => say::hash_comment("#", mark),
+                });
             }
             _ => match lookalike(found) {
                 Some((meant, token)) => {
@@ -174,6 +185,13 @@ impl Scanner<'_> {
     /// A run of signs without meaning is one mistake.
     fn garbage(&mut self, lexer: &mut Words, found: char) {
         let rest = lexer.remainder();
+        if found == '@' && rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            lexer.bump(attributes(rest));
+            let span: Span = lexer.span().into();
+            let text = lexer.slice().split_ascii_whitespace().next();
+            self.complain(say::attribute(text.unwrap_or_default(), span));
+            return self.push(Token::Hole, span);
+        }
         let more = rest
             .find(|c: char| c.is_ascii_graphic() && !is_foreign(c) || c.is_whitespace())
             .unwrap_or(rest.len());
@@ -282,6 +300,36 @@ pub(super) fn content(text: &str) -> String {
         content.extend(meant);
     }
     content
+}
+
+/// The bytes of attributes in a row behind their first `@`, on one line: `compute @workgroup_size(64)`.
+fn attributes(rest: &str) -> usize {
+    let line = &rest[..line_length(rest)];
+    let mut end = 0;
+    loop {
+        let word =
+            line[end..].find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
+        end += word.unwrap_or(line.len() - end);
+        if line[end..].starts_with('(') {
+            end += line[end..].find(')').map_or(0, |at| at + 1);
+        }
+        match line[end..].trim_start().strip_prefix('@') {
+            Some(next) => end = line.len() - next.len(),
+            None => return end,
+        }
+    }
+}
+
+/// `#include <…>` and `#define …`: its words, and what stands in its place.
+fn directive(text: &str) -> Option<(&str, Meant)> {
+    let line = &text[..line_length(text)];
+    let word = line.split_ascii_whitespace().next()?;
+    let meant = match word {
+        "#include" | "#import" | "#pragma" => foreign::declaration("include")?,
+        "#define" => Meant::Write("const"),
+        _ => return None,
+    };
+    Some((word, meant))
 }
 
 /// Makes the current token reach to `end`, and no further than it must.

@@ -3,6 +3,8 @@
 //! The grammar knows the token that fits nowhere and the kinds that would have fitted. From these and the
 //! tokens around, each area recognises its own slips; what nobody recognises is an unexpected token.
 
+mod block;
+mod call;
 mod declaration;
 mod operator;
 mod statement;
@@ -15,7 +17,11 @@ use super::{
     token::{Token, TokenSet},
 };
 use crate::{
-    diagnostic::{Diagnostic, catalog::syntax as say},
+    diagnostic::{
+        Diagnostic,
+        catalog::{names, syntax as say},
+    },
+    foreign::{self, Meant},
     span::Span,
 };
 
@@ -35,7 +41,9 @@ pub(super) fn complaint(grammar: Grammar<'_>, fault: Fault) -> Option<Diagnostic
     let known = scene
         .text_elsewhere()
         .or_else(|| scene.reserved())
+        .or_else(|| call::slip(&scene))
         .or_else(|| operator::slip(&scene))
+        .or_else(|| block::brackets(&scene))
         .or_else(|| declaration::slip(&scene))
         .or_else(|| statement::slip(&scene))
         .or_else(|| scene.keyword_as_name())
@@ -44,6 +52,9 @@ pub(super) fn complaint(grammar: Grammar<'_>, fault: Fault) -> Option<Diagnostic
         say::unexpected_token(&expectation(scene.expected), scene.text(0), scene.place(0))
     }))
 }
+
+/// How many tokens a message looks at in each direction.
+const REACH: isize = 400;
 
 /// A fault and what stands around it. Indices are relative to the token that fits nowhere.
 struct Scene<'a> {
@@ -110,10 +121,216 @@ impl Scene<'_> {
             .find(|offset| self.is(*offset, kinds))
     }
 
+    /// The same from another token.
+    fn at(&self, offset: isize) -> Scene<'_> {
+        Scene {
+            grammar: self.grammar,
+            at: self.index(offset).unwrap_or(0),
+            expected: self.expected,
+        }
+    }
+
+    /// The place from one token to another, both included.
+    fn span(&self, from: isize, to: isize) -> Span {
+        self.place(from).to(self.place(to))
+    }
+
+    /// The text of that place.
+    fn between(&self, from: isize, to: isize) -> &str {
+        let source = self.grammar.script.source;
+        source.get(self.span(from, to).range()).unwrap_or_default()
+    }
+
+    /// How far a token stands from the start of its line, in characters.
+    fn column(&self, offset: isize) -> usize {
+        let before = &self.grammar.script.source[..self.place(offset).start as usize];
+        let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+        line.chars().take_while(|c| c.is_whitespace()).count()
+    }
+
+    /// The bracket that closes the one at an offset.
+    fn closer(&self, open: isize) -> Option<isize> {
+        let mut depth = 0usize;
+        for at in open..open + REACH {
+            let token = self.token(at)?;
+            if token.opens() {
+                depth += 1;
+            } else if token.closes() {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+        }
+        None
+    }
+
+    /// The innermost bracket that is open at an offset.
+    fn opener(&self, offset: isize) -> Option<isize> {
+        let mut depth = 0usize;
+        for at in (offset - REACH..offset).rev() {
+            let token = self.token(at)?;
+            if token.closes() {
+                depth += 1;
+            } else if token.opens() {
+                if depth == 0 {
+                    return Some(at);
+                }
+                depth -= 1;
+            }
+        }
+        None
+    }
+
+    /// The first token of the name, call or index that ends at an offset: `a.b[0](c)`.
+    fn chain_start(&self, last: isize) -> isize {
+        let mut at = last;
+        for _ in 0..REACH {
+            if self.token(at).is_some_and(Token::closes)
+                && let Some(open) = self.opener(at)
+            {
+                at = open;
+                let called = self.is(at - 1, &[Token::Ident])
+                    || self.token(at - 1).is_some_and(Token::closes);
+                if called && !self.first(at) {
+                    at -= 1;
+                    continue;
+                }
+            }
+            if !self.is(at - 1, &[Token::Dot]) {
+                break;
+            }
+            at -= 2;
+        }
+        at
+    }
+
+    /// The last token of the name, call or index that begins at an offset.
+    fn chain_end(&self, first: isize) -> isize {
+        let mut at = first;
+        if self.token(at).is_some_and(Token::opens) {
+            at = self.closer(at).unwrap_or(at);
+        }
+        for _ in 0..REACH {
+            if self.is(at + 1, &[Token::LeftParen, Token::LeftBracket])
+                && let Some(close) = self.closer(at + 1)
+            {
+                at = close;
+            } else if self.is(at + 1, &[Token::Dot]) && self.is(at + 2, &[Token::Ident]) {
+                at += 2;
+            } else {
+                break;
+            }
+        }
+        at
+    }
+
+    /// Whether a token stands between two values, so that neither goes on over it.
+    fn parts(&self, offset: isize) -> bool {
+        self.token(offset).is_none_or(|token| {
+            let word = token.is_keyword()
+                && !EXPRESSION.has(token)
+                && !matches!(token, Token::True | Token::False);
+            let sign = matches!(
+                token,
+                Token::Comma
+                    | Token::Semicolon
+                    | Token::Colon
+                    | Token::FatArrow
+                    | Token::DotDot
+                    | Token::LeftBrace
+            );
+            word || sign || ASSIGNMENTS.has(token) || token == Token::If
+        })
+    }
+
+    /// The first token of the value that ends at an offset.
+    fn value_start(&self, last: isize) -> isize {
+        let mut at = last;
+        for _ in 0..REACH {
+            if self.token(at).is_some_and(Token::closes)
+                && let Some(open) = self.opener(at)
+            {
+                at = open;
+            }
+            let begins = self.first(at)
+                && !INFIX.has(self.token(at).unwrap_or(Token::Hole))
+                && !INFIX.has(self.token(at - 1).unwrap_or(Token::Hole));
+            if begins || self.parts(at - 1) || self.token(at - 1).is_some_and(Token::opens) {
+                break;
+            }
+            at -= 1;
+        }
+        at
+    }
+
+    /// The last token of the value that begins at an offset.
+    fn value_end(&self, first: isize) -> isize {
+        let mut at = first;
+        for _ in 0..REACH {
+            if self.token(at).is_some_and(Token::opens)
+                && let Some(close) = self.closer(at)
+            {
+                at = close;
+            }
+            let next = self.token(at + 1);
+            let ends = self.first(at + 1) && !next.is_some_and(|token| INFIX.has(token));
+            if ends || self.parts(at + 1) || next.is_some_and(Token::closes) {
+                break;
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// `a if c else b` around the `if` at an offset, as it is written here.
+    fn choice(&self, word: isize) -> Option<(Span, String)> {
+        let mut other = word + 1;
+        while !self.is(other, &[Token::Else]) {
+            if self.parts(other) || other > word + REACH {
+                return None;
+            }
+            other = match self.token(other)?.opens() {
+                true => self.closer(other)? + 1,
+                false => other + 1,
+            };
+        }
+        let (from, to) = (self.value_start(word - 1), self.value_end(other + 1));
+        let text = format!(
+            "if {} {{ {} }} else {{ {} }}",
+            self.between(word + 1, other - 1),
+            self.between(from, word - 1),
+            self.between(other + 1, to)
+        );
+        Some((self.span(from, to), text))
+    }
+
+    /// Whether the innermost block is the body of a function.
+    fn in_function(&self) -> bool {
+        let Some(open) = self.opener(0) else {
+            return false;
+        };
+        let barriers = [Token::LeftBrace, Token::RightBrace, Token::Semicolon];
+        self.is(open, &[Token::LeftBrace])
+            && self.at(open).back_to(&[Token::Fn], &barriers).is_some()
+    }
+
     /// A text that is no message.
     fn text_elsewhere(&self) -> Option<Diagnostic> {
-        let text = self.token(0) == Some(Token::Text);
-        text.then(|| say::string_literal(self.place(0)))
+        if self.token(0) != Some(Token::Text) {
+            return None;
+        }
+        let name = if self.is(-2, &[Token::Not]) { -3 } else { -2 };
+        let printing = foreign::function(self.text(name)) == Some(Meant::Say(foreign::PRINTING));
+        if printing && self.is(-1, &[Token::LeftParen]) {
+            return Some(names::unknown_function(
+                self.text(name),
+                self.place(name),
+                None,
+            ));
+        }
+        let between = self.expected.covers(DECLARATIONS) || self.expected.covers(STATEMENT);
+        Some(say::string_literal(between && self.first(0), self.place(0)))
     }
 
     fn reserved(&self) -> Option<Diagnostic> {

@@ -19,6 +19,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "value",
             "random",
             "builtin",
+            "foreign",
             "ir",
             "launch_checks",
             "manifest",

@@ -3,7 +3,11 @@
 use super::plural;
 use crate::{
     builtin::{BuiltinId, Class, Fold, Pure, Slot, eval},
-    check::{Checked, Checker, Place, ty::adapts},
+    check::{
+        Checked, Checker, Place,
+        elements::{Part, by_element, name_of},
+        ty::adapts,
+    },
     diagnostic::{Reported, catalog},
     hir::{Constant, ExprId, ExprKind, Type},
     ir::{self, Value},
@@ -38,6 +42,7 @@ impl Checker<'_> {
             ids.push(self.expr(arg, fixed.as_ref().or(hint)));
         }
         self.all_sound(&ids)?;
+        self.no_arrays(id, args, &ids, span)?;
         let t = self.shared_type(&pure, &mut ids, want, &callee.text, id.row().params)?;
         for (k, slot) in pure.params.iter().enumerate() {
             let want = Type::Value(slot.resolve(t));
@@ -48,6 +53,50 @@ impl Checker<'_> {
             Some(values) => self.constant_node(Constant::Value((pure.eval)(&values)), result, span),
             None => self.node(ExprKind::Builtin(id, ids), result, span),
         })
+    }
+
+    /// Complains of arguments that are arrays, with what a person may have meant.
+    fn no_arrays(
+        &mut self,
+        id: BuiltinId,
+        args: &[ast::Expr],
+        ids: &[ExprId],
+        span: Span,
+    ) -> Checked<()> {
+        let array = |id: &ExprId| matches!(self.ty(*id), Type::Array(..) | Type::Open(_));
+        let Some(first) = ids.iter().copied().find(array) else {
+            return Ok(());
+        };
+        let function = id.row().name;
+        let parts: Option<Vec<Part>> = args
+            .iter()
+            .zip(ids)
+            .map(|(arg, id)| self.part(arg, *id))
+            .collect();
+        let instead = match (id, args) {
+            (BuiltinId::LENGTH, [one]) => name_of(one).map(|name| format!("len({name})")),
+            (BuiltinId::DOT, _) => {
+                parts.and_then(|parts| by_element(&parts, ["sum(", "", " * ", "", ")"]))
+            }
+            _ => parts.and_then(|parts| {
+                by_element(&parts, ["[", &format!("{function}("), ", ", ")", "]"])
+            }),
+        };
+        let fits = instead.is_some();
+        let instead = instead.unwrap_or_else(|| match id {
+            BuiltinId::LENGTH => "len(x)".to_owned(),
+            BuiltinId::DOT => "sum(for i in 0..3: a[i] * b[i])".to_owned(),
+            _ => format!("[for i in 0..3: {function}(x[i])]"),
+        });
+        let report = catalog::types::array_as_whole(
+            function,
+            &self.show(self.ty(first)),
+            &instead,
+            span,
+            self.expr_span(first),
+            fits,
+        );
+        Err(self.report(report))
     }
 
     /// The type of `T` in this call; adapts the literals among the arguments.
@@ -121,6 +170,11 @@ impl Checker<'_> {
     }
 
     fn misfit(&mut self, function: &str, param: &str, needed: &str, id: ExprId) -> Reported {
+        if needed.starts_with("`f32`")
+            && let Some(reported) = self.whole_number(id, &Type::F32)
+        {
+            return reported;
+        }
         let (found, span) = (self.show(self.ty(id)), self.expr_span(id));
         self.report(catalog::types::bad_argument(
             function, param, needed, &found, span,
@@ -159,7 +213,8 @@ impl Checker<'_> {
             }
             (Type::Error(reported), _) => Err(reported),
             (other, _) => {
-                let report = catalog::types::not_an_array(&self.show(&other), self.expr_span(id));
+                let report =
+                    catalog::types::not_an_array(&self.show(&other), false, self.expr_span(id));
                 Err(self.report(report))
             }
         }

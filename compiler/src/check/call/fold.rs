@@ -65,7 +65,7 @@ impl Checker<'_> {
                 );
                 return Err(self.report(report));
             }
-            return Err(self.unknown_function(callee));
+            return Err(self.unknown_function(callee, None));
         };
         let want = match fold {
             Fold::Sum | Fold::Product | Fold::Min | Fold::Max => want.cloned(),

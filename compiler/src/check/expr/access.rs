@@ -2,7 +2,8 @@
 
 use crate::{
     check::{Checked, Checker, Global},
-    diagnostic::catalog,
+    diagnostic::{Reported, catalog},
+    foreign,
     hir::{Constant, EnumId, ExprId, ExprKind, Type},
     ir::{self, Value},
     span::Span,
@@ -31,7 +32,10 @@ impl Checker<'_> {
             | Type::Agent
             | Type::AbstractInt
             | Type::AbstractFloat => {
-                let report = catalog::types::not_an_array(&self.show(&ty), self.expr_span(base));
+                let population =
+                    matches!(self.model[base].kind, ExprKind::Launch(ir::Launch::Agents));
+                let span = self.expr_span(base);
+                let report = catalog::types::not_an_array(&self.show(&ty), population, span);
                 return Err(self.report(report));
             }
         };
@@ -79,6 +83,9 @@ impl Checker<'_> {
         }
         if is_world(base) {
             return self.number_of_world(base.span, field, span);
+        }
+        if let Some(reported) = self.qualifier(base, field) {
+            return Err(reported);
         }
         let base = self.expr_or_agent(base, None);
         let ty = self.ty(base).clone();
@@ -135,6 +142,22 @@ impl Checker<'_> {
             return self.constant_node(Constant::Value(Value::from_floats(&parts)), ty, span);
         }
         self.node(ExprKind::Swizzle(base, components), ty, span)
+    }
+
+    /// Complains of `self.x` and `math.pi`, where nothing has the name before the point.
+    fn qualifier(&mut self, base: &ast::Expr, field: &ast::Name) -> Option<Reported> {
+        let ast::ExprKind::Name(name) = &base.kind else {
+            return None;
+        };
+        let known = self.scopes.iter().any(|scope| scope.contains_key(name))
+            || self.globals.contains_key(name.as_str());
+        if known || !(matches!(&**name, "self" | "this") || foreign::is_module(name)) {
+            return None;
+        }
+        let (whole, meant) = (base.span.to(field.span), field.text.as_str());
+        let report =
+            catalog::names::foreign_qualifier(name, meant, base.span, Some((whole, meant)));
+        Some(self.report(report))
     }
 
     /// `Health.Infected`, if the name before the point is that of an enum.

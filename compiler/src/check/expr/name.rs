@@ -95,6 +95,13 @@ impl Checker<'_> {
                 span,
             ));
         }
+        let near = self.near(name);
+        let report = catalog::names::unknown_name(name, span, near.as_deref());
+        self.report(report)
+    }
+
+    /// The value in scope that is nearly called so.
+    pub(in crate::check) fn near(&mut self, name: &str) -> Option<String> {
         let locals = self
             .scopes
             .iter()
@@ -106,9 +113,9 @@ impl Checker<'_> {
             .chain(self.variants.keys().copied());
         let builtin = ["agent", "agents", "steps", "member", "true", "false"];
         let candidates = locals.chain(builtin).chain(globals);
-        let near = self.suggestions.nearest(name, candidates);
-        let report = catalog::names::unknown_name(name, span, near);
-        self.report(report)
+        self.suggestions
+            .nearest(name, candidates)
+            .map(str::to_owned)
     }
 
     fn global(&mut self, global: Global, name: &str, declared: Span, span: Span) -> Checked {
@@ -193,8 +200,15 @@ impl Checker<'_> {
 
     fn state(&mut self, id: StateId, name: &str, declared: Span, span: Span) -> Checked {
         match self.place {
-            Place::Function(_) => {
-                return Err(self.report(catalog::names::state_in_function(name, span, declared)));
+            Place::Function(function) => {
+                if let Some(reported) = self.states_in_functions.get(&(function, id)) {
+                    return Err(*reported);
+                }
+                let of = self.model[function].name.clone();
+                let report = catalog::names::state_in_function(name, &of, span, declared);
+                let reported = self.report(report);
+                self.states_in_functions.insert((function, id), reported);
+                return Err(reported);
             }
             Place::InputDefault | Place::InputDraw | Place::Constant => {
                 let place = self.place_name();

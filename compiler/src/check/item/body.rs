@@ -3,7 +3,7 @@
 use crate::{
     check::{Binding, Checked, Checker, Global, Place, flow},
     diagnostic::catalog,
-    hir::{Function, FunctionId, LocalKind, Output, State, StepBlock, Type},
+    hir::{self, Function, FunctionId, LocalKind, Output, State, StepBlock, Type},
     ir::Owner,
     span::Span,
     syntax::ast,
@@ -18,7 +18,7 @@ impl Checker<'_> {
             };
             let owner = owner(item);
             let init = self.at_place_of(owner, Place::StateInit, |checker| {
-                checker.typed_value(&name.text, ty.as_ref(), value)
+                checker.typed_value(name, ty.as_ref(), value)
             });
             let ty = self.ty(init).clone();
             self.model.states.push(State {
@@ -172,9 +172,24 @@ impl Checker<'_> {
             (Owner::World, None) => ("no state of the world has this name", value),
             (Owner::Agent, None) => ("no state has this name", value),
         };
+        let local = self.local_of_block(text);
         Err(self.report(catalog::model::output_without_state(
-            word, text, what, value, name.span,
+            word, text, what, value, name.span, local,
         )))
+    }
+
+    /// Where a variable of a block is declared that has this name.
+    fn local_of_block(&mut self, name: &str) -> Option<Span> {
+        let locals = &self.model.locals;
+        let by_name = self.locals_of_blocks.get_or_insert_with(|| {
+            let variable =
+                |local: &&hir::Local| matches!(local.kind, LocalKind::Let | LocalKind::Var);
+            let variables = locals.iter().filter(variable);
+            variables
+                .map(|local| (local.name.clone(), local.span))
+                .collect()
+        });
+        by_name.get(name).copied()
     }
 
     /// The name itself, if it means a value of that owner that is no state.
@@ -224,7 +239,7 @@ impl Checker<'_> {
             };
             let owner = owner(item);
             let value = self.at_place_of(owner, Place::Output, |checker| {
-                checker.typed_value(&name.text, ty.as_ref(), value)
+                checker.typed_value(name, ty.as_ref(), value)
             });
             let ty = self.ty(value).clone();
             self.model.outputs.push(Output {

@@ -22,7 +22,7 @@ impl Checker<'_> {
             };
             let (ty, default) = self.at_place(Place::Constant, |checker| match (ty, value) {
                 (_, Some(value)) => {
-                    let id = checker.typed_value(&name.text, ty.as_ref(), value);
+                    let id = checker.typed_value(name, ty.as_ref(), value);
                     let known = checker.constant(id).cloned();
                     if known.is_none() && checker.sound(id).is_ok() {
                         checker.report(catalog::constants::not_constant(
@@ -144,7 +144,7 @@ impl Checker<'_> {
                     let id =
                         self.at_place_of(owner, Place::InputDefault, |checker| match &written {
                             Some(want) => checker.default_of(value, want),
-                            None => checker.typed_value(&name.text, None, value),
+                            None => checker.typed_value(name, None, value),
                         });
                     (
                         written.unwrap_or_else(|| self.ty(id).clone()),

@@ -137,7 +137,7 @@ impl Checker<'_> {
     ) -> Checked<Sampled> {
         let own = named(name);
         let value = self.at_place_of(owner, Place::Sample, |checker| {
-            checker.typed_value(&name.text, ty, value.unwrap_or(&own))
+            checker.typed_value(name, ty, value.unwrap_or(&own))
         });
         let value = self.sound(value)?;
         Ok(Sampled {

@@ -33,9 +33,18 @@ catalog! {
 
     /// A constant index outside its array.
     E0505 index_out_of_range(index: i64, length: u32, span: Span, array: Span) {
-        Diagnostic::new(format!("index {index} is outside an array of {length} elements"))
+        let report = Diagnostic::new(format!("index {index} is outside an array of {length} elements"))
             .at(span, format!("legal are 0 to {}", length.saturating_sub(1)))
-            .at(array, format!("has {length} elements"))
+            .at(array, format!("has {length} elements"));
+        let last = length.saturating_sub(1);
+        match index {
+            -1 => report.help(format!("the last element is that of index {last}"))
+                .replace(span, last.to_string()),
+            _ if index == i64::from(length) => report
+                .help(format!("the first element is that of index 0, the last that of index {last}"))
+                .replace(span, last.to_string()),
+            _ => report,
+        }
     }
 
     /// A length that is no positive number, or too large.

@@ -10,7 +10,8 @@ catalog! {
     /// Every loop is bounded, so that no model can hang a GPU: `while error > 1e-6 limit 50 { … }`.
     E0401 missing_limit(span: Span) {
         Diagnostic::new("`while` needs a limit").at(span, "may never end")
-            .help("say how many iterations it takes at most: `while … limit 100 { … }`")
+            .help("say how many iterations it takes at most: `while … limit 100 { … }`; without a \
+                condition `for i in 0..100 { … }` does the same")
             .append(span, "limit 100 ")
     }
 
@@ -135,6 +136,12 @@ catalog! {
             "what is recorded or observed" | "`world observe`" => {
                 "draw in `step`, into a state, and sample that"
             }
+            "an output" => "draw in `finish`, into a state, and output that: outputs only show what is there",
+            "a world output" => "draw in `world step`, into a world state, and output that",
+            "a constant" => "give a `state` the draw as its initial value: one for each agent",
+            "the default of an input" | "the default of a world input" => {
+                "write `~` in place of `=`: `input x ~ normal(0.0, 1.0)`"
+            }
             _ => "draw before it and give the number a name: `let z = normal()`",
         };
         Diagnostic::new(format!("`{name}` draws a random number, which {place} cannot"))
@@ -167,10 +174,15 @@ catalog! {
     }
 
     /// An expression that stands alone as a statement.
-    E0419 useless_expression(span: Span) {
-        Diagnostic::new("the value of this expression is not used").at(span, "has no effect")
-            .help("give it a name: `let x = …`")
-            .replace(Span { end: span.start, ..span }, "let value = ")
+    ///
+    /// At the end of a function write `return` before its result; elsewhere a name: `let x = …`.
+    E0419 useless_expression(span: Span, of_function: bool) {
+        let report = Diagnostic::new("the value of this expression is not used").at(span, "has no effect");
+        let start = Span { end: span.start, ..span };
+        if of_function {
+            return report.help("a function gives back what stands after `return`").replace(start, "return ");
+        }
+        report.help("give it a name: `let x = …`").replace(start, "let value = ")
     }
 
     /// Statements after `return`, `break`, `continue` or `stop` in the same block.
@@ -185,7 +197,8 @@ catalog! {
     /// Functions have no effects, so one without a result would do nothing.
     E0421 function_without_result(name: &str, span: Span) {
         Diagnostic::new(format!("`{name}` returns nothing")).at(span, "its result has no type")
-            .help("write the type of the result: `fn name(…) -> f32 { … }`")
+            .help("write the type of the result, `fn name(…) -> f32 { … }`; what changes states stands in \
+                `step { … }`")
     }
 
     /// `integrate` in a function.

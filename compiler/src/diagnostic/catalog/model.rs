@@ -41,9 +41,23 @@ catalog! {
     }
 
     /// An output without a value whose name is no state.
-    E0606 output_without_state(word: &str, name: &str, what: &str, value: &str, span: Span) {
-        Diagnostic::new(format!("{word} `{name}` has no value")).at(span, what)
-            .help(format!("write `{word} {name} = {value}`"))
+    E0606 output_without_state(
+        word: &str,
+        name: &str,
+        what: &str,
+        value: &str,
+        span: Span,
+        local: Option<Span>,
+    ) {
+        let report = Diagnostic::new(format!("{word} `{name}` has no value")).at(span, what);
+        if let Some(local) = local {
+            return report
+                .at(local, "this lives only in its block")
+                .help(format!(
+                    "declare `state {name} = 0.0` at the top level, and assign it here: `{name} = …`"
+                ));
+        }
+        report.help(format!("write `{word} {name} = {value}`"))
             .append(span, if value == "…" { " = 0.0".to_owned() } else { format!(" = {value}") })
     }
 

@@ -1,7 +1,7 @@
 //! Complaints about names (E0200–E0299).
 
-use super::{catalog, did_you_mean};
-use crate::{diagnostic::Diagnostic, span::Span};
+use super::{catalog, did_you_mean, meant_or_near};
+use crate::{diagnostic::Diagnostic, foreign, span::Span};
 
 catalog! {
     /// A name that nothing in scope has.
@@ -18,7 +18,7 @@ catalog! {
         match (name, near) {
             ("other", None) => report.help("name an agent: `for other in world`, or `let other = world[k]`"),
             ("self" | "this", None) => report.help("an agent's own states are read by their names"),
-            _ => did_you_mean(report, near),
+            _ => meant_or_near(report, foreign::value(name), near),
         }
     }
 
@@ -27,16 +27,17 @@ catalog! {
     /// Functions are the model's own `fn`s, the builtins (see the reference), the conversions `f32 i32
     /// u32 bool`, the vectors `vec2 vec3 vec4` and the model's structs.
     E0202 unknown_function(name: &str, span: Span, near: Option<&str>) {
-        did_you_mean(Diagnostic::new(format!("unknown function `{name}`"))
-            .at(span, "no function has this name"), near)
+        let report = Diagnostic::new(format!("unknown function `{name}`"))
+            .at(span, "no function has this name");
+        meant_or_near(report, foreign::function(name), near)
     }
 
     /// A type that does not exist.
     ///
     /// Types are `f32 i32 u32 bool vec2 vec3 vec4`, arrays `[T; N]`, and the model's structs and enums.
     E0203 unknown_type(name: &str, span: Span, near: Option<&str>) {
-        did_you_mean(Diagnostic::new(format!("unknown type `{name}`"))
-            .at(span, "no type has this name"), near)
+        let report = Diagnostic::new(format!("unknown type `{name}`")).at(span, "no type has this name");
+        meant_or_near(report, foreign::type_name(name).map(foreign::Meant::Write), near)
     }
 
     /// Access to a field or component that the value does not have.
@@ -100,11 +101,14 @@ catalog! {
     ///
     /// Functions see constants, params, data and inputs, but no states: inside `integrate` the stage
     /// values are what counts, and they reach a function only through its arguments.
-    E0210 state_in_function(name: &str, span: Span, declared: Span) {
-        Diagnostic::new(format!("a function cannot read the state `{name}`"))
+    E0210 state_in_function(name: &str, function: &str, span: Span, declared: Span) {
+        Diagnostic::new(format!("a function sees no states, so not `{name}`"))
             .at(span, "not visible in a function")
             .at(declared, "the state")
-            .help("pass it as an argument")
+            .help(format!(
+                "pass it to the function as an argument; where the state changes, assign it what the \
+                 function returns: `{name} = {function}({name})`"
+            ))
     }
 
     /// A function, struct or type used as if it were a value.
@@ -115,9 +119,21 @@ catalog! {
     }
 
     /// A value called as if it were a function.
-    E0212 not_a_function(name: &str, what: &str, span: Span, declared: Option<Span>) {
+    E0212 not_a_function(
+        name: &str,
+        what: &str,
+        span: Span,
+        declared: Option<Span>,
+        element: Option<(Span, Span)>,
+    ) {
         let report = Diagnostic::new(format!("`{name}` is {what}, not a function"))
             .at(span, "cannot be called");
+        let report = match element {
+            Some((open, close)) => report
+                .help(format!("an element stands between brackets, and `{name}[0]` is the first"))
+                .edit("Write `[…]`", vec![(open, "[".to_owned()), (close, "]".to_owned())]),
+            None => report,
+        };
         match declared {
             Some(declared) => report.at(declared, "declared here"),
             None => report,
@@ -130,5 +146,49 @@ catalog! {
     /// read them; states exist only in `state` initial values, `init`, `step`, `finish` and outputs.
     E0213 not_available_here(name: &str, what: &str, place: &str, span: Span) {
         Diagnostic::new(format!("`{name}` has no value in {place}")).at(span, what)
+    }
+
+    /// An assignment to a name that nothing declares.
+    ///
+    /// ```text
+    /// step {
+    ///     total = 0.0
+    ///     for i in 0..3 { total += random() }
+    /// }
+    /// ```
+    ///
+    /// A variable of a block is declared, `var total = 0.0`; what an agent keeps from step to step is a
+    /// `state` at the top level.
+    E0215 undeclared_variable(name: &str, span: Span) {
+        Diagnostic::new(format!("`{name}` is assigned, but not declared"))
+            .at(span, "nothing in scope has this name")
+            .help(format!(
+                "declare it: `var {name} = …` for a variable of the block, `state {name} = …` at the top \
+                 level for what lasts from step to step"
+            ))
+            .replace(Span { end: span.start, ..span }, "var ")
+    }
+
+    /// A module, a namespace or `self` before a name.
+    ///
+    /// There are no modules: builtin functions are called by their names. An agent's own states are read by
+    /// theirs.
+    ///
+    /// ```text
+    /// x = math.sqrt(y)
+    /// ```
+    ///
+    /// Write `sqrt(y)`.
+    E0214 foreign_qualifier(word: &str, name: &str, span: Span, meant: Option<(Span, &str)>) {
+        let report = if matches!(word, "self" | "this") {
+            Diagnostic::new(format!("there is no `{word}`")).at(span, "an agent reads its own states by name")
+        } else {
+            Diagnostic::new(format!("there is no module `{word}`, so no `{word}.{name}`"))
+                .at(span, "builtin functions are called by their names alone")
+        };
+        match meant {
+            Some((whole, meant)) => report.help(format!("write `{meant}`")).replace(whole, meant),
+            None => meant_or_near(report, foreign::function(name), None),
+        }
     }
 }

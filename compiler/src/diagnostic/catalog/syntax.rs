@@ -46,14 +46,3 @@ fn short(text: &str) -> String {
         None => format!("`{text}`"),
     }
 }
-
-/// The type that another language calls so; the name itself if it is none of these.
-fn type_of_c(name: &str) -> &str {
-    match name {
-        "float" | "double" | "real" | "f64" => "f32",
-        "int" | "long" | "short" => "i32",
-        "uint" | "unsigned" | "size_t" | "usize" => "u32",
-        "boolean" => "bool",
-        other => other,
-    }
-}

@@ -27,10 +27,13 @@ catalog! {
             // In `x += e` the complaint is about `x + e`, which nobody wrote.
             return if whole { report.wrap(needed, span) } else { report };
         }
-        if needed == "bool" {
-            return report.help("compare it with something, such as `x != 0`");
+        match (needed, found) {
+            ("bool", "integer" | "float") => report.help("write `true` or `false`"),
+            ("bool", "i32" | "u32") => report.help("compare it with something, such as `x != 0`")
+                .append(span, " != 0"),
+            ("bool", _) => report.help("compare it with something, such as `x != 0`"),
+            _ => report,
         }
-        report
     }
 
     /// An operator between values that it cannot join.
@@ -95,7 +98,12 @@ catalog! {
     }
 
     /// `a[i]` on something that is no array.
-    E0306 not_an_array(ty: &str, span: Span) {
+    E0306 not_an_array(ty: &str, population: bool, span: Span) {
+        if population {
+            return Diagnostic::new("`agents` is the number of agents, and has no elements to index")
+                .at(span, "a number")
+                .help("agents read those of their world: declare `world 100` and write `world[k].x`");
+        }
         Diagnostic::new(format!("`{ty}` has no elements to index")).at(span, "this is no array")
             .help("vectors have components: `v.x`, `v.y`, `v.z`, `v.w`")
     }
@@ -141,6 +149,8 @@ catalog! {
     /// `[]`: its elements have no type.
     E0312 empty_array(span: Span) {
         Diagnostic::new("an array needs at least one element").at(span, "has none")
+            .help("an array keeps its length: `[0.0; 10]`; to follow a value over time write `record x` at \
+                the top level")
     }
 
     /// An open length `[T]` outside `data`.
@@ -148,7 +158,7 @@ catalog! {
     /// Only a `data` table takes its outermost length from the file; everything else needs `[T; N]`.
     E0313 open_array(span: Span) {
         Diagnostic::new("only `data` may leave its outermost length open").at(span, "needs a length")
-            .help("write `[T; N]`")
+            .help("write a length for each pair of brackets: `[f32; 3]`, `[[f32; 3]; 2]` for 2 rows of 3")
     }
 
     /// A vector built from too many or too few components.
@@ -175,6 +185,77 @@ catalog! {
         Diagnostic::new(format!("{what} needs a type")).at(span, "nothing says its type")
             .help("write it after the name: `name: f32`")
             .append(span, ": f32")
+    }
+
+    /// A value that begins as a whole number and is used as an `f32`.
+    ///
+    /// The first value of a declaration without a type decides its type: `100` makes an `i32`, `100.0` an
+    /// `f32`. Values never convert by themselves.
+    ///
+    /// ```text
+    /// param spot  = 100
+    /// state price = spot
+    /// step { price *= exp(0.1 * normal()) }
+    /// ```
+    ///
+    /// Write `param spot = 100.0`. Where the value is a count, write `f32(n)` where it meets an `f32`.
+    E0319 whole_number(
+        name: &str,
+        literal: Option<&str>,
+        value: Span,
+        declared: Span,
+        of: &str,
+        used: Span,
+        converts: bool,
+        through: Option<(&str, Span)>,
+    ) {
+        let mut report = Diagnostic::new(format!("`{name}` is a whole number, but an `f32` is needed"))
+            .at(value, format!("this makes `{name}` an `i32`"))
+            .at(used, "needs an `f32`");
+        if let Some((name, span)) = through {
+            report = report.at(span, format!("so `{name}` is an `i32`, too"));
+        }
+        let report = match literal {
+            Some(literal) => report
+                .help(format!("write `{literal}.0`; a count meets an `f32` as `f32({of})`"))
+                .append(value, ".0"),
+            None => report
+                .help(format!("write its type, `{name}: f32`; a count meets an `f32` as `f32({of})`"))
+                .append(declared, ": f32"),
+        };
+        if converts { report.wrap("f32", used) } else { report }
+    }
+
+    /// An operator or a function of numbers and vectors on a whole array.
+    ///
+    /// Arrays are computed element by element, in a comprehension or a loop.
+    ///
+    /// ```text
+    /// position = position + velocity
+    /// ```
+    ///
+    /// Write `position = [for i in 0..3: position[i] + velocity[i]]`. A sum of products is
+    /// `sum(for i in 0..3: a[i] * b[i])`.
+    E0320 array_as_whole(what: &str, ty: &str, instead: &str, span: Span, array: Span, fits: bool) {
+        let report = Diagnostic::new(format!("`{what}` does not work on arrays as a whole"))
+            .at(array, format!("this is `{ty}`"))
+            .help(format!("write `{instead}`"));
+        if fits { report.replace(span, instead) } else { report }
+    }
+
+    /// `^` between floats, which joins the bits of integers.
+    ///
+    /// ```text
+    /// output y = x^2
+    /// ```
+    ///
+    /// A power is written `x ** 2`.
+    E0321 power_as_xor(ty: &str, left: Span, right: Span) {
+        let sign = Span { start: left.end, end: right.start };
+        Diagnostic::new(format!("`^` joins the bits of integers, but this is `{ty}`"))
+            .at(left, format!("this is `{ty}`"))
+            .help("a power is written `**`")
+            .replace(sign, " ** ")
     }
 
     /// A function whose parameter or place wants a name that something else has.

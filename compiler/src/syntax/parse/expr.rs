@@ -7,7 +7,7 @@ use super::{
     operator::{self, Builder, INFIX, PREFIXES, Term},
 };
 use crate::{
-    diagnostic::{Diagnostic, catalog::syntax as say},
+    diagnostic::catalog::syntax as say,
     syntax::{
         MAX_NESTING,
         ast::{Comprehension, Domain, Expr, ExprKind, Name, Range, Type},
@@ -196,7 +196,7 @@ impl<'a> Grammar<'a> {
                 Some(Token::False) => ExprKind::Bool(false),
                 Some(Token::Hole) => ExprKind::Error,
                 Some(token) if NAMES.has(token) => match self.foreign_operand(at) {
-                    Some(diagnostic) => return Err(Fault::said(at, diagnostic)),
+                    Some(fault) => return Err(fault),
                     None => ExprKind::Name(text().to_owned()),
                 },
                 _ => return Err(Fault::unexpected(at, EXPRESSION)),
@@ -207,7 +207,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// `not x` and `vec3<f32>(x)`, which would read as a statement and as comparisons.
-    fn foreign_operand(self, at: usize) -> Option<Diagnostic> {
+    fn foreign_operand(self, at: usize) -> Option<Fault> {
         let next = |ahead: usize| self.script.tokens.get(at + ahead).copied();
         let text = self.text(at);
         let operand = TokenSet::of(&[Token::Ident, Token::True, Token::False, Token::Not]);
@@ -217,12 +217,13 @@ impl<'a> Grammar<'a> {
                 .marks
                 .get(at + 1)
                 .is_some_and(|mark| !mark.first);
-            return same_line.then(|| say::word_operator(text, "!", self.place(at)));
+            let said = || Fault::said(at, say::word_operator(text, "!", self.place(at)));
+            return same_line.then(said);
         }
         let generic = matches!(text, "vec2" | "vec3" | "vec4" | "array");
         let scalar = || matches!(self.text(at + 2), "f32" | "i32" | "u32" | "bool");
         (generic && next(1) == Some(Token::Less) && scalar())
-            .then(|| say::type_arguments(text, self.place(at).to(self.place(at + 1))))
+            .then(|| Fault::unexpected(at, EXPRESSION))
     }
 
     /// `[a, b]`, `[v; N]`, `[for i in a..b: e]`

@@ -169,7 +169,7 @@ impl<'a> Builder<'a> {
                 break;
             };
             self.reduce(&mut operands, &mut operators, power(op) + 1);
-            self.check_chain(operators.last().copied(), (op, at));
+            self.check_chain(operators.last().copied(), (op, at), operands.last());
             self.reduce(&mut operands, &mut operators, power(op));
             operators.push((op, at));
             run.push(term);
@@ -192,14 +192,18 @@ impl<'a> Builder<'a> {
     }
 
     /// `a < b < c` has no meaning that all readers share.
-    fn check_chain(&mut self, waiting: Option<Infix>, next: Infix) {
+    fn check_chain(&mut self, waiting: Option<Infix>, next: Infix, middle: Option<&Expr>) {
         let comparison = |(op, _): &Infix| power(*op) == COMPARISON;
         if let Some(first) = waiting.filter(comparison)
             && comparison(&next)
             && self.chained.is_none()
         {
             let place = |(_, at): Infix| self.grammar.place(at);
-            let diagnostic = say::chained_comparison(place(first), place(next));
+            let middle = middle.and_then(|middle| {
+                let text = self.grammar.script.source.get(middle.span.range());
+                text.filter(|text| text.len() < 80)
+            });
+            let diagnostic = say::chained_comparison(place(first), place(next), middle);
             self.chained = Some(Fault::said(next.1, diagnostic));
         }
     }

@@ -5,7 +5,8 @@ use super::{
     recover::Row,
 };
 use crate::{
-    diagnostic::catalog::syntax as say,
+    diagnostic::{Diagnostic, catalog::syntax as say},
+    foreign,
     span::Span,
     syntax::{
         ast::{Arm, BinaryOp, Block, Expr, ExprKind, Pattern, PatternKind, Stmt, StmtKind, Type},
@@ -143,6 +144,9 @@ impl<'a> Grammar<'a> {
                     let op = assignment(token);
                     Ok(StmtKind::Assign { place, op, value })
                 }
+                Some(Token::LeftBrace) if let Some(diagnostic) = self.foreign_head(&place) => {
+                    Err(self.fail(inp, Fault::said(at, diagnostic)))
+                }
                 Some(Token::Prime) => {
                     if at != from + 1 || !matches!(place.kind, ExprKind::Name(_)) {
                         let diagnostic = say::misplaced_prime(self.place(at));
@@ -162,10 +166,31 @@ impl<'a> Grammar<'a> {
                     }
                     Err(self.fail(inp, Fault::unexpected(at, ASSIGNMENTS)))
                 }
+                _ if self.is_left_arrow(from) => {
+                    let (start, end) = (self.place(from + 1), self.place(from + 2));
+                    let diagnostic = say::operator_spelling("<-", "=", start.to(end));
+                    Err(self.fail(inp, Fault::said(at, diagnostic)))
+                }
                 _ => Ok(StmtKind::Expr(place)),
             }
         })
         .boxed()
+    }
+
+    /// `switch (n)` and its like before a brace.
+    fn foreign_head(self, head: &Expr) -> Option<Diagnostic> {
+        let ExprKind::Call { callee, .. } = &head.kind else {
+            return None;
+        };
+        let meant = foreign::statement(&callee.text)?;
+        Some(say::foreign_statement(&callee.text, meant, callee.span))
+    }
+
+    /// `x <- e`, which reads as a comparison with `-e`.
+    fn is_left_arrow(self, from: usize) -> bool {
+        let kinds = [Token::Ident, Token::Less, Token::Minus];
+        let fits = self.script.tokens.get(from..from + 3) == Some(&kinds[..]);
+        fits && self.place(from + 1).end == self.place(from + 2).start
     }
 
     /// `if a { } else if b { } else { }`

@@ -3,9 +3,14 @@
 use super::Scene;
 use crate::{
     builtin::sampled::FoldOfAgents,
-    diagnostic::{Diagnostic, catalog::syntax as say},
+    diagnostic::{
+        Diagnostic,
+        catalog::{names, syntax as say},
+    },
+    foreign::{self, Meant},
+    span::Span,
     syntax::{
-        parse::{DECLARATIONS, STATEMENT, stmt::ASSIGNMENTS},
+        parse::{DECLARATIONS, EXPRESSION, STATEMENT, stmt::ASSIGNMENTS},
         token::{Token, TokenSet},
     },
 };
@@ -15,6 +20,9 @@ pub(super) fn slip(scene: &Scene<'_>) -> Option<Diagnostic> {
         return Some(behind_series(scene).unwrap_or_else(|| top_level(scene)));
     }
     counted_steps(scene)
+        .or_else(|| numbered_variant(scene))
+        .or_else(|| missing_equals(scene))
+        .or_else(|| semicolon(scene))
         .or_else(|| count(scene))
         .or_else(|| missing_type(scene))
         .or_else(|| type_arguments(scene))
@@ -33,23 +41,121 @@ fn top_level(scene: &Scene<'_>) -> Diagnostic {
     let statement = scene.token(0).is_some_and(|token| {
         STATEMENT.has(token) && !word && !matches!(token, Token::Let | Token::Var)
     });
-    if assigned || statement || scene.is(0, &[Token::Else]) {
-        return say::statement_outside_block(text, place);
-    }
-    let meant = match text {
-        "def" | "func" | "function" | "fun" | "void" | "proc" => Some("fn"),
-        "let" | "final" | "static" | "define" => Some("const"),
-        "var" | "mut" => Some("state"),
-        "class" | "type" | "record_type" => Some("struct"),
-        "parameter" | "uniform" => Some("param"),
-        "int" | "float" | "double" | "f32" | "i32" | "u32" | "bool" | "auto" => Some("const"),
-        "main" | "update" | "loop" | "tick" => Some("step"),
-        "setup" | "start" => Some("init"),
-        "result" | "return" => Some("output"),
-        _ if word => nearest(text),
-        _ => None,
+    // `turtles-own` and its like are read as subtractions.
+    let dashed = |at: isize| {
+        let parts = [Token::Ident, Token::Minus, Token::Ident];
+        let fits = parts
+            .iter()
+            .zip(at..)
+            .all(|(kind, at)| scene.is(at, &[*kind]));
+        (fits && scene.glued(at) && scene.glued(at + 1)).then(|| scene.between(at, at + 2))
     };
-    say::not_a_declaration(text, meant, place)
+    if let Some(name) = dashed(-3)
+        && !scene.first(0)
+        && foreign::function(name).is_some()
+    {
+        return names::unknown_function(name, scene.span(-3, -1), None);
+    }
+    if let Some((name, meant)) =
+        dashed(0).and_then(|name| Some((name, foreign::declaration(name)?)))
+    {
+        return say::not_a_declaration(name, Some(meant), None, scene.span(0, 2));
+    }
+    let meant =
+        foreign::declaration(text).filter(|_| word || scene.is(0, &[Token::Let, Token::Var]));
+    if meant.is_none() && (assigned || statement || scene.is(0, &[Token::Else])) {
+        return match scene.is(0, &[Token::If]).then(|| scene.choice(0)).flatten() {
+            Some(choice) => say::ternary("if", place, Some(choice)),
+            None => say::statement_outside_block(text, place),
+        };
+    }
+    if scene.is(0, &[Token::Percent]) && scene.first(0) {
+        return say::hash_comment("%", place);
+    }
+    if scene.is(0, &[Token::Var]) && scene.is(1, &[Token::Less]) {
+        let close = (2..8)
+            .find(|at| scene.is(*at, &[Token::Greater]))
+            .unwrap_or(1);
+        return say::not_a_declaration("var<…>", meant, None, scene.span(0, close));
+    }
+    if let Some(Meant::Omit(_)) = meant
+        && scene.first(0)
+        && foreign::is_import(text)
+    {
+        let mut last = 0;
+        while scene.token(last + 1).is_some() && !scene.first(last + 1) && last < 40 {
+            last += 1;
+        }
+        return say::not_a_declaration(text, meant, None, scene.span(0, last));
+    }
+    if let Some(diagnostic) = typed(scene).or_else(|| short_function(scene)) {
+        return diagnostic;
+    }
+    if !scene.first(0) && meant.is_none() {
+        return say::unexpected_token("an operator or the next declaration", text, place);
+    }
+    let near = nearest(text).filter(|_| word);
+    say::not_a_declaration(text, meant, near, place)
+}
+
+/// `float x = 1.0`, `float f(float x) {`
+fn typed(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let ty = kind(scene.text(0)).filter(|_| scene.is(0, &[Token::Ident]))?;
+    if !scene.is(1, &[Token::Ident]) {
+        return None;
+    }
+    let name = scene.text(1);
+    if !scene.is(2, &[Token::LeftParen]) {
+        let meant = format!("state {name}: {ty}");
+        return Some(say::type_before_name(name, &meant, scene.span(0, 1)));
+    }
+    if name == "main" {
+        let what = Meant::Say(
+            "what an agent does stands in `step { … }`, and what comes out in `output x`",
+        );
+        return Some(say::not_a_declaration(
+            scene.text(0),
+            Some(what),
+            None,
+            scene.place(0),
+        ));
+    }
+    let close = scene.closer(2)?;
+    let mut params = Vec::new();
+    let mut at = 3;
+    while at < close {
+        let ty = kind(scene.text(at))?;
+        if !scene.is(at + 1, &[Token::Ident])
+            || !scene.is(at + 2, &[Token::Comma, Token::RightParen])
+        {
+            return None;
+        }
+        params.push(format!("{}: {ty}", scene.text(at + 1)));
+        at += 3;
+    }
+    let meant = format!("fn {name}({}) -> {ty}", params.join(", "));
+    Some(say::type_before_name(name, &meant, scene.span(0, close)))
+}
+
+/// `f(x) = x * x`
+fn short_function(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let assigned = scene.is(0, &[Token::Ident])
+        && match scene.token(1)? {
+            Token::LeftParen => scene.is(scene.closer(1)? + 1, &[Token::Assign]),
+            // `f <- function(x)`
+            Token::Less => scene.is(2, &[Token::Minus]) && scene.word(3, &["function"]),
+            _ => false,
+        };
+    assigned.then(|| {
+        let meant = Meant::Say("a function is declared: `fn f(x: f32) -> f32 { return x * x }`");
+        say::not_a_declaration(scene.text(0), Some(meant), None, scene.place(0))
+    })
+}
+
+/// The type that a word names, here or in another language.
+fn kind(word: &str) -> Option<&str> {
+    let own = ["f32", "i32", "u32", "bool", "vec2", "vec3", "vec4"];
+    foreign::type_name(word).or_else(|| own.contains(&word).then_some(word))
 }
 
 /// `record x each 10`, `record x, 10`, `record x, y`, `observe mean(x)`, `observe m = mean x`
@@ -152,6 +258,57 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+/// `enum E { A = 0, B = 1 }`
+fn numbered_variant(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let open = scene.opener(0)?;
+    let variant = scene.is(0, &[Token::Assign]) && scene.is(1, &[Token::Int]);
+    let of_enum = scene.is(open, &[Token::LeftBrace]) && scene.is(open - 2, &[Token::Enum]);
+    if !(variant && of_enum) {
+        return None;
+    }
+    let number = |at: &isize| scene.is(*at, &[Token::Assign]) && scene.is(*at + 1, &[Token::Int]);
+    let numbers = (open..scene.closer(open)?).filter(number);
+    let numbers = numbers.map(|at| Span {
+        start: scene.place(at - 1).end,
+        end: scene.place(at + 1).end,
+    });
+    Some(say::numbered_variant(scene.span(0, 1), numbers.collect()))
+}
+
+/// `let loss 0.5`, `const float DT = 0.01`
+fn missing_equals(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let words = [
+        Token::Let,
+        Token::Var,
+        Token::Const,
+        Token::State,
+        Token::Param,
+        Token::Input,
+    ];
+    let value = scene.token(0).is_some_and(|token| EXPRESSION.has(token));
+    if !scene.is(-2, &words) || !scene.is(-1, &[Token::Ident]) || !value || scene.first(0) {
+        return None;
+    }
+    if let Some(ty) = kind(scene.text(-1)) {
+        let meant = format!("{}: {ty}", scene.text(0));
+        return Some(say::type_before_name(
+            scene.text(0),
+            &meant,
+            scene.span(-1, 0),
+        ));
+    }
+    let wanted = scene.text(-1) != "mut" && scene.expected.has(Token::Assign);
+    wanted.then(|| say::missing_equals(scene.text(-1), scene.place(-1)))
+}
+
+/// `struct P { x: f32; y: f32 }`
+fn semicolon(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let open = scene.opener(0)?;
+    let of_struct = scene.is(open, &[Token::LeftBrace]) && scene.is(open - 2, &[Token::Struct]);
+    let wanted = scene.is(0, &[Token::Semicolon]) && scene.expected.has(Token::Comma);
+    (of_struct && wanted).then(|| say::operator_spelling(";", ",", scene.place(0)))
+}
+
 /// `agents = 100`, `world: 10`
 fn count(scene: &Scene<'_>) -> Option<Diagnostic> {
     let word = scene.is(-1, &[Token::Agents, Token::Steps, Token::World]);
@@ -168,8 +325,13 @@ fn missing_type(scene: &Scene<'_>) -> Option<Diagnostic> {
         return Some(say::data_without_type(scene.text(-1), scene.place(-1)));
     }
     if scene.token(0) == Some(Token::Ident) && !scene.first(0) {
-        let span = scene.place(-1).to(scene.place(0));
-        return Some(say::type_before_name(scene.text(-1), scene.text(0), span));
+        let ty = kind(scene.text(-1)).unwrap_or(scene.text(-1));
+        let meant = format!("{}: {ty}", scene.text(0));
+        return Some(say::type_before_name(
+            scene.text(0),
+            &meant,
+            scene.span(-1, 0),
+        ));
     }
     Some(say::missing_type(scene.text(-1), scene.place(-1)))
 }
@@ -181,8 +343,69 @@ fn type_arguments(scene: &Scene<'_>) -> Option<Diagnostic> {
         -2,
         &[Token::Colon, Token::Arrow, Token::LeftBracket, Token::Less],
     );
-    (generic && annotated)
-        .then(|| say::type_arguments(scene.text(-1), scene.place(-1).to(scene.place(0))))
+    (generic && annotated).then(|| scene.type_arguments(-1))
+}
+
+impl Scene<'_> {
+    /// The complaint about `vec3<f32>` or `array<f32, 3>`, whose name stands at an offset.
+    pub(super) fn type_arguments(&self, name: isize) -> Diagnostic {
+        let mut close = name + 2;
+        let inside = [
+            Token::Ident,
+            Token::Comma,
+            Token::Int,
+            Token::LeftBracket,
+            Token::RightBracket,
+        ];
+        while self.is(close, &inside) {
+            close += 1;
+        }
+        let word = self.text(name);
+        let meant = match word {
+            _ if !self.is(close, &[Token::Greater]) => None,
+            "vec2" | "vec3" | "vec4" => Some(vec![(self.span(name + 1, close), String::new())]),
+            "array" if self.is(close + 1, &[Token::LeftParen]) => {
+                self.closer(close + 1).map(|end| {
+                    vec![
+                        (self.span(name, close + 1), "[".to_owned()),
+                        (self.place(end), "]".to_owned()),
+                    ]
+                })
+            }
+            "array" if self.is(close - 2, &[Token::Comma]) => {
+                let of = self.between(name + 2, close - 3);
+                let text = format!("[{of}; {}]", self.text(close - 1));
+                Some(vec![(self.span(name, close), text)])
+            }
+            _ => None,
+        };
+        let call = self.is(close + 1, &[Token::LeftParen]);
+        say::type_arguments(word, call, self.span(name, name + 1), meant)
+    }
+
+    /// The first value that a type suggests, for a type from one token to another.
+    fn zero(&self, from: isize, to: isize) -> Option<String> {
+        if self.is(from, &[Token::LeftBracket]) {
+            let semicolon = (from..to)
+                .rev()
+                .find(|at| self.is(*at, &[Token::Semicolon]))?;
+            let element = self.zero(from + 1, semicolon - 1)?;
+            return Some(format!(
+                "[{element}; {}]",
+                self.between(semicolon + 1, to - 1)
+            ));
+        }
+        let zero = match self.text(from) {
+            "f32" => "0.0",
+            "i32" | "u32" => "0",
+            "bool" => "false",
+            "vec2" => "vec2(0.0)",
+            "vec3" => "vec3(0.0)",
+            "vec4" => "vec4(0.0)",
+            _ => return None,
+        };
+        (from == to).then(|| zero.to_owned())
+    }
 }
 
 /// `[f32, 3]`
@@ -224,6 +447,10 @@ fn missing_value(scene: &Scene<'_>) -> Option<Diagnostic> {
     let ends = scene.first(0) || scene.is(0, &[Token::Semicolon, Token::RightBrace, Token::Comma]);
     ends.then(|| {
         let span = scene.place(word).to(scene.place(-1));
-        say::missing_value(scene.text(word + 1), span)
+        let zero = match scene.is(word + 2, &[Token::Colon]) {
+            true => scene.zero(word + 3, -1),
+            false => Some("0.0".to_owned()),
+        };
+        say::missing_value(scene.text(word + 1), zero.as_deref(), span)
     })
 }

@@ -1,8 +1,13 @@
 //! Slips in statements and in what they are made of.
 
-use super::Scene;
+use super::{Scene, block};
 use crate::{
-    diagnostic::{Diagnostic, catalog::syntax as say},
+    diagnostic::{
+        Diagnostic,
+        catalog::{control, syntax as say},
+    },
+    foreign,
+    span::Span,
     syntax::{
         parse::{DECLARATIONS, EXPRESSION, NAMES, STATEMENT, operator::INFIX, stmt::ASSIGNMENTS},
         token::{Token, TokenSet},
@@ -15,7 +20,7 @@ pub(super) fn slip(scene: &Scene<'_>) -> Option<Diagnostic> {
         .or_else(|| assert(scene))
         .or_else(|| for_header(scene))
         .or_else(|| condition(scene))
-        .or_else(|| missing_brace(scene))
+        .or_else(|| block::missing_brace(scene))
         .or_else(|| arm(scene))
         .or_else(|| value(scene))
 }
@@ -28,21 +33,30 @@ fn lone_name(scene: &Scene<'_>) -> Option<Diagnostic> {
     {
         return Some(say::else_if_word(scene.text(offset), scene.place(offset)));
     }
+    if scene.is(0, &[Token::Colon]) && scene.is(-1, &[Token::Ident]) && scene.is(1, &[Token::Ident])
+    {
+        let begins = scene.first(-1) || scene.is(-2, &[Token::LeftBrace, Token::Semicolon]);
+        if begins && scene.expected.has(Token::Assign) {
+            return Some(say::missing_let(scene.text(-1), scene.place(-1)));
+        }
+    }
     if !scene.expected.covers(ASSIGNMENTS) {
         return None;
     }
-    let meant = match scene.text(-1) {
-        "loop" | "do" | "repeat" | "until" => Some("while c limit 100 { … }"),
-        "switch" | "case" => Some("match x { A => …, _ => … }"),
-        "foreach" => Some("for i in 0..n { … }"),
-        _ => None,
-    };
-    if let Some(meant) = meant {
+    if let Some(meant) = foreign::statement(scene.text(-1)) {
         return Some(say::foreign_statement(
             scene.text(-1),
             meant,
             scene.place(-1),
         ));
+    }
+    if scene.word(-1, &["set"]) && scene.is(0, &[Token::Ident]) {
+        let last = scene.chain_end(0);
+        let meant = format!("{} =", scene.between(0, last));
+        return Some(say::set(scene.span(-1, last), &meant));
+    }
+    if let Some(diagnostic) = typed(scene) {
+        return Some(diagnostic);
     }
     let names = scene.token(-1).is_some_and(|token| NAMES.has(token));
     if scene.is(-1, &[Token::Step]) {
@@ -58,6 +72,24 @@ fn lone_name(scene: &Scene<'_>) -> Option<Diagnostic> {
     })
 }
 
+/// `float x = 1.0`, `float y[3] = …`
+fn typed(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let ty = foreign::type_name(scene.text(-1)).or_else(|| {
+        let own = ["f32", "i32", "u32", "bool", "vec2", "vec3", "vec4"];
+        own.into_iter().find(|own| *own == scene.text(-1))
+    })?;
+    if !scene.is(0, &[Token::Ident]) {
+        return None;
+    }
+    let name = scene.text(0);
+    if scene.is(1, &[Token::LeftBracket]) && scene.is(3, &[Token::RightBracket]) {
+        let meant = format!("var {name}: [{ty}; {}]", scene.text(2));
+        return Some(say::type_before_name(name, &meant, scene.span(-1, 3)));
+    }
+    let meant = format!("var {name}: {ty}");
+    Some(say::type_before_name(name, &meant, scene.span(-1, 0)))
+}
+
 /// What cannot begin a statement.
 fn start(scene: &Scene<'_>) -> Option<Diagnostic> {
     if !scene.expected.covers(STATEMENT) {
@@ -69,6 +101,15 @@ fn start(scene: &Scene<'_>) -> Option<Diagnostic> {
         return Some(say::declaration_in_block(text, place));
     }
     match found {
+        Token::Comma if scene.is(-1, &[Token::Ident]) && scene.first(-1) && !scene.first(0) => {
+            Some(say::several_places(place))
+        }
+        Token::Int | Token::Float | Token::Minus | Token::LeftParen
+            if scene.first(0) && scene.in_function() =>
+        {
+            let whole = scene.span(0, scene.value_end(0));
+            Some(control::useless_expression(whole, true))
+        }
         Token::Else => Some(say::else_without_if(place)),
         Token::LeftParen if scene.is(-1, &[Token::RightParen, Token::RightBracket]) => {
             Some(say::call_of_value(place))
@@ -100,7 +141,7 @@ fn assert(scene: &Scene<'_>) -> Option<Diagnostic> {
 fn for_header(scene: &Scene<'_>) -> Option<Diagnostic> {
     let place = scene.place(0);
     if scene.is(-1, &[Token::For]) && scene.is(0, &[Token::LeftParen]) {
-        return Some(say::for_with_parentheses(place));
+        return Some(say::for_with_parentheses(place, counted(scene)));
     }
     if scene.wants_only(Token::In) && scene.is(-2, &[Token::For]) {
         return Some(say::for_without_in(scene.text(-1), place));
@@ -108,8 +149,67 @@ fn for_header(scene: &Scene<'_>) -> Option<Diagnostic> {
     let wanted = scene.expected.has(Token::DotDot);
     let barriers = [Token::LeftBrace, Token::RightBrace];
     let word = scene.back_to(&[Token::In], &barriers)?;
-    let (first, last) = (scene.place(word + 1), scene.place(-1));
-    wanted.then(|| say::for_without_range(scene.text(word + 1), first.to(last)))
+    let span = scene.span(word + 1, -1);
+    wanted.then(|| {
+        let fix = range_of(scene, word + 1, -1);
+        say::for_without_range(scene.text(word + 1), span, fix)
+    })
+}
+
+/// What `range(10)` or `1:10` is here, and where it stands.
+fn range_of(scene: &Scene<'_>, from: isize, to: isize) -> Option<(Span, String)> {
+    if scene.word(from, &["range"]) && scene.is(from + 1, &[Token::LeftParen]) {
+        let close = scene.closer(from + 1)?;
+        let commas: Vec<isize> = (from + 2..close)
+            .filter(|at| scene.is(*at, &[Token::Comma]) && scene.opener(*at) == Some(from + 1))
+            .collect();
+        let text = match commas[..] {
+            [] => format!("0..{}", scene.between(from + 2, close - 1)),
+            [comma] => format!(
+                "{}..{}",
+                scene.between(from + 2, comma - 1),
+                scene.between(comma + 1, close - 1)
+            ),
+            _ => return None,
+        };
+        return (close == to).then(|| (scene.span(from, close), text));
+    }
+    if !scene.is(to + 1, &[Token::Colon]) || !scene.is(to + 2, &[Token::Int, Token::Ident]) {
+        return None;
+    }
+    let end = match scene.text(to + 2).parse::<u32>() {
+        Ok(end) => (u64::from(end) + 1).to_string(),
+        Err(_) => format!("{} + 1", scene.text(to + 2)),
+    };
+    let text = format!("{}..{end}", scene.between(from, to));
+    // A colon behind which a line ends begins a block.
+    (!scene.first(to + 2)).then(|| (scene.span(from, to + 2), text))
+}
+
+/// `(int i = 0; i < 10; i++)`, as it is written here.
+fn counted(scene: &Scene<'_>) -> Option<(Span, String)> {
+    let close = scene.closer(0)?;
+    let name =
+        (1..=2).find(|at| scene.is(*at, &[Token::Ident]) && scene.is(*at + 1, &[Token::Assign]))?;
+    let index = scene.text(name);
+    let first = (name..close).find(|at| scene.is(*at, &[Token::Semicolon]))?;
+    let second = (first + 1..close).find(|at| scene.is(*at, &[Token::Semicolon]))?;
+    let compared =
+        scene.text(first + 1) == index && scene.is(first + 2, &[Token::Less, Token::LessEqual]);
+    let by_one = scene.is(second + 1, &[Token::PlusPlus])
+        || scene.is(second + 2, &[Token::PlusPlus])
+        || { scene.is(second + 2, &[Token::PlusAssign]) && scene.text(second + 3) == "1" };
+    if !compared || !by_one {
+        return None;
+    }
+    let start = scene.between(name + 2, first - 1);
+    let end = scene.between(first + 3, second - 1);
+    let end = match (scene.is(first + 2, &[Token::LessEqual]), end.parse::<u32>()) {
+        (false, _) => end.to_owned(),
+        (true, Ok(end)) => (u64::from(end) + 1).to_string(),
+        (true, Err(_)) => format!("{end} + 1"),
+    };
+    Some((scene.span(0, close), format!("{index} in {start}..{end}")))
 }
 
 /// `if x = 3 {`
@@ -123,38 +223,6 @@ fn condition(scene: &Scene<'_>) -> Option<Diagnostic> {
     let word = scene.back_to(&[Token::If, Token::While], &barriers)?;
     (scene.token(0) == Some(Token::Assign))
         .then(|| say::assignment_in_condition(scene.text(word), scene.place(0)))
-}
-
-/// `if c x = 1`, `else x = 1`, `if c:`
-fn missing_brace(scene: &Scene<'_>) -> Option<Diagnostic> {
-    if !scene.expected.has(Token::LeftBrace) || scene.expected.covers(STATEMENT) {
-        return None;
-    }
-    let words = [
-        Token::If,
-        Token::Else,
-        Token::While,
-        Token::For,
-        Token::Match,
-        Token::Integrate,
-        Token::Step,
-        Token::Init,
-        Token::Finish,
-        Token::Fn,
-        Token::Struct,
-        Token::Enum,
-    ];
-    let barriers = [Token::LeftBrace, Token::RightBrace];
-    let word = scene.back_to(&words, &barriers)?;
-    if scene.is(0, &[Token::Else]) {
-        return Some(say::ternary("if", scene.place(word)));
-    }
-    Some(say::missing_braces(
-        scene.text(word),
-        scene.place(word),
-        scene.text(0),
-        scene.place(0),
-    ))
 }
 
 /// `A: x = 1`, `A -> x = 1`
@@ -174,7 +242,7 @@ fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     let listed = TokenSet::of(&[Token::Comma]).or(INFIX);
     if scene.is(0, &[Token::For]) && scene.expected.covers(listed) {
-        return Some(say::comprehension_order(scene.place(0)));
+        return Some(say::comprehension_order(scene.place(0), reordered(scene)));
     }
     if !scene.expected.covers(EXPRESSION) || scene.expected.covers(STATEMENT) {
         return None;
@@ -183,8 +251,33 @@ fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
     let statement = STATEMENT.has(found) && !EXPRESSION.has(found);
     match found {
         Token::For => Some(say::for_as_value(scene.place(0))),
-        Token::LeftBrace => None,
         _ if statement => Some(say::statement_as_value(scene.text(0), scene.place(0))),
         _ => None,
     }
+}
+
+/// `[x * x for x in range(3) if c]`, as it is written here.
+fn reordered(scene: &Scene<'_>) -> Option<(Span, String)> {
+    let open = scene.opener(0)?;
+    let close = scene.closer(open)?;
+    if !scene.is(2, &[Token::In]) {
+        return None;
+    }
+    let filter =
+        (3..close).find(|at| scene.is(*at, &[Token::If]) && scene.opener(*at) == Some(open));
+    let last = filter.unwrap_or(close) - 1;
+    let plain = (3..=last).any(|at| scene.is(at, &[Token::DotDot]));
+    let domain = match range_of(scene, 3, last) {
+        Some((_, range)) => range,
+        None if plain => scene.between(3, last).to_owned(),
+        None => return None,
+    };
+    let filter = filter.map(|at| format!(" {}", scene.between(at, close - 1)));
+    let text = format!(
+        "for {} in {domain}{}: {}",
+        scene.text(1),
+        filter.unwrap_or_default(),
+        scene.between(open + 1, -1)
+    );
+    Some((scene.span(open + 1, close - 1), text))
 }

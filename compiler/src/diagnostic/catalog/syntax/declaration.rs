@@ -1,8 +1,12 @@
 //! Complaints about declarations, types and names (in E0100–E0199).
 
-use super::{short, type_of_c};
+use super::short;
 use crate::{
-    diagnostic::{Diagnostic, catalog::catalog},
+    diagnostic::{
+        Diagnostic,
+        catalog::{catalog, meant_or_near},
+    },
+    foreign::Meant,
     span::Span,
 };
 
@@ -48,15 +52,13 @@ catalog! {
     /// ```
     ///
     /// Write `fn double(x: f32) -> f32 { … }`.
-    E0117 not_a_declaration(found: &str, meant: Option<&str>, span: Span) {
+    E0117 not_a_declaration(found: &str, meant: Option<Meant>, near: Option<&str>, span: Span) {
         let found = short(found);
         let diagnostic = Diagnostic::new(format!("expected a declaration, found {found}"))
             .at(span, "no declaration begins with this");
-        match meant {
-            Some(meant) => diagnostic
-                .help(format!("did you mean `{meant}`?"))
-                .replace(span, meant),
-            None => diagnostic.help(
+        match meant.is_some() || near.is_some() {
+            true => meant_or_near(diagnostic, meant, near),
+            false => diagnostic.help(
                 "a file is a row of `agents`, `steps`, `world`, `const`, `param`, `data`, `input`, `state`, \
                  `output`, `record`, `observe`, `fn`, `struct`, `enum`, `init`, `step` and `finish`",
             ),
@@ -131,12 +133,11 @@ catalog! {
     /// ```
     ///
     /// Write `x: f32`.
-    E0122 type_before_name(ty: &str, name: &str, span: Span) {
-        let ty = type_of_c(ty);
-        Diagnostic::new("a type stands after the name")
-            .at(span, "the other way round")
-            .help(format!("write `{name}: {ty}`"))
-            .replace(span, format!("{name}: {ty}"))
+    E0122 type_before_name(name: &str, meant: &str, span: Span) {
+        Diagnostic::new(format!("the type of {} stands before its name", short(name)))
+            .at(span, "a type stands after the name, behind a `:`")
+            .help(format!("write `{meant}`"))
+            .replace(span, meant)
     }
 
     /// A `data` declaration without a type.
@@ -162,15 +163,26 @@ catalog! {
     /// ```
     ///
     /// Vectors are `vec2`, `vec3` and `vec4`, of `f32`; arrays are written `[f32; 16]`.
-    E0124 type_arguments(name: &str, span: Span) {
+    E0124 type_arguments(name: &str, call: bool, span: Span, edits: Option<Vec<(Span, String)>>) {
         let help = match name {
             "array" => "write an array type as `[f32; 16]`".to_owned(),
             "vec2" | "vec3" | "vec4" => format!("write `{name}`: its components are `f32`"),
             _ => "no type takes arguments; an array type is written `[f32; 16]`".to_owned(),
         };
-        Diagnostic::new("a type takes no arguments")
+        let help = if call && name == "array" {
+            "an array is written `[a, b, c]`, and `[0.0; 16]` has 16 equal elements".to_owned()
+        } else {
+            help
+        };
+        let what = if call { "a call" } else { "a type" };
+        let report = Diagnostic::new(format!("{what} takes no arguments between `<` and `>`"))
             .at(span, "no `<` here")
-            .help(help)
+            .help(help);
+        match edits {
+            Some(edits) if name == "array" => report.edit("Write it between brackets", edits),
+            Some(edits) => report.edit(format!("Write `{name}`"), edits),
+            None => report,
+        }
     }
 
     /// A comma in an array type.
@@ -212,11 +224,61 @@ catalog! {
     /// ```
     ///
     /// Nothing is ever without a value: write `var total = 0.0`.
-    E0127 missing_value(name: &str, span: Span) {
-        Diagnostic::new(format!("`{name}` has no value"))
-            .at(span, "needs `= …`")
-            .help(format!("write `{name} = 0.0`, or another value"))
-            .append(span, " = 0.0")
+    E0127 missing_value(name: &str, zero: Option<&str>, span: Span) {
+        let report = Diagnostic::new(format!("`{name}` has no value")).at(span, "needs `= …`");
+        match zero {
+            Some(zero) => report
+                .help(format!("everything begins with a value: write `= {zero}`, or another one"))
+                .append(span, format!(" = {zero}")),
+            None => report.help("everything begins with a value: write `= …`"),
+        }
+    }
+
+    /// A variable of a block without `let` or `var`.
+    ///
+    /// ```text
+    /// x: f32 = 2.0
+    /// ```
+    ///
+    /// Write `let x: f32 = 2.0`, or `var x: f32 = 2.0` for a variable that changes.
+    E0156 missing_let(name: &str, span: Span) {
+        let start = Span { end: span.start, ..span };
+        Diagnostic::new(format!("`{name}` is declared without `let` or `var`"))
+            .at(span, "a declaration in a block begins with one of them")
+            .help(format!(
+                "write `var {name}: …` for a variable that changes, `let {name}: …` for one that stays"
+            ))
+            .replace(start, "var ")
+    }
+
+    /// A name and its value without `=` between them.
+    ///
+    /// ```text
+    /// let loss 0.5
+    /// ```
+    ///
+    /// Write `let loss = 0.5`.
+    E0157 missing_equals(name: &str, span: Span) {
+        Diagnostic::new(format!("expected `=` after `{name}`"))
+            .at(span, "its value stands after `=`")
+            .help(format!("write `{name} = …`"))
+            .append(span, " =")
+    }
+
+    /// A number for a variant of an enum.
+    ///
+    /// ```text
+    /// enum Health { Susceptible = 0, Infected = 1 }
+    /// ```
+    ///
+    /// Variants are numbered from 0 in their order: write `enum Health { Susceptible, Infected }`.
+    /// `i32(health)` is the number.
+    E0158 numbered_variant(span: Span, numbers: Vec<Span>) {
+        let edits = numbers.into_iter().map(|span| (span, String::new())).collect();
+        Diagnostic::new("variants of an enum take no numbers")
+            .at(span, "they are numbered from 0, in their order")
+            .help("leave the numbers out; `i32(v)` is the number of a variant")
+            .edit("Leave the numbers out", edits)
     }
 
     /// `let mut`, which is `var` here.

@@ -105,11 +105,15 @@ catalog! {
     /// ```
     ///
     /// Write `0.0 < x && x < 1.0`.
-    E0106 chained_comparison(first: Span, second: Span) {
-        Diagnostic::new("comparisons cannot be chained")
+    E0106 chained_comparison(first: Span, second: Span, middle: Option<&str>) {
+        let report = Diagnostic::new("comparisons cannot be chained")
             .at(second, "compares the result of a comparison")
             .at(first, "the first comparison")
-            .help("join two comparisons with `&&`: `a < b && b < c`")
+            .help("join two comparisons with `&&`: `a < b && b < c`");
+        match middle {
+            Some(middle) => report.replace(Span { end: second.start, ..second }, format!("&& {middle} ")),
+            None => report,
+        }
     }
 
     /// `if` values in the conditions of `if` values, too many of them.
@@ -146,10 +150,14 @@ catalog! {
     /// ```
     ///
     /// Write `i += 1`. For a double negation write `-(-x)`.
-    E0112 increment(sign: &str, span: Span) {
-        Diagnostic::new(format!("there is no operator `{sign}{sign}`"))
+    E0112 increment(sign: &str, span: Span, edits: Option<Vec<(Span, String)>>) {
+        let report = Diagnostic::new(format!("there is no operator `{sign}{sign}`"))
             .at(span, "not an operator")
-            .help(format!("to change a variable by one write `x {sign}= 1`"))
+            .help(format!("to change a variable by one write `x {sign}= 1`"));
+        match edits {
+            Some(edits) => report.edit(format!("Write `{sign}= 1`"), edits),
+            None => report,
+        }
     }
 
     /// A conditional value as C or Python writes it.
@@ -160,10 +168,13 @@ catalog! {
     /// ```
     ///
     /// Write `if c { a } else { b }`, which is a value.
-    E0113 ternary(word: &str, span: Span) {
-        Diagnostic::new(format!("there is no operator `{word}`"))
-            .at(span, "not an operator")
-            .help("write `if c { a } else { b }`, which is a value")
+    E0113 ternary(word: &str, span: Span, meant: Option<(Span, String)>) {
+        let report = Diagnostic::new(format!("`{word}` does not stand between values"))
+            .at(span, "not an operator");
+        match meant {
+            Some((whole, meant)) => report.help(format!("write `{meant}`")).replace(whole, meant),
+            None => report.help("write `if c { a } else { b }`, which is a value"),
+        }
     }
 
     /// An assignment with an operator that has none.
@@ -173,10 +184,11 @@ catalog! {
     /// ```
     ///
     /// Write `x = x ** 2`. There are `+=`, `-=`, `*=`, `/=`, `%=`, `&=`, `|=`, `^=`, `<<=` and `>>=`.
-    E0114 no_such_assignment(op: &str, span: Span) {
+    E0114 no_such_assignment(op: &str, place: &str, span: Span) {
         Diagnostic::new(format!("there is no assignment `{op}=`"))
             .at(span, "not an operator")
-            .help(format!("write `x = x {op} …`"))
+            .help(format!("write `{place} = {place} {op} …`"))
+            .replace(span, format!("= {place} {op}"))
     }
 
     /// An operator as another language spells it.
@@ -200,10 +212,14 @@ catalog! {
     /// ```
     ///
     /// Ranges end before their second value: write `0..10`.
-    E0116 inclusive_range(span: Span) {
-        Diagnostic::new("a range ends before its second value")
+    E0116 inclusive_range(span: Span, meant: Option<(Span, String)>) {
+        let report = Diagnostic::new("a range ends before its second value")
             .at(span, "there is no range with its end included")
-            .help("write `a..b + 1` for the numbers from `a` to `b`")
+            .help("write `a..b + 1` for the numbers from `a` to `b`");
+        match meant {
+            Some((span, meant)) => report.replace(span, meant),
+            None => report,
+        }
     }
 
     /// Two things in a list without a comma between them.
@@ -280,10 +296,208 @@ catalog! {
     /// ```
     ///
     /// The value stands at the end: `sum(for i in 0..3: x[i])`.
-    E0146 comprehension_order(span: Span) {
-        Diagnostic::new("the value of a comprehension stands after its `for`")
-            .at(span, "begins too late")
-            .help("write `sum(for i in 0..n: x[i])` or `[for i in 0..n: x[i]]`")
+    E0146 comprehension_order(span: Span, meant: Option<(Span, String)>) {
+        let report = Diagnostic::new("the value of a comprehension stands after its `for`")
+            .at(span, "the value belongs behind this, after a `:`");
+        match meant {
+            Some((whole, meant)) => report.help(format!("write `{meant}`")).replace(whole, meant),
+            None => report.help("write `sum(for i in 0..n: x[i])` or `[for i in 0..n: x[i]]`"),
+        }
+    }
+
+    /// A function called as if it belonged to a value.
+    ///
+    /// ```text
+    /// y = x.sqrt()
+    /// ```
+    ///
+    /// Write `sqrt(x)`.
+    E0149 method_call(name: &str, help: &str, span: Span, meant: Option<(Span, &str)>) {
+        let report = Diagnostic::new(format!("values have no methods, so no `.{name}(…)`"))
+            .at(span, "a function takes what it needs between its parentheses")
+            .help(help);
+        match meant {
+            Some((whole, meant)) => report.replace(whole, meant),
+            None => report,
+        }
+    }
+
+    /// A function without a name.
+    ///
+    /// ```text
+    /// let square = lambda x: x * x
+    /// ```
+    ///
+    /// Functions are no values. Declare it at the top level, `fn square(x: f32) -> f32 { return x * x }`, and
+    /// call it by its name.
+    E0150 anonymous_function(span: Span) {
+        Diagnostic::new("a function is no value")
+            .at(span, "a function without a name")
+            .help("declare it at the top level, `fn square(x: f32) -> f32 { return x * x }`, and call it; \
+                for the elements of an array write `[for i in 0..3: x[i] * x[i]]`")
+    }
+
+    /// A name before an argument of a call.
+    ///
+    /// ```text
+    /// let z = normal(mean = 0.0, deviation = 1.0)
+    /// ```
+    ///
+    /// Arguments stand in the order of the parameters: `normal(0.0, 1.0)`. So do the fields of a struct.
+    E0151 named_argument(function: &str, span: Span, edits: Vec<(Span, String)>) {
+        Diagnostic::new("arguments have no names")
+            .at(span, "a value belongs here")
+            .help(format!("write the values of `{function}` alone, in the order of its parameters or fields"))
+            .edit("Leave the names out", edits)
+    }
+
+    /// Several indices between one pair of brackets.
+    ///
+    /// ```text
+    /// let x = m[0, 1]
+    /// ```
+    ///
+    /// A matrix is an array of rows: write `m[0][1]`.
+    E0152 several_indices(span: Span) {
+        Diagnostic::new("one index stands between brackets")
+            .at(span, "a second index")
+            .help("a matrix is an array of rows: write `m[0][1]`")
+            .replace(span, "][")
+    }
+
+    /// A part of an array.
+    ///
+    /// ```text
+    /// let middle = x[1:3]
+    /// ```
+    ///
+    /// Write the elements, `[for i in 1..3: x[i]]`, or what they are for, `sum(for i in 1..3: x[i])`.
+    E0153 slice(name: &str, span: Span) {
+        Diagnostic::new("an index is one number: there are no slices")
+            .at(span, "more than one element")
+            .help(format!(
+                "write `[for i in 1..3: {name}[i]]` for an array of elements 1 and 2, or fold them: \
+                 `sum(for i in 1..3: {name}[i])`"
+            ))
+    }
+
+    /// Braces where a value belongs.
+    ///
+    /// ```text
+    /// var y: [f32; 2] = {1.0, 2.0}
+    /// ```
+    ///
+    /// Braces stand around statements. An array is written `[1.0, 2.0]`, a struct as a call, `Order(1.0, 2)`.
+    E0154 braces_as_value(span: Span, edits: Option<Vec<(Span, String)>>) {
+        let report = Diagnostic::new("braces stand around statements, not values")
+            .at(span, "a value belongs here")
+            .help("write an array as `[1.0, 2.0]`, and values with names as a struct: `struct Rates { low: \
+                f32, high: f32 }` and `Rates(0.1, 0.5)`");
+        match edits {
+            Some(edits) => report.edit("Write `[…]`", edits),
+            None => report,
+        }
+    }
+
+    /// A struct with its fields between braces.
+    ///
+    /// ```text
+    /// state order = Order { price: 100.0, size: 5 }
+    /// ```
+    ///
+    /// A struct is built by a call with its fields in order: `Order(100.0, 5)`.
+    E0155 struct_literal(name: &str, span: Span, edits: Vec<(Span, String)>) {
+        Diagnostic::new("a struct is built by a call")
+            .at(span, "not between braces")
+            .help(format!("write `{name}(…)` with the values of all fields, in their order"))
+            .edit(format!("Write `{name}(…)`"), edits)
+    }
+
+    /// A conversion as C or Rust writes it.
+    ///
+    /// ```text
+    /// let half = 0.5 * (float)n
+    /// ```
+    ///
+    /// Write `f32(n)`.
+    E0162 cast(span: Span, meant: (Span, &str)) {
+        let (whole, meant) = meant;
+        Diagnostic::new("a value is converted by a call")
+            .at(span, "no conversion")
+            .help(format!("write `{meant}`"))
+            .replace(whole, meant)
+    }
+
+    /// `in` between a value and a list.
+    ///
+    /// ```text
+    /// let found = n in [1, 2, 3]
+    /// ```
+    ///
+    /// Write `n == 1 || n == 2 || n == 3`, or `any(for i in 0..3: x[i] == n)` with `x` an array.
+    E0163 membership(span: Span) {
+        Diagnostic::new("`in` is no operator").at(span, "stands only in `for`")
+            .help("compare with each: `n == 1 || n == 2`, or `any(for i in 0..3: x[i] == n)` with an array \
+                `x`")
+    }
+
+    /// A macro of Rust.
+    ///
+    /// ```text
+    /// state x = vec![0.0; 3]
+    /// ```
+    ///
+    /// Write the array: `[0.0; 3]`.
+    E0164 no_macro(name: &str, span: Span, array: bool) {
+        let report = Diagnostic::new("there are no macros").at(span, "not a name");
+        if array {
+            return report.help("an array needs no word before it: `[0.0; 3]`").replace(span, "");
+        }
+        report.help("a call has no `!`").replace(span, name)
+    }
+
+    /// A fold over agents as NetLogo writes it.
+    ///
+    /// ```text
+    /// world output cases = count turtles with [ ill ]
+    /// ```
+    ///
+    /// Write `count(for other in world: other.ill)`.
+    E0165 agent_set(span: Span) {
+        Diagnostic::new("agents are counted and summed by a fold over the world")
+            .at(span, "no set of agents")
+            .help("write `count(for other in world: other.ill)` or `mean(for other in world: other.wealth)`")
+    }
+
+    /// A matrix as MATLAB writes it.
+    ///
+    /// ```text
+    /// state m = [1.0 2.0; 3.0 4.0]
+    /// ```
+    ///
+    /// A matrix is an array of rows: `[[1.0, 2.0], [3.0, 4.0]]`.
+    E0169 matrix(span: Span, meant: Option<&str>) {
+        let report = Diagnostic::new("a matrix is an array of rows").at(span, "rows in one array");
+        match meant {
+            Some(meant) => report.help(format!("write `{meant}`")).replace(span, meant),
+            None => report.help("write `[[1.0, 2.0], [3.0, 4.0]]`"),
+        }
+    }
+
+    /// A call for each element of an array, as Julia writes it.
+    ///
+    /// ```text
+    /// output b = exp.(a)
+    /// ```
+    ///
+    /// Write `[for i in 0..len(a): exp(a[i])]`.
+    E0166 call_by_element(span: Span, meant: Option<(Span, &str)>) {
+        let report = Diagnostic::new("a function is called for each element in a comprehension")
+            .at(span, "not a call");
+        match meant {
+            Some((whole, meant)) => report.help(format!("write `{meant}`")).replace(whole, meant),
+            None => report.help("write `[for i in 0..3: exp(a[i])]`"),
+        }
     }
 
     /// More mistakes than anyone reads at once.

@@ -1,8 +1,12 @@
 //! Complaints about statements (in E0100–E0199).
 
-use super::{short, type_of_c};
+use super::short;
 use crate::{
-    diagnostic::{Diagnostic, catalog::catalog},
+    diagnostic::{
+        Diagnostic,
+        catalog::{catalog, meant_or_near},
+    },
+    foreign::Meant,
     span::Span,
 };
 
@@ -40,16 +44,15 @@ catalog! {
     /// Two names in a row.
     ///
     /// ```text
-    /// float x = 3.0
+    /// auto x = 3.0
     /// ```
     ///
     /// Write `let x = 3.0`, or `var x = 3.0` for a variable that changes.
     E0132 two_names(first: &str, second: &str, first_span: Span, span: Span) {
-        let of_sim = ["f32", "i32", "u32", "bool", "vec2", "vec3", "vec4", "auto"];
-        let help = if type_of_c(first) == first && !of_sim.contains(&first) {
-            format!("to declare a name write `let {second} = …`; to multiply write `{first} * {second}`")
-        } else {
+        let help = if matches!(first, "auto" | "val" | "local") {
             format!("write `let {second} = …`, or `var {second} = …` for a variable that changes")
+        } else {
+            format!("to declare a name write `let {second} = …`; to multiply write `{first} * {second}`")
         };
         Diagnostic::new(format!("expected `=` or an operator after `{first}`, found `{second}`"))
             .at(span, "does not continue the statement")
@@ -90,10 +93,13 @@ catalog! {
     /// ```
     ///
     /// Write `for i in 0..10 { … }`.
-    E0136 for_with_parentheses(span: Span) {
-        Diagnostic::new("a `for` loop runs over a range")
-            .at(span, "no parentheses here")
-            .help("write `for i in 0..10 { … }`; for other loops `while c limit 100 { … }`")
+    E0136 for_with_parentheses(span: Span, meant: Option<(Span, String)>) {
+        let report = Diagnostic::new("a `for` loop runs over a range").at(span, "no parentheses here");
+        match meant {
+            Some((whole, meant)) => report.help(format!("write `for {meant} {{ … }}`")).replace(whole, meant),
+            None => report
+                .help("write `for i in 0..10 { … }`; for other loops `while c limit 100 { … }`"),
+        }
     }
 
     /// A `for` loop without `in`.
@@ -117,12 +123,20 @@ catalog! {
     /// ```
     ///
     /// Write `for i in 0..10`; to visit an array, run over its indices.
-    E0138 for_without_range(text: &str, span: Span) {
-        let help = match text {
-            "agents" | "worlds" => "to visit the agents of the world, write `for other in world`",
-            _ => "write `0..n`; to visit an array, run over its indices",
-        };
-        Diagnostic::new("a `for` runs over a range `a..b`").at(span, "not a range").help(help)
+    E0138 for_without_range(text: &str, span: Span, meant: Option<(Span, String)>) {
+        let report = Diagnostic::new("a `for` runs over a range `a..b`").at(span, "not a range");
+        match (text, meant) {
+            (_, Some((whole, meant))) => report
+                .help(format!("write `{meant}`: a range ends before its second value"))
+                .replace(whole, meant),
+            ("agents" | "worlds" | "turtles", None) => {
+                report.help("to visit the agents of the world, write `for other in world`")
+            }
+            _ => report.help(format!(
+                "write `0..n`; to visit an array, run over its indices: `for i in 0..len({text})` and \
+                 `{text}[i]`"
+            )),
+        }
     }
 
     /// An assignment where a condition belongs.
@@ -146,11 +160,25 @@ catalog! {
     /// ```
     ///
     /// Write `if age > 3 { stop }`.
-    E0140 missing_braces(word: &str, word_span: Span, found: &str, span: Span) {
-        Diagnostic::new(format!("expected `{{` after this `{word}`, found {}", short(found)))
-            .at(span, "a `{` is missing before this")
+    E0140 missing_braces(
+        word: &str,
+        word_span: Span,
+        found: &str,
+        span: Span,
+        edits: Option<Vec<(Span, String)>>,
+    ) {
+        let place = match found {
+            ":" | "then" | "do" | "begin" | "[" => "a `{` belongs here",
+            _ => "a `{` is missing before this",
+        };
+        let report = Diagnostic::new(format!("expected `{{` after this `{word}`, found {}", short(found)))
+            .at(span, place)
             .at(word_span, format!("this `{word}` needs a block"))
-            .help("put braces around the block: `{ … }`")
+            .help("a block stands between braces, `{ … }`; indentation means nothing");
+        match edits {
+            Some(edits) => report.edit("Put braces around the block", edits),
+            None => report,
+        }
     }
 
     /// An arm of a `match` without `=>`.
@@ -190,10 +218,36 @@ catalog! {
     /// ```
     ///
     /// The loops are `for i in 0..n { … }` and `while c limit 100 { … }`, the choices `if` and `match`.
-    E0147 foreign_statement(word: &str, meant: &str, span: Span) {
-        Diagnostic::new(format!("there is no statement `{word}`"))
-            .at(span, "of another language")
-            .help(format!("write `{meant}`"))
+    E0147 foreign_statement(word: &str, meant: Meant, span: Span) {
+        let report = Diagnostic::new(format!("there is no statement `{word}`"))
+            .at(span, "of another language");
+        meant_or_near(report, Some(meant), None)
+    }
+
+    /// `set x e`, as NetLogo assigns.
+    ///
+    /// ```text
+    /// set energy energy - 1.0
+    /// ```
+    ///
+    /// Write `energy = energy - 1.0`.
+    E0167 set(span: Span, meant: &str) {
+        Diagnostic::new("an assignment is written with `=`").at(span, "no assignment")
+            .help(format!("write `{meant} …`"))
+            .replace(span, meant)
+    }
+
+    /// An assignment to several places.
+    ///
+    /// ```text
+    /// a, b = b, a
+    /// ```
+    ///
+    /// Keep the old value in a `let`: `let old = a`, then `a = b` and `b = old`.
+    E0168 several_places(span: Span) {
+        Diagnostic::new("an assignment changes one place").at(span, "expected `=`")
+            .help("write one after the other; where both need the old values, keep one: `let old = a`, \
+                `a = b`, `b = old`")
     }
 
     /// An `assert` without a message.

@@ -6,6 +6,41 @@ use crate::{
     span::Span,
 };
 
+/// The name of a Greek letter in ASCII.
+fn greek(letter: &str) -> Option<&'static str> {
+    const LETTERS: [(&str, &str); 27] = [
+        ("α", "alpha"),
+        ("β", "beta"),
+        ("γ", "gamma"),
+        ("δ", "delta"),
+        ("ε", "epsilon"),
+        ("ζ", "zeta"),
+        ("η", "eta"),
+        ("θ", "theta"),
+        ("κ", "kappa"),
+        ("λ", "lambda"),
+        ("μ", "mu"),
+        ("ν", "nu"),
+        ("ξ", "xi"),
+        ("π", "pi"),
+        ("ρ", "rho"),
+        ("σ", "sigma"),
+        ("τ", "tau"),
+        ("φ", "phi"),
+        ("χ", "chi"),
+        ("ψ", "psi"),
+        ("ω", "omega"),
+        ("Γ", "Gamma"),
+        ("Δ", "Delta"),
+        ("Λ", "Lambda"),
+        ("Σ", "Sigma"),
+        ("Φ", "Phi"),
+        ("Ω", "Omega"),
+    ];
+    let row = LETTERS.iter().find(|(written, _)| *written == letter);
+    row.map(|(_, name)| *name)
+}
+
 catalog! {
     /// A character that no token of the language starts with.
     ///
@@ -20,6 +55,21 @@ catalog! {
     E0001 unexpected_character(found: char, span: Span) {
         Diagnostic::new(format!("unexpected character `{}`", found.escape_default()))
             .at(span, "no token starts with this")
+    }
+
+    /// `@` before a word, as decorators, attributes and macros are written elsewhere.
+    ///
+    /// ```text
+    /// @compute @workgroup_size(64)
+    /// ```
+    ///
+    /// Leave it out: `simc` makes the kernel and chooses how it runs. `assert` is a statement: `assert c,
+    /// "…"`.
+    E0015 attribute(text: &str, span: Span) {
+        Diagnostic::new(format!("`{text}` is an attribute of another language"))
+            .at(span, "means nothing here")
+            .help("leave it out: a model says what an agent does, `simc` makes the kernel of it")
+            .replace(span, "")
     }
 
     /// A character that looks like one of the language but is another.
@@ -56,7 +106,10 @@ catalog! {
         let name: String = name.chars().take(40).collect();
         Diagnostic::new(format!("the name `{name}` has letters beyond ASCII"))
             .at(span, "letters, digits and `_` only")
-            .help("spell it with the letters a–z; `SCREAMING_CASE`, `snake_case` and digits are fine")
+            .help(match greek(&name) {
+                Some(word) => format!("write `{word}`"),
+                None => "spell it with the letters a–z; `snake_case` and digits are fine".to_owned(),
+            })
     }
 
     /// A name that no person wrote.
@@ -75,9 +128,14 @@ catalog! {
     /// ```
     ///
     /// To choose between cases, declare an enum: `enum Mode { Fast, Slow }`.
-    E0004 string_literal(span: Span) {
-        Diagnostic::new("a text stands only behind the condition of an `assert`")
-            .at(span, "a text is no value")
+    E0004 string_literal(comment: bool, span: Span) {
+        if comment {
+            return Diagnostic::new("a text is no comment")
+                .at(span, "stands between declarations or statements")
+                .help("comments begin with `//`; `///` documents the next declaration, `//!` the file");
+        }
+        Diagnostic::new("a text is no value: texts are only messages of `assert`")
+            .at(span, "numbers, truth values, vectors, arrays, structs and enums are values")
             .help("to name a case, declare an enum: `enum Mode { Fast, Slow }`")
     }
 
@@ -88,8 +146,8 @@ catalog! {
     /// ```
     ///
     /// Comments start with `//`; `///` documents the next declaration and `//!` the file.
-    E0005 hash_comment(span: Span) {
-        Diagnostic::new("`#` starts no comment")
+    E0005 hash_comment(sign: &str, span: Span) {
+        Diagnostic::new(format!("`{sign}` starts no comment"))
             .at(span, "not a comment")
             .help("write `//`")
             .replace(span, "//")
@@ -163,14 +221,17 @@ catalog! {
             "u" | "u32" => "a `u32` has no fraction: leave out the fraction or the suffix".into(),
             "e" | "E" => format!("an exponent has digits: `{number}e-3`"),
             _ if number == "0" => "besides decimals there are hexadecimals, such as `0xff`".into(),
-            _ => "put an operator between the number and the name, or begin the name with a letter".into(),
+            _ => format!("to multiply write `{number} * {suffix}`; a name begins with a letter"),
         };
+        let multiplied = format!(" * {suffix}");
         let meant = match suffix.as_str() {
             "f" | "f32" | "h" if number.ends_with('.') => Some("0"),
             "f" | "f32" | "h" if !float => Some(".0"),
             "f" | "f32" | "h" | "i" | "i32" => Some(""),
             "u32" if !float => Some("u"),
-            _ => None,
+            "u" | "e" | "E" => None,
+            _ if number == "0" => None,
+            _ => Some(multiplied.as_str()),
         };
         let report = Diagnostic::new(format!("`{suffix}` is no suffix of a number"))
             .at(place, "touches the number")
