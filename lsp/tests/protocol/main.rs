@@ -4,6 +4,7 @@ mod actions;
 #[path = "../editor/client.rs"]
 mod editor;
 mod framing;
+mod mistakes;
 mod random;
 mod requests;
 mod series;
