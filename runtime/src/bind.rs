@@ -10,7 +10,7 @@ pub(crate) use interpreter::with_interpreter;
 use crate::{
     array::Array,
     error::{Error, Role},
-    field::{describe, unknown},
+    field::{describe, unknown_of},
     memory::{Need, zeroed},
     variation::Variation,
 };
@@ -169,7 +169,7 @@ pub(crate) fn vary(
             let fields = all_inputs(manifest).map(|input| &input.field);
             if !fields.clone().any(|field| field.name == *name) {
                 let names = fields.map(|field| field.name.as_str());
-                return Err(unknown(Role::Input, name, names));
+                return Err(unknown_of(manifest, Role::Input, name, names));
             }
             settings
                 .to_mut()
@@ -194,7 +194,7 @@ pub(crate) fn find_param<'a>(manifest: &'a Manifest, name: &str) -> Result<&'a P
     let params = &manifest.params;
     let found = params.iter().find(|param| param.field.name == name);
     let names = || params.iter().map(|param| param.field.name.as_str());
-    found.ok_or_else(|| unknown(Role::Param, name, names()))
+    found.ok_or_else(|| unknown_of(manifest, Role::Param, name, names()))
 }
 
 /// Writes the words of a param to the uniform block.

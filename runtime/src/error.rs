@@ -20,7 +20,7 @@ use sim_compiler::{
 };
 use words::{
     all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
-    occasion, other_arguments, quoted, what_fits,
+    occasion, other_arguments, quoted, role_options, unknown_name, what_fits,
 };
 
 impl Error {
@@ -74,13 +74,18 @@ errors! {
         role: Role,
         /// The name as given.
         name: String,
+        /// What the model declares by this name, if it is something else that a launch sets.
+        meant: Option<Role>,
         /// The most similar legal name.
         nearest: Option<String>,
         /// Every legal name.
         known: Vec<String>,
     }
-        says("the model has no {role} `{name}`")
-        help(Some(known_names(*role, nearest.as_deref(), known)))
+        says("{}", unknown_name(*role, name, *meant))
+        help(Some(match meant {
+            Some(meant) => role_options(*meant, name),
+            None => known_names(*role, nearest.as_deref(), known),
+        }))
         after(KeepBackend)
 
     /// Values were given, or results asked for, in another scalar type than the model's. Nothing is converted

@@ -1,7 +1,7 @@
 //! Fields of a manifest: shapes in words, and the error for an unknown name.
 
 use crate::error::{Error, Role};
-use sim_compiler::manifest::{self, Scalar};
+use sim_compiler::manifest::{self, Manifest, Scalar};
 
 /// A shape in words, and how many values it has: `[8, 16] of f32 (128 values)`.
 pub(crate) fn describe(scalar: Scalar, shape: &[u32]) -> String {
@@ -25,9 +25,33 @@ pub(crate) fn unknown<'a>(role: Role, name: &str, known: impl Iterator<Item = &'
     Error::UnknownName {
         role,
         name: name.to_owned(),
+        meant: None,
         nearest: nearest(name, &known).map(str::to_owned),
         known,
     }
+}
+
+/// The error for a name that a launch cannot set in this role, with the role that it has.
+pub(crate) fn unknown_of<'a>(
+    manifest: &Manifest,
+    role: Role,
+    given: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
+    let inputs = manifest.inputs.iter().chain(&manifest.world_rows().inputs);
+    let params = manifest
+        .params
+        .iter()
+        .map(|param| (Role::Param, &param.field));
+    let tables = manifest.data.iter().map(|table| (Role::Data, &table.field));
+    let inputs = inputs.map(|input| (Role::Input, &input.field));
+    let mut all = params.chain(tables).chain(inputs);
+    let found = all.find(|(_, field)| field.name == given);
+    let mut error = unknown(role, given, known);
+    if let Error::UnknownName { meant, .. } = &mut error {
+        *meant = found.map(|(role, _)| role);
+    }
+    error
 }
 
 /// The known name with the smallest edit distance, if that is at most a third of the name's length or 1.

@@ -12,7 +12,7 @@ use crate::{
     cpu::vector::Isa,
     error::{Error, Role},
     exclusive::Exclusive,
-    field::unknown,
+    field::unknown_of,
     run::Run,
     select::BackendOptions,
     variation::Variation,
@@ -289,7 +289,13 @@ impl Simulation {
     pub fn set_data(&mut self, name: &str, values: impl Into<Array>) -> Result<(), Error> {
         let tables = &self.artifact.manifest.data;
         let fields = tables.iter().map(|table| &table.field);
-        let values = checked(Role::Data, name, fields, values.into())?;
+        let values = checked(
+            &self.artifact.manifest,
+            Role::Data,
+            name,
+            fields,
+            values.into(),
+        )?;
         self.settings.data.insert(name.to_owned(), values);
         self.forget_launch();
         Ok(())
@@ -301,7 +307,13 @@ impl Simulation {
     /// The same; the simulation is then unchanged.
     pub fn set_input(&mut self, name: &str, values: impl Into<Array>) -> Result<(), Error> {
         let fields = all_inputs(&self.artifact.manifest).map(|input| &input.field);
-        let values = checked(Role::Input, name, fields, values.into())?;
+        let values = checked(
+            &self.artifact.manifest,
+            Role::Input,
+            name,
+            fields,
+            values.into(),
+        )?;
         self.settings.inputs.insert(name.to_owned(), values);
         self.forget_launch();
         Ok(())
@@ -398,13 +410,15 @@ impl Simulation {
 /// Checks the name and the type of values for one of `fields`. The shape of inputs is known only when a run
 /// starts.
 fn checked<'a>(
+    manifest: &Manifest,
     role: Role,
     name: &str,
     fields: impl Iterator<Item = &'a Field> + Clone,
     values: Array,
 ) -> Result<Array, Error> {
     let Some(field) = fields.clone().find(|field| field.name == name) else {
-        return Err(unknown(role, name, fields.map(|field| field.name.as_str())));
+        let names = fields.map(|field| field.name.as_str());
+        return Err(unknown_of(manifest, role, name, names));
     };
     values.words_for(role, field)?;
     Ok(values)

@@ -8,8 +8,12 @@ catalog! {
     ///
     /// Tables are read from `.csv` and `.npy` files.
     E0930 unknown_table_form(path: &Path) {
-        Problem::new(format!("`{}` ends with no known form of table", path.display()))
-            .help("give a .csv or .npy file")
+        let number = path.to_str().is_some_and(|text| text.parse::<f64>().is_ok());
+        Problem::new(format!("`{}` ends with no known form of table", path.display())).help(match number {
+            true => "give a .csv or .npy file; one number for all agents is a `param`, or a default in the \
+                     model: `input x = 1.0`",
+            false => "give a .csv or .npy file",
+        })
     }
 
     /// A CSV file has no line at all, or only a header.

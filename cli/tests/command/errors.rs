@@ -148,6 +148,8 @@ fn other_cases() -> Vec<Case> {
         plain("unknown_table_form", &["--data", "table=t.parquet"]),
         // The launch's own complaints, in the spelling of the command.
         plain("launch-unknown_param", &["--param", "sgima=0.1"]),
+        plain("launch-param_that_is_an_input", &["--param", "x=2.0"]),
+        plain("launch-input_that_is_a_param", &["--input", "sigma=0.3"]),
         plain("launch-out_of_range", &["--param", "sigma=1.5"]),
         plain("launch-missing_data", &[]),
     ]

@@ -12,6 +12,31 @@ pub(super) fn known_names(role: Role, nearest: Option<&str>, known: &[String]) -
     }
 }
 
+/// That there is no such name, or that it is something else.
+pub(super) fn unknown_name(role: Role, name: &str, meant: Option<Role>) -> String {
+    match meant {
+        Some(meant) => format!("`{name}` is {}, not {}", article(meant), article(role)),
+        None => format!("the model has no {role} `{name}`"),
+    }
+}
+
+/// What a launch says to set a name of this role.
+pub(super) fn role_options(role: Role, name: &str) -> String {
+    match role {
+        Role::Param => format!("a param has one value per run: `--param {name}=VALUE`"),
+        Role::Data => format!("a table is read from a file: `--data {name}=FILE`"),
+        _ => format!("an input has a value per agent, from a file: `--input {name}=FILE`"),
+    }
+}
+
+fn article(role: Role) -> String {
+    match role {
+        Role::Data => "data".to_owned(),
+        Role::Input | Role::Output | Role::Observation => format!("an {role}"),
+        Role::Param | Role::State | Role::Record => format!("a {role}"),
+    }
+}
+
 /// Which numbers a scalar type holds.
 pub(super) fn what_fits(scalar: Scalar) -> &'static str {
     match scalar {
