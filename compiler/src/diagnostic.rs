@@ -78,12 +78,23 @@ impl Diagnostic {
         let text = text.into();
         let title = match text.trim() {
             "" => "Remove it".to_owned(),
+            shown if is_long(shown) => "Write it as Sim does".to_owned(),
             shown if span.start == span.end => format!("Add `{shown}`"),
             shown => format!("Write `{shown}`"),
         };
         let edits = vec![(span, text)];
         self.fixes.push(Fix { title, edits });
         self
+    }
+
+    /// Offers a text for a place, and says so; `otherwise` is said where the text is too long for a line.
+    fn offer(self, span: Span, text: impl Into<String>, otherwise: &str) -> Self {
+        let text = text.into();
+        let report = match is_long(&text) {
+            true => self.help(otherwise),
+            false => self.help(format!("write `{text}`")),
+        };
+        report.replace(span, text)
     }
 
     /// Offers several texts, which together mend it.
@@ -125,6 +136,11 @@ impl Diagnostic {
             .map(|label| label.span)
             .unwrap_or_default()
     }
+}
+
+/// Is it too long for a line of a message?
+fn is_long(text: &str) -> bool {
+    text.len() > 100 || text.contains('\n')
 }
 
 /// The complaints of the syntax and those of the checker that are no consequence of them.

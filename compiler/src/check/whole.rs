@@ -79,12 +79,10 @@ impl Checker<'_> {
         let of = self.name_at(id).to_owned();
         let through = (declared != origin).then_some((of.as_str(), declared));
         let report = catalog::types::whole_number(
-            &whole.name.text,
+            (&whole.name.text, whole.name.span),
             whole.literal.as_deref(),
             whole.value,
-            whole.name.span,
-            &of,
-            used,
+            (&of, used),
             converts,
             through,
         );

@@ -304,19 +304,30 @@ pub(super) fn content(text: &str) -> String {
 
 /// The bytes of attributes in a row behind their first `@`, on one line: `compute @workgroup_size(64)`.
 fn attributes(rest: &str) -> usize {
-    let line = &rest[..line_length(rest)];
+    /// An argument list that is longer is none.
+    const LONGEST: usize = 200;
+    let bytes = rest.as_bytes();
+    let at = |place: usize| bytes.get(place).copied().unwrap_or(b'\n');
     let mut end = 0;
     loop {
-        let word =
-            line[end..].find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
-        end += word.unwrap_or(line.len() - end);
-        if line[end..].starts_with('(') {
-            end += line[end..].find(')').map_or(0, |at| at + 1);
+        while at(end).is_ascii_alphanumeric() || matches!(at(end), b'_' | b'.') {
+            end += 1;
         }
-        match line[end..].trim_start().strip_prefix('@') {
-            Some(next) => end = line.len() - next.len(),
-            None => return end,
+        if at(end) == b'(' {
+            let mut inside = end..end + LONGEST;
+            let last = inside.find(|place| matches!(at(*place), b')' | b'\n'));
+            end = last
+                .filter(|last| at(*last) == b')')
+                .map_or(end, |last| last + 1);
         }
+        let mut next = end;
+        while at(next) == b' ' {
+            next += 1;
+        }
+        if at(next) != b'@' || !at(next + 1).is_ascii_alphabetic() {
+            return end;
+        }
+        end = next + 1;
     }
 }
 

@@ -200,15 +200,14 @@ catalog! {
     ///
     /// Write `param spot = 100.0`. Where the value is a count, write `f32(n)` where it meets an `f32`.
     E0319 whole_number(
-        name: &str,
+        declared: (&str, Span),
         literal: Option<&str>,
         value: Span,
-        declared: Span,
-        of: &str,
-        used: Span,
+        usage: (&str, Span),
         converts: bool,
         through: Option<(&str, Span)>,
     ) {
+        let ((name, declared), (of, used)) = (declared, usage);
         let mut report = Diagnostic::new(format!("`{name}` is a whole number, but an `f32` is needed"))
             .at(value, format!("this makes `{name}` an `i32`"))
             .at(used, "needs an `f32`");

@@ -80,8 +80,8 @@ fn method(scene: &Scene<'_>) -> Option<Diagnostic> {
         _ => format!("{meant}({receiver}{rest})"),
     };
     let fix = (scene.span(from, close), call.as_str());
-    let help = format!("write `{call}`");
-    Some(say::method_call(name, &help, scene.place(-1), Some(fix)))
+    let help = "write `f(x)` in place of `x.f()`";
+    Some(say::method_call(name, help, scene.place(-1), Some(fix)))
 }
 
 /// `std::max(x, y)`

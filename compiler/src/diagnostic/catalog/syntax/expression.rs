@@ -169,11 +169,12 @@ catalog! {
     ///
     /// Write `if c { a } else { b }`, which is a value.
     E0113 ternary(word: &str, span: Span, meant: Option<(Span, String)>) {
+        const GENERAL: &str = "write `if c { a } else { b }`, which is a value";
         let report = Diagnostic::new(format!("`{word}` does not stand between values"))
             .at(span, "not an operator");
         match meant {
-            Some((whole, meant)) => report.help(format!("write `{meant}`")).replace(whole, meant),
-            None => report.help("write `if c { a } else { b }`, which is a value"),
+            Some((whole, meant)) => report.offer(whole, meant, GENERAL),
+            None => report.help(GENERAL),
         }
     }
 
@@ -297,11 +298,12 @@ catalog! {
     ///
     /// The value stands at the end: `sum(for i in 0..3: x[i])`.
     E0146 comprehension_order(span: Span, meant: Option<(Span, String)>) {
+        const GENERAL: &str = "write `sum(for i in 0..n: x[i])` or `[for i in 0..n: x[i]]`";
         let report = Diagnostic::new("the value of a comprehension stands after its `for`")
             .at(span, "the value belongs behind this, after a `:`");
         match meant {
-            Some((whole, meant)) => report.help(format!("write `{meant}`")).replace(whole, meant),
-            None => report.help("write `sum(for i in 0..n: x[i])` or `[for i in 0..n: x[i]]`"),
+            Some((whole, meant)) => report.offer(whole, meant, GENERAL),
+            None => report.help(GENERAL),
         }
     }
 
@@ -314,11 +316,10 @@ catalog! {
     /// Write `sqrt(x)`.
     E0149 method_call(name: &str, help: &str, span: Span, meant: Option<(Span, &str)>) {
         let report = Diagnostic::new(format!("values have no methods, so no `.{name}(…)`"))
-            .at(span, "a function takes what it needs between its parentheses")
-            .help(help);
+            .at(span, "a function takes what it needs between its parentheses");
         match meant {
-            Some((whole, meant)) => report.replace(whole, meant),
-            None => report,
+            Some((whole, meant)) => report.offer(whole, meant, help),
+            None => report.help(help),
         }
     }
 
@@ -424,8 +425,7 @@ catalog! {
         let (whole, meant) = meant;
         Diagnostic::new("a value is converted by a call")
             .at(span, "no conversion")
-            .help(format!("write `{meant}`"))
-            .replace(whole, meant)
+            .offer(whole, meant, "write `f32(x)`")
     }
 
     /// `in` between a value and a list.
@@ -477,10 +477,11 @@ catalog! {
     ///
     /// A matrix is an array of rows: `[[1.0, 2.0], [3.0, 4.0]]`.
     E0169 matrix(span: Span, meant: Option<&str>) {
+        const GENERAL: &str = "write `[[1.0, 2.0], [3.0, 4.0]]`";
         let report = Diagnostic::new("a matrix is an array of rows").at(span, "rows in one array");
         match meant {
-            Some(meant) => report.help(format!("write `{meant}`")).replace(span, meant),
-            None => report.help("write `[[1.0, 2.0], [3.0, 4.0]]`"),
+            Some(meant) => report.offer(span, meant, GENERAL),
+            None => report.help(GENERAL),
         }
     }
 
