@@ -81,7 +81,7 @@ pub fn tokens(source: &str) -> Vec<(Token, Span)> {
 }
 
 /// The comments of a source file, documentation included, in order; each from its `//` to the end of its
-/// line.
+/// line, or from its `/*` to its `*/`.
 pub fn comments(source: &str) -> Vec<Span> {
     lex::lex(source).comments
 }
@@ -99,6 +99,10 @@ fn ordered(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.dedup_by(|next, last| {
         next == last || next.slug == "else_without_if" && last.slug == "missing_braces"
     });
+    // What closes the brackets before a comment without an end may stand in it.
+    if diagnostics.iter().any(|found| found.slug == "unclosed_comment") {
+        diagnostics.retain(|found| found.slug != "unclosed_bracket");
+    }
     let surplus = diagnostics.len().saturating_sub(lex::MAX_DIAGNOSTICS);
     if surplus > 0 {
         let last = diagnostics[lex::MAX_DIAGNOSTICS].span();

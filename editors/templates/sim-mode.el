@@ -43,9 +43,10 @@
 (defvar sim-mode-syntax-table
   (let ((table (make-syntax-table)))
     (modify-syntax-entry ?_ "w" table)
-    (modify-syntax-entry ?/ ". 12" table)
+    (modify-syntax-entry ?/ ". 124" table)
+    (modify-syntax-entry ?* ". 23bn" table)
     (modify-syntax-entry ?\n ">" table)
-    (dolist (sign '(?+ ?- ?* ?% ?& ?| ?^ ?~ ?! ?< ?> ?= ?'))
+    (dolist (sign '(?+ ?- ?% ?& ?| ?^ ?~ ?! ?< ?> ?= ?'))
       (modify-syntax-entry sign "." table))
     (modify-syntax-entry ?\" "\"" table)
     (modify-syntax-entry ?\\ "\\" table)

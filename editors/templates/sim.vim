@@ -71,10 +71,12 @@ syn region simText start='"' skip='\\.' end='"' oneline contains=@Spell
 " Comments
 syn keyword simTodo TODO FIXME XXX NOTE contained
 syn match simComment '//.*$' contains=simTodo,@Spell
+syn region simBlockComment start='/\*' end='\*/' contains=simBlockComment,simTodo,@Spell
 syn match simDoc '//!.*$' contains=@Spell
 syn match simDoc '////\@!.*$' contains=@Spell
 
 hi def link simBitcast Function
+hi def link simBlockComment Comment
 hi def link simBoolean Boolean
 hi def link simBuiltin Function
 hi def link simCall Function

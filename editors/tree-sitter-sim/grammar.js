@@ -29,7 +29,10 @@ module.exports = grammar({
 
   word: ($) => $._word,
 
-  extras: ($) => [/\s/, /\uFEFF/, $.line_comment, $.doc_comment, $.model_comment],
+  extras: ($) => [/\s/, /\uFEFF/, $.line_comment, $.doc_comment, $.model_comment, $.block_comment],
+
+  // Block comments nest, which no regular expression says: `src/scanner.c`.
+  externals: ($) => [$.block_comment],
 
   supertypes: ($) => [$.declaration, $.statement, $.expression, $.type],
 

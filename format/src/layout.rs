@@ -27,7 +27,7 @@ pub(crate) enum Piece<'a> {
         /// More indentation for the one line that follows.
         extra: usize,
     },
-    /// A comment; a line break follows.
+    /// A comment, maybe of several lines; a line break follows.
     Comment {
         /// As in the source.
         text: &'a str,

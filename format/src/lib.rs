@@ -62,6 +62,8 @@ pub fn format(source: &str) -> Result<String, Error> {
     let pieces = print::print(&script, &parsed.model).map_err(Error::Bug)?;
     let text = align::join(layout::lay_out(&pieces));
     verify::verify(&script, &parsed.model, &Script::read(&text), &text).map_err(Error::Bug)?;
+    // Block comments have line breaks of their own.
+    let text = text.replace("\r\n", "\n");
     Ok(match source.split_once('\n') {
         Some((first, _)) if first.ends_with('\r') => text.replace('\n', "\r\n"),
         _ => text,

@@ -8,7 +8,7 @@ mod stmt;
 use crate::{
     align::{Kind, Mark},
     layout::Piece,
-    script::Script,
+    script::{Place, Script},
 };
 use sim_compiler::syntax::{Token, ast::Model};
 
@@ -24,6 +24,7 @@ pub(crate) fn print<'a>(script: &'a Script<'a>, model: &Model) -> Result<Vec<Pie
         script,
         at: 0,
         remarked: 0,
+        settled: 0,
         pieces: Vec::new(),
         pending: Pending::default(),
         lost: None,
@@ -88,8 +89,10 @@ struct Printer<'a> {
     script: &'a Script<'a>,
     /// The next word.
     at: usize,
-    /// The comments before this word have been printed.
+    /// The comments before this word have been printed, but for those directly before it.
     remarked: usize,
+    /// Those directly before this word have been printed, too.
+    settled: usize,
     pieces: Vec<Piece<'a>>,
     pending: Pending,
     /// Where the script stopped to follow the tree.
@@ -193,7 +196,8 @@ impl<'a> Printer<'a> {
         self.pending.paragraphs = true;
     }
 
-    /// Prints the comments before the next word. A line break is due after the last.
+    /// Prints the comments before the next word, but for those that stand directly before it. A line break is
+    /// due after the last.
     fn remarks(&mut self) {
         let script = self.script;
         if self.remarked > self.at {
@@ -201,14 +205,19 @@ impl<'a> Printer<'a> {
         }
         self.remarked = self.at + 1;
         for remark in script.remarks(self.at) {
-            if remark.own_line {
+            let own_line = match remark.place {
+                Place::OwnLine => true,
+                Place::LineEnd => false,
+                Place::Inline => return,
+            };
+            if own_line {
                 let blank = self.starts_paragraph(remark.blank);
                 let extra = self.pending.extra;
                 self.pieces.push(Piece::Hard { blank, extra });
             }
             self.pieces.push(Piece::Comment {
                 text: remark.text,
-                own_line: remark.own_line,
+                own_line,
             });
             self.pending.space = Space::Hard;
             self.pending.first = false;
@@ -220,22 +229,58 @@ impl<'a> Printer<'a> {
         blank && self.pending.paragraphs && !self.pending.first
     }
 
-    /// Prints the comments before the next word and the white space that was asked for.
+    /// Prints what stands before the next word: comments, and the white space that was asked for.
     fn settle(&mut self) {
         self.remarks();
-        let gap = self.script.gaps.get(self.at);
-        let blank = self.starts_paragraph(gap.is_some_and(|gap| gap.blank));
+        let script = self.script;
+        let mut inline = match self.settled > self.at {
+            true => [].iter(),
+            false => script.remarks(self.at).iter(),
+        };
+        self.settled = self.at + 1;
+        let first = inline.find(|remark| remark.place == Place::Inline);
+        // `f(x /* y */)`, `x /* y */: f32`
+        let hugs = self.peek().is_some_and(Token::closes) && !self.pending.first
+            || self.pending.space == Space::None && self.follows_a_value();
+        if first.is_some() && hugs {
+            self.pending.space = match self.pending.space {
+                Space::None => Space::One,
+                Space::Soft => Space::Line,
+                wider => wider,
+            };
+        }
+        let gap = script.gaps.get(self.at);
+        let blank = match first {
+            Some(remark) => remark.blank,
+            None => gap.is_some_and(|gap| gap.blank),
+        };
+        let blank = self.starts_paragraph(blank);
         let Pending { space, extra, .. } = std::mem::take(&mut self.pending);
-        self.pieces.push(match space {
-            Space::None => return,
-            Space::One => Piece::Text(" "),
-            Space::Soft | Space::Fill | Space::Line => Piece::Break {
+        self.pieces.extend(match space {
+            Space::None => None,
+            Space::One => Some(Piece::Text(" ")),
+            Space::Soft | Space::Fill | Space::Line => Some(Piece::Break {
                 space: space != Space::Soft,
                 fill: space == Space::Fill,
                 blank,
-            },
-            Space::Hard => Piece::Hard { blank, extra },
+            }),
+            Space::Hard => Some(Piece::Hard { blank, extra }),
         });
+        for (index, remark) in first.into_iter().chain(inline).enumerate() {
+            if index > 0 {
+                self.pieces.push(Piece::Text(" "));
+            }
+            self.pieces.push(Piece::Text(remark.text));
+        }
+        if first.is_some() && !hugs {
+            self.pieces.push(Piece::Text(" "));
+        }
+    }
+
+    /// Whether what was printed last is a name, a number or a bracket that closes.
+    fn follows_a_value(&self) -> bool {
+        let ends = |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || "_)]}".contains(c));
+        matches!(self.pieces.last(), Some(Piece::Text(text)) if ends(text))
     }
 
     /// What `print` prints breaks together or not at all.

@@ -19,15 +19,26 @@ pub(crate) struct Word<'a> {
     pub(crate) text: &'a str,
 }
 
-/// A line of a gap: a comment, or a `;` that must stay.
+/// A part of a gap: a comment, or a `;` that must stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Remark<'a> {
     /// The comment without the white space at its end.
     pub(crate) text: &'a str,
-    /// Whether nothing stands before it on its line.
-    pub(crate) own_line: bool,
+    /// Where it stands.
+    pub(crate) place: Place,
     /// Whether an empty line stands before it.
     pub(crate) blank: bool,
+}
+
+/// Where a comment stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On lines of its own.
+    OwnLine,
+    /// At the end of a line.
+    LineEnd,
+    /// `/* … */` directly before the word behind it, on its line.
+    Inline,
 }
 
 /// What stands before a word, or before the end of the file.
@@ -66,12 +77,17 @@ impl<'a> Script<'a> {
         let comments = syntax::comments(source);
         let mut comments = comments.into_iter().peekable();
         for (token, span) in syntax::tokens(source) {
+            let mut before = Vec::new();
             while let Some(comment) = comments.next_if(|comment| comment.start < span.start) {
-                reader.comment(comment);
+                before.push(comment);
+            }
+            let inline = reader.inline(&before, token, span);
+            for (index, comment) in before.into_iter().enumerate() {
+                reader.comment(comment, index >= inline);
             }
             reader.token(token, span);
         }
-        comments.for_each(|comment| reader.comment(comment));
+        comments.for_each(|comment| reader.comment(comment, false));
         reader.script.gaps.push(reader.gap);
         reader.script
     }
@@ -105,22 +121,35 @@ impl<'a> Reader<'a> {
         between.bytes().filter(|byte| *byte == b'\n').count()
     }
 
-    fn comment(&mut self, span: Span) {
+    /// Of the comments before a token, the first of those that stand on its line and belong to it. What ends
+    /// a list's element, a statement or a block has none: such a comment belongs to what it ends.
+    fn inline(&self, comments: &[Span], token: Token, span: Span) -> usize {
+        let belongs = !self.separates(token) && token != Token::RightBrace;
+        let mut next = span.start;
+        let inline = comments.iter().rev().take_while(|comment| {
+            let to_next = self.source.get(comment.start as usize..next as usize);
+            next = comment.start;
+            belongs && to_next.is_some_and(|text| text.starts_with("/*") && !text.contains('\n'))
+        });
+        comments.len() - inline.count()
+    }
+
+    fn comment(&mut self, span: Span, inline: bool) {
         let breaks = self.breaks(span);
         let text = self.source.get(span.range()).unwrap_or_default().trim_end();
         let first = self.gap.remarks.is_empty();
-        let own_line = breaks > 0 || !first || self.script.words.is_empty();
-        self.remark(text, own_line, breaks);
+        let place = match inline {
+            true => Place::Inline,
+            false if breaks > 0 || !first || self.script.words.is_empty() => Place::OwnLine,
+            false => Place::LineEnd,
+        };
+        self.remark(text, place, breaks);
     }
 
-    fn remark(&mut self, text: &'a str, own_line: bool, breaks: usize) {
-        let blank = own_line && (breaks > 1 || self.carried);
+    fn remark(&mut self, text: &'a str, place: Place, breaks: usize) {
+        let blank = place != Place::LineEnd && (breaks > 1 || self.carried);
         self.carried = false;
-        self.script.remarks.push(Remark {
-            text,
-            own_line,
-            blank,
-        });
+        self.script.remarks.push(Remark { text, place, blank });
         self.gap.remarks.end = self.script.remarks.len();
     }
 
@@ -129,7 +158,7 @@ impl<'a> Reader<'a> {
         if self.separates(token) {
             self.carried |= breaks > 1;
             if token == Token::Semicolon && self.open.is_empty() && self.has_documentation() {
-                self.remark(";", true, breaks);
+                self.remark(";", Place::OwnLine, breaks);
             }
             return;
         }

@@ -70,13 +70,16 @@ fn lines_end_as_they_did() {
     assert_eq!(formatted(""), "");
     assert_eq!(formatted("\n\n"), "");
     assert_eq!(formatted("\n// alone"), "// alone\n");
+    assert_eq!(formatted("/* alone */"), "/* alone */\n");
+    let comment = "/* of\r\n  two lines */\r\nstate x = 1\r\n";
+    assert_eq!(formatted(comment), comment);
 }
 
 #[test]
 fn syntax_errors_are_handed_back() {
     for source in [
         "state x =",
-        "/* a */ state x = 1",
+        "state x = 1 /* a",
         "state x = 1\0",
         "state x = (1",
         "step { x = }",

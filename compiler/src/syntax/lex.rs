@@ -28,7 +28,7 @@ pub(super) struct Lexed {
     pub(super) tokens: Vec<Token>,
     /// Their places, one for each.
     pub(super) marks: Vec<Mark>,
-    /// All comments, in order, documentation included.
+    /// All comments, in order, documentation and block comments included.
     pub(super) comments: Vec<Span>,
     /// The `///` comments, in order.
     pub(super) docs: Vec<Span>,
@@ -116,11 +116,13 @@ impl Scanner<'_> {
 
     fn block_comment(&mut self, lexer: &mut Words) {
         let rest = lexer.remainder();
-        let closed = rest.find("*/");
-        lexer.bump(closed.map_or(rest.len(), |at| at + 2));
+        let end = comment_end(rest);
         let start = lexer.span().start;
-        let mark = Span::new(start, start + 2);
-        self.complain(say::block_comment(mark, closed.is_some()));
+        lexer.bump(end.unwrap_or(rest.len()));
+        self.out.comments.push(lexer.span().into());
+        if end.is_none() {
+            self.complain(say::unclosed_comment(Span::new(start, start + 2)));
+        }
     }
 
     fn number(&mut self, lexer: &mut Words) {
@@ -252,6 +254,20 @@ impl Scanner<'_> {
         }
         self.push(Token::Text, span);
     }
+}
+
+/// Where a block comment ends whose start was read; those inside of it end before it does.
+fn comment_end(rest: &str) -> Option<usize> {
+    let bytes = rest.as_bytes();
+    let (mut open, mut at) = (1u32, 0);
+    while open > 0 {
+        match bytes.get(at..at + 2)? {
+            b"/*" => (open, at) = (open + 1, at + 2),
+            b"*/" => (open, at) = (open - 1, at + 2),
+            _ => at += 1,
+        }
+    }
+    Some(at)
 }
 
 /// Where the quotation mark is that ends a text, if one stands on its line.

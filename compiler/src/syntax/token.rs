@@ -28,7 +28,7 @@ pub enum Token {
     /// A comment of one line; only the scanner sees it.
     #[token("//")]
     LineComment,
-    /// The start of a comment as in C; only the scanner sees it.
+    /// The start of a comment that ends with `*/`; only the scanner sees it.
     #[token("/*")]
     BlockComment,
 

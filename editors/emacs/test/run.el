@@ -69,7 +69,10 @@
     ("//! The model." "The" font-lock-doc-face)
     ("/// A rate." "A" font-lock-doc-face)
     ("//// A rule." "rule" font-lock-comment-face)
-    ("x = 1 // if" "if" font-lock-comment-face)))
+    ("x = 1 // if" "if" font-lock-comment-face)
+    ("x = 1 /* if */" "if" font-lock-comment-face)
+    ("/* a /* b */ if */ x" "if" font-lock-comment-face)
+    ("/* a // b */ if x" "if" font-lock-keyword-face)))
 
 (dolist (folder '("lang-examples" "tests/run" "tests/language" "tests/errors"))
   (dolist (file (directory-files folder t "\\.sim\\'"))

@@ -15,4 +15,4 @@
 
 ["}" "]" ")"] @indent.branch @indent.end
 
-[(line_comment) (doc_comment) (model_comment)] @indent.auto
+[(line_comment) (block_comment) (doc_comment) (model_comment)] @indent.auto

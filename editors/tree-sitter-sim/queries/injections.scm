@@ -1,2 +1,2 @@
-([(line_comment) (doc_comment) (model_comment)] @injection.content
+([(line_comment) (block_comment) (doc_comment) (model_comment)] @injection.content
   (#set! injection.language "comment"))

@@ -7,7 +7,7 @@ endif
 let b:did_ftplugin = 1
 
 " Comments: a new line goes on with `///`, `//!` or `//`.
-setlocal comments=:///,://!,://
+setlocal comments=:///,://!,://,s:/*,e:*/
 setlocal commentstring=//\ %s
 setlocal formatoptions-=t formatoptions+=croql
 

@@ -115,6 +115,9 @@ let s:cases = [
       \ ['/// A rate.', '///', 'simDoc'],
       \ ['//// A rule.', '////', 'simComment'],
       \ ['x = 1 // if', 'if', 'simComment'],
+      \ ['x = 1 /* if */', 'if', 'simBlockComment'],
+      \ ['/* a /* b */ if */ x', 'if', 'simBlockComment'],
+      \ ['/* a // b */ if x', 'if', 'simConditional'],
       \ ]
 
 function! s:Single() abort

@@ -18,12 +18,35 @@ const CONTROL = new Set(
   ["if", "else", "match", "for", "in", "while", "return", "break", "continue", "stop", "integrate", "assert"],
 );
 
+/** The text with spaces in place of its block comments, which nest. */
+function withoutBlockComments(text) {
+  let [result, at] = ["", 0];
+  while (at < text.length) {
+    const rest = text.slice(at);
+    let [part] = /^(?:\/\/.*|"(?:[^"\\\n]|\\.)*"|[^])/.exec(rest);
+    if (rest.startsWith("/*")) {
+      let [open, end] = [0, 0];
+      do {
+        const sign = rest.slice(end, end + 2);
+        open += sign === "/*" ? 1 : sign === "*/" ? -1 : 0;
+        end += sign === "/*" || sign === "*/" ? 2 : 1;
+      } while (open > 0 && end < rest.length);
+      part = rest.slice(0, end).replace(/[^\n]/g, " ");
+      at += end;
+    } else {
+      at += part.length;
+    }
+    result += part;
+  }
+  return result;
+}
+
 /** The tokens of a text as the manual has them: `{ line, column, text, kind }`, comments included. */
 function read(text) {
   const sign = "\\.\\.|->|=>|<<=|>>=|[-+*/%=!<>&|^]=|\\*\\*|&&|\\|\\||<<|>>|[-+*/%=<>!&|^~'.,;:()[\\]{}]";
   const number = "0[xX][\\da-fA-F_]+u?|\\d[\\d_]*(?:\\.(?![.A-Za-z_])[\\d_]*)?(?:[eE][+-]?\\d+)?u?|\\.\\d[\\d_]*(?:[eE][+-]?\\d+)?";
   const pattern = new RegExp(`(?<comment>//.*)|(?<text>"(?:[^"\\\\]|\\\\.)*")|(?<number>${number})|(?<word>[A-Za-z_]\\w*)|(?<sign>${sign})`, "g");
-  return text.split(/\r?\n/).flatMap((content, index) =>
+  return withoutBlockComments(text).split(/\r?\n/).flatMap((content, index) =>
     [...content.matchAll(pattern)].map((match) => ({
       line: index + 1,
       column: match.index + 1,
@@ -201,6 +224,8 @@ const CASES = [
   ["//! The model.", "The model.", "comment.line.documentation"],
   ["/// A rate.", "A rate.", "comment.line.documentation"],
   ["//// A rule.", "// A rule.", "comment.line.double-slash"],
+  ["/* a /* b */if*/ x", "if", "comment.block"],
+  ["/* a // b */ if x", "if", "keyword.control.conditional"],
 ];
 
 test("single tokens", async () => {

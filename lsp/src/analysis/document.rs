@@ -143,9 +143,11 @@ impl Document {
     pub fn in_comment(&self, at: usize) -> bool {
         let comments = self.comments();
         let after = comments.partition_point(|span| (span.end as usize) < at);
-        comments
-            .get(after)
-            .is_some_and(|span| (span.start as usize) < at)
+        comments.get(after).is_some_and(|span| {
+            // A comment with `//` goes on behind its last character, one that `*/` closes does not.
+            let closed = span.end as usize == at && self.slice(*span).starts_with("/*");
+            (span.start as usize) < at && !closed
+        })
     }
 
     /// The declaration that the name at a place means: as the checker found it, else by the rules of scope.

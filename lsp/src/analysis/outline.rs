@@ -129,14 +129,14 @@ pub fn folds(document: &Document) -> Vec<FoldingRange> {
     }
     let mut run: Option<(u32, u32)> = None;
     for span in document.comments() {
-        let here = line(span.start);
+        let (first, last) = (line(span.start), line(span.end));
         run = match run {
-            Some((start, end)) if here == end + 1 => Some((start, here)),
+            Some((start, end)) if first == end + 1 => Some((start, last)),
             Some((start, end)) => {
                 fold(start, end, FoldingRangeKind::Comment);
-                Some((here, here))
+                Some((first, last))
             }
-            None => Some((here, here)),
+            None => Some((first, last)),
         };
     }
     if let Some((start, end)) = run {

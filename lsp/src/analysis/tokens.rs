@@ -53,7 +53,9 @@ pub fn tokens(document: &Document) -> Vec<SemanticToken> {
         let text = document.slice(*span);
         let documents = text.starts_with("///") || text.starts_with("//!");
         let modifiers = if documents { DOCUMENTATION } else { 0 };
-        classes.push((*span, SemanticTokenType::COMMENT, modifiers));
+        for line in lines(text, span.start) {
+            classes.push((line, SemanticTokenType::COMMENT, modifiers));
+        }
     }
     for (index, (token, span)) in document.tokens().iter().enumerate() {
         if let Some((class, modifiers)) = class(document, index, *token, *span) {
@@ -66,7 +68,7 @@ pub fn tokens(document: &Document) -> Vec<SemanticToken> {
     for (span, class, modifiers) in classes {
         let range = document.range(span);
         let number = TYPES.iter().position(|known| *known == class).unwrap_or(0);
-        // A token never goes over a line's end: there are no such words.
+        // A token never goes over a line's end.
         let same = range.start.line == last.line;
         encoded.push(SemanticToken {
             delta_line: range.start.line - last.line,
@@ -78,6 +80,17 @@ pub fn tokens(document: &Document) -> Vec<SemanticToken> {
         last = range.start;
     }
     encoded
+}
+
+/// The lines of a comment: clients take no token that goes over several.
+fn lines(text: &str, start: u32) -> impl Iterator<Item = Span> {
+    let mut at = start as usize;
+    text.split('\n').filter_map(move |line| {
+        let start = at + line.len() - line.trim_start().len();
+        let end = at + line.trim_end().len();
+        at += line.len() + 1;
+        (start < end).then(|| Span::new(start, end))
+    })
 }
 
 fn class(

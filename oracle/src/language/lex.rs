@@ -28,17 +28,33 @@ const MARKS: [&str; 48] = [
 /// The tokens of a text and their lines.
 ///
 /// # Errors
-/// A character that means nothing, or a number that is none.
+/// A character that means nothing, a number that is none, or a comment without an end.
 pub fn lex(text: &str) -> Result<Vec<(Token, usize)>, String> {
     let mut tokens = Vec::new();
+    // How many block comments are open.
+    let mut comments = 0u32;
     for (k, line) in text.lines().enumerate() {
         let mut rest = line.trim_start();
-        while !rest.is_empty() && !rest.starts_with("//") {
-            let (token, length) =
-                token(rest).map_err(|error| format!("line {}: {error}", k + 1))?;
-            tokens.push((token, k + 1));
-            rest = rest[length..].trim_start();
+        while !rest.is_empty() {
+            let starts = rest.starts_with("/*");
+            if starts || (comments > 0 && rest.starts_with("*/")) {
+                comments = if starts { comments + 1 } else { comments - 1 };
+                rest = &rest[2..];
+            } else if comments > 0 {
+                rest = &rest[rest.chars().next().map_or(0, char::len_utf8)..];
+            } else if rest.starts_with("//") {
+                break;
+            } else {
+                let (token, length) =
+                    token(rest).map_err(|error| format!("line {}: {error}", k + 1))?;
+                tokens.push((token, k + 1));
+                rest = &rest[length..];
+            }
+            rest = rest.trim_start();
         }
+    }
+    if comments > 0 {
+        return Err("a comment is not closed".to_owned());
     }
     tokens.push((Token::End, text.lines().count()));
     Ok(tokens)

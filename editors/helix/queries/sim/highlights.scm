@@ -1,7 +1,7 @@
 ; The patterns are disjoint: editors differ in which of several matches wins.
 
 ; Comments
-(line_comment) @comment
+[(line_comment) (block_comment)] @comment
 [(doc_comment) (model_comment)] @comment.line.documentation
 
 ; Words

@@ -3,5 +3,5 @@
 (struct_declaration body: (_) @class.inside) @class.around
 (enum_declaration body: (_) @class.inside) @class.around
 (parameter) @parameter.inside
-[(line_comment) (doc_comment) (model_comment)] @comment.inside
-[(line_comment) (doc_comment) (model_comment)]+ @comment.around
+[(line_comment) (block_comment) (doc_comment) (model_comment)] @comment.inside
+[(line_comment) (block_comment) (doc_comment) (model_comment)]+ @comment.around

@@ -1,12 +1,14 @@
-//! Compiles the generated parser.
+//! Compiles the generated parser and the scanner of block comments.
 
 fn main() {
-    let parser = "src/parser.c";
-    println!("cargo:rerun-if-changed={parser}");
+    let files = ["src/parser.c", "src/scanner.c"];
+    for file in files {
+        println!("cargo:rerun-if-changed={file}");
+    }
     cc::Build::new()
         .std("c11")
         .include("src")
         .warnings(false)
-        .file(parser)
+        .files(files)
         .compile("tree-sitter-sim");
 }

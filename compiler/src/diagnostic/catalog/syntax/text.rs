@@ -153,18 +153,19 @@ catalog! {
             .replace(span, "//")
     }
 
-    /// A comment between `/*` and `*/`.
+    /// A comment that nothing ends.
     ///
     /// ```text
-    /// /* the risk-free rate */
+    /// /* the risk-free rate
+    /// param rate = 0.05
     /// ```
     ///
-    /// Comments start with `//` and end with the line.
-    E0006 block_comment(span: Span, closed: bool) {
-        let what = if closed { "not a comment" } else { "not a comment, and nothing ends it" };
-        Diagnostic::new("`/*` starts no comment")
-            .at(span, what)
-            .help("write `//` before each line of the comment")
+    /// Write `*/` where the comment ends. Comments may stand inside of one another: each `/*` needs a `*/`
+    /// of its own.
+    E0006 unclosed_comment(span: Span) {
+        Diagnostic::new("this comment is never closed")
+            .at(span, "needs a `*/`")
+            .help("write `*/` where the comment ends; each `/*` inside of it needs one, too")
     }
 
     /// A text that its line does not end.
