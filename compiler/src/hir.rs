@@ -376,7 +376,7 @@ pub enum ExprKind {
     Rows(DataId),
     Unary(UnaryOp, ExprId),
     Binary(BinaryOp, ExprId, ExprId),
-    /// Between scalar types.
+    /// Between scalar types; from an integer to an enum, of which it gives the nearest number.
     Convert(ExprId),
     /// The same bits as the expression's type.
     Bitcast(ExprId),

@@ -100,7 +100,10 @@ fn ordered(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         next == last || next.slug == "else_without_if" && last.slug == "missing_braces"
     });
     // What closes the brackets before a comment without an end may stand in it.
-    if diagnostics.iter().any(|found| found.slug == "unclosed_comment") {
+    if diagnostics
+        .iter()
+        .any(|found| found.slug == "unclosed_comment")
+    {
         diagnostics.retain(|found| found.slug != "unclosed_bracket");
     }
     let surplus = diagnostics.len().saturating_sub(lex::MAX_DIAGNOSTICS);

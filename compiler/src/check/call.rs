@@ -38,13 +38,17 @@ impl Checker<'_> {
             return Ok(id);
         }
         let meant = self.callable(callee);
-        if let Some((Global::Function(_) | Global::Struct(_) | Global::Broken(_), declared)) = meant
+        if let Some((
+            Global::Function(_) | Global::Struct(_) | Global::Enum(_) | Global::Broken(_),
+            declared,
+        )) = meant
         {
             self.note(callee.span, declared);
         }
         match meant {
             Some((Global::Function(id), _)) => return self.call_function(id, callee, args, span),
             Some((Global::Struct(id), _)) => return self.construct(id, callee, args, span),
+            Some((Global::Enum(id), _)) => return self.variant_numbered(id, callee, args, span),
             Some((Global::Broken(reported), _)) => {
                 self.args(args, None)?;
                 return Err(reported);

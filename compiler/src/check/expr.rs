@@ -124,7 +124,11 @@ impl Checker<'_> {
         if let Some(want) = &want {
             id = self.adapt_or_keep(id, want)?;
         }
-        let length = length?;
+        self.repeated(id, length?, span)
+    }
+
+    /// An array of equal elements.
+    pub(super) fn repeated(&mut self, id: ExprId, length: u32, span: Span) -> Checked {
         if let Some(constant) = self.constant(id).cloned() {
             let own = self.ty(id).clone();
             let ty = Type::Array(Rc::new(own.clone()), length);

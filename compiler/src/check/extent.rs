@@ -118,7 +118,7 @@ impl Checker<'_> {
 
     /// The structs that the fields of each struct are, or are arrays of.
     pub(super) fn structs_of_structs(&self) -> Vec<Vec<usize>> {
-        let inner = |(_, ty): &(String, Type)| match innermost(ty) {
+        let inner = |(_, ty): &(String, Type)| match ty.innermost() {
             Type::Struct(id) => Some(id.0 as usize),
             _ => None,
         };
@@ -208,12 +208,5 @@ pub(super) fn is_spelled_out(expr: &ast::Expr) -> bool {
         }
         ast::ExprKind::Paren(inner) => is_spelled_out(inner),
         _ => false,
-    }
-}
-
-fn innermost(ty: &Type) -> &Type {
-    match ty {
-        Type::Array(element, _) | Type::Open(element) => innermost(element),
-        other => other,
     }
 }

@@ -141,13 +141,8 @@ impl<'a> Checker<'a> {
         match ty {
             Some(ty) => {
                 let want = self.resolve_type(ty, false);
-                let id = self.expr(value, Some(&want));
-                self.coerce(
-                    id,
-                    &want,
-                    &format!("`{}`", name.text),
-                    Some((ty.span, "because of this type".into())),
-                )
+                let cause = Some((ty.span, "because of this type".into()));
+                self.value_of(value, &want, &format!("`{}`", name.text), cause)
             }
             None => {
                 let id = self.expr(value, None);
@@ -155,6 +150,36 @@ impl<'a> Checker<'a> {
                 self.closed(id)
             }
         }
+    }
+
+    /// A value of the type that its declaration writes: of an array also one value for all elements.
+    pub(super) fn value_of(
+        &mut self,
+        value: &ast::Expr,
+        want: &Type,
+        place: &str,
+        cause: Option<(Span, String)>,
+    ) -> ExprId {
+        let id = self.expr(value, Some(want));
+        let element = want.innermost();
+        let own = self.ty(id);
+        let single = matches!(own, Type::AbstractInt | Type::AbstractFloat) || own == element;
+        if !matches!(want, Type::Array(..)) || !single {
+            return self.coerce(id, want, place, cause);
+        }
+        let one = self.coerce(id, element, place, cause);
+        let filled = self.sound(one).and_then(|one| self.filled(one, want));
+        filled.unwrap_or_else(|reported| self.error(value.span, reported))
+    }
+
+    /// The value in all places of an array, or of the arrays in it.
+    fn filled(&mut self, one: ExprId, want: &Type) -> Checked {
+        let Type::Array(element, length) = want else {
+            return Ok(one);
+        };
+        let span = self.expr_span(one);
+        let element = self.filled(one, element)?;
+        self.repeated(element, *length, span)
     }
 
     /// A concrete value, of a length that is known.

@@ -59,6 +59,21 @@ impl Type {
         matches!(self, Type::Value(ty) if ty.is_vector())
     }
 
+    /// The type of the elements of an array, of those of its elements if these are arrays; its own of
+    /// anything else.
+    pub fn innermost(&self) -> &Type {
+        match self {
+            Type::Array(element, _) | Type::Open(element) => element.innermost(),
+            Type::Value(_)
+            | Type::Struct(_)
+            | Type::Enum(_)
+            | Type::Agent
+            | Type::AbstractInt
+            | Type::AbstractFloat
+            | Type::Error(_) => self,
+        }
+    }
+
     /// A literal's type, directly or in an array.
     pub fn is_abstract(&self) -> bool {
         match self {

@@ -57,6 +57,13 @@ impl Lowerer<'_> {
             ExprKind::Binary(op, a, b) => self.operator(*op, *a, *b),
             ExprKind::Convert(value) => {
                 let (to, value) = (self.value_type(id), self.scalar(*value));
+                let value = match self.model[id].ty {
+                    hir::Type::Enum(owner) => {
+                        let variants = self.model[owner].variants.len() as u32;
+                        self.index_below(variants, value, self.model[id].span)
+                    }
+                    _ => value,
+                };
                 self.convert(to, value)
             }
             ExprKind::Bitcast(from) => {

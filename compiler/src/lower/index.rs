@@ -38,13 +38,9 @@ impl Lowerer<'_> {
             let var = self.index_variable(value);
             return base.at(Index::Variable(var));
         }
-        let value = match (base.length(), self.range(value)) {
-            (Some(length), Some((low, high))) if low >= 0 && high < i64::from(length) => value,
-            (Some(length), _) => {
-                let last = self.int(i64::from(length) - 1);
-                self.clamp(value, last, span)
-            }
-            (None, _) => {
+        let value = match base.length() {
+            Some(length) => self.index_below(length, value, span),
+            None => {
                 let rows = self.add(Expr::Rows(base.leaves[0].var));
                 let one = self.int(1);
                 let last = self.binary(ir::BinaryOp::Subtract, rows, one);
@@ -53,6 +49,18 @@ impl Lowerer<'_> {
         };
         let var = self.index_variable(value);
         base.at(Index::Variable(var))
+    }
+
+    /// The nearest index of `length` things.
+    pub(super) fn index_below(&mut self, length: u32, value: ExprId, span: Span) -> ExprId {
+        let value = self.signed(value);
+        match self.range(value) {
+            Some((low, high)) if low >= 0 && high < i64::from(length) => value,
+            _ => {
+                let last = self.int(i64::from(length) - 1);
+                self.clamp(value, last, span)
+            }
+        }
     }
 
     pub(super) fn clamp(&mut self, value: ExprId, last: ExprId, span: Span) -> ExprId {

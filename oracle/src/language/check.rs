@@ -280,7 +280,7 @@ impl Checker<'_> {
         let mut typed = self.constant(value)?;
         if let Some(ty) = &declared.ty {
             let ty = self.ty(ty)?;
-            typed = self.coerce(typed, &ty)?;
+            typed = self.declared_in(typed, &ty)?;
             typed = self.evaluated(&typed)?;
         }
         self.open.pop();
@@ -305,7 +305,7 @@ impl Checker<'_> {
             .transpose()?;
         if let Some(some) = typed {
             let wanted = ty.clone().unwrap_or_else(|| some.ty.concrete());
-            typed = Some(self.coerce(some, &wanted)?);
+            typed = Some(self.declared_in(some, &wanted)?);
         }
         self.scopes.clear();
         let of_value = typed.as_ref().map(|typed| typed.ty.clone());

@@ -193,6 +193,15 @@ impl<'a> Machine<'a> {
             },
             Node::Swizzle(base, places) => swizzle(&self.value(base)?, places)?,
             Node::Convert(x) => arithmetic::convert(self.value(x)?, &typed.ty)?,
+            Node::Variant(x, count) => {
+                let last = *count as i64 - 1;
+                let number = match self.value(x)? {
+                    Value::I(number) => i64::from(number),
+                    Value::U(number) => i64::from(number),
+                    other => return Err(format!("the variant numbered {other:?}")),
+                };
+                Value::E(number.clamp(0, last) as u32)
+            }
             Node::Bitcast(x) => arithmetic::bitcast(self.value(x)?, &typed.ty)?,
             Node::Vector(parts) => self.vector(parts)?,
             Node::Struct(fields) => Value::S(self.values(fields)?),

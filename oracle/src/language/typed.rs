@@ -60,6 +60,8 @@ pub enum Node {
     Swizzle(Box<Typed>, Vec<usize>),
     /// To the type of the expression.
     Convert(Box<Typed>),
+    /// The variant of a number, of so many.
+    Variant(Box<Typed>, usize),
     /// The same bits in the type of the expression.
     Bitcast(Box<Typed>),
     /// A vector of scalars and vectors.

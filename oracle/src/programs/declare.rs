@@ -39,7 +39,7 @@ impl Maker {
         for k in 0..2 + self.dice.below(5) {
             self.here.draws = true;
             let ty = self.any_type(2);
-            let value = self.expr(&ty, 2);
+            let value = self.declared(&ty, 2);
             self.line(&format!("state s{k}: {} = {value}", self.written(&ty)));
             self.declare_own(&format!("s{k}"), &ty, true);
         }

@@ -49,6 +49,18 @@ impl Maker {
         }
     }
 
+    /// A value for a declaration that writes the type: of an array sometimes one for all elements.
+    pub(super) fn declared(&mut self, ty: &T, depth: usize) -> String {
+        let mut element = ty;
+        while let T::A(inner, _) = element {
+            element = inner;
+        }
+        match element != ty && self.dice.chance(25) {
+            true => self.expr(element, depth),
+            false => self.expr(ty, depth),
+        }
+    }
+
     /// A name of the type, or the shortest way to make a value.
     pub(super) fn simple(&mut self, ty: &T) -> String {
         let here: Vec<String> = self
@@ -79,6 +91,14 @@ impl Maker {
                 let fields = self.structs[*k].clone();
                 let fields: Vec<String> = fields.iter().map(|field| self.simple(field)).collect();
                 format!("S{k}({})", fields.join(", "))
+            }
+            T::E(k) if self.dice.chance(30) => {
+                // A constant must number a variant: with a value of the launch it is none.
+                let launch = *self.dice.pick(self.launch_values());
+                match self.dice.chance(50) {
+                    true => format!("E{k}({launch} % 7 - 1)"),
+                    false => format!("E{k}(u32({launch}) % 7u)"),
+                }
             }
             T::E(k) => {
                 let v = self.dice.below(self.enums[*k]);

@@ -83,10 +83,14 @@ impl Maker {
         if here {
             return self.assignment();
         }
-        let value = self.expr(&ty, depth.min(3));
+        let annotated = self.dice.chance(30);
+        let value = match annotated {
+            true => self.declared(&ty, depth.min(3)),
+            false => self.expr(&ty, depth.min(3)),
+        };
         let assignable = self.dice.chance(70);
         let word = if assignable { "var" } else { "let" };
-        let annotation = match self.dice.chance(30) {
+        let annotation = match annotated {
             true => format!(": {}", self.written(&ty)),
             false => String::new(),
         };

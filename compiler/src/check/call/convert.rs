@@ -4,7 +4,7 @@ use crate::{
     builtin::eval,
     check::{Checked, Checker},
     diagnostic::catalog,
-    hir::{Constant, ExprKind, Type},
+    hir::{Constant, EnumId, ExprKind, Type},
     ir::{self, Value},
     span::Span,
     syntax::ast,
@@ -44,6 +44,40 @@ impl Checker<'_> {
             return Ok(self.constant_node(Constant::Value(value), target, span));
         }
         Ok(self.node(ExprKind::Convert(id), target, span))
+    }
+
+    /// `Health(k)`: the variant of a number.
+    pub(super) fn variant_numbered(
+        &mut self,
+        owner: EnumId,
+        callee: &ast::Name,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Checked {
+        let one = args.len() == 1;
+        self.count(&callee.text, "one argument", one, args.len(), span)?;
+        let ids = self.args(args, None)?;
+        let id = self.concrete(ids[0]);
+        let id = self.sound(id)?;
+        let variants = self.model[owner].variants.len();
+        let integer = matches!(self.ty(id), Type::Value(ir::Type::I32 | ir::Type::U32));
+        if !integer || variants == 0 {
+            let from = self.show(self.ty(id));
+            let report = catalog::types::no_conversion(&from, &callee.text, self.expr_span(id));
+            return Err(self.report(report));
+        }
+        let target = Type::Enum(owner);
+        let Some(number) = self.constant(id).and_then(Constant::as_int) else {
+            return Ok(self.node(ExprKind::Convert(id), target, span));
+        };
+        if !(0..variants as i64).contains(&number) {
+            let place = self.expr_span(id);
+            let name = &callee.text;
+            let report = catalog::constants::no_such_variant(number, name, variants, place);
+            return Err(self.report(report));
+        }
+        let variant = Constant::Value(Value::U32(number as u32));
+        Ok(self.constant_node(variant, target, span))
     }
 
     pub(in crate::check) fn bitcast(

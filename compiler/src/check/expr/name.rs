@@ -279,7 +279,7 @@ impl Checker<'_> {
         let id = self.at_place(Place::Constant, |checker| {
             let want = ty.map(|ty| checker.resolve_type(ty, false));
             match &want {
-                Some(want) => checker.expr_of(value, want, "the value of this constant"),
+                Some(want) => checker.value_of(value, want, "the value of this constant", None),
                 None => checker.expr(value, None),
             }
         });

@@ -62,11 +62,8 @@ impl Checker<'_> {
         default: Option<&Constant>,
         range: &ast::Range,
     ) -> Checked<[f64; 2]> {
-        let mut scalar = ty.clone();
-        while let Type::Array(element, _) = scalar {
-            scalar = (*element).clone();
-        }
-        let number = matches!(&scalar, Type::Value(value) if *value != ir::Type::Bool);
+        let scalar = ty.innermost();
+        let number = matches!(scalar, Type::Value(value) if *value != ir::Type::Bool);
         if !number {
             if let Some(reported) = scalar.error() {
                 return Err(reported);
@@ -167,11 +164,11 @@ impl Checker<'_> {
     /// A default of the input's type, or one value for all elements.
     fn default_of(&mut self, value: &ast::Expr, want: &Type) -> ExprId {
         let id = self.expr(value, Some(want));
-        let scalar = element_scalar(want);
-        let single = matches!(self.ty(id), Type::AbstractInt | Type::AbstractFloat)
-            || *self.ty(id) == scalar;
+        let scalar = want.innermost();
+        let single =
+            matches!(self.ty(id), Type::AbstractInt | Type::AbstractFloat) || self.ty(id) == scalar;
         if single && matches!(want, Type::Array(..)) {
-            return self.coerce(id, &scalar, "the default", None);
+            return self.coerce(id, scalar, "the default", None);
         }
         self.coerce(id, want, "the default", None)
     }
@@ -183,8 +180,8 @@ impl Checker<'_> {
         owner: ir::Owner,
     ) -> (Type, InputSource) {
         let id = self.at_place_of(owner, Place::InputDraw, |checker| {
-            let want = written.as_ref().map(element_scalar);
-            checker.expr(value, want.as_ref())
+            let want = written.as_ref().map(Type::innermost);
+            checker.expr(value, want)
         });
         if let Err(reported) = self.sound(id) {
             let ty = written.unwrap_or(Type::Error(reported));
@@ -202,12 +199,12 @@ impl Checker<'_> {
         }
         let own = self.ty(id).clone();
         let ty = written.unwrap_or_else(|| own.clone());
-        let scalar = element_scalar(&ty);
-        let floats = matches!(&scalar, Type::Value(value) if value.is_vector()) && own == Type::F32;
-        if scalar != own && !floats && !ty.has_error() {
+        let scalar = ty.innermost();
+        let floats = matches!(scalar, Type::Value(value) if value.is_vector()) && own == Type::F32;
+        if *scalar != own && !floats && !ty.has_error() {
             let report = catalog::types::mismatched_types(
                 "the distribution of this input",
-                &self.show(&scalar),
+                &self.show(scalar),
                 &self.show(&own),
                 value.span,
                 None,
@@ -215,14 +212,6 @@ impl Checker<'_> {
             self.report(report);
         }
         (ty, InputSource::Drawn(id))
-    }
-}
-
-/// The innermost element type of nested arrays.
-fn element_scalar(ty: &Type) -> Type {
-    match ty {
-        Type::Array(element, _) => element_scalar(element),
-        other => other.clone(),
     }
 }
 

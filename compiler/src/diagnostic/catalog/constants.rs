@@ -78,4 +78,20 @@ catalog! {
     E0509 empty_range(start: i64, end: i64, span: Span) {
         Diagnostic::new(format!("the range {start}..{end} is empty")).at(span, "has no element")
     }
+
+    /// A constant number that no variant of an enum has.
+    ///
+    /// ```text
+    /// enum Health { Susceptible, Infected, Recovered }
+    /// state health = Health(3)
+    /// ```
+    ///
+    /// Variants are numbered from 0. A number that is no constant is clamped: below 0 it means the first
+    /// variant, beyond the end the last.
+    E0511 no_such_variant(number: i64, owner: &str, variants: usize, span: Span) {
+        let last = variants.saturating_sub(1);
+        Diagnostic::new(format!("`{owner}` has no variant with the number {number}"))
+            .at(span, format!("not in 0..{variants}"))
+            .help(format!("its variants have the numbers 0 to {last}"))
+    }
 }

@@ -133,7 +133,8 @@ catalog! {
 
     /// A conversion between types that have none.
     ///
-    /// `f32 i32 u32 bool` convert between one another, and an enum converts to `i32` and `u32`.
+    /// `f32 i32 u32 bool` convert between one another, an enum converts to `i32` and `u32`, and these to an
+    /// enum by its name: `Health(k)`.
     E0310 no_conversion(from: &str, to: &str, span: Span) {
         Diagnostic::new(format!("`{from}` cannot be converted to `{to}`"))
             .at(span, format!("this is `{from}`"))

@@ -51,6 +51,9 @@ impl Checker<'_> {
             let fields = self.arguments(arguments, &types)?;
             return Ok(typed(Ty::Struct(k), Node::Struct(fields)));
         }
+        if let Some(k) = self.tree.enums.iter().position(|(other, _)| other == name) {
+            return self.variant_of(k, arguments);
+        }
         match name {
             "f32" => self.conversion(Ty::F32, arguments),
             "i32" => self.conversion(Ty::I32, arguments),
@@ -93,6 +96,23 @@ impl Checker<'_> {
         }
         let argument = self.concrete(argument)?;
         Ok(typed(ty, Node::Convert(Box::new(argument))))
+    }
+
+    /// `Health(k)`: clamped, but for a constant, which must number a variant.
+    fn variant_of(&mut self, owner: usize, arguments: &[Expr]) -> Outcome<Typed> {
+        let [number] = arguments else {
+            return Err("a conversion has one argument".into());
+        };
+        let number = self.expr(number)?;
+        let number = self.concrete(number)?;
+        if !matches!(number.ty, Ty::I32 | Ty::U32) {
+            return Err(format!("{:?} numbers no variant", number.ty));
+        }
+        let count = self.tree.enums[owner].1.len();
+        Ok(typed(
+            Ty::Enum(owner),
+            Node::Variant(Box::new(number), count),
+        ))
     }
 
     fn vector(&mut self, count: usize, arguments: &[Expr]) -> Outcome<Typed> {

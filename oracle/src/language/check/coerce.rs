@@ -77,6 +77,27 @@ impl Checker<'_> {
         Ok(Typed { ty, node })
     }
 
+    /// The value of a declaration in the type that it writes: of an array also one for all elements.
+    pub(super) fn declared_in(&self, typed: Typed, ty: &Ty) -> Outcome<Typed> {
+        let mut lengths = Vec::new();
+        let mut element = ty;
+        while let Ty::Array(inner, length) = element {
+            lengths.push(*length);
+            element = inner;
+        }
+        if !matches!(typed.ty, Ty::Whole | Ty::Real) && typed.ty != *element {
+            return self.coerce(typed, ty);
+        }
+        let mut filled = self.coerce(typed, element)?;
+        for length in lengths.into_iter().rev() {
+            filled = Typed {
+                ty: Ty::Array(Box::new(filled.ty.clone()), length),
+                node: Node::Repeat(Box::new(filled), length),
+            };
+        }
+        Ok(filled)
+    }
+
     fn all(&self, sides: [Typed; 2], ty: &Ty) -> Outcome<[Typed; 2]> {
         let [left, right] = sides;
         Ok([self.coerce(left, ty)?, self.coerce(right, ty)?])

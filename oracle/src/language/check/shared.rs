@@ -106,6 +106,7 @@ fn parts(node: &Node) -> Vec<&Typed> {
         | Node::Field(x, _)
         | Node::Swizzle(x, _)
         | Node::Convert(x)
+        | Node::Variant(x, _)
         | Node::Bitcast(x)
         | Node::Repeat(x, _)
         | Node::FoldArray(_, x)

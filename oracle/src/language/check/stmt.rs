@@ -18,7 +18,8 @@ impl Checker<'_> {
                 let value = match ty {
                     Some(ty) => {
                         let ty = self.ty(ty)?;
-                        self.expr_as(value, &ty)?
+                        let value = self.expr(value)?;
+                        self.declared_in(value, &ty)?
                     }
                     None => self.expr_concrete(value)?,
                 };
