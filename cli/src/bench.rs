@@ -20,6 +20,7 @@ use crate::{
     problem,
     source::Source,
     standard_output, usage,
+    warnings::Warnings,
 };
 use measure::{Batched, InARow, Measured};
 use report::Row;
@@ -82,6 +83,8 @@ pub(crate) struct Args {
     seed: u64,
     #[command(flatten)]
     compilation: Compilation,
+    #[command(flatten)]
+    warnings: Warnings,
     /// Value of a param, of the models that have it.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
@@ -210,6 +213,7 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
 
 fn compiled(args: &Args, file: &Path) -> Result<Model, Failure> {
     let source = Source::read(file)?;
+    args.warnings.show(&source)?;
     let started = Instant::now();
     let artifact = args.compilation.compile(&source)?;
     Ok(Model {

@@ -3,6 +3,7 @@
 use crate::{
     compilation::Compilation, failure::Failure, knobs::KernelKnobs, number, output::replace,
     problem, source::Source, standard_output, terminal, translate::Kernel, usage,
+    warnings::Warnings,
 };
 use sim_compiler::{
     Stage,
@@ -43,6 +44,8 @@ pub(crate) struct Args {
     emit: Vec<Emit>,
     #[command(flatten)]
     compilation: Compilation,
+    #[command(flatten)]
+    warnings: Warnings,
     /// Print which kernel a device would be given for the model, and why, instead of writing files.
     #[arg(long, conflicts_with_all = ["emit", "output"])]
     explain: bool,
@@ -169,6 +172,7 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
         return Err(usage::refused(why, "add `--device PROFILE` or `--explain`"));
     }
     let source = Source::read(&args.file)?;
+    args.warnings.show(&source)?;
     let mut compiled = Compiled::new(&source, args);
     let mut files = Vec::new();
     for emit in emits {
@@ -222,6 +226,7 @@ fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Result<Ta
 /// Prints the choices for a device.
 fn explain(args: &Args) -> Result<(), Failure> {
     let source = Source::read(&args.file)?;
+    args.warnings.show(&source)?;
     let artifact = args.compilation.compile(&source)?;
     let device = args.device.unwrap_or(Device::LargeGpu);
     let target = target(args, &artifact, Some(device))?;

@@ -1,8 +1,13 @@
-//! `simc check`: the mistakes of models.
+//! `simc check`: the mistakes of models, and warnings about them.
 
 mod report;
 
-use crate::{failure::Failure, source::Source, standard_output, terminal};
+use crate::{
+    failure::Failure,
+    source::Source,
+    standard_output, terminal,
+    warnings::{Warnings, has_mistakes},
+};
 use report::Checked;
 use sim_lsp::analysis::Document;
 use std::path::PathBuf;
@@ -10,11 +15,12 @@ use std::path::PathBuf;
 /// Arguments of `simc check`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Mistakes go to standard error, and the exit code is 1 if there is any.
+Mistakes and warnings go to standard error, and the exit code is 1 if there is any mistake. A comment
+`// allow(W0201)` silences a warning for the declaration or statement behind it.
 
 Examples:
   simc check model.sim
-  simc check models/*.sim
+  simc check models/*.sim --deny warnings
   simc check --sarif models/*.sim > mistakes.sarif")]
 pub(crate) struct Args {
     /// Models to check; `-` is standard input.
@@ -26,6 +32,8 @@ pub(crate) struct Args {
     /// Print the mistakes as SARIF 2.1.0 on standard output.
     #[arg(long)]
     sarif: bool,
+    #[command(flatten)]
+    warnings: Warnings,
 }
 
 /// Reports the mistakes of all files, then how many files have any.
@@ -33,28 +41,37 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
     if args.json || args.sarif {
         return for_tools(args);
     }
-    let mut wrong = 0;
+    let (mut wrong, mut warnings) = (0, 0);
     for path in &args.files {
         let checked = Source::read(path).and_then(|source| {
-            let diagnostics = sim_compiler::check(&source.text);
-            if diagnostics.is_empty() {
-                Ok(())
-            } else {
-                Err(source.failure(diagnostics))
+            let mistakes = sim_compiler::check(&source.text);
+            match mistakes.is_empty() {
+                true => args.warnings.show(&source),
+                false => Err(source.failure(mistakes)),
             }
         });
-        if let Err(failure) = checked {
-            failure.print();
-            wrong += 1;
+        match checked {
+            Ok(shown) => warnings += shown,
+            Err(failure) => {
+                failure.print();
+                wrong += 1;
+            }
         }
     }
     let count = args.files.len();
     let files = if count == 1 { "file" } else { "files" };
+    let also = match warnings {
+        0 => String::new(),
+        1 => ", 1 warning".to_owned(),
+        more => format!(", {more} warnings"),
+    };
     if wrong == 0 {
-        terminal::note(format!("{count} {files} checked, no mistakes\n"));
+        terminal::note(format!("{count} {files} checked, no mistakes{also}\n"));
         Ok(())
     } else {
-        terminal::note(format!("{count} {files} checked, {wrong} with mistakes\n"));
+        terminal::note(format!(
+            "{count} {files} checked, {wrong} with mistakes{also}\n"
+        ));
         Err(Failure::Reported)
     }
 }
@@ -65,10 +82,14 @@ fn for_tools(args: &Args) -> Result<(), Failure> {
     let mut unread = false;
     for path in &args.files {
         match Source::read(path) {
-            Ok(source) => files.push(Checked {
-                name: source.name,
-                document: Document::new(source.text),
-            }),
+            Ok(source) => {
+                let document = Document::new(source.text);
+                files.push(Checked {
+                    name: source.name,
+                    complaints: args.warnings.among(document.diagnostics().to_vec()),
+                    document,
+                });
+            }
             Err(failure) => {
                 failure.print();
                 unread = true;
@@ -80,11 +101,7 @@ fn for_tools(args: &Args) -> Result<(), Failure> {
     } else {
         report::sarif(&files)
     })?;
-    if unread
-        || files
-            .iter()
-            .any(|file| !file.document.diagnostics().is_empty())
-    {
+    if unread || files.iter().any(|file| has_mistakes(&file.complaints)) {
         return Err(Failure::Reported);
     }
     Ok(())

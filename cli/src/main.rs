@@ -36,6 +36,7 @@ mod table;
 mod terminal;
 mod translate;
 mod usage;
+mod warnings;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use failure::Failure;

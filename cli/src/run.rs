@@ -17,6 +17,7 @@ use crate::{
     standard_output,
     summary::Summary,
     terminal, usage,
+    warnings::Warnings,
 };
 use sim_runtime::{Control, Simulation, Timing};
 use std::{path::PathBuf, time::Instant};
@@ -65,6 +66,8 @@ pub(crate) struct Args {
     seed: u64,
     #[command(flatten)]
     compilation: Compilation,
+    #[command(flatten)]
+    warnings: Warnings,
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
@@ -126,6 +129,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
     let preload = args.place.opens_adapter().then(sim_runtime::preload);
     let source = Source::read(file)?;
+    args.warnings.show(&source)?;
     let started = Instant::now();
     let artifact = args.compilation.compile_with(&source, args.check)?;
     let compile = started.elapsed().as_secs_f64();

@@ -5,7 +5,7 @@ use crate::{
     open::{named, open},
     problem::{self, not_utf8, source_too_large},
 };
-use sim_compiler::diagnostic::{Diagnostic, Label};
+use sim_compiler::diagnostic::{Diagnostic, Label, Severity};
 use std::{io::Read, path::Path};
 
 /// Most bytes of a model.
@@ -60,6 +60,7 @@ impl Source {
         self.failure(vec![Diagnostic {
             code,
             slug: "assertion_failed",
+            severity: Severity::Error,
             message: format!("an assertion does not hold: {message}"),
             labels: vec![Label {
                 span,

@@ -65,6 +65,17 @@ pub fn check(
     Err(checker.complaints.finish())
 }
 
+/// A syntax tree without mistakes as a model, and what its names refer to, but for types and values; none if
+/// there is a mistake.
+pub fn noted(tree: &ast::Model) -> Option<(Model, Notes)> {
+    let prelude = ast::Model::default();
+    let mut checker = Checker::new(tree, &prelude, None);
+    checker.notebook.open = true;
+    checker.run();
+    let sound = checker.complaints.is_empty();
+    sound.then_some((checker.model, checker.notebook.notes))
+}
+
 /// Checks a syntax tree, and records what its names refer to.
 pub fn survey(tree: &ast::Model, unread: Option<Reported>) -> (Vec<Diagnostic>, Notes) {
     let prelude = ast::Model::default();

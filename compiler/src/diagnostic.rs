@@ -17,6 +17,8 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// The name of the constructor in the catalog, such as `unknown_name`.
     pub slug: &'static str,
+    /// How bad it is; its code says it, unless a user asked for something else.
+    pub severity: Severity,
     /// One sentence: what is wrong.
     pub message: String,
     /// The places; the first is where the mistake stands, the others are its causes.
@@ -25,6 +27,25 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Changes that an editor can make for the user; each mends the mistake by itself.
     pub fixes: Vec<Fix>,
+}
+
+/// How bad a complaint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// A mistake: the model has no meaning.
+    Error,
+    /// The model has a meaning, but hardly the one that was intended. Codes of warnings begin with `W`.
+    Warning,
+}
+
+impl Severity {
+    /// That of a code.
+    pub fn of(code: &str) -> Severity {
+        match code.starts_with('W') {
+            true => Severity::Warning,
+            false => Severity::Error,
+        }
+    }
 }
 
 /// A change of the source that mends a mistake.
@@ -51,6 +72,7 @@ impl Diagnostic {
         Diagnostic {
             code: "",
             slug: "",
+            severity: Severity::Error,
             message: message.into(),
             labels: Vec::new(),
             help: None,

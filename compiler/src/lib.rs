@@ -20,6 +20,7 @@ mod hir;
 pub mod ir;
 pub mod kernel;
 pub mod launch_checks;
+mod lint;
 mod lower;
 pub mod manifest;
 pub mod names;
@@ -75,6 +76,28 @@ pub fn check(source: &str) -> Vec<Diagnostic> {
     optimised(source, Options::default())
         .err()
         .unwrap_or_default()
+}
+
+/// The warnings about a model, in their order, of very many the first; none if it has mistakes. Nothing else
+/// computes them.
+pub fn warnings(source: &str) -> Vec<Diagnostic> {
+    let parsed = syntax::parse(source);
+    if !parsed.diagnostics.is_empty() {
+        return Vec::new();
+    }
+    let checked = check::noted(&parsed.model);
+    checked.map_or_else(Vec::new, |(model, notes)| {
+        lint::lint(source, &parsed.model, &model, notes)
+    })
+}
+
+/// What there is to say about a model: its mistakes, or, if it has none, its warnings.
+pub fn complaints(source: &str) -> Vec<Diagnostic> {
+    let mistakes = check(source);
+    match mistakes.is_empty() {
+        true => warnings(source),
+        false => mistakes,
+    }
 }
 
 /// The program before and after the passes, and its manifest; what follows has no complaints.

@@ -123,6 +123,11 @@ pub(crate) struct Notes {
     pub(crate) types: HashMap<Span, String>,
     /// Values of declarations.
     pub(crate) values: HashMap<Span, String>,
+    /// Divisions of integers that are known when the model is compiled and leave a remainder, with the
+    /// quotient.
+    pub(crate) divisions: Vec<(Span, i64)>,
+    /// Integers that are known when the model is compiled and became floats.
+    pub(crate) floats: Vec<Span>,
     /// As in [`Names`].
     pub(crate) members: HashMap<Span, Members>,
 }

@@ -54,6 +54,8 @@ pub fn examine(text: &str, mut stage: impl FnMut(&'static str)) -> Result<End, S
             return Ok(End::Refused);
         }
     };
+    stage("warnings");
+    placed(text, &sim_compiler::warnings(text))?;
     stage("emit");
     let simulation = Simulation::from_artifact(artifact);
     // Models with worlds have no kernel yet.

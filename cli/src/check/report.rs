@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sim_compiler::{
     Diagnostic,
-    diagnostic::{Fix, catalog},
+    diagnostic::{Fix, Severity, catalog},
     span::Span,
 };
 use sim_lsp::analysis::{Document, action};
@@ -12,8 +12,10 @@ use sim_lsp::analysis::{Document, action};
 pub(crate) struct Checked {
     /// As the user called it.
     pub(crate) name: String,
-    /// Its text, and what the compiler says.
+    /// Its text.
     pub(crate) document: Document,
+    /// Its mistakes, or the warnings about it.
+    pub(crate) complaints: Vec<Diagnostic>,
 }
 
 impl Checked {
@@ -25,7 +27,7 @@ impl Checked {
 /// An array with an object per mistake. Lines and columns start at 1; columns count characters.
 pub(crate) fn json(files: &[Checked]) -> String {
     let mistakes = files.iter().flat_map(|file| {
-        let found = file.document.diagnostics().iter();
+        let found = file.complaints.iter();
         found.map(move |diagnostic| mistake(file, diagnostic))
     });
     format!("{:#}\n", Value::Array(mistakes.collect()))
@@ -49,7 +51,7 @@ fn mistake(file: &Checked, diagnostic: &Diagnostic) -> Value {
     json!({
         "file": file.name,
         "code": diagnostic.code,
-        "severity": "error",
+        "severity": severity(diagnostic),
         "message": diagnostic.message,
         "label": label,
         "span": region(file.text(), diagnostic.span()),
@@ -63,7 +65,7 @@ fn mistake(file: &Checked, diagnostic: &Diagnostic) -> Value {
 pub(crate) fn sarif(files: &[Checked]) -> String {
     let results = files.iter().flat_map(|file| {
         let result = |diagnostic| result(file, diagnostic);
-        file.document.diagnostics().iter().map(result)
+        file.complaints.iter().map(result)
     });
     let results: Vec<Value> = results.collect();
     let used = |code: &str| results.iter().any(|result| result["ruleId"] == code);
@@ -132,12 +134,20 @@ fn result(file: &Checked, diagnostic: &Diagnostic) -> Value {
     let fixes = action::fixes(&file.document, diagnostic).into_iter();
     json!({
         "ruleId": diagnostic.code,
-        "level": "error",
+        "level": severity(diagnostic),
         "message": { "text": text },
         "locations": [location(diagnostic.span(), label)],
         "relatedLocations": related,
         "fixes": fixes.map(fix).collect::<Vec<Value>>(),
     })
+}
+
+/// What both forms call it.
+fn severity(diagnostic: &Diagnostic) -> &'static str {
+    match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
 }
 
 /// Where a span stands; lines and columns start at 1.

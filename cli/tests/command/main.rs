@@ -18,6 +18,7 @@ mod pipes;
 mod process;
 mod run;
 mod shell;
+mod warnings;
 mod worlds;
 
 use std::{

@@ -184,6 +184,9 @@ impl Checker<'_> {
         right: Span,
     ) -> Checked<Option<Constant>> {
         let truth = |value: bool| Ok(Some(Constant::Value(Value::Bool(value))));
+        if op == BinaryOp::Divide {
+            self.note_division(span, a, b);
+        }
         let result = match op {
             BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
                 return Err(self.report(catalog::constants::division_by_zero(right)));

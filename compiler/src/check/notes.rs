@@ -55,6 +55,20 @@ impl Checker<'_> {
         self.notebook.notes.values.insert(declared, text);
     }
 
+    /// A division of integers that are known when the model is compiled.
+    pub(super) fn note_division(&mut self, place: Span, a: i64, b: i64) {
+        if self.notebook.open && a.checked_rem(b).is_some_and(|rest| rest != 0) {
+            self.notebook.notes.divisions.push((place, a / b));
+        }
+    }
+
+    /// An integer that is known when the model is compiled, and becomes a float.
+    pub(super) fn note_float(&mut self, place: Span) {
+        if self.notebook.open {
+            self.notebook.notes.floats.push(place);
+        }
+    }
+
     /// What the value before a `.` has behind it.
     pub(super) fn note_members(&mut self, place: Span, ty: &Type) {
         if !self.notebook.open {

@@ -179,7 +179,12 @@ impl Checker<'_> {
         };
         let from = self.ty(id).clone();
         match self.adapted.concrete(&constant, &from, want) {
-            Ok(constant) => Ok(Some(self.constant_node(constant, want.clone(), span))),
+            Ok(constant) => {
+                if from == Type::AbstractInt && *want == Type::F32 {
+                    self.note_float(span);
+                }
+                Ok(Some(self.constant_node(constant, want.clone(), span)))
+            }
             Err(Misfit::Kind) => Ok(None),
             Err(Misfit::Range(value)) => {
                 let ty = self.show(want);
@@ -244,6 +249,7 @@ impl Checker<'_> {
         match self.constant(id) {
             Some(Constant::Int(value)) => {
                 let value = *value as f64;
+                self.note_float(span);
                 self.constant_node(Constant::Float(value), Type::AbstractFloat, span)
             }
             _ => id,

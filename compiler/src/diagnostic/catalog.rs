@@ -1,7 +1,7 @@
-//! Every complaint of the compiler, one constructor function each, by area.
+//! Every complaint of the compiler, mistakes and warnings, one constructor function each, by area.
 //!
 //! The doc comment of a constructor is what `simc explain CODE` prints; its name is the name of its
-//! specimen `tests/errors/<name>.sim`.
+//! specimen `tests/errors/<name>.sim`, or `tests/warnings/<name>.sim`.
 
 pub mod constants;
 pub mod control;
@@ -9,6 +9,7 @@ pub mod model;
 pub mod names;
 pub mod syntax;
 pub mod types;
+pub mod warning;
 pub mod world;
 
 use super::{Diagnostic, Entry};
@@ -27,6 +28,7 @@ macro_rules! catalog {
                 fn build($($arg: $ty),*) -> $crate::diagnostic::Diagnostic $body
                 let mut diagnostic = build($($arg),*);
                 diagnostic.code = stringify!($code);
+                diagnostic.severity = $crate::diagnostic::Severity::of(stringify!($code));
                 diagnostic.slug = stringify!($name);
                 diagnostic
             }
@@ -91,6 +93,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         world::ENTRIES,
         constants::ENTRIES,
         model::ENTRIES,
+        warning::ENTRIES,
     ]
     .into_iter()
     .flatten()

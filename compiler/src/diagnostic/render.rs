@@ -3,7 +3,7 @@
 //! A report is for a person: lines that are too long to read are cropped around their labels, and characters
 //! that would control a terminal are shown as `?`.
 
-use super::Diagnostic;
+use super::{Diagnostic, Severity};
 use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind, Source};
 use std::{borrow::Cow, ops::Range};
 
@@ -69,12 +69,16 @@ fn report<'a>(
         .with_index_type(IndexType::Byte)
         .with_char_set(CharSet::Unicode);
     let main = spans.first().cloned().unwrap_or(0..0);
-    let mut report = Report::build(ReportKind::Error, (name, main))
+    let (kind, own_color) = match diagnostic.severity {
+        Severity::Error => (ReportKind::Error, Color::Red),
+        Severity::Warning => (ReportKind::Warning, Color::Yellow),
+    };
+    let mut report = Report::build(kind, (name, main))
         .with_config(config)
         .with_code(diagnostic.code)
         .with_message(&diagnostic.message);
     for (order, (label, span)) in diagnostic.labels.iter().zip(spans).enumerate() {
-        let color = if order == 0 { Color::Red } else { Color::Blue };
+        let color = if order == 0 { own_color } else { Color::Blue };
         report = report.with_label(
             Label::new((name, span))
                 .with_message(&label.text)

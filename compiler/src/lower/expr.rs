@@ -55,17 +55,7 @@ impl Lowerer<'_> {
             ExprKind::Rows(data) => self.add(Expr::Rows(self.data[data.0 as usize].leaves[0].var)),
             ExprKind::Unary(op, operand) => self.unary(*op, *operand),
             ExprKind::Binary(op, a, b) => self.operator(*op, *a, *b),
-            ExprKind::Convert(value) => {
-                let (to, value) = (self.value_type(id), self.scalar(*value));
-                let value = match self.model[id].ty {
-                    hir::Type::Enum(owner) => {
-                        let variants = self.model[owner].variants.len() as u32;
-                        self.index_below(variants, value, self.model[id].span)
-                    }
-                    _ => value,
-                };
-                self.convert(to, value)
-            }
+            ExprKind::Convert(value) => self.conversion(id, *value),
             ExprKind::Bitcast(from) => {
                 let (to, value) = (self.value_type(id), self.scalar(*from));
                 self.bitcast(to, value)
@@ -155,6 +145,19 @@ impl Lowerer<'_> {
     }
 
     /// `left op right`, for every operator but `&& || **`.
+    /// Between scalars; from an integer to an enum, whose variants it numbers.
+    fn conversion(&mut self, id: hir::ExprId, value: hir::ExprId) -> ExprId {
+        let (to, value) = (self.value_type(id), self.scalar(value));
+        let value = match self.model[id].ty {
+            hir::Type::Enum(owner) => {
+                let variants = self.model[owner].variants.len() as u32;
+                self.index_below(variants, value, self.model[id].span)
+            }
+            _ => value,
+        };
+        self.convert(to, value)
+    }
+
     pub(super) fn join(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> ExprId {
         let shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
         let right = if shift && self.program.type_of(right) == ir::Type::I32 {

@@ -2,10 +2,14 @@
 
 use super::{Document, problems};
 use lsp_types::{CodeAction, CodeActionKind, TextEdit, Uri, WorkspaceEdit};
-use sim_compiler::{Diagnostic, diagnostic::Fix, span::Span};
+use sim_compiler::{
+    Diagnostic,
+    diagnostic::{Fix, Severity},
+    span::Span,
+};
 use std::collections::HashMap;
 
-/// The fixes of a complaint that do mend it: afterwards it is gone, and there are no more complaints than
+/// The fixes of a complaint that do mend it: afterwards it is gone, and there are no more mistakes than
 /// before.
 pub fn fixes(document: &Document, diagnostic: &Diagnostic) -> Vec<Fix> {
     let own = diagnostic.fixes.iter().cloned();
@@ -23,7 +27,12 @@ fn mends(document: &Document, diagnostic: &Diagnostic, fix: &Fix) -> bool {
     };
     let (before, text) = (document.diagnostics(), document.with(&fix.edits));
     let after = sim_compiler::check(&text);
-    after.len() <= before.len() && same(&after) < same(before)
+    match diagnostic.severity {
+        Severity::Error => after.len() <= before.len() && same(&after) < same(before),
+        Severity::Warning => {
+            after.is_empty() && same(&sim_compiler::warnings(&text)) < same(before)
+        }
+    }
 }
 
 /// Fixes that need to see the text.

@@ -70,13 +70,13 @@ impl Document {
         &self.survey().names
     }
 
-    /// Everything that the compiler complains about.
+    /// Everything that the compiler complains about: mistakes, or, without any, warnings.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         self.diagnostics.get_or_init(|| {
             let found = &self.survey().diagnostics;
             if found.is_empty() {
                 // Only a model without mistakes can be found too large.
-                sim_compiler::check(&self.text)
+                sim_compiler::complaints(&self.text)
             } else {
                 found.clone()
             }

@@ -2,10 +2,10 @@
 
 use super::Document;
 use lsp_types::{
-    Diagnostic as Problem, DiagnosticRelatedInformation, DiagnosticSeverity, Location,
-    NumberOrString, Uri,
+    Diagnostic as Problem, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
+    Location, NumberOrString, Uri,
 };
-use sim_compiler::Diagnostic;
+use sim_compiler::{Diagnostic, diagnostic::Severity};
 
 /// All complaints about a document.
 pub fn problems(document: &Document, uri: &Uri) -> Vec<Problem> {
@@ -30,9 +30,17 @@ pub fn problem(document: &Document, uri: &Uri, diagnostic: &Diagnostic) -> Probl
             message: label.text.clone(),
         })
         .collect();
+    let unnecessary = matches!(
+        diagnostic.slug,
+        "unused_name" | "unread_value" | "unused_allow"
+    );
     Problem {
         range: document.range(diagnostic.span()),
-        severity: Some(DiagnosticSeverity::ERROR),
+        severity: Some(match diagnostic.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+        }),
+        tags: unnecessary.then(|| vec![DiagnosticTag::UNNECESSARY]),
         code: Some(NumberOrString::String(diagnostic.code.to_owned())),
         source: Some("sim".to_owned()),
         message,

@@ -35,4 +35,6 @@ mod tidy;
 #[cfg(feature = "texts")]
 mod validators;
 mod vector;
+#[cfg(feature = "texts")]
+mod warnings;
 mod worlds;
