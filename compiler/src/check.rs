@@ -10,6 +10,7 @@
 mod call;
 mod constant;
 mod elements;
+mod evaluate;
 mod expr;
 mod extent;
 mod flow;
@@ -195,6 +196,7 @@ struct Checker<'a> {
     in_assert: bool,
     calls: Vec<CallSite>,
     constant_work: extent::ConstantWork,
+    evaluation: evaluate::Evaluation,
     adapted: constant::Adapted,
     suggestions: suggest::Suggestions,
     /// By the place of a name: the declarations that began as whole numbers, and those that took their type
@@ -237,6 +239,7 @@ impl<'a> Checker<'a> {
             in_assert: false,
             calls: Vec::new(),
             constant_work: extent::ConstantWork::default(),
+            evaluation: evaluate::Evaluation::default(),
             adapted: constant::Adapted::default(),
             suggestions: suggest::Suggestions::default(),
             whole_numbers: HashMap::new(),
@@ -282,7 +285,15 @@ impl<'a> Checker<'a> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        self.complaints.add(diagnostic)
+        let (code, place) = (diagnostic.code, diagnostic.span());
+        match self.in_evaluation(diagnostic) {
+            Ok(complaint) => {
+                let reported = self.complaints.add(complaint);
+                self.evaluated(code, place, reported);
+                reported
+            }
+            Err(reported) => reported,
+        }
     }
 
     /// The complaint of a hole in the tree; one is made here if the parser made none.

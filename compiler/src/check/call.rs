@@ -183,7 +183,7 @@ impl Checker<'_> {
         span: Span,
     ) -> Checked {
         if self.place == Place::Constant {
-            return Err(self.not_constant(span));
+            return self.constant_call(id, callee, args, span);
         }
         // Before the signatures are known, only `len` in a constant gets here.
         let Some(function) = self.model.functions.get(id.0 as usize) else {
@@ -295,7 +295,7 @@ impl Checker<'_> {
     }
 }
 
-fn plural(count: usize) -> String {
+pub(super) fn plural(count: usize) -> String {
     match count {
         0 => "no arguments".to_string(),
         1 => "one argument".to_string(),

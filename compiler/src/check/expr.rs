@@ -5,6 +5,8 @@ mod access;
 mod comprehension;
 mod name;
 
+pub(super) use access::components;
+
 use super::{Checked, Checker, Place, extent::MAX_FOLDED_NUMBERS};
 use crate::{
     diagnostic::catalog,

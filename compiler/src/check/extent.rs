@@ -29,10 +29,17 @@ pub(super) struct ConstantWork {
     /// Numbers of constants that could also have been computed at run time.
     folded: u64,
     evaluations: u64,
-    /// Comprehensions whose iterations are being evaluated, nested.
+    /// Comprehensions and functions that are being evaluated, nested.
     pub(super) rounds: u32,
     /// It was too much, and the complaint has been made.
     refused: Option<Reported>,
+}
+
+impl ConstantWork {
+    /// Numbers of an array of which one is changed: much less work than evaluating as many expressions.
+    pub(super) fn copy(&mut self, numbers: u64) {
+        self.evaluations = self.evaluations.saturating_add(numbers / 64);
+    }
 }
 
 impl Checker<'_> {
@@ -92,12 +99,12 @@ impl Checker<'_> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Counts an expression that is evaluated in an iteration of a constant comprehension.
+    /// Counts an expression that is evaluated in an iteration of a constant comprehension, or in a function.
     pub(super) fn count_evaluation(&mut self) {
         self.constant_work.evaluations += u64::from(self.constant_work.rounds > 0);
     }
 
-    /// Complains once if the iterations of constant comprehensions have evaluated too much.
+    /// Complains once if constant comprehensions and functions have evaluated too much.
     pub(super) fn afford_round(&mut self, span: Span) -> Checked<()> {
         let limit = format!("{MAX_EVALUATIONS} evaluated expressions");
         let beyond = self.constant_work.evaluations > MAX_EVALUATIONS;

@@ -100,7 +100,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A bare variant's name means the matched enum's, whatever else has that name.
-    fn pattern_value(&mut self, expr: &ast::Expr, ty: &Type) -> Checked {
+    pub(super) fn pattern_value(&mut self, expr: &ast::Expr, ty: &Type) -> Checked {
         if let (ast::ExprKind::Name(name), Type::Enum(id)) = (&expr.kind, ty) {
             if let Some(value) = self.variant_of(*id, name) {
                 self.note_variant(expr.span, *id, value as usize);

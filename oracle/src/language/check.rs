@@ -42,6 +42,8 @@ struct Checker<'a> {
     known: HashMap<String, Typed>,
     /// Constants that are being evaluated.
     open: Vec<String>,
+    /// The functions that the expression which is being checked calls.
+    called: Vec<usize>,
     /// Types of parameters and result of each function.
     functions: Vec<(Vec<Ty>, Ty)>,
     scopes: Vec<HashMap<String, Local>>,
@@ -71,6 +73,7 @@ pub fn check(tree: &Model) -> Outcome<Program> {
         globals: HashMap::new(),
         known: HashMap::new(),
         open: Vec::new(),
+        called: Vec::new(),
         functions: Vec::new(),
         scopes: Vec::new(),
         slots: 0,
@@ -116,11 +119,9 @@ impl Checker<'_> {
             program.data.push(declared);
         }
         self.inputs(&mut program)?;
-        for function in &tree.functions {
-            let params = self.fields(&function.params)?;
-            let result = self.ty(&function.result)?;
-            let params = params.into_iter().map(|(_, ty)| ty).collect();
-            self.functions.push((params, result));
+        for k in 0..tree.functions.len() {
+            let signature = self.signature(k)?;
+            self.functions.push(signature);
         }
         self.states(&mut program)?;
         self.bodies(&mut program)?;
@@ -131,15 +132,28 @@ impl Checker<'_> {
         Ok(program)
     }
 
+    /// The types of the parameters and the result of a function.
+    fn signature(&mut self, k: usize) -> Outcome<(Vec<Ty>, Ty)> {
+        let function = &self.tree.functions[k];
+        let params = self.fields(&function.params)?;
+        let types = params.into_iter().map(|(_, ty)| ty).collect();
+        Ok((types, self.ty(&function.result)?))
+    }
+
+    fn function(&mut self, k: usize) -> Outcome<Body> {
+        let function = &self.tree.functions[k];
+        let (types, result) = self.signature(k)?;
+        let names = function.params.iter().map(|(name, _)| name.clone());
+        let before = self.result.replace(result);
+        let body = self.body(names.zip(types).collect(), &function.body);
+        self.result = before;
+        body
+    }
+
     fn bodies(&mut self, program: &mut Program) -> Outcome<()> {
         let tree = self.tree;
-        for (k, function) in tree.functions.iter().enumerate() {
-            let (types, result) = self.functions[k].clone();
-            let names = function.params.iter().map(|(name, _)| name.clone());
-            let params = names.zip(types).collect();
-            self.result = Some(result);
-            program.functions.push(self.body(params, &function.body)?);
-            self.result = None;
+        for k in 0..tree.functions.len() {
+            program.functions.push(self.function(k)?);
         }
         self.own = shared::functions(&program.functions);
         for block in &tree.init {
@@ -247,16 +261,27 @@ impl Checker<'_> {
     fn constant(&mut self, expr: &Expr) -> Outcome<Typed> {
         let scopes = std::mem::take(&mut self.scopes);
         let slots = std::mem::take(&mut self.slots);
+        let called = std::mem::take(&mut self.called);
         self.scopes.push(HashMap::new());
         let typed = self.expr(expr);
         let known = typed.and_then(|typed| self.evaluated(&typed));
         self.scopes = scopes;
         self.slots = slots;
+        self.called = called;
         known
     }
 
-    fn evaluated(&self, typed: &Typed) -> Outcome<Typed> {
-        let value = machine::constant(typed, self.slots, &self.structs)?;
+    fn evaluated(&mut self, typed: &Typed) -> Outcome<Typed> {
+        let (slots, shared) = (self.slots, std::mem::take(&mut self.shared));
+        let mut functions = vec![Body::default(); self.tree.functions.len()];
+        let mut done = HashSet::new();
+        while let Some(k) = self.called.pop() {
+            if done.insert(k) {
+                functions[k] = self.function(k)?;
+            }
+        }
+        self.shared = shared;
+        let value = machine::constant(typed, slots, &self.structs, &functions)?;
         Ok(Typed {
             ty: typed.ty.clone(),
             node: Node::Known(value),

@@ -81,8 +81,13 @@ struct Machine<'a> {
 ///
 /// # Errors
 /// What is not constant, and abstract arithmetic that is not exact.
-pub fn constant(typed: &Typed, slots: usize, structs: &Structs) -> Outcome<Value> {
-    let mut machine = Machine::new(&[], structs);
+pub fn constant(
+    typed: &Typed,
+    slots: usize,
+    structs: &Structs,
+    functions: &[Body],
+) -> Outcome<Value> {
+    let mut machine = Machine::new(functions, structs);
     machine.locals = vec![Value::B(false); slots];
     machine.value(typed)
 }
@@ -193,15 +198,7 @@ impl<'a> Machine<'a> {
             },
             Node::Swizzle(base, places) => swizzle(&self.value(base)?, places)?,
             Node::Convert(x) => arithmetic::convert(self.value(x)?, &typed.ty)?,
-            Node::Variant(x, count) => {
-                let last = *count as i64 - 1;
-                let number = match self.value(x)? {
-                    Value::I(number) => i64::from(number),
-                    Value::U(number) => i64::from(number),
-                    other => return Err(format!("the variant numbered {other:?}")),
-                };
-                Value::E(number.clamp(0, last) as u32)
-            }
+            Node::Variant(x, count) => variant(&self.value(x)?, *count)?,
             Node::Bitcast(x) => arithmetic::bitcast(self.value(x)?, &typed.ty)?,
             Node::Vector(parts) => self.vector(parts)?,
             Node::Struct(fields) => Value::S(self.values(fields)?),
@@ -574,6 +571,16 @@ fn add_scaled(sum: &mut Vec<f64>, factor: f64, slope: &Value) -> Outcome<()> {
 fn advanced(x: &Value, h: f32, slope: &Value) -> Outcome<Value> {
     let change = arithmetic::binary("*", Value::F(h), slope.clone())?;
     arithmetic::binary("+", x.clone(), change)
+}
+
+/// The variant of a number, of so many.
+fn variant(number: &Value, count: usize) -> Outcome<Value> {
+    let number = match number {
+        Value::I(number) => i64::from(*number),
+        Value::U(number) => i64::from(*number),
+        other => return Err(format!("the variant numbered {other:?}")),
+    };
+    Ok(Value::E(number.clamp(0, count as i64 - 1) as u32))
 }
 
 fn swizzle(value: &Value, places: &[usize]) -> Outcome<Value> {

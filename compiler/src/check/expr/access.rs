@@ -51,6 +51,11 @@ impl Checker<'_> {
         }
         if let Some(value) = self.constant(position).and_then(Constant::as_int) {
             let end = length.map_or(MOST_ROWS, i64::from);
+            // In a function that is evaluated, any index has become a constant.
+            let value = match self.evaluates() {
+                true => value.clamp(0, end - 1),
+                false => value,
+            };
             if value < 0 || value >= end {
                 let report = match length {
                     Some(length) => catalog::constants::index_out_of_range(
@@ -202,6 +207,12 @@ impl Checker<'_> {
 /// `world`, which no other name can hide.
 fn is_world(expr: &ast::Expr) -> bool {
     matches!(&expr.kind, ast::ExprKind::Name(name) if name == "world")
+}
+
+/// The components that a swizzle of a vector names.
+pub(in crate::check) fn components(name: &str) -> Vec<usize> {
+    let components = swizzle(name, 4).unwrap_or_default();
+    components.into_iter().map(usize::from).collect()
 }
 
 /// The components that a swizzle names, if a vector of that size has them.

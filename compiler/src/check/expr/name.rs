@@ -259,7 +259,7 @@ impl Checker<'_> {
             ConstState::Unknown => {}
         }
         self.consts[index].1 = ConstState::Running;
-        let value = self.evaluate_const(ty.as_ref(), value);
+        let value = self.outside_evaluation(|checker| checker.evaluate_const(ty.as_ref(), value));
         self.consts[index].1 = match &value {
             Ok((constant, ty)) => ConstState::Known(constant.clone(), ty.clone()),
             Err(reported) => ConstState::Broken(*reported),

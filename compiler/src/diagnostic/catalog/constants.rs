@@ -7,7 +7,8 @@ catalog! {
     /// A value that is not known at compile time where it must be.
     ///
     /// `const`, array lengths, `agents`, `steps`, defaults and ranges of params and patterns are computed
-    /// by the compiler from literals, other constants and builtin functions.
+    /// by the compiler from literals, other constants, builtin functions and functions of the model, which
+    /// then read nothing of the run, either. Folds such as `sum` are not among them.
     E0501 not_constant(place: &str, span: Span) {
         Diagnostic::new(format!("{place} must be known at compile time")).at(span, "depends on the run")
     }

@@ -42,7 +42,11 @@ impl Checker<'_> {
             .iter()
             .position(|function| function.name == name)
         {
-            let (params, result) = self.functions.get(k).cloned().ok_or("a call too early")?;
+            let (params, result) = match self.functions.get(k) {
+                Some(known) => known.clone(),
+                None => self.signature(k)?,
+            };
+            self.called.push(k);
             let arguments = self.arguments(arguments, &params)?;
             return Ok(typed(result, Node::Call(k, arguments)));
         }

@@ -103,7 +103,7 @@ impl Checker<'_> {
         if !all || !whole.ty.is_abstract() && !matches!(whole.ty, Ty::Bool) {
             return Ok(whole);
         }
-        let value = machine::constant(&whole, 0, &self.structs)?;
+        let value = machine::constant(&whole, 0, &self.structs, &[])?;
         // `2 ** -1` is no integer.
         let ty = match (&whole.ty, &value) {
             (Ty::Whole, Value::Real(_)) => Ty::Real,
