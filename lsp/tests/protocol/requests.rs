@@ -344,7 +344,7 @@ fn positions_are_utf16() {
         );
         let comment = classes(&editor.text);
         assert!(comment.contains(&("// 𝄞𝄞 𝄞?é𐐷".to_owned(), "comment".to_owned())));
-        let fresh = sim_compiler::check(&editor.text).len();
+        let fresh = sim_compiler::complaints(&editor.text).len();
         assert_eq!(editor.diagnostics().len(), fresh);
         // A place inside a character is the place before it.
         let range = json!({
