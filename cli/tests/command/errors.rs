@@ -3,7 +3,7 @@
 use crate::{Place, files::header};
 use std::collections::BTreeSet;
 
-const MODEL: &str = "
+const MODEL: &str = "// allow(W0202)
 agents 2
 enum Kind { Red, Blue }
 struct Order { price: f32, size: f32 }
