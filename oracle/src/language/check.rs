@@ -261,18 +261,20 @@ impl Checker<'_> {
     fn constant(&mut self, expr: &Expr) -> Outcome<Typed> {
         let scopes = std::mem::take(&mut self.scopes);
         let slots = std::mem::take(&mut self.slots);
-        let called = std::mem::take(&mut self.called);
+        let outer = std::mem::take(&mut self.called);
         self.scopes.push(HashMap::new());
         let typed = self.expr(expr);
-        let known = typed.and_then(|typed| self.evaluated(&typed));
+        let called = std::mem::replace(&mut self.called, outer);
+        let known = typed.and_then(|typed| self.evaluated(&typed, called));
         self.scopes = scopes;
         self.slots = slots;
-        self.called = called;
         known
     }
 
-    fn evaluated(&mut self, typed: &Typed) -> Outcome<Typed> {
-        let (slots, shared) = (self.slots, std::mem::take(&mut self.shared));
+    /// The value of an expression that calls these functions.
+    fn evaluated(&mut self, typed: &Typed, called: Vec<usize>) -> Outcome<Typed> {
+        let (slots, shared) = (self.slots, self.shared.clone());
+        let outer = std::mem::replace(&mut self.called, called);
         let mut functions = vec![Body::default(); self.tree.functions.len()];
         let mut done = HashSet::new();
         while let Some(k) = self.called.pop() {
@@ -280,7 +282,7 @@ impl Checker<'_> {
                 functions[k] = self.function(k)?;
             }
         }
-        self.shared = shared;
+        (self.shared, self.called) = (shared, outer);
         let value = machine::constant(typed, slots, &self.structs, &functions)?;
         Ok(Typed {
             ty: typed.ty.clone(),
@@ -306,7 +308,7 @@ impl Checker<'_> {
         if let Some(ty) = &declared.ty {
             let ty = self.ty(ty)?;
             typed = self.declared_in(typed, &ty)?;
-            typed = self.evaluated(&typed)?;
+            typed = self.evaluated(&typed, Vec::new())?;
         }
         self.open.pop();
         self.known.insert(name.to_owned(), typed.clone());
