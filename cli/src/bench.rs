@@ -17,9 +17,7 @@ use crate::{
     launch::{self, Assignment},
     number, output,
     place::{self, Place, Placed},
-    problem,
-    source::Source,
-    standard_output, usage,
+    problem, standard_output, usage,
     warnings::Warnings,
 };
 use measure::{Batched, InARow, Measured};
@@ -212,8 +210,7 @@ pub(crate) fn bench(args: &Args) -> Result<(), Failure> {
 }
 
 fn compiled(args: &Args, file: &Path) -> Result<Model, Failure> {
-    let source = Source::read(file)?;
-    args.warnings.show(&source)?;
+    let source = args.warnings.read(file)?;
     let started = Instant::now();
     let artifact = args.compilation.compile(&source)?;
     Ok(Model {

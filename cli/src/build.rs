@@ -171,8 +171,7 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
         let why = "`--agents` and `--steps` choose a kernel for a device";
         return Err(usage::refused(why, "add `--device PROFILE` or `--explain`"));
     }
-    let source = Source::read(&args.file)?;
-    args.warnings.show(&source)?;
+    let source = args.warnings.read(&args.file)?;
     let mut compiled = Compiled::new(&source, args);
     let mut files = Vec::new();
     for emit in emits {
@@ -225,8 +224,7 @@ fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Result<Ta
 
 /// Prints the choices for a device.
 fn explain(args: &Args) -> Result<(), Failure> {
-    let source = Source::read(&args.file)?;
-    args.warnings.show(&source)?;
+    let source = args.warnings.read(&args.file)?;
     let artifact = args.compilation.compile(&source)?;
     let device = args.device.unwrap_or(Device::LargeGpu);
     let target = target(args, &artifact, Some(device))?;

@@ -13,7 +13,6 @@ use crate::{
     place::{self, Place},
     problem,
     progress::Progress,
-    source::Source,
     standard_output,
     summary::Summary,
     terminal, usage,
@@ -128,8 +127,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let called = Instant::now();
     // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
     let preload = args.place.opens_adapter().then(sim_runtime::preload);
-    let source = Source::read(file)?;
-    args.warnings.show(&source)?;
+    let source = args.warnings.read(file)?;
     let started = Instant::now();
     let artifact = args.compilation.compile_with(&source, args.check)?;
     let compile = started.elapsed().as_secs_f64();

@@ -2,6 +2,7 @@
 
 use crate::{failure::Failure, source::Source, terminal};
 use sim_compiler::diagnostic::{Diagnostic, Severity, catalog, render};
+use std::path::Path;
 
 /// Arguments that say what becomes of warnings.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -51,6 +52,16 @@ impl Warnings {
             }
         }
         complaints
+    }
+
+    /// Reads a model, and shows the warnings about it.
+    ///
+    /// # Errors
+    /// If it cannot be read, or one of them is denied.
+    pub(crate) fn read(&self, path: &Path) -> Result<Source, Failure> {
+        let source = Source::read(path)?;
+        self.show(&source)?;
+        Ok(source)
     }
 
     /// Shows the warnings about a model, and says how many there are.
