@@ -3,6 +3,7 @@
 //! manual and the tests read it. Code that must know a builtin names its constant, such as
 //! [`BuiltinId::EXP`], never its string.
 
+pub mod constants;
 pub mod domain;
 pub mod eval;
 mod facts;

@@ -12,7 +12,9 @@ use lsp_types::{
 use place::{Expects, Place};
 use sim_compiler::{
     builtin::{
-        Meaning, manual,
+        Meaning,
+        constants::CONSTANTS,
+        manual,
         sampled::{FOLDS_OF_AGENTS, FoldOfAgents},
         table,
     },
@@ -247,6 +249,13 @@ impl List<'_> {
         }
         for (name, doc) in hover::TYPES {
             self.insert(name, &format!("{name}($1)"), Item::FUNCTION, None, doc, '5');
+        }
+        for constant in &CONSTANTS {
+            if self.items.iter().any(|item| item.label == constant.name) {
+                continue;
+            }
+            let detail = Some("f32".to_owned());
+            self.add(constant.name, Item::CONSTANT, detail, constant.doc, '4');
         }
         let launch = hover::LAUNCH.iter().filter(|_| place.reads(Kind::Param));
         for (name, doc) in launch.filter(|(name, _)| place.has_launch(name)) {

@@ -6,7 +6,7 @@ use lsp_types::{
     SignatureHelp, SignatureInformation,
 };
 use sim_compiler::{
-    builtin::{Builtin, manual, sampled::FoldOfAgents, table},
+    builtin::{Builtin, constants::NamedConstant, manual, sampled::FoldOfAgents, table},
     names::{Declaration, Kind, Members},
     span::Span,
     syntax::Token,
@@ -139,6 +139,9 @@ fn explain(document: &Document, span: Span) -> Option<String> {
         };
         let row = rows.iter().find(|(known, _)| *known == name);
         return row.map(|(_, doc)| format!("```sim\n{name}: i32\n```\n{doc}"));
+    }
+    if let Some(constant) = NamedConstant::of(name) {
+        return Some(format!("```sim\n{name}: f32\n```\n{}", constant.doc));
     }
     let rows = TYPES
         .iter()

@@ -3,7 +3,7 @@
 use super::{Document, hover};
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 use sim_compiler::{
-    builtin::{BuiltinId, sampled::FoldOfAgents},
+    builtin::{BuiltinId, constants::NamedConstant, sampled::FoldOfAgents},
     names::Kind,
     span::Span,
     syntax::Token,
@@ -157,7 +157,7 @@ fn name(document: &Document, span: Span, next: Option<Token>) -> Option<(Semanti
     if known(&hover::METHODS) && called {
         return Some((SemanticTokenType::METHOD, LIBRARY));
     }
-    if known(&hover::LAUNCH) {
+    if known(&hover::LAUNCH) || NamedConstant::of(text).is_some() {
         return Some((SemanticTokenType::VARIABLE, READONLY | LIBRARY));
     }
     (text == "limit").then_some((SemanticTokenType::KEYWORD, 0))

@@ -2,7 +2,7 @@
 
 use super::{Maker, T};
 
-const FLOATS: [&str; 26] = [
+const FLOATS: [&str; 30] = [
     "0.0",
     "1.0",
     "0.5",
@@ -29,6 +29,10 @@ const FLOATS: [&str; 26] = [
     "4294967296.0",
     "1.0000001",
     "0.99999994",
+    "PI",
+    "TAU",
+    "E",
+    "EPSILON",
 ];
 
 const INTEGERS: [i64; 18] = [

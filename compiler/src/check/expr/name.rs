@@ -1,7 +1,10 @@
 //! Names as values: locals, declarations of the model, variants and launch values.
 
 use crate::{
-    builtin::BuiltinId,
+    builtin::{
+        BuiltinId,
+        constants::{CONSTANTS, NamedConstant, NamedValue},
+    },
     check::{Binding, Checked, Checker, ConstState, Global, Place},
     diagnostic::{Reported, catalog},
     hir::{Constant, DataId, ExprKind, InputId, LocalId, LocalKind, StateId, Type},
@@ -24,15 +27,6 @@ impl Checker<'_> {
             self.note(span, declared);
             return self.global(global, name, declared, span);
         }
-        if let Some(declared) = self
-            .later
-            .iter()
-            .rev()
-            .find_map(|later| later.get(name).copied())
-        {
-            self.note(span, declared);
-            return Err(self.report(catalog::names::use_before_declaration(name, span, declared)));
-        }
         if let Some(owners) = self.variants.get(name) {
             if let [(owner, variant)] = owners[..] {
                 self.note_variant(span, owner, variant as usize);
@@ -43,6 +37,18 @@ impl Checker<'_> {
             let owners = catalog::list(names, owners.len());
             let report = catalog::names::ambiguous_variant(name, &owners, span);
             return Err(self.report(report));
+        }
+        if let Some(constant) = NamedConstant::of(name) {
+            let (value, ty) = match constant.value {
+                NamedValue::Literal(x) => (Constant::Float(x), Type::AbstractFloat),
+                NamedValue::Float(x) => (Constant::Value(Value::F32(x)), Type::F32),
+            };
+            return Ok(self.constant_node(value, ty, span));
+        }
+        let later = self.later.iter().rev().find_map(|later| later.get(name));
+        if let Some(&declared) = later {
+            self.note(span, declared);
+            return Err(self.report(catalog::names::use_before_declaration(name, span, declared)));
         }
         match name {
             "agent" => self.launch(Launch::Agent, name, span),
@@ -112,7 +118,10 @@ impl Checker<'_> {
             .copied()
             .chain(self.variants.keys().copied());
         let builtin = ["agent", "agents", "steps", "member", "true", "false"];
-        let candidates = locals.chain(builtin).chain(globals);
+        // `E` is as near to any letter.
+        let constants = CONSTANTS.iter().map(|constant| constant.name);
+        let constants = constants.filter(|constant| constant.len() > 1);
+        let candidates = locals.chain(builtin).chain(constants).chain(globals);
         self.suggestions
             .nearest(name, candidates)
             .map(str::to_owned)

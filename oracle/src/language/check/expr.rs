@@ -144,7 +144,16 @@ impl Checker<'_> {
                 return Ok(variant);
             }
         }
-        Err(format!("no `{name}`"))
+        let (ty, value) = match name {
+            "PI" => (Ty::Real, Value::Real(std::f64::consts::PI)),
+            "TAU" => (Ty::Real, Value::Real(std::f64::consts::TAU)),
+            "E" => (Ty::Real, Value::Real(std::f64::consts::E)),
+            "EPSILON" => (Ty::Real, Value::Real(f64::powi(2.0, -23))),
+            "INFINITY" => (Ty::F32, Value::F(f32::INFINITY)),
+            "NAN" => (Ty::F32, Value::F(f32::NAN)),
+            _ => return Err(format!("no `{name}`")),
+        };
+        Ok(typed(ty, Node::Known(value)))
     }
 
     /// A variant of an enum.
