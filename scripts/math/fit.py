@@ -95,6 +95,25 @@ def over(f, zero):
     return lambda z: f(ROOT(z)) / ROOT(z) if z else mpf(zero)
 
 
+def normal_beyond(s):
+    """The z beyond which a normal number is with chance e^(-s²/2), by Newton's method."""
+    z = s - (mp.log(2 * mp.pi) + 2 * mp.log(s)) / (2 * s) if s > 2 else mpf("0.8")
+    for _ in range(30):
+        chance = mp.erfc(z / ROOT(2)) / 2
+        change = (mp.log(chance) + s * s / 2) * chance * ROOT(2 * mp.pi) * mp.exp(z * z / 2)
+        z += change
+        if abs(change) < mpf(10) ** -40:
+            break
+    return z
+
+
+def tail(name, n, middle, low, high):
+    at = lambda u: 1 / (u + mpf(middle))
+    ends = [mpf(end) - mpf(middle) for end in (low, high)]
+    target = lambda u: at(u) - normal_beyond(at(u))
+    fit(name, "f64", target, range(n), *ends, relative=lambda u: normal_beyond(at(u)))
+
+
 FITS = {
     # e^r = 1 + r + …, |r| <= ln 2 / 2
     "exp": lambda n=8: fit("exp", "f64", mp.exp, range(n), -mp.log(2) / 2, mp.log(2) / 2, {0: mpf(1)}),
@@ -119,6 +138,13 @@ FITS = {
     # e^(x²) (1 - erf x) in t = 1/(x + 2), x in [1, 4]; the error counts as one of erf
     "erfc": lambda n=7: fit("erfc", "f64", lambda t: mp.exp((1 / t - 2) ** 2) * mp.erfc(1 / t - 2), range(n), mpf(1) / 6, mpf(1) / 3,
         relative=lambda t: mp.exp((1 / t - 2) ** 2) * mp.erf(1 / t - 2)),
+    # e^(x²) erfc x in t = 1/(x + 2), x in [1/2, 10.2]
+    "erfc_far": lambda n=12: fit("erfc_far", "f64", lambda t: mp.exp((1 / t - 2) ** 2) * mp.erfc(1 / t - 2), range(n), 1 / mpf("12.2"), mpf("0.4")),
+    # the quantile of 1/2 + q over q in q², |q| <= 0.3
+    "quantile": lambda n=10: fit("quantile", "f64", over(lambda q: ROOT(2) * mp.erfinv(2 * q), ROOT(2 * mp.pi)), range(n), 0, mpf("0.09")),
+    # s - z in 1/s - 0.37 and 1/s - 0.13, where a normal number is beyond z with chance e^(-s²/2); relative to z
+    "quantile_tail": lambda n=12: tail("quantile_tail", n, "0.37", "0.2", "0.5458"),
+    "quantile_far_tail": lambda n=10: tail("quantile_far_tail", n, "0.13", "0.0693", "0.2"),
 }
 
 if __name__ == "__main__":

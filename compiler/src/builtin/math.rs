@@ -25,6 +25,7 @@ pub mod bits;
 mod errors;
 pub mod exponential;
 pub mod hyperbolic;
+pub mod normal;
 pub mod operator;
 pub mod primary;
 pub mod reduction;
@@ -34,6 +35,7 @@ pub mod wide;
 
 pub use exponential::*;
 pub use hyperbolic::*;
+pub use normal::*;
 pub use primary::{cos, cos_fast, exp, log, needs_wide_reduction, sin, sin_fast, tanh};
 pub use special::*;
 pub use trigonometric::*;

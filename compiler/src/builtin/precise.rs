@@ -19,6 +19,7 @@
 use super::{
     BuiltinId, Precise,
     math::{
+        normal::{ERFC_FAR, QUANTILE_FAR_TAIL, QUANTILE_NEAR, QUANTILE_TAIL},
         primary,
         reduction::TWO_OVER_PI,
         special::{ERF_FAR, ERF_NEAR},
@@ -175,6 +176,10 @@ fn constants() -> HashMap<&'static str, Constant> {
         ("ASIN_TAIL", &wide::ASIN[1..]),
         ("ERF_NEAR", &ERF_NEAR),
         ("ERF_FAR", &ERF_FAR),
+        ("ERFC_FAR", &ERFC_FAR),
+        ("QUANTILE_NEAR", &QUANTILE_NEAR),
+        ("QUANTILE_TAIL", &QUANTILE_TAIL),
+        ("QUANTILE_FAR_TAIL", &QUANTILE_FAR_TAIL),
     ] {
         let rounded = coefficients.iter().map(|c| *c as f32).collect();
         all.insert(name, Constant::Polynomial(rounded));

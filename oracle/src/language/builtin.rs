@@ -160,6 +160,9 @@ fn of_float(name: &str, x: f32) -> Result<f32, String> {
         "sigmoid" => (1.0 / (1.0 + (-a).exp())) as f32,
         "softplus" => (a.max(0.0) + (-a.abs()).exp().ln_1p()) as f32,
         "erf" => error_function(a) as f32,
+        "erfc" => complement(a) as f32,
+        "normal_cdf" => (0.5 * complement(-a / 2f64.sqrt())) as f32,
+        "normal_quantile" => normal_quantile(a) as f32,
         _ => return Err(format!("`{name}` is not known")),
     })
 }
@@ -180,6 +183,38 @@ fn error_function(x: f64) -> f64 {
     }
     let rest = (-x * x).exp() / std::f64::consts::PI.sqrt() / (x.abs() + fraction);
     (1.0 - rest).copysign(x)
+}
+
+/// `1 - erf(x)`: by the continued fraction where that is small.
+fn complement(x: f64) -> f64 {
+    if x < 2.0 || x.is_nan() {
+        return 1.0 - error_function(x);
+    }
+    let fraction = (1..200)
+        .rev()
+        .fold(0.0, |rest, n| f64::from(n) / 2.0 / (x + rest));
+    (-x * x).exp() / std::f64::consts::PI.sqrt() / (x + fraction)
+}
+
+/// By halving: the number below which a normal one lies with chance p.
+fn normal_quantile(p: f64) -> f64 {
+    if !(0.0..=1.0).contains(&p) {
+        return f64::NAN;
+    }
+    if p == 0.0 || p == 1.0 {
+        return (p - 0.5) * f64::INFINITY;
+    }
+    // On the side of the small chance.
+    let rest = p.min(1.0 - p);
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        match 0.5 * complement(middle / 2f64.sqrt()) > rest {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    if p < 0.5 { -low } else { low }
 }
 
 fn of_whole_vectors(name: &str, arguments: &[Value]) -> Result<Option<Value>, String> {

@@ -463,6 +463,53 @@ fn precise_erf(x: f32) -> f32 {
     return precise_known(x, precise_signed(select(outer, size * p, size < 1.0), x));
 }
 
+// e^(-factor x²): the square of the first half of the digits is exact, and small is what is left of it.
+fn precise_exp_of_square(size: f32, factor: f32) -> f32 {
+    let high = bitcast<f32>(bitcast<u32>(size) & 0xfffff000u);
+    let low = precise_opaque(size - high);
+    return precise_exp(-factor * (high * high)) * precise_exp(-factor * (low * precise_opaque(size + high)));
+}
+
+fn precise_erfc(x: f32) -> f32 {
+    let size = select(abs(x), 10.2, abs(x) > 10.2);
+    let square = size * size;
+    let p = $ERF_NEAR(square);
+    let t = precise_ratio(1.0, size + 2.0);
+    let q = $ERFC_FAR(t);
+    let value = select(precise_exp_of_square(size, 1.0) * q, 1.0 - size * p, size < 0.5);
+    return precise_known(x, select(value, 2.0 - value, x < 0.0));
+}
+
+fn precise_normal_cdf(x: f32) -> f32 {
+    let size = select(abs(x), 14.4, abs(x) > 14.4);
+    let z = size * 0.70710678;
+    let square = 0.5 * size * size;
+    let p = $ERF_NEAR(square);
+    let t = precise_ratio(1.0, z + 2.0);
+    let q = $ERFC_FAR(t);
+    let value = 0.5 * select(precise_exp_of_square(size, 0.5) * q, 1.0 - z * p, z < 0.5);
+    return precise_known(x, select(value, 1.0 - value, x > 0.0));
+}
+
+fn precise_normal_quantile(x: f32) -> f32 {
+    let q = x - 0.5;
+    let square = q * q;
+    let p = $QUANTILE_NEAR(square);
+    let bits = bitcast<u32>(x);
+    let rest = select(abs(x), 1.0 - x, q > 0.0);
+    let none = (bitcast<u32>(rest) << 1u) == 0u;
+    let s = precise_sqrt(-2.0 * precise_log_of(select(rest, 0.25, none || rest < 0.0)));
+    let t = precise_ratio(1.0, s);
+    let a = t - 0.37;
+    let tail = $QUANTILE_TAIL(a);
+    let b = t - 0.13;
+    let far_tail = $QUANTILE_FAR_TAIL(b);
+    let size = select(s - select(tail, far_tail, t < 0.2), precise_bits(0x7f800000u), none);
+    let value = select(select(size, -size, q < 0.0), q * p, abs(q) <= 0.3);
+    let inside = bits <= 0x3f800000u || bits == 0x80000000u;
+    return select(precise_bits(0x7fc00000u), value, inside);
+}
+
 fn precise_exponential_from(word: u32) -> f32 {
     let u = f32(word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
     let v = f32(~word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;

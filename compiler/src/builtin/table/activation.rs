@@ -4,7 +4,7 @@ use super::FLOAT_1;
 use crate::builtin::{Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl, eval::map, math};
 
 ids! {
-    ERF, RELU, SIGMOID, SOFTPLUS,
+    ERF, ERFC, NORMAL_CDF, NORMAL_QUANTILE, RELU, SIGMOID, SOFTPLUS,
 }
 
 /// The rows, by name.
@@ -23,6 +23,52 @@ pub(super) const ROWS: &[Builtin] = &[
         }),
         doc: "The error function: twice the chance of a normal number of variance 1/2 between 0 and `x`.",
         example: "abs(erf(0.5) - 0.5204999) < 1e-6",
+    },
+    Builtin {
+        name: "erfc",
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::erfc),
+            wgsl: Wgsl::helper("error_complement", ERROR_COMPLEMENT, &[]),
+            precise: Precise::Form("precise_erfc"),
+            cost: Cost::of(70).special(2).float(24),
+            derivative: &["-1.1283791670955126 * exp(-x * x)"],
+            tolerance: Tolerance::within(1e-37, 6e-5),
+            ..FLOAT_1
+        }),
+        doc: "One less the error function, `1 - erf(x)`, with all digits where that is small.",
+        example: "abs(erfc(4.0) / 1.541726e-8 - 1.0) < 1e-5",
+    },
+    Builtin {
+        name: "normal_cdf",
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::normal_cdf),
+            wgsl: Wgsl::helper("normal_chance", NORMAL_CHANCE, &[]),
+            precise: Precise::Form("precise_normal_cdf"),
+            cost: Cost::of(70).special(2).float(24),
+            derivative: &["0.3989422804014327 * exp(-0.5 * x * x)"],
+            tolerance: Tolerance::within(1e-37, 6e-5),
+            ..FLOAT_1
+        }),
+        doc: "The chance that a standard normal number is at most `x`, to all digits where that is small.",
+        example: "abs(normal_cdf(-5.0) / 2.8665157e-7 - 1.0) < 1e-5",
+    },
+    Builtin {
+        name: "normal_quantile",
+        params: &["p"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::normal_quantile),
+            wgsl: Wgsl::helper("normal_of_chance", NORMAL_OF_CHANCE, &[]),
+            precise: Precise::Form("precise_normal_quantile"),
+            cost: Cost::of(90).special(3).float(36),
+            derivative: &["2.50662827463 * exp(0.5 * normal_quantile(p) * normal_quantile(p))"],
+            tolerance: Tolerance::within(1e-37, 1e-5),
+            ..FLOAT_1
+        }),
+        doc: "What a standard normal number is at most with chance `p`: the inverse of `normal_cdf`; \
+            infinite for 0 and 1, NaN outside.",
+        example: "abs(normal_quantile(0.975) - 1.959964) < 1e-5",
     },
     Builtin {
         name: "relu",
@@ -84,6 +130,62 @@ fn error_function(x: f32) -> f32 {
     let value = select(far, near, size < 1.0);
     // Drivers make a minimum that loses a NaN of any comparison of floats, but not of one of their bits.
     return select(select(value, -value, x < 0.0), x, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+}";
+
+/// As [`ERROR_FUNCTION`], with a fit above 1/2 that is relative to what it fits. NaN is seen by its bits.
+const ERROR_COMPLEMENT: &str = "\
+fn error_complement(x: f32) -> f32 {
+    let size = min(abs(x), 10.2);
+    let x2 = size * size;
+    let near = size * (1.12837913 + x2 * (-0.376123438 + x2 * (0.112803167
+        + x2 * (-0.0267150542 + x2 * (0.00492176203 + x2 * -0.000564805987)))));
+    let t = 1.0 / (size + 2.0);
+    let far = exp(-x2) * (4.594251e-8 + t * (0.56418972 + t * (1.128256 + t * (1.9794236 + t *
+        (2.7293027 + t * (3.76605 + t * (-8.802783 + t * (37.963948 + t * (-173.6558 + t * (349.747 + t
+        * (-333.64078 + t * (127.30769))))))))))));
+    let value = select(far, 1.0 - near, size < 0.5);
+    return select(select(value, 2.0 - value, x < 0.0), x, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+}";
+
+/// Half of [`ERROR_COMPLEMENT`] of `-x` over the root of 2.
+const NORMAL_CHANCE: &str = "\
+fn normal_chance(x: f32) -> f32 {
+    let size = min(abs(x), 14.4);
+    let x2 = 0.5 * size * size;
+    let near = size * (0.398942294 + x2 * (-0.132979716 + x2 * (0.0398819421
+        + x2 * (-0.00944519806 + x2 * (0.0017401056 + x2 * -0.000199689073)))));
+    let t = 1.0 / (size * 0.70710678 + 2.0);
+    let far = 0.5 * exp(-x2) * (4.594251e-8 + t * (0.56418972 + t * (1.128256 + t * (1.9794236 + t *
+        (2.7293027 + t * (3.76605 + t * (-8.802783 + t * (37.963948 + t * (-173.6558 + t * (349.747 + t
+        * (-333.64078 + t * (127.30769))))))))))));
+    let value = select(far, 0.5 - near, x2 < 0.25);
+    return select(select(value, 1.0 - value, x > 0.0), x, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+}";
+
+/// Near 1/2 by a fit in the square of the distance from it; else by one in the root of the logarithm of the
+/// smaller chance. 0 and 1 are seen by their bits, and make what is infinite of them.
+const NORMAL_OF_CHANCE: &str = "\
+fn normal_of_chance(p: f32) -> f32 {
+    let q = p - 0.5;
+    let q2 = q * q;
+    let near = q * (2.5066283 + q2 * (2.6249351 + q2 * (5.7725042 + q2 * (15.671645 + q2 * (46.755801 +
+        q2 * (160.91025 + q2 * (233.2025 + q2 * (5444.55686 + q2 * (-24647.363 + q2 *
+        (138646.44))))))))));
+    let rest = select(abs(p), 1.0 - p, q > 0.0);
+    let s = sqrt(-2.0 * log(rest));
+    let a = 1.0 / s - 0.37;
+    let b = 1.0 / s - 0.13;
+    let tail = 0.75843176 + a * (1.190495 + a * (-0.9973838 + a * (1.14779002 + a * (-1.6144273 +
+        a * (2.640799 + a * (-4.831739 + a * (9.3501835 + a * (-17.337889 + a * (39.453205 + a *
+        (-138.78186 + a * (269.5494)))))))))));
+    let far_tail = 0.390151336 + b * (2.0528088 + b * (-3.4346036 + b * (9.816691 + b * (-38.395675 +
+        b * (176.50984 + b * (-864.8001 + b * (5203.273 + b * (-41283.463 + b * (190703.49)))))))));
+    let size = s - select(tail, far_tail, b < 0.07);
+    let bits = bitcast<u32>(rest);
+    let bounded = select(size, bitcast<f32>(0x7f800000u | bits), (bits << 1u) == 0u);
+    let value = select(select(bounded, -bounded, q < 0.0), near, abs(q) <= 0.3);
+    let inside = bitcast<u32>(p) <= 0x3f800000u || bitcast<u32>(p) == 0x80000000u;
+    return select(bitcast<f32>(bitcast<u32>(p) | 0x7fc00000u), value, inside);
 }";
 
 const RECTIFY: &str = "\

@@ -74,6 +74,10 @@ fn exponentials() {
                                   [NAN, 0.0,  NAN,  INF, -INF, 1.0, NAN,  ANY,  NAN, ANY, NAN]),
         ("sigmoid", math::sigmoid, [NAN, 1.0, 0.0,  0.5,  0.5, ANY, ANY,  0.5,  0.5, 1.0, 0.0]),
         ("softplus", math::softplus, [NAN, INF, 0.0, LN_2, LN_2, ANY, ANY, LN_2, LN_2, MAX, 0.0]),
+        ("erfc", math::erfc,      [NAN, 0.0,  2.0,  1.0,  1.0, ANY, ANY,  1.0,   1.0, 0.0,  2.0]),
+        ("normal_cdf", math::normal_cdf, [NAN, 1.0, 0.0, 0.5, 0.5, ANY, ANY, 0.5, 0.5, 1.0, 0.0]),
+        ("normal_quantile", math::normal_quantile,
+                                  [NAN, NAN,  NAN, -INF, -INF, INF, NAN, ANY,  NAN, NAN, NAN]),
         ("erf", math::erf,        [NAN, 1.0, -1.0,  0.0, -0.0, ANY, ANY, TINY, -TINY, 1.0, -1.0]),
     ]);
 }

@@ -183,6 +183,9 @@ operations! {{
     one Tanh(a: f32) = math::tanh(a);
     // Builtins: activation functions.
     one Erf(a: f32) = math::erf(a);
+    one Erfc(a: f32) = math::erfc(a);
+    one NormalCdf(a: f32) = math::normal_cdf(a);
+    one NormalQuantile(a: f32) = math::normal_quantile(a);
     one Relu(a: f32) = arithmetic::relu(a);
     one Sigmoid(a: f32) = math::sigmoid(a);
     one Softplus(a: f32) = math::softplus(a);
@@ -264,6 +267,9 @@ const BUILTINS: &[Builtin] = {
         (BuiltinId::TAN, [Tan; 3]),
         (BuiltinId::TANH, [Tanh; 3]),
         (BuiltinId::ERF, [Erf; 3]),
+        (BuiltinId::ERFC, [Erfc; 3]),
+        (BuiltinId::NORMAL_CDF, [NormalCdf; 3]),
+        (BuiltinId::NORMAL_QUANTILE, [NormalQuantile; 3]),
         (BuiltinId::RELU, [Relu; 3]),
         (BuiltinId::SIGMOID, [Sigmoid; 3]),
         (BuiltinId::SOFTPLUS, [Softplus; 3]),
