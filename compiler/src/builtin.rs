@@ -266,6 +266,26 @@ pub enum Draw {
     Poisson,
     /// `i32`, an index into weights. Two words.
     Categorical,
+    /// `f32` between two ends, the form of `normal` with four arguments. One word.
+    NormalBetween,
+    /// `f32`, whose logarithm is normal. Two words.
+    LogNormal,
+    /// `f32`, with shape and scale. 64 words.
+    Gamma,
+    /// `f32` in [0, 1], with two shapes. 128 words.
+    Beta,
+    /// `f32`, with degrees of freedom. 64 words.
+    ChiSquared,
+    /// `f32`, with degrees of freedom. Two words.
+    StudentT,
+    /// `f32`, with location and scale. One word.
+    Cauchy,
+    /// `f32`, with location and scale. Two words.
+    Laplace,
+    /// `i32`, successes in n trials. 128 words.
+    Binomial,
+    /// `i32`, trials up to the first success. 32 words.
+    Geometric,
 }
 
 impl Draw {
@@ -274,12 +294,21 @@ impl Draw {
         match self {
             Draw::Random => "random",
             Draw::Uniform => "uniform",
-            Draw::Normal => "normal",
+            Draw::Normal | Draw::NormalBetween => "normal",
             Draw::Exponential => "exponential",
             Draw::Bernoulli => "bernoulli",
             Draw::RandInt => "randint",
             Draw::Poisson => "poisson",
             Draw::Categorical => "categorical",
+            Draw::LogNormal => "lognormal",
+            Draw::Gamma => "gamma",
+            Draw::Beta => "beta",
+            Draw::ChiSquared => "chi_squared",
+            Draw::StudentT => "student_t",
+            Draw::Cauchy => "cauchy",
+            Draw::Laplace => "laplace",
+            Draw::Binomial => "binomial",
+            Draw::Geometric => "geometric",
         }
     }
 }

@@ -41,14 +41,16 @@
 (defconst sim--functions
   '(
     "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
-    "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
-    "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
-    "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
-    "firstTrailingBit" "floor" "fma" "fract" "histogram" "insertBits" "inverseSqrt" "ldexp" "len"
-    "length" "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize"
-    "poisson" "pow" "product" "quantiles" "radians" "randint" "random" "reflect" "refract" "relu"
-    "reverseBits" "round" "saturate" "sd" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep"
-    "softplus" "sqrt" "step" "sum" "tan" "tanh" "trunc" "uniform" "unit" "var"))
+    "bernoulli" "beta" "binomial" "categorical" "cauchy" "ceil" "chi_squared" "clamp" "cos"
+    "cosh" "count" "countLeadingZeros" "countOneBits" "countTrailingZeros" "cross" "degrees"
+    "distance" "dot" "erf" "erfc" "exp" "exp2" "exponential" "exponential_from" "extractBits"
+    "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma" "fract" "gamma" "geometric"
+    "histogram" "insertBits" "inverseSqrt" "laplace" "ldexp" "len" "length" "log" "log2"
+    "lognormal" "max" "mean" "min" "mix" "mul_high" "normal" "normal_cdf" "normal_from"
+    "normal_quantile" "normalize" "poisson" "pow" "product" "quantiles" "radians" "randint"
+    "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "sd" "select" "sigmoid"
+    "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "student_t" "sum" "tan" "tanh"
+    "trunc" "uniform" "unit" "var"))
 
 (defvar sim-mode-syntax-table
   (let ((table (make-syntax-table)))

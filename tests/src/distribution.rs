@@ -20,6 +20,174 @@ pub struct Normal(pub f64, pub f64);
 /// Exponential with a rate.
 pub struct Exponential(pub f64);
 
+/// Its logarithm is normal, with this mean and deviation.
+pub struct LogNormal(pub f64, pub f64);
+
+/// With a shape and a scale.
+pub struct Gamma(pub f64, pub f64);
+
+/// With two shapes.
+pub struct Beta(pub f64, pub f64);
+
+/// Student's, with degrees of freedom.
+pub struct StudentT(pub f64);
+
+/// With a location and a scale; it has no moments.
+pub struct Cauchy(pub f64, pub f64);
+
+/// With a location and a scale.
+pub struct Laplace(pub f64, pub f64);
+
+/// Normal with a mean and a standard deviation, between two ends.
+pub struct NormalBetween(pub f64, pub f64, pub f64, pub f64);
+
+impl Distribution for LogNormal {
+    fn below(&self, x: f64) -> f64 {
+        Normal(self.0, self.1).below(x.max(0.0).ln())
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        Normal(self.0, self.1).above(x.max(0.0).ln())
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        let w = (self.1 * self.1).exp();
+        let mean = (self.0 + 0.5 * self.1 * self.1).exp();
+        let kurtosis = w.powi(4) + 2.0 * w.powi(3) + 3.0 * w * w - 3.0;
+        [mean, (w - 1.0) * mean * mean, kurtosis]
+    }
+}
+
+impl Distribution for Gamma {
+    fn below(&self, x: f64) -> f64 {
+        gamma_share(self.0, x / self.1)[0]
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        gamma_share(self.0, x / self.1)[1]
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        let mean = self.0 * self.1;
+        [mean, mean * self.1, 3.0 + 6.0 / self.0]
+    }
+}
+
+impl Distribution for Beta {
+    fn below(&self, x: f64) -> f64 {
+        beta_share(self.0, self.1, x)
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        beta_share(self.1, self.0, 1.0 - x)
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        let Beta(a, b) = *self;
+        let n = a + b;
+        let variance = a * b / (n * n * (n + 1.0));
+        let excess = 6.0 * ((a - b) * (a - b) * (n + 1.0) - a * b * (n + 2.0));
+        [
+            a / n,
+            variance,
+            3.0 + excess / (a * b * (n + 2.0) * (n + 3.0)),
+        ]
+    }
+}
+
+impl Distribution for StudentT {
+    fn below(&self, x: f64) -> f64 {
+        self.above(-x)
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        let half = 0.5 * beta_share(0.5 * self.0, 0.5, self.0 / (self.0 + x * x));
+        if x > 0.0 { half } else { 1.0 - half }
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        let n = self.0;
+        let beyond = |least: f64, moment: f64| if n > least { moment } else { f64::INFINITY };
+        [
+            0.0,
+            beyond(2.0, n / (n - 2.0)),
+            beyond(4.0, 3.0 + 6.0 / (n - 4.0)),
+        ]
+    }
+}
+
+impl Distribution for Cauchy {
+    fn below(&self, x: f64) -> f64 {
+        self.above(2.0 * self.0 - x)
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        self.1.atan2(x - self.0) / std::f64::consts::PI
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        [0.0, f64::INFINITY, f64::INFINITY]
+    }
+}
+
+impl Distribution for Laplace {
+    fn below(&self, x: f64) -> f64 {
+        self.above(2.0 * self.0 - x)
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        let tail = 0.5 * (-(x - self.0).abs() / self.1).exp();
+        if x > self.0 { tail } else { 1.0 - tail }
+    }
+
+    fn moments(&self) -> [f64; 3] {
+        [self.0, 2.0 * self.1 * self.1, 6.0]
+    }
+}
+
+impl NormalBetween {
+    /// The chance of a normal number between two ends, by the side where it is small.
+    fn between(&self, a: f64, b: f64) -> f64 {
+        let (a, b) = ((a - self.0) / self.1, (b - self.0) / self.1);
+        match a > 0.0 {
+            true => normal_above(a) - normal_above(b),
+            false => normal_above(-b) - normal_above(-a),
+        }
+    }
+}
+
+impl Distribution for NormalBetween {
+    fn below(&self, x: f64) -> f64 {
+        let x = x.clamp(self.2, self.3);
+        self.between(self.2, x) / self.between(self.2, self.3)
+    }
+
+    fn above(&self, x: f64) -> f64 {
+        let x = x.clamp(self.2, self.3);
+        self.between(x, self.3) / self.between(self.2, self.3)
+    }
+
+    /// By sums over the density, as far as 40 deviations.
+    fn moments(&self) -> [f64; 3] {
+        let low = self.2.max(self.0 - 40.0 * self.1);
+        let high = self.3.min(self.0 + 40.0 * self.1);
+        let over = |f: &dyn Fn(f64) -> f64| -> f64 {
+            let at = |k: u32| low + (high - low) * (f64::from(k) + 0.5) / 1e6;
+            let nearest = low.max(self.0.min(high));
+            let density = |x: f64| {
+                let [z, most] = [x, nearest].map(|x| (x - self.0) / self.1);
+                (0.5 * (most * most - z * z)).exp()
+            };
+            (0..1_000_000).map(|k| density(at(k)) * f(at(k))).sum()
+        };
+        let total = over(&|_| 1.0);
+        let mean = over(&|x| x) / total;
+        let variance = over(&|x| (x - mean).powi(2)) / total;
+        let fourth = over(&|x| (x - mean).powi(4)) / total;
+        [mean, variance, fourth / (variance * variance)]
+    }
+}
+
 impl Distribution for Uniform {
     fn below(&self, x: f64) -> f64 {
         ((x - self.0) / (self.1 - self.0)).clamp(0.0, 1.0)
@@ -88,9 +256,13 @@ pub fn chi_squared_above(x: f64, degrees: f64) -> f64 {
         let ninth = 2.0 / (9.0 * degrees);
         return normal_above(((x / degrees).cbrt() - 1.0 + ninth) / ninth.sqrt());
     }
-    let (a, x) = (0.5 * degrees, 0.5 * x);
+    gamma_share(0.5 * degrees, 0.5 * x)[1]
+}
+
+/// The chances that a gamma number of this shape is below x, and above it.
+fn gamma_share(a: f64, x: f64) -> [f64; 2] {
     if x <= 0.0 {
-        return 1.0;
+        return [0.0, 1.0];
     }
     let front = (a * x.ln() - x - log_gamma(a)).exp();
     if x < a + 1.0 {
@@ -99,14 +271,37 @@ pub fn chi_squared_above(x: f64, degrees: f64) -> f64 {
             term *= x / (a + f64::from(k));
             sum += term;
         }
-        return 1.0 - front * sum;
+        return [front * sum, 1.0 - front * sum];
     }
     // Legendre's continued fraction.
     let tail = (1..=500).rev().fold(0.0, |tail, k| {
         let k = f64::from(k);
         k * (a - k) / (x + 2.0 * k + 1.0 - a + tail)
     });
-    front / (x + 1.0 - a + tail)
+    let above = front / (x + 1.0 - a + tail);
+    [1.0 - above, above]
+}
+
+/// The chance that a beta number of these shapes is below x: by the continued fraction on the side where it
+/// converges.
+fn beta_share(a: f64, b: f64, x: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return f64::from(u8::from(x > 0.0));
+    }
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - beta_share(b, a, 1.0 - x);
+    }
+    let scale = log_gamma(a + b) - log_gamma(a) - log_gamma(b);
+    let front = (scale + a * x.ln() + b * (-x).ln_1p()).exp() / a;
+    let tail = (1..=300).rev().fold(0.0, |tail, k| {
+        let m = f64::from(k / 2);
+        let part = match k % 2 {
+            0 => m * (b - m) / ((a + 2.0 * m - 1.0) * (a + 2.0 * m)),
+            _ => -(a + m) * (a + b + m) / ((a + 2.0 * m) * (a + 2.0 * m + 1.0)),
+        };
+        part * x / (1.0 + tail)
+    });
+    front / (1.0 + tail)
 }
 
 /// ln Γ(x) for positive x: Stirling's series where it is exact.
@@ -158,6 +353,39 @@ pub fn poisson(mean: f64) -> (i64, Vec<f64>) {
     let sum: f64 = sorted.iter().sum();
     chances.iter_mut().for_each(|chance| *chance /= sum);
     (first, chances)
+}
+
+/// The chances of a binomial number, as [`poisson`] has those of its own.
+pub fn binomial(n: i64, p: f64) -> (i64, Vec<f64>) {
+    let odds = p / (1.0 - p);
+    let mode = ((n + 1) as f64 * p).floor().min(n as f64) as i64;
+    let (mut up, mut k) = (vec![1.0], mode);
+    while k < n && up[up.len() - 1] > 1e-40 {
+        up.push(up[up.len() - 1] * odds * (n - k) as f64 / (k + 1) as f64);
+        k += 1;
+    }
+    let (mut down, mut k, mut chance) = (Vec::new(), mode, 1.0);
+    while k > 0 && chance > 1e-40 {
+        chance *= k as f64 / ((n - k + 1) as f64 * odds);
+        down.push(chance);
+        k -= 1;
+    }
+    let first = mode - down.len() as i64;
+    let mut chances: Vec<f64> = down.into_iter().rev().chain(up).collect();
+    let mut sorted = chances.clone();
+    sorted.sort_by(f64::total_cmp);
+    let sum: f64 = sorted.iter().sum();
+    chances.iter_mut().for_each(|chance| *chance /= sum);
+    (first, chances)
+}
+
+/// The chances of a geometric number from 1 on.
+pub fn geometric(p: f64) -> Vec<f64> {
+    let chance = |k: i32| p * ((1.0 - p).ln() * f64::from(k)).exp();
+    (0..)
+        .map(chance)
+        .take_while(|chance| *chance > 1e-20)
+        .collect()
 }
 
 /// A sample against what it should be, as chances: of deviations as large as those found.
@@ -247,6 +475,16 @@ mod tests {
         assert!((chi_squared_above(249.445, 220.0) - 0.084).abs() < 2e-3);
         assert!((kolmogorov_above(1.3581) - 0.05).abs() < 1e-4);
         assert!(near(count_chance(0.0, 2.0), (-2f64).exp()));
+        // SciPy 1.17.
+        assert!(near(Gamma(2.5, 3.0).below(4.0), 0.248_788_289_6));
+        assert!(near(Beta(2.0, 5.0).below(0.2), 0.344_64));
+        assert!(near(Beta(0.1, 3.0).above(0.5), 0.007_486_155_3));
+        assert!(near(StudentT(2.5).above(3.0), 0.036_288_047_8));
+        assert!(near(
+            NormalBetween(1.0, 2.0, 0.0, 4.0).below(1.0),
+            0.306_509_003_5
+        ));
+        assert!(near(binomial(50, 0.3).1[15], 0.122_346_861_8));
     }
 
     #[test]

@@ -134,8 +134,18 @@ fn spell(slot: Slot) -> &'static str {
 fn words(draw: Draw) -> &'static str {
     match draw {
         Draw::Random | Draw::Uniform | Draw::Exponential => "1",
-        Draw::Normal | Draw::Bernoulli | Draw::RandInt | Draw::Categorical => "2",
+        Draw::Normal => "2; 1 with `a` and `b`",
+        Draw::NormalBetween | Draw::Cauchy => "1",
+        Draw::Bernoulli
+        | Draw::RandInt
+        | Draw::Categorical
+        | Draw::LogNormal
+        | Draw::StudentT
+        | Draw::Laplace => "2",
+        Draw::Geometric => "32, of which it computes those that it needs",
+        Draw::Gamma | Draw::ChiSquared => "64, of which it computes those that it needs",
         Draw::Poisson => "96, of which it computes those that it needs",
+        Draw::Beta | Draw::Binomial => "128, of which it computes those that it needs",
     }
 }
 

@@ -1,6 +1,5 @@
 //! Random draws as words and arithmetic. A draw takes the next words of its agent and step, so its value
-//! depends only on the seed, the agent, the step and its number. `bernoulli`, `randint` and `poisson` are
-//! functions of the prelude.
+//! depends only on the seed, the agent, the step and its number. Most are functions of the prelude.
 
 mod categorical;
 
@@ -19,7 +18,19 @@ impl Lowerer<'_> {
             Draw::Normal => self.normal(args),
             Draw::Exponential => self.exponential(args),
             Draw::Categorical => self.categorical(args[0]),
-            Draw::Bernoulli | Draw::RandInt | Draw::Poisson => {
+            Draw::Bernoulli
+            | Draw::RandInt
+            | Draw::Poisson
+            | Draw::NormalBetween
+            | Draw::LogNormal
+            | Draw::Gamma
+            | Draw::Beta
+            | Draw::ChiSquared
+            | Draw::StudentT
+            | Draw::Cauchy
+            | Draw::Laplace
+            | Draw::Binomial
+            | Draw::Geometric => {
                 unreachable!("the checker turned this draw into a call of the prelude")
             }
         }

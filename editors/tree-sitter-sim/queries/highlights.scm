@@ -61,14 +61,16 @@
 (call_expression function: (name) @function.builtin
   (#any-of? @function.builtin
     "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
-    "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
-    "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
-    "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
-    "firstTrailingBit" "floor" "fma" "fract" "histogram" "insertBits" "inverseSqrt" "ldexp" "len"
-    "length" "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize"
-    "poisson" "pow" "product" "quantiles" "radians" "randint" "random" "reflect" "refract" "relu"
-    "reverseBits" "round" "saturate" "sd" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep"
-    "softplus" "sqrt" "step" "sum" "tan" "tanh" "trunc" "uniform" "unit" "var"))
+    "bernoulli" "beta" "binomial" "categorical" "cauchy" "ceil" "chi_squared" "clamp" "cos"
+    "cosh" "count" "countLeadingZeros" "countOneBits" "countTrailingZeros" "cross" "degrees"
+    "distance" "dot" "erf" "erfc" "exp" "exp2" "exponential" "exponential_from" "extractBits"
+    "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma" "fract" "gamma" "geometric"
+    "histogram" "insertBits" "inverseSqrt" "laplace" "ldexp" "len" "length" "log" "log2"
+    "lognormal" "max" "mean" "min" "mix" "mul_high" "normal" "normal_cdf" "normal_from"
+    "normal_quantile" "normalize" "poisson" "pow" "product" "quantiles" "radians" "randint"
+    "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "sd" "select" "sigmoid"
+    "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "student_t" "sum" "tan" "tanh"
+    "trunc" "uniform" "unit" "var"))
 (call_expression function: (name) @type.builtin
   (#any-of? @type.builtin "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"))
 (call_expression function: (name) @constructor
@@ -77,14 +79,16 @@
   (#not-match? @function.call "^[A-Z]")
   (#not-any-of? @function.call "bool" "f32" "i32" "u32" "vec2" "vec3" "vec4"
     "abs" "acos" "acosh" "all" "any" "argmax" "argmin" "asin" "asinh" "atan" "atan2" "atanh"
-    "bernoulli" "categorical" "ceil" "clamp" "cos" "cosh" "count" "countLeadingZeros"
-    "countOneBits" "countTrailingZeros" "cross" "degrees" "distance" "dot" "erf" "exp" "exp2"
-    "exponential" "exponential_from" "extractBits" "faceForward" "firstLeadingBit"
-    "firstTrailingBit" "floor" "fma" "fract" "histogram" "insertBits" "inverseSqrt" "ldexp" "len"
-    "length" "log" "log2" "max" "mean" "min" "mix" "mul_high" "normal" "normal_from" "normalize"
-    "poisson" "pow" "product" "quantiles" "radians" "randint" "random" "reflect" "refract" "relu"
-    "reverseBits" "round" "saturate" "sd" "select" "sigmoid" "sign" "sin" "sinh" "smoothstep"
-    "softplus" "sqrt" "step" "sum" "tan" "tanh" "trunc" "uniform" "unit" "var"))
+    "bernoulli" "beta" "binomial" "categorical" "cauchy" "ceil" "chi_squared" "clamp" "cos"
+    "cosh" "count" "countLeadingZeros" "countOneBits" "countTrailingZeros" "cross" "degrees"
+    "distance" "dot" "erf" "erfc" "exp" "exp2" "exponential" "exponential_from" "extractBits"
+    "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma" "fract" "gamma" "geometric"
+    "histogram" "insertBits" "inverseSqrt" "laplace" "ldexp" "len" "length" "log" "log2"
+    "lognormal" "max" "mean" "min" "mix" "mul_high" "normal" "normal_cdf" "normal_from"
+    "normal_quantile" "normalize" "poisson" "pow" "product" "quantiles" "radians" "randint"
+    "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "sd" "select" "sigmoid"
+    "sign" "sin" "sinh" "smoothstep" "softplus" "sqrt" "step" "student_t" "sum" "tan" "tanh"
+    "trunc" "uniform" "unit" "var"))
 (bitcast_expression "bitcast" @function.builtin)
 (integrate_statement method: (name) @function.builtin)
 

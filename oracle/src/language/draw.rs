@@ -97,6 +97,19 @@ pub fn draw(name: &str, arguments: &[Value], words: &mut Words) -> Result<Value,
         ("bernoulli", [Value::F(p)]) => Value::B(bernoulli(*p, words)),
         ("randint", [Value::I(a), Value::I(b)]) => Value::I(randint(*a, *b, words)),
         ("categorical", [Value::A(weights)]) => Value::I(categorical(weights, words)),
+        ("lognormal", [Value::F(mu), Value::F(sigma)]) => {
+            Value::F(f64::from(mu + sigma * normal(words)).exp() as f32)
+        }
+        ("cauchy", [Value::F(location), Value::F(scale)]) => {
+            Value::F(location + scale * cauchy(words))
+        }
+        ("laplace", [Value::F(location), Value::F(scale)]) => {
+            let size = scale * exponential(1.0, words);
+            let above = words.take() >= 1 << 31;
+            Value::F(location + if above { size } else { -size })
+        }
+        ("student_t", [Value::F(freedom)]) => Value::F(student_t(*freedom, words)),
+        ("geometric", [Value::F(p)]) => Value::I(geometric(*p, words)),
         _ => return Err(format!("a draw of `{name}` is not known")),
     })
 }
@@ -128,6 +141,39 @@ fn exponential(rate: f32, words: &mut Words) -> f32 {
         true => (-u.ln() / f64::from(rate)) as f32,
         false => f32::INFINITY,
     }
+}
+
+fn cauchy(words: &mut Words) -> f32 {
+    let part = (f64::from(words.take()) + 0.5) / 4_294_967_296.0 - 0.5;
+    (std::f64::consts::PI * part).tan() as f32
+}
+
+fn student_t(freedom: f32, words: &mut Words) -> f32 {
+    let u = (f64::from(words.take()) + 0.5) / 4_294_967_296.0;
+    let angle = std::f64::consts::PI * f64::from(words.take() as i32) / 2_147_483_648.0;
+    let n = f64::from(freedom).min(1e9);
+    match freedom > 0.0 {
+        true => ((n * (-2.0 / n * u.ln()).exp_m1()).sqrt() * angle.cos()) as f32,
+        false => f32::NAN,
+    }
+}
+
+/// By the digits of the number of failures, as the page describes them.
+fn geometric(p: f32, words: &mut Words) -> i32 {
+    let digits: Vec<f64> = (0..32).map(|_| f64::from(words.take())).collect();
+    if p >= 1.0 {
+        return 1;
+    }
+    if p < f32::MIN_POSITIVE || p.is_nan() {
+        return i32::MAX;
+    }
+    let mut failures = 0_i64;
+    for (j, word) in digits.iter().enumerate() {
+        let q = ((-f64::from(p)).ln_1p() * 2f64.powi(j as i32)).exp();
+        let chance = if j == 31 { q } else { q / (1.0 + q) };
+        failures += i64::from(word / 4_294_967_296.0 < chance) << j;
+    }
+    failures.min(i64::from(i32::MAX) - 1) as i32 + 1
 }
 
 fn bernoulli(p: f32, words: &mut Words) -> bool {

@@ -125,7 +125,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 160] = [
+pub const VOCABULARY: [&str; 171] = [
     "agents",
     "steps",
     "const",
@@ -229,6 +229,17 @@ pub const VOCABULARY: [&str; 160] = [
     "atan2",
     "tanh",
     "erf",
+    "erfc",
+    "normal_cdf",
+    "normal_quantile",
+    "gamma",
+    "beta",
+    "student_t",
+    "binomial",
+    "geometric",
+    "PI",
+    "INFINITY",
+    "NAN",
     "cross",
     "distance",
     "dot",

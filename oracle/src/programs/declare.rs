@@ -251,7 +251,13 @@ impl Maker {
         self.line("    near_v' = vec2(near_v.y, -near_v.x) * pull");
         self.line("    near_x' = near_slope(near_x, near_v.x) + pull");
         self.line("}");
-        let normal = *self.dice.pick(&["normal()", "normal(2.0, 0.5)"]);
+        let normal = *self.dice.pick(&[
+            "normal()",
+            "normal(2.0, 0.5)",
+            "lognormal(-1.0, 0.5)",
+            "laplace(1.0, 0.25)",
+            "0.5 + 2.0 * erfc(near_x) + normal_cdf(near_x)",
+        ]);
         self.line(&format!("near_z = {normal}"));
     }
 

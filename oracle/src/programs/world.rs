@@ -277,7 +277,10 @@ impl Maker {
         }
         match (self.dice.below(6), ty) {
             // A launch with an empty range for a draw that every agent makes is refused: bounds are above -6.
-            (0, T::I) if self.here.draws => Some(format!("randint(-6, {})", self.bound(1))),
+            (0, T::I) if self.here.draws => Some(match self.dice.chance(70) {
+                true => format!("randint(-6, {})", self.bound(1)),
+                false => "geometric(0.3)".into(),
+            }),
             (0, T::B) if self.here.draws && self.profile == Profile::Whole => {
                 Some("bernoulli(0.3)".into())
             }

@@ -8,8 +8,9 @@
 
 use sim_runtime::{Backend, Simulation};
 use sim_tests::distribution::{
-    Distribution, Exponential, Normal, Uniform, Verdict, chi_squared, count_chance,
-    kolmogorov_above, poisson,
+    Beta, Cauchy, Distribution, Exponential, Gamma, Laplace, LogNormal, Normal, NormalBetween,
+    StudentT, Uniform, Verdict, binomial, chi_squared, count_chance, geometric, kolmogorov_above,
+    poisson,
 };
 
 /// Numbers of each distribution, if `SIM_DRAWS` does not say how many.
@@ -37,11 +38,10 @@ fn setting<T: std::str::FromStr>(name: &str) -> Option<T> {
 
 /// Hands numbers to `take`, a run of agents at a time.
 fn draw(call: &str, take: &mut dyn FnMut(f64)) {
-    let ty = match call {
-        "random()" => "f32",
-        call if call.starts_with(['u', 'n', 'e']) => "f32",
-        call if call.starts_with("bern") => "bool",
-        _ => "i32",
+    let ty = match call.split('(').next().unwrap_or_default() {
+        "bernoulli" => "bool",
+        "randint" | "poisson" | "categorical" | "binomial" | "geometric" => "i32",
+        _ => "f32",
     };
     let value = if ty == "bool" {
         format!("i32({call})")
@@ -100,13 +100,14 @@ impl Sums {
     fn verdict(&self, moments: [f64; 3], far: f64, outside: [f64; 2], fit: f64) -> Verdict {
         let [_, variance, kurtosis] = moments;
         let n = self.count;
+        let known = variance.is_finite();
         let error = (variance / n).sqrt();
         let spread = self.second / n - variance;
         let spread_error = variance * ((kurtosis - 1.0) / n).sqrt();
         Verdict {
-            mean: self.first / n / error,
+            mean: if known { self.first / n / error } else { 0.0 },
             // Where the fourth moment is the least possible, the mean decides the variance.
-            variance: if kurtosis > 1.001 {
+            variance: if known && kurtosis > 1.001 {
                 spread / spread_error
             } else {
                 0.0
@@ -295,4 +296,66 @@ fn poisson_numbers_have_their_chances() {
         1073741824.0,
     ];
     judge(small.into_iter().chain(large).map(case).collect());
+}
+
+/// More laws of floats; docs/random.md has SciPy's verdict on them.
+#[test]
+fn floats_of_other_laws_have_their_distributions() {
+    let tenth = f64::from(0.1_f32);
+    judge(vec![
+        same("lognormal(0.5, 0.25)", LogNormal(0.5, 0.25)),
+        same("gamma(0.1, 1.0)", Gamma(tenth, 1.0)),
+        same("gamma(1.0, 1.0)", Gamma(1.0, 1.0)),
+        same("gamma(2.5, 3.0)", Gamma(2.5, 3.0)),
+        same("gamma(30.0, 0.5)", Gamma(30.0, 0.5)),
+        same("beta(0.5, 0.5)", Beta(0.5, 0.5)),
+        same("beta(0.1, 3.0)", Beta(tenth, 3.0)),
+        same("beta(20.0, 8.0)", Beta(20.0, 8.0)),
+        same("chi_squared(3.0)", Gamma(1.5, 2.0)),
+        same("student_t(2.5)", StudentT(2.5)),
+        same("student_t(9.0)", StudentT(9.0)),
+        same("cauchy(-2.0, 0.5)", Cauchy(-2.0, 0.5)),
+        same("laplace(1.0, 2.0)", Laplace(1.0, 2.0)),
+        same(
+            "normal(1.0, 2.0, 0.0, 4.0)",
+            NormalBetween(1.0, 2.0, 0.0, 4.0),
+        ),
+        same(
+            "normal(0.0, 1.0, 6.0, INFINITY)",
+            NormalBetween(0.0, 1.0, 6.0, f64::INFINITY),
+        ),
+        same(
+            "normal(0.0, 1.0, -13.0, -12.0)",
+            NormalBetween(0.0, 1.0, -13.0, -12.0),
+        ),
+    ]);
+}
+
+#[test]
+fn counts_have_their_chances() {
+    let successes = |n: i64, p: f32| {
+        let (first, chances) = binomial(n, p.into());
+        (
+            format!("binomial({n}, {p:?})"),
+            Truth::Whole(first, chances),
+        )
+    };
+    let trials = |p: f32| {
+        let chances = geometric(p.into());
+        (format!("geometric({p:?})"), Truth::Whole(1, chances))
+    };
+    judge(vec![
+        successes(1, 0.001),
+        successes(10, 0.3),
+        successes(17, 0.5),
+        successes(20, 0.5),
+        successes(50, 0.9),
+        successes(1_000, 1e-5),
+        successes(1_000, 0.35),
+        successes(2_000_000_000, 0.75),
+        trials(0.9),
+        trials(0.5),
+        trials(0.01),
+        trials(1e-5),
+    ]);
 }

@@ -36,6 +36,10 @@ step t {
     hash = mixed(hash, categorical([for i in 0..5: bitcast<f32>(0x38000000u + (m >> u32(i)) % 0x09000000u)]))
     hash = mixed(hash, categorical([for i in 0..3: bitcast<f32>(n << u32(i))]))
     hash = mixed(hash, categorical(share) + categorical([1.0, 2.0, 5.0]))
+    hash = mixed(hash, binomial(i32(n >> (m % 32u)), bitcast<f32>(0x2c000000u + n % 0x13800001u)))
+    hash = mixed(hash, binomial(i32(m), bitcast<f32>(n ^ m)) + binomial(1000, 0.25) + binomial(30, 0.125))
+    hash = mixed(hash, geometric(bitcast<f32>(0x2c000000u + m % 0x13800001u)) + geometric(0.01))
+    hash = mixed(hash, geometric(bitcast<f32>(m)))
 }
 
 output hash
@@ -169,7 +173,16 @@ state mirrored = abs(normal(none, bad[2] + none)) < 7.0
 output less
 output forever = forever > 3.0e38
 output bools = [never, always, mirrored]
+state between = normal(0.0, 1.0, bad[0] + none, bad[1] + none)
+state at_mean = normal(2.5, bad[3] + none, bad[1] + none, bad[0] + none)
+state counts = [binomial(-1 + i32(none), 0.5), binomial(9, bad[2] + none), binomial(9, bad[0] + none)]
+state waits = [geometric(bad[3] + none), geometric(bad[0] + none)]
+state unknown = [gamma(bad[2] + none, 1.0), beta(1.0, bad[3] + none), chi_squared(bad[2] + none),
+    student_t(bad[3] + none)]
 output ints = [no_one, most, start, last]
+output ends = [between, at_mean]
+output whole = [counts[0], counts[1], counts[2], waits[0], waits[1]]
+output is_unknown = all(for k in 0..4: unknown[k] != unknown[k])
 ";
     let mut backends = launch::backends();
     backends.push(Backend::Reference);
@@ -194,6 +207,12 @@ output ints = [no_one, most, start, last]
         assert_eq!(bools, [false, true, true], "{backend:?}");
         let ints = run.output::<i32>("ints").expect("an output");
         assert_eq!([ints[0], ints[2], ints[3]], [0, 5, 2], "{backend:?}");
+        let ends = run.output::<f32>("ends").expect("an output");
+        assert_eq!(ends, [3.0, 2.5], "{backend:?}");
+        let whole = run.output::<i32>("whole").expect("an output");
+        assert_eq!(whole, [0, 0, 9, i32::MAX, 1], "{backend:?}");
+        let unknown = run.output::<bool>("is_unknown").expect("an output");
+        assert_eq!(unknown, [true], "{backend:?}");
         assert!(
             (ints[1] - (1 << 30)).abs() < 400_000,
             "{backend:?}: {}",
@@ -234,6 +253,11 @@ fn a_launch_without_a_distribution_is_refused() {
         ("f32(randint(1, i32(p)))", 1.0),
         ("f32(categorical([p, p]))", 0.0),
         ("f32(categorical([x, p]))", -1.0),
+        ("gamma(p, 1.0)", 0.0),
+        ("beta(1.0, p)", -1.0),
+        ("normal(0.0, 1.0, p, 1.0)", 2.0),
+        ("f32(binomial(9, p))", 1.5),
+        ("f32(geometric(p))", 0.0),
     ] {
         let good = if call.starts_with('u') || call.contains("randint") {
             2.0
@@ -296,6 +320,19 @@ fn a_constant_without_a_distribution_is_an_error() {
         "bernoulli(1.5)",
         "normal(0.0, -1.0)",
         "uniform(3.0, 2.0)",
+        "normal(0.0, 1.0, 2.0, 2.0)",
+        "normal(0.0, -1.0, 0.0, 2.0)",
+        "lognormal(0.0, -1.0)",
+        "gamma(0.0, 1.0)",
+        "gamma(2.0, -1.0)",
+        "beta(1.0, 0.0)",
+        "chi_squared(-1.0)",
+        "student_t(0.0)",
+        "cauchy(0.0, -1.0)",
+        "laplace(INFINITY, 1.0)",
+        "binomial(-1, 0.5)",
+        "binomial(5, 1.5)",
+        "geometric(0.0)",
         "uniform(-3.0e38, 3.0e38)",
     ] {
         let source = format!("state x = {call}\noutput x\n");

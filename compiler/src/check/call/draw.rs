@@ -49,6 +49,10 @@ impl Checker<'_> {
         args: &[ast::Expr],
         span: Span,
     ) -> Checked {
+        let draw = match (draw, args.len()) {
+            (Draw::Normal, 4) => Draw::NormalBetween,
+            (draw, _) => draw,
+        };
         let (needed, ok, result) = signature(draw, args.len());
         if let Some(place) = self.no_draws() {
             return Err(self.report(refused(&callee.text, place, callee.span)));
@@ -64,16 +68,16 @@ impl Checker<'_> {
         if draw == Draw::Categorical {
             return self.categorical(callee, &args[0], span);
         }
-        let want = if draw == Draw::RandInt {
-            Type::I32
-        } else {
-            Type::F32
+        let want = |k: usize| match (draw, k) {
+            (Draw::RandInt, _) | (Draw::Binomial, 0) => Type::I32,
+            _ => Type::F32,
         };
         let names = BuiltinId::find(&callee.text).map_or(&[][..], |id| id.row().params);
         let checked: Vec<Checked> = args
             .iter()
             .enumerate()
             .map(|(k, arg)| {
+                let want = want(k);
                 let id = self.expr(arg, Some(&want));
                 self.argument(
                     id,
@@ -111,6 +115,16 @@ impl Checker<'_> {
             Draw::Bernoulli => "__bernoulli",
             Draw::RandInt => "__randint",
             Draw::Poisson => "__poisson",
+            Draw::NormalBetween => "__normal_between",
+            Draw::LogNormal => "__lognormal",
+            Draw::Gamma => "__gamma",
+            Draw::Beta => "__beta",
+            Draw::ChiSquared => "__chi_squared",
+            Draw::StudentT => "__student_t",
+            Draw::Cauchy => "__cauchy",
+            Draw::Laplace => "__laplace",
+            Draw::Binomial => "__binomial",
+            Draw::Geometric => "__geometric",
             Draw::Random | Draw::Uniform | Draw::Normal | Draw::Exponential | Draw::Categorical => {
                 return None;
             }
@@ -202,8 +216,18 @@ fn signature(draw: Draw, count: usize) -> (&'static str, bool, Type) {
     match draw {
         Draw::Random => ("no arguments", count == 0, Type::F32),
         Draw::Uniform => ("two arguments", count == 2, Type::F32),
-        Draw::Normal => ("no or two arguments", count == 0 || count == 2, Type::F32),
-        Draw::Exponential => ("one argument", count == 1, Type::F32),
+        Draw::Normal | Draw::NormalBetween => {
+            let ok = matches!(count, 0 | 2 | 4);
+            ("no, two or four arguments", ok, Type::F32)
+        }
+        Draw::LogNormal | Draw::Gamma | Draw::Beta | Draw::Cauchy | Draw::Laplace => {
+            ("two arguments", count == 2, Type::F32)
+        }
+        Draw::Exponential | Draw::ChiSquared | Draw::StudentT => {
+            ("one argument", count == 1, Type::F32)
+        }
+        Draw::Binomial => ("two arguments", count == 2, Type::I32),
+        Draw::Geometric => ("one argument", count == 1, Type::I32),
         Draw::Bernoulli => ("one argument", count == 1, Type::BOOL),
         Draw::RandInt => ("two arguments", count == 2, Type::I32),
         Draw::Poisson => ("one argument", count == 1, Type::I32),

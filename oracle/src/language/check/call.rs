@@ -10,7 +10,7 @@ const FOLDS: [&str; 10] = [
     "sum", "product", "min", "max", "mean", "any", "all", "count", "argmin", "argmax",
 ];
 
-const DRAWS: [&str; 8] = [
+const DRAWS: [&str; 17] = [
     "random",
     "uniform",
     "normal",
@@ -19,6 +19,15 @@ const DRAWS: [&str; 8] = [
     "randint",
     "poisson",
     "categorical",
+    "lognormal",
+    "gamma",
+    "beta",
+    "chi_squared",
+    "student_t",
+    "cauchy",
+    "laplace",
+    "binomial",
+    "geometric",
 ];
 
 /// Functions of numbers that integers have, too.
@@ -159,13 +168,14 @@ impl Checker<'_> {
         let (of, ty) = match name {
             "bernoulli" => (Ty::F32, Ty::Bool),
             "randint" => (Ty::I32, Ty::I32),
-            "poisson" | "categorical" => (Ty::F32, Ty::I32),
+            "poisson" | "categorical" | "binomial" | "geometric" => (Ty::F32, Ty::I32),
             _ => (Ty::F32, Ty::F32),
         };
         let mut list = Vec::new();
-        for argument in arguments {
+        for (k, argument) in arguments.iter().enumerate() {
             let argument = self.expr(argument)?;
             let of = match argument.ty {
+                _ if name == "binomial" && k == 0 => Ty::I32,
                 Ty::Array(_, length) => Ty::Array(Box::new(of.clone()), length),
                 _ => of.clone(),
             };
