@@ -1,6 +1,8 @@
 //! The command as a user calls it: the built binary in a directory of its own, its output and its exit code.
 
 mod bench;
+#[cfg(unix)]
+mod book;
 mod build;
 mod check;
 #[cfg(target_os = "linux")]

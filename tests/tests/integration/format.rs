@@ -7,7 +7,7 @@ use super::{files, random_models::number};
 use serde_json::Value;
 use sim_compiler::{ir, syntax};
 use sim_format::{Error, format};
-use sim_tests::{disturb::disturbed, generate};
+use sim_tests::{disturb::disturbed, generate, page};
 
 /// Folders of models with nothing wrong.
 const GOOD: [&str; 3] = ["lang-examples", "tests/run", "tests/language"];
@@ -93,27 +93,23 @@ fn examples_are_in_canonical_style() {
 
 #[test]
 fn models_in_the_documentation_are_in_canonical_style() {
-    let mut pages = vec![files::root().join("README.md")];
-    let docs = std::fs::read_dir(files::root().join("docs")).expect("the pages are there");
-    pages.extend(docs.map(|entry| entry.expect("a folder that can be read").path()));
+    let mut pages = page::pages(&files::root().join("docs"));
+    pages.push(files::root().join("README.md"));
     let mut complaints = Vec::new();
     let mut models = 0;
-    for page in pages
-        .iter()
-        .filter(|page| page.extension().is_some_and(|end| end == "md"))
-    {
-        let text = std::fs::read_to_string(page).expect("a page is text");
-        for block in text.split("```sim\n").skip(1) {
-            let source = block.split("```").next().unwrap_or_default();
+    for path in pages {
+        let text = std::fs::read_to_string(&path).expect("a page is text");
+        for block in page::blocks(&text).iter().filter(|block| block.is_model()) {
+            let (path, source) = (path.display(), block.text);
             models += 1;
             match format(source) {
                 Ok(text) if text == source => {}
-                Ok(text) => complaints.push(format!("{}: should be\n{text}", page.display())),
-                Err(error) => complaints.push(format!("{}: {error}\n{source}", page.display())),
+                Ok(text) => complaints.push(format!("{path}: should be\n{text}")),
+                Err(error) => complaints.push(format!("{path}: {error}\n{source}")),
             }
         }
     }
-    assert!(models > 5, "the documentation shows models");
+    assert!(models > 60, "the documentation shows models");
     files::report("models in the documentation are not in style", complaints);
 }
 

@@ -3,6 +3,7 @@
 
 use super::files;
 use sim_compiler::kernel::schedule::Schedule;
+use sim_tests::page;
 
 #[test]
 fn each_construct_has_its_page() {
@@ -57,21 +58,24 @@ fn the_text_is_the_same_from_build_to_build() {
 
 #[test]
 fn models_in_the_documentation_compile() {
+    let root = files::root();
+    let mut pages = page::pages(&root.join("docs/book/src"));
+    pages.extend(["README.md", "docs/language.md"].map(|name| root.join(name)));
     let mut models = 0;
-    for page in ["README.md", "docs/language.md"] {
-        let text = std::fs::read_to_string(files::root().join(page)).expect("the page is there");
-        for block in text.split("```sim\n").skip(1) {
-            let source = block.split("```").next().unwrap_or_default();
-            let diagnostics = sim_compiler::check(source);
+    for path in pages {
+        let text = std::fs::read_to_string(&path).expect("the page is there");
+        for block in page::blocks(&text).iter().filter(|block| block.is_model()) {
+            let diagnostics = sim_compiler::check(block.text);
             let report = sim_compiler::diagnostic::render::render(
-                page,
-                source,
+                &path.display().to_string(),
+                block.text,
                 &diagnostics,
                 Default::default(),
             );
-            assert!(diagnostics.is_empty(), "{report}\n{source}");
+            let as_said = diagnostics.is_empty() != block.is_wrong();
+            assert!(as_said, "{}: {report}\n{}", path.display(), block.text);
             models += 1;
         }
     }
-    assert!(models > 1, "the documentation shows no model");
+    assert!(models > 60, "the documentation shows {models} models");
 }
