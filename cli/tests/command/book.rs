@@ -13,7 +13,7 @@
 //!
 //! A known answer stands in the text, and below the block that it is for
 //! `<!-- holds: COLUMN of ROW = VALUE within TOLERANCE -->` holds the printed tables to it. Without a
-//! tolerance it is four standard errors, from the row's own `std dev` and `count`.
+//! tolerance it is four of the row's own standard errors, `std err`.
 //!
 //! That models compile and are in style is held with those of the other pages, in `tests/tests/integration`.
 
@@ -112,7 +112,7 @@ fn hold(claim: &str, cells: &Cells, prose: &str) -> Result<(), String> {
     };
     let tolerance = match tolerance {
         Some(tolerance) => number(tolerance)?,
-        None => 4.0 * cell("std dev")? / cell("count")?.sqrt(),
+        None => 4.0 * cell("std err")?,
     };
     let got = cell(column)?;
     match (got - number(value)?).abs() <= tolerance {
@@ -249,7 +249,7 @@ fn the_book_lists_all_its_pages_and_links_to_what_is_there() {
 
 #[test]
 fn claims_are_held() {
-    let table = "output  count  mean  std dev\nworld a   100     2        1\n";
+    let table = "output  count  mean  std err\nworld a   100     2      0.1\n";
     let cells = cells(table);
     let holds = |claim: &str| hold(claim, &cells, "2.3 2.5 2.001");
     assert_eq!(holds("mean of world a = 2.3"), Ok(()));
