@@ -5,7 +5,7 @@
 use crate::editor::models;
 use sim_compiler::{
     Diagnostic,
-    diagnostic::{Fix, render::render},
+    diagnostic::{Fix, Severity, render::render},
 };
 use sim_lsp::analysis::{Document, action};
 use std::{fmt::Write, path::Path};
@@ -66,11 +66,14 @@ fn changed(before: &str, after: &str) -> String {
 fn mended(document: &Document) -> bool {
     let mut document = Document::new(document.text().to_owned());
     for _ in 0..20 {
-        let found = document.diagnostics();
-        if found.is_empty() {
+        let found = document.diagnostics().iter();
+        let errors: Vec<_> = found
+            .filter(|one| one.severity == Severity::Error)
+            .collect();
+        if errors.is_empty() {
             return true;
         }
-        let mut offered = found.iter().flat_map(|one| action::fixes(&document, one));
+        let mut offered = (errors.iter()).flat_map(|one| action::fixes(&document, one));
         let Some(fix) = offered.next() else {
             return false;
         };

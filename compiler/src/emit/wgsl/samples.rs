@@ -3,10 +3,11 @@
 //! there is one is the number of the step.
 //!
 //! In worlds, what is observed is combined at once. Where units of agents stand for worlds, each agent keeps
-//! its value in workgroup memory, a row per sample. Once several rows are full, each invocation combines a part
-//! of one of them: that takes one load and one operation per agent and sample, where a tree over the agents of
-//! each sample would take several exchanges and barriers. What is sampled after every step has its first row
-//! where the loop over steps was last left, so that the rows of an iteration's steps are constants apart.
+//! its value in workgroup memory, a row per sample. Once several rows are full, each invocation combines a
+//! part of one of them: that takes one load and one operation per agent and sample, where a tree over the
+//! agents of each sample would take several exchanges and barriers. What is sampled after every step has its
+//! first row where the loop over steps was last left, so that the rows of an iteration's steps are constants
+//! apart.
 
 use super::{Writer, lanes::opaque, literal};
 use crate::{
@@ -70,14 +71,6 @@ impl Writer<'_> {
             end = Some(format!("min({before}, {own})"));
         }
         end
-    }
-
-    /// Declares the step whose sample has the first row of those that are kept.
-    pub(super) fn begin_rows(&mut self) {
-        if !self.own.first_kept.is_empty() {
-            let line = format!("var {} = run.first_step;", self.own.first_kept);
-            self.line(&line);
-        }
     }
 
     /// Are the rows of samples counted from where the last ones were combined? Otherwise a sample's number
@@ -320,22 +313,26 @@ impl Writer<'_> {
         }
         let text = self.sample_row(number, true, &own);
         self.named_row(&text);
-        let main = (
-            std::mem::replace(&mut self.own.world.slot, unit),
-            std::mem::replace(&mut self.own.world.count, units),
-        );
+        let mut own = (unit, units);
+        self.swap_unit(&mut own);
         for &(var, _) in &sample.combined {
             self.store_variable(var);
         }
-        (self.own.world.slot, self.own.world.count) = main;
+        self.swap_unit(&mut own);
         self.close("}");
         self.line("workgroupBarrier();");
         self.close("}");
         self.names.leave();
     }
 
-    /// Has invocations beyond the last agent keep what changes nothing. (`min`, `max`, `any` and `all` may have
-    /// the value of the last agent twice.)
+    /// Exchanges the names of a unit's number and of the number of units with others.
+    fn swap_unit(&mut self, (unit, units): &mut (String, String)) {
+        std::mem::swap(&mut self.own.world.slot, unit);
+        std::mem::swap(&mut self.own.world.count, units);
+    }
+
+    /// Has invocations beyond the last agent keep what changes nothing. (`min`, `max`, `any` and `all` may
+    /// have the value of the last agent twice.)
     fn clear_others(&mut self, number: usize, kept: u32) {
         let program = self.program;
         let combined = program.samples[number].combined.iter();

@@ -35,7 +35,6 @@ impl<'a> Writer<'a> {
             self.line(&format!("{first};"));
             first.clear();
         }
-        self.begin_rows();
         let bound = self.open_segment(&t, segment.as_deref());
         let mut end = bound.clone();
         if let Some(steps) = period {
@@ -96,6 +95,10 @@ impl<'a> Writer<'a> {
         let Some(end) = end else {
             return "run.end_step".to_owned();
         };
+        if !self.own.first_kept.is_empty() {
+            let line = format!("var {} = run.first_step;", self.own.first_kept);
+            self.line(&line);
+        }
         self.open(&format!("while ({t} < run.end_step) {{"));
         let name = self.names.declare("segment_end");
         self.line(&format!("let {name} = {end};"));
