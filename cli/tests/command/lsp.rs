@@ -125,7 +125,7 @@ fn the_last_diagnostics_are_those_of_the_last_text() {
 /// The diagnostics of a text that nobody typed.
 fn fresh(text: &str) -> Value {
     let document = Document::new(text.to_owned());
-    assert_eq!(document.diagnostics(), sim_compiler::check(text));
+    assert_eq!(document.diagnostics(), sim_compiler::complaints(text));
     let uri = URI.parse().expect("an address");
     serde_json::to_value(problems::problems(&document, &uri)).expect("plain data")
 }
