@@ -8,6 +8,7 @@ use sim_compiler::{
     diagnostic::{Severity, catalog, render::render},
     span::Span,
 };
+use sim_tests::page;
 use std::collections::BTreeSet;
 
 /// The warning of a specimen.
@@ -82,6 +83,8 @@ fn no_model_of_the_repository_gives_a_warning() {
         "lang-examples",
         "benchmarks",
         "peers",
+        "cli/examples",
+        "docs",
         "tests/run",
         "tests/language",
         "tests/drift",
@@ -93,21 +96,16 @@ fn no_model_of_the_repository_gives_a_warning() {
                 .map(|(path, text)| (path.display().to_string(), text)),
         );
     }
-    models.extend(
-        files::texts("docs", &["md"])
-            .into_iter()
-            .map(|(path, text)| (path.display().to_string(), text)),
-    );
     let readme = std::fs::read_to_string(files::root().join("README.md"));
     models.push(("README.md".to_owned(), readme.expect("a page is text")));
     let (mut complaints, mut seen) = (Vec::new(), 0);
     for (name, text) in models {
         let blocks: Vec<&str> = match name.ends_with(".md") {
-            true => text
-                .split("```sim\n")
-                .skip(1)
-                .map(|block| block.split("```").next().unwrap_or_default())
-                .collect(),
+            true => {
+                let blocks = page::blocks(&text).into_iter();
+                let models = blocks.filter(|block| block.is_model());
+                models.map(|block| block.text).collect()
+            }
             false => vec![&text],
         };
         for source in blocks {
