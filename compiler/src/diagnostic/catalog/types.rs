@@ -89,7 +89,11 @@ catalog! {
         span: Span,
         declared: Option<Span>,
     ) {
-        let report = Diagnostic::new(format!("`{function}` takes {needed}, but {found} were given"))
+        let given = match found {
+            1 => "one was given".to_owned(),
+            _ => format!("{found} were given"),
+        };
+        let report = Diagnostic::new(format!("`{function}` takes {needed}, but {given}"))
             .at(span, "in this call");
         match declared {
             Some(declared) => report.at(declared, "declared here"),

@@ -55,7 +55,8 @@ impl Writer<'_> {
     }
 
     /// Where the loop over steps is to be left next, since a sample is to be taken or kept ones are to be
-    /// combined; none if that is never. In a loop over steps without branches, drivers overlap steps.
+    /// combined; none if that is never. Names the step from which rows are counted. In a loop over steps
+    /// without branches, drivers overlap steps.
     pub(super) fn segment_end(&mut self, t: &str) -> Option<String> {
         let mut end: Option<String> = None;
         for number in 0..self.program.samples.len() {
