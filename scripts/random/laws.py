@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
 """Draws numbers of each distribution with simc and compares them with SciPy's: rows for docs/random.md.
 
-    python3 laws.py SIMC COUNT [CALL...]
+    python3 laws.py SIMC COUNT [--processes N] [--limit SECONDS] [--table FILE] [LAW...]
 
 Mean and variance are in standard errors, where they exist. Fit is the chance of a larger chi-squared (whole
 numbers; cells that expect at least 10) or Kolmogorov-Smirnov distance (floats; at 65,536 equally likely places).
+A row is written when all numbers of its law are drawn; what the limit cuts short says how many it had.
 Needs numpy and scipy.
 """
 
+import argparse
+import dataclasses
+import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 from scipy import stats
 
 CELLS = 1 << 16
 CHUNK = 10_000_000
+# Where a law of floats has 65,535 of its quantiles.
+EDGES = {}
 
 
 def f32(x):
@@ -76,59 +83,97 @@ WHOLE = {
 }
 
 
-def draws(simc, call, count):
-    """Numbers, a run of agents at a time."""
+LAWS = FLOATS | WHOLE
+
+
+@dataclasses.dataclass
+class Sums:
+    """What some of a law's numbers add up to."""
+
+    count: int = 0
+    first: float = 0.0
+    second: float = 0.0
+    far: int = 0
+    least: float = np.inf
+    most: float = -np.inf
+    cells: np.ndarray | int = 0
+    values: dict = dataclasses.field(default_factory=dict)
+
+    def add(self, other):
+        self.count += other.count
+        self.first += other.first
+        self.second += other.second
+        self.far += other.far
+        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+        self.cells = self.cells + other.cells
+        for value, n in other.values.items():
+            self.values[value] = self.values.get(value, 0) + n
+
+
+def draw(simc, call, k, agents):
+    """The k-th run of a law's agents."""
     with tempfile.TemporaryDirectory() as folder:
         model, result = os.path.join(folder, "m.sim"), os.path.join(folder, "x.npy")
         with open(model, "w") as file:
             file.write(f"steps 0\nstate x = {call}\noutput x\n")
-        for k in range(-(-count // CHUNK)):
-            agents = min(CHUNK, count - k * CHUNK)
-            seed = 17 + 1000 * sum(map(ord, call)) + k
-            command = [simc, "run", model, "--agents", str(agents), "--seed", str(seed), "--output", result]
-            subprocess.run(command + ["--backend", "cpu"], check=True, capture_output=True)
-            yield np.load(result)
+        seed = 17 + 1000 * sum(map(ord, call)) + k
+        command = [simc, "run", model, "--agents", str(agents), "--seed", str(seed), "--output", result]
+        # The runs go side by side; each has one core.
+        environment = os.environ | {"RAYON_NUM_THREADS": "1"}
+        subprocess.run(command + ["--backend", "cpu"], check=True, capture_output=True, env=environment)
+        return np.load(result).astype(np.float64)
+
+
+def moments(truth):
+    """Mean, variance and excess kurtosis, where the first two exist."""
+    mean, variance, _, excess = (float(x) for x in truth.stats(moments="mvsk"))
+    return (mean, variance, excess) if np.isfinite(mean) and np.isfinite(variance) else None
+
+
+def survey(task):
+    """The sums of one run, or none after the limit."""
+    simc, call, k, agents, end = task
+    if time.monotonic() > end:
+        return call, None
+    x = draw(simc, call, k, agents)
+    sums = Sums(count=len(x), least=x.min(), most=x.max())
+    known = moments(LAWS[call])
+    if known:
+        away = x - known[0]
+        sums.first, sums.second = away.sum(), (away * away).sum()
+        sums.far = np.count_nonzero(np.abs(away) > 5 * np.sqrt(known[1]))
+    if call in WHOLE:
+        values, counts = np.unique(x, return_counts=True)
+        sums.values = dict(zip(values.tolist(), counts.tolist()))
+    else:
+        sums.cells = np.bincount(np.searchsorted(EDGES[call], x), minlength=CELLS)
+    return call, sums
 
 
 def text(x, expected=True):
     return f"{x:.2f}" if expected and np.isfinite(x) else "–"
 
 
-def judge(simc, call, truth, count, whole):
-    mean, variance, _, excess = (float(x) for x in truth.stats(moments="mvsk"))
-    known = np.isfinite(mean) and np.isfinite(variance)
-    deviation = np.sqrt(variance) if known else np.inf
-    first = second = far = 0.0
-    least, most = np.inf, -np.inf
-    edges = truth.ppf(np.arange(1, CELLS) / CELLS)
-    counts = np.zeros(CELLS, dtype=np.int64)
-    values = {}
-    for x in draws(simc, call, count):
-        x = x.astype(np.float64)
-        least, most = min(least, x.min()), max(most, x.max())
-        if known:
-            away = x - mean
-            first += away.sum()
-            second += (away * away).sum()
-            far += np.count_nonzero(np.abs(away) > 5 * deviation)
-        if whole:
-            for value, n in zip(*np.unique(x, return_counts=True)):
-                values[value] = values.get(value, 0) + n
-        else:
-            counts += np.bincount(np.searchsorted(edges, x), minlength=CELLS)
-    error = np.sqrt(variance / count)
-    of_mean = first / count / error if known else np.nan
-    spread = variance * np.sqrt((excess + 2) / count)
-    of_variance = (second / count - variance) / spread if known else np.nan
-    expected = count * (truth.cdf(mean - 5 * deviation) + truth.sf(mean + 5 * deviation)) if known else 0.0
-    if whole:
-        fit = chi_squared(values, truth, count)
+def row(call, sums, wanted):
+    truth, count = LAWS[call], sums.count
+    known = moments(truth)
+    of_mean, of_variance, found = "–", "–", "–"
+    if known:
+        mean, variance, excess = known
+        of_mean = text(sums.first / count / np.sqrt(variance / count))
+        of_variance = text((sums.second / count - variance) / (variance * np.sqrt((excess + 2) / count)))
+        deviation = np.sqrt(variance)
+        expected = count * (truth.cdf(mean - 5 * deviation) + truth.sf(mean + 5 * deviation))
+        found = f"{sums.far:,.0f} / {expected:,.1f}"
+    if call in WHOLE:
+        fit = chi_squared(sums.values, truth, count)
+        ends = f"{sums.least:,.0f} | {sums.most:,.0f}"
     else:
-        distance = np.abs(np.cumsum(counts) / count - np.arange(1, CELLS + 1) / CELLS).max()
+        distance = np.abs(np.cumsum(sums.cells) / count - np.arange(1, CELLS + 1) / CELLS).max()
         fit = stats.kstwobign.sf(distance * np.sqrt(count))
-    found = f"{far:,.0f} / {expected:,.1f}" if known else "–"
-    ends = f"{least:,.0f} | {most:,.0f}" if whole else f"{least:.8g} | {most:.8g}"
-    print(f"| `{call}` | {text(of_mean)} | {text(of_variance)} | {found} | {ends} | {fit:.3f} |", flush=True)
+        ends = f"{sums.least:.8g} | {sums.most:.8g}"
+    cut = "" if count == wanted else f" ({count:,} numbers)"
+    return f"| `{call}`{cut} | {of_mean} | {of_variance} | {found} | {ends} | {fit:.3f} |"
 
 
 def chi_squared(values, truth, count):
@@ -152,11 +197,43 @@ def chi_squared(values, truth, count):
 
 
 def main():
-    simc, count, wanted = sys.argv[1], int(sys.argv[2].replace("_", "")), sys.argv[3:]
-    for laws, whole in ((FLOATS, False), (WHOLE, True)):
-        for call, truth in laws.items():
-            if not wanted or any(call.startswith(name) for name in wanted):
-                judge(simc, call, truth, count, whole)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("simc")
+    parser.add_argument("count", type=lambda text: int(text.replace("_", "")))
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--limit", type=float, default=np.inf, help="seconds after which no run begins")
+    parser.add_argument("--table", help="a file for the rows, in the order of the laws")
+    parser.add_argument("laws", nargs="*", help="beginnings of calls, such as gamma or beta(2.0; all without any")
+    given = parser.parse_intermixed_args()
+    start = time.monotonic()
+    calls = [call for call in LAWS if not given.laws or any(call.startswith(law) for law in given.laws)]
+    for call in FLOATS:
+        if call in calls:
+            EDGES[call] = LAWS[call].ppf(np.arange(1, CELLS) / CELLS)
+    sizes = [min(CHUNK, given.count - first) for first in range(0, given.count, CHUNK)]
+    end = start + given.limit
+    tasks = [(given.simc, call, k, size, end) for call in calls for k, size in enumerate(sizes)]
+    sums, rows = {call: Sums() for call in calls}, {}
+    # The workers are forked, so that they share EDGES.
+    with multiprocessing.get_context("fork").Pool(given.processes) as pool:
+        for call, part in pool.imap_unordered(survey, tasks):
+            if part:
+                sums[call].add(part)
+                if sums[call].count == given.count:
+                    rows[call] = row(call, sums[call], given.count)
+                    print(rows[call], flush=True)
+    for call in calls:
+        if call not in rows and sums[call].count:
+            rows[call] = row(call, sums[call], given.count)
+            print(rows[call], flush=True)
+    missing = [call for call in calls if call not in rows]
+    if missing:
+        print("not drawn: " + ", ".join(missing), file=sys.stderr)
+    print(f"{len(rows)} of {len(calls)} laws in {time.monotonic() - start:.0f} s", file=sys.stderr)
+    if given.table:
+        with open(given.table, "w") as file:
+            file.writelines(rows[call] + "\n" for call in calls if call in rows)
 
 
-main()
+if __name__ == "__main__":
+    main()
