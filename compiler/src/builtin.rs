@@ -333,12 +333,23 @@ impl Fold {
 pub struct BuiltinId(u16);
 
 impl BuiltinId {
-    /// The builtin that a `.sim` file calls by this name.
+    /// The builtin that a `.sim` file calls by this name; the first, if there are several.
     pub fn find(name: &str) -> Option<BuiltinId> {
-        table::rows()
-            .iter()
-            .position(|row| row.name == name)
-            .map(|row| BuiltinId(row as u16))
+        BuiltinId::of_name(name).next()
+    }
+
+    /// All builtins of a name, in the order of the table: `gamma` is a function of one number and a draw with
+    /// two.
+    pub fn of_name(name: &str) -> impl Iterator<Item = BuiltinId> {
+        BuiltinId::all().filter(move |id| id.row().name == name)
+    }
+
+    /// The builtin that a call of this name with so many arguments means: of several the one that takes so
+    /// many, else the last.
+    pub fn called(name: &str, arguments: usize) -> Option<BuiltinId> {
+        BuiltinId::of_name(name)
+            .find(|id| id.row().params.len() == arguments)
+            .or(BuiltinId::of_name(name).last())
     }
 
     /// Those that give one of their arguments.
@@ -363,7 +374,7 @@ impl BuiltinId {
 impl Builtin {
     /// The heading in the reference manual.
     pub fn area(&self) -> Area {
-        table::area(self.name)
+        table::area(self)
     }
 
     /// Its pure meaning.

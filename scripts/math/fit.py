@@ -145,6 +145,8 @@ FITS = {
     # s - z in 1/s - 0.37 and 1/s - 0.13, where a normal number is beyond z with chance e^(-s²/2); relative to z
     "quantile_tail": lambda n=12: tail("quantile_tail", n, "0.37", "0.2", "0.5458"),
     "quantile_far_tail": lambda n=10: tail("quantile_far_tail", n, "0.13", "0.0693", "0.2"),
+    # Γ(1 + t), 0 <= t <= 1
+    "gamma": lambda n=22: fit("gamma", "f64", lambda t: mp.gamma(1 + t), range(n), 0, 1, {0: mpf(1)}),
 }
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ pub mod arithmetic;
 pub mod bits;
 mod errors;
 pub mod exponential;
+pub mod gamma;
 pub mod hyperbolic;
 pub mod normal;
 pub mod operator;
@@ -34,6 +35,7 @@ pub mod trigonometric;
 pub mod wide;
 
 pub use exponential::*;
+pub use gamma::*;
 pub use hyperbolic::*;
 pub use normal::*;
 pub use primary::{cos, cos_fast, exp, log, needs_wide_reduction, sin, sin_fast, tanh};

@@ -97,11 +97,10 @@ const fn is_in_capitals(constant: &str, name: &str) -> bool {
     true
 }
 
-/// The area that has the row of this name.
-pub(super) fn area(name: &str) -> Area {
-    let found = AREAS
-        .iter()
-        .find(|(_, rows)| rows.iter().any(|row| row.name == name));
+/// The area that has a row; of a name that several have, the number of parameters tells which.
+pub(super) fn area(of: &Builtin) -> Area {
+    let is_row = |row: &Builtin| row.name == of.name && row.params.len() == of.params.len();
+    let found = AREAS.iter().find(|(_, rows)| rows.iter().any(is_row));
     found.expect("every row has an area").0
 }
 

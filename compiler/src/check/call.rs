@@ -66,7 +66,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        let Some(id) = BuiltinId::find(&callee.text) else {
+        let Some(id) = BuiltinId::called(&callee.text, args.len()) else {
             return Err(self.unknown_function(callee, self.brackets(callee, args, span)));
         };
         match id.row().meaning {

@@ -6,7 +6,7 @@ use lsp_types::{
     SignatureHelp, SignatureInformation,
 };
 use sim_compiler::{
-    builtin::{Builtin, constants::NamedConstant, manual, sampled::FoldOfAgents, table},
+    builtin::{Builtin, BuiltinId, constants::NamedConstant, manual, sampled::FoldOfAgents},
     names::{Declaration, Kind, Members},
     span::Span,
     syntax::Token,
@@ -123,10 +123,10 @@ fn explain(document: &Document, span: Span) -> Option<String> {
     if let Some((_, _, doc)) = SAMPLED.iter().find(|(known, ..)| *known == token) {
         return Some(format!("```sim\n{name}\n```\n{doc}"));
     }
-    if is_callee(document, span)
-        && let Some(row) = table::rows().iter().find(|row| row.name == name)
-    {
-        return Some(builtin(row));
+    let rows = BuiltinId::of_name(name).map(|id| builtin(id.row()));
+    let rows: Vec<String> = rows.collect();
+    if is_callee(document, span) && !rows.is_empty() {
+        return Some(rows.join("\n\n---\n\n"));
     }
     if let Some(index) = document.meant(span) {
         return Some(describe(document, document.declaration(index)));
@@ -266,7 +266,10 @@ pub(super) fn markdown(value: String) -> MarkupContent {
 pub fn signature(document: &Document, at: usize) -> Option<SignatureHelp> {
     let (callee, argument) = enclosing_call(document, at)?;
     let name = document.slice(callee);
-    let row = table::rows().iter().find(|row| row.name == name);
+    // Of several builtins of the name, the first that takes the argument.
+    let takes = |id: &BuiltinId| id.row().params.len() > argument as usize;
+    let meant = BuiltinId::of_name(name).find(takes);
+    let row = meant.or(BuiltinId::find(name)).map(BuiltinId::row);
     let of_agents = fold_of_agents(document, callee);
     let (label, params, text) = match (of_agents, row) {
         (Some(fold), _) => {

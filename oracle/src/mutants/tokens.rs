@@ -125,7 +125,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 171] = [
+pub const VOCABULARY: [&str; 172] = [
     "agents",
     "steps",
     "const",
@@ -233,6 +233,7 @@ pub const VOCABULARY: [&str; 171] = [
     "normal_cdf",
     "normal_quantile",
     "gamma",
+    "lgamma",
     "beta",
     "student_t",
     "binomial",

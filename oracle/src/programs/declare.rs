@@ -257,6 +257,7 @@ impl Maker {
             "lognormal(-1.0, 0.5)",
             "laplace(1.0, 0.25)",
             "0.5 + 2.0 * erfc(near_x) + normal_cdf(near_x)",
+            "gamma(2.5 + sin(near_x)) - 0.5 * lgamma(3.0 + near_x * near_x)",
         ]);
         self.line(&format!("near_z = {normal}"));
     }

@@ -3,7 +3,7 @@
 //! `examples/accuracy.rs` makes the documentation's table of it.
 
 pub use super::errors::{OneArgument, TwoArguments};
-use super::{arithmetic, exponential, hyperbolic, normal, primary, special, trigonometric};
+use super::{arithmetic, exponential, gamma, hyperbolic, normal, primary, special, trigonometric};
 
 /// All functions of one float that have an error, from the lists beside them. The truths are the platform's
 /// `f64` functions.
@@ -11,6 +11,7 @@ pub fn of_one_argument() -> impl Iterator<Item = &'static OneArgument> {
     let areas = [
         arithmetic::ERRORS,
         exponential::ERRORS,
+        gamma::ERRORS,
         hyperbolic::ERRORS,
         normal::ERRORS,
         primary::ERRORS,

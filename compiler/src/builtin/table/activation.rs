@@ -4,7 +4,16 @@ use super::FLOAT_1;
 use crate::builtin::{Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl, eval::map, math};
 
 ids! {
-    ERF, ERFC, NORMAL_CDF, NORMAL_QUANTILE, RELU, SIGMOID, SOFTPLUS,
+    ERF, ERFC, GAMMA, LGAMMA, NORMAL_CDF, NORMAL_QUANTILE, RELU, SIGMOID, SOFTPLUS,
+}
+
+/// The derivative of `lgamma`, for x from -8: the asymptotic series of x + 8, and what lies between.
+macro_rules! digamma {
+    () => {
+        "(log(x + 8.0) - 0.5 / (x + 8.0) - 0.083333333 / ((x + 8.0) * (x + 8.0)) - 1.0 / x \
+        - 1.0 / (x + 1.0) - 1.0 / (x + 2.0) - 1.0 / (x + 3.0) - 1.0 / (x + 4.0) - 1.0 / (x + 5.0) \
+        - 1.0 / (x + 6.0) - 1.0 / (x + 7.0))"
+    };
 }
 
 /// The rows, by name.
@@ -38,6 +47,37 @@ pub(super) const ROWS: &[Builtin] = &[
         }),
         doc: "One less the error function, `1 - erf(x)`, with all digits where that is small.",
         example: "abs(erfc(4.0) / 1.541726e-8 - 1.0) < 1e-5",
+    },
+    Builtin {
+        name: "gamma",
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::gamma),
+            wgsl: Wgsl::helper("gamma_function", GAMMA_FUNCTION, &[]),
+            precise: Precise::Form("precise_gamma"),
+            cost: Cost::of(300).special(1).float(100),
+            derivative: &[concat!("gamma(x) * ", digamma!())],
+            tolerance: Tolerance::within(1e-37, 2e-5),
+            ..FLOAT_1
+        }),
+        doc: "The gamma function: `(x - 1)!` of whole numbers; NaN at those below 0. With two arguments \
+            `gamma` is a draw.",
+        example: "gamma(5.0) == 24.0",
+    },
+    Builtin {
+        name: "lgamma",
+        params: &["x"],
+        meaning: Meaning::Pure(Pure {
+            eval: |a| map(a[0], math::lgamma),
+            wgsl: Wgsl::helper("log_gamma", LOG_GAMMA, &["gamma"]),
+            precise: Precise::Form("precise_lgamma"),
+            cost: Cost::of(250).special(6).float(80),
+            derivative: &[digamma!()],
+            tolerance: Tolerance::within(1e-5, 1e-5),
+            ..FLOAT_1
+        }),
+        doc: "The natural logarithm of the size of the gamma function.",
+        example: "abs(lgamma(101.0) - 363.73938) < 1e-3",
     },
     Builtin {
         name: "normal_cdf",
@@ -186,6 +226,50 @@ fn normal_of_chance(p: f32) -> f32 {
     let value = select(select(bounded, -bounded, q < 0.0), near, abs(q) <= 0.3);
     let inside = bitcast<u32>(p) <= 0x3f800000u || bitcast<u32>(p) == 0x80000000u;
     return select(bitcast<f32>(bitcast<u32>(p) | 0x7fc00000u), value, inside);
+}";
+
+/// By factors from a fit between 1 and 2, as the CPU has it. Infinities and NaN are seen and made by their bits.
+const GAMMA_FUNCTION: &str = "\
+fn gamma_function(x: f32) -> f32 {
+    let inside = clamp(x, -44.0, 36.0);
+    let whole = floor(inside);
+    let t = inside - whole;
+    let near = 1.0 + t * (-0.577214641 + t * (0.989002994 + t * (-0.906517502 + t * (0.972938519 +
+        t * (-0.934604631 + t * (0.828421827 + t * (-0.603921931 + t * (0.324537182 + t *
+        (-0.1098595 + t * 0.0172176925)))))))));
+    var above = near;
+    var below = select(1.0, inside, whole <= 0.0);
+    for (var k = 1.0; k < whole; k += 1.0) {
+        above *= inside - k;
+    }
+    for (var k = 1.0; k <= -whole; k += 1.0) {
+        below *= inside + k;
+    }
+    let bits = bitcast<u32>(x);
+    let is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    let is_pole = x < 0.0 && floor(x) == x;
+    let value = select(above / below, bitcast<f32>(0x7f800000u | bits), (bits << 1u) == 0u);
+    let bounded = select(value, bitcast<f32>(0x7f800000u | (bits & 0u)), x > 35.04011);
+    let low = select(bounded, 0.0, x < -43.0);
+    return select(low, bitcast<f32>(bits | 0x7fc00000u), is_nan || is_pole);
+}";
+
+/// Near 0 by [`GAMMA_FUNCTION`], far from it by Stirling's series, and on the left through the sine.
+const LOG_GAMMA: &str = "\
+fn log_gamma(x: f32) -> f32 {
+    let size = clamp(abs(x), 12.0, 1e37);
+    let u = 1.0 / size;
+    let far = (size - 0.5) * log(size) - size + (0.91893853 + u * (0.083333333 - u * u * 0.0027777778));
+    let part = abs(x - round(x));
+    let left = log(3.14159265 * u) - log(sin(3.14159265 * max(part, 1e-7))) - far;
+    let near = log(abs(gamma_function(clamp(x, -12.0, 13.0))));
+    let value = select(select(near, far, x > 13.0), left, x < -12.0);
+    let bits = bitcast<u32>(x);
+    let is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    let is_pole = x <= 0.0 && part == 0.0;
+    let is_large = abs(x) > 4.085e36;
+    let bounded = select(value, bitcast<f32>(0x7f800000u | (bits & 0u)), is_pole || is_large);
+    return select(bounded, x, is_nan);
 }";
 
 const RECTIFY: &str = "\

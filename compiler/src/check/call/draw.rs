@@ -72,7 +72,8 @@ impl Checker<'_> {
             (Draw::RandInt, _) | (Draw::Binomial, 0) => Type::I32,
             _ => Type::F32,
         };
-        let names = BuiltinId::find(&callee.text).map_or(&[][..], |id| id.row().params);
+        let names =
+            BuiltinId::called(&callee.text, args.len()).map_or(&[][..], |id| id.row().params);
         let checked: Vec<Checked> = args
             .iter()
             .enumerate()

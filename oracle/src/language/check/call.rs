@@ -76,6 +76,8 @@ impl Checker<'_> {
             "vec3" => self.vector(3, arguments),
             "vec4" => self.vector(4, arguments),
             "len" => self.len(arguments),
+            // Of one number, the function.
+            "gamma" if arguments.len() == 1 => self.builtin(name, arguments),
             _ if DRAWS.contains(&name) => self.draw(name, arguments),
             _ if FOLDS.contains(&name) && arguments.len() == 1 => {
                 let array = self.expr(&arguments[0])?;

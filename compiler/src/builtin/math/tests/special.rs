@@ -78,6 +78,8 @@ fn exponentials() {
         ("normal_cdf", math::normal_cdf, [NAN, 1.0, 0.0, 0.5, 0.5, ANY, ANY, 0.5, 0.5, 1.0, 0.0]),
         ("normal_quantile", math::normal_quantile,
                                   [NAN, NAN,  NAN, -INF, -INF, INF, NAN, ANY,  NAN, NAN, NAN]),
+        ("gamma", math::gamma,    [NAN, INF,  NAN,  INF, -INF, 1.0, NAN, INF,  -INF, INF, NAN]),
+        ("lgamma", math::lgamma,  [NAN, INF,  INF,  INF,  INF, 0.0, INF, ANY,  ANY, INF, INF]),
         ("erf", math::erf,        [NAN, 1.0, -1.0,  0.0, -0.0, ANY, ANY, TINY, -TINY, 1.0, -1.0]),
     ]);
 }

@@ -184,6 +184,8 @@ operations! {{
     // Builtins: activation functions.
     one Erf(a: f32) = math::erf(a);
     one Erfc(a: f32) = math::erfc(a);
+    one Gamma(a: f32) = math::gamma(a);
+    one Lgamma(a: f32) = math::lgamma(a);
     one NormalCdf(a: f32) = math::normal_cdf(a);
     one NormalQuantile(a: f32) = math::normal_quantile(a);
     one Relu(a: f32) = arithmetic::relu(a);
@@ -268,6 +270,8 @@ const BUILTINS: &[Builtin] = {
         (BuiltinId::TANH, [Tanh; 3]),
         (BuiltinId::ERF, [Erf; 3]),
         (BuiltinId::ERFC, [Erfc; 3]),
+        (BuiltinId::GAMMA, [Gamma; 3]),
+        (BuiltinId::LGAMMA, [Lgamma; 3]),
         (BuiltinId::NORMAL_CDF, [NormalCdf; 3]),
         (BuiltinId::NORMAL_QUANTILE, [NormalQuantile; 3]),
         (BuiltinId::RELU, [Relu; 3]),
