@@ -19,6 +19,8 @@ pub enum Meant {
 
 use Meant::{Call, Omit, Say, Write};
 
+const LET: &str = "what is known when the model is compiled is a `const`; what depends on params, inputs or \
+    states is a `let` in the block that needs it, or a function: `fn x() -> f32 { return … }`";
 const ARRAY: &str = "an array is written `[a, b, c]`, and `[0.0; 10]` has ten equal elements";
 const ARRAY_OF: &str =
     "compute an array element by element: `[for i in 0..n: e]` with `n` a constant";
@@ -177,7 +179,8 @@ pub fn statement(name: &str) -> Option<Meant> {
 pub fn declaration(name: &str) -> Option<Meant> {
     Some(match name {
         "def" | "func" | "function" | "fun" | "proc" | "to-report" => Write("fn"),
-        "let" | "final" | "static" | "define" | "constexpr" => Write("const"),
+        "let" => Say(LET),
+        "final" | "static" | "define" | "constexpr" => Write("const"),
         "var" | "mut" => Write("state"),
         "type" | "record_type" | "typedef" => Write("struct"),
         "parameter" | "uniform" | "override" => Write("param"),

@@ -207,46 +207,6 @@ fn pages_of_the_book_show_what_simc_prints() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// Targets of links and pictures of a page that lie in the book.
-fn links(text: &str) -> impl Iterator<Item = &str> {
-    let targets = text.split("](").skip(1);
-    let targets = targets.filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
-    let targets = targets.map(|target| target.split('#').next().unwrap_or_default());
-    targets.filter(|target| !target.is_empty() && !target.contains("://"))
-}
-
-#[test]
-fn the_book_lists_all_its_pages_and_links_to_what_is_there() {
-    let root = source();
-    let read = |path: &Path| fs::read_to_string(path).expect("a page is text");
-    let contents = read(&root.join("SUMMARY.md"));
-    let listed: Vec<PathBuf> = links(&contents).map(|target| root.join(target)).collect();
-    let mut complaints = Vec::new();
-    let mut pictures = 0;
-    for path in page::pages(&root) {
-        if !path.ends_with("SUMMARY.md") && !listed.contains(&path) {
-            complaints.push(format!("{path:?} is not in SUMMARY.md"));
-        }
-        let text = read(&path);
-        let folder = path.parent().unwrap_or(&root);
-        for target in links(&text) {
-            let there = fs::metadata(folder.join(target));
-            match there {
-                Err(_) => complaints.push(format!("{path:?}: {target} does not exist")),
-                Ok(file) if target.ends_with(".svg") => {
-                    pictures += 1;
-                    if file.len() > 60_000 {
-                        complaints.push(format!("{target}: {} bytes", file.len()));
-                    }
-                }
-                Ok(_) => {}
-            }
-        }
-    }
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-    assert!(pictures > 5, "only {pictures} pictures");
-}
-
 #[test]
 fn claims_are_held() {
     let table = "output  count  mean  std err\nworld a   100     2      0.1\n";

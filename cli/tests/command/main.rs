@@ -11,6 +11,7 @@ mod files;
 mod fmt;
 mod inspect;
 mod limits;
+mod links;
 mod lsp;
 #[cfg(target_os = "linux")]
 mod memory;

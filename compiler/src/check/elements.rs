@@ -47,6 +47,18 @@ pub(super) fn by_element(
 }
 
 impl Checker<'_> {
+    /// A name for an operand or argument of any form.
+    fn stand_in(&self, name: &str, id: ExprId) -> Part {
+        let length = match self.ty(id) {
+            Type::Array(_, length) => Some(*length),
+            _ => None,
+        };
+        Part {
+            text: name.to_owned(),
+            length,
+        }
+    }
+
     /// An operand or argument, if it is simple enough to be written again.
     pub(super) fn part(&self, expr: &ast::Expr, id: ExprId) -> Option<Part> {
         let length = match self.ty(id) {
@@ -85,19 +97,36 @@ impl Checker<'_> {
         }
         let parts = [left, right].map(|(expr, id)| self.part(expr, id));
         let joint = format!(" {} ", op.text());
-        let instead = match parts {
-            [Some(left), Some(right)] => by_element(&[left, right], ["[", "", &joint, "", "]"]),
-            _ => None,
+        let named: Vec<&str> = (parts.iter().zip(["a", "b"]))
+            .filter(|(part, _)| part.is_none())
+            .map(|(_, name)| name)
+            .collect();
+        let [first_part, second_part] = parts;
+        let parts = [
+            first_part.unwrap_or_else(|| self.stand_in("a", left.1)),
+            second_part.unwrap_or_else(|| self.stand_in("b", right.1)),
+        ];
+        let fence = ["[", "", &joint, "", "]"];
+        let by_element = by_element(&parts, fence);
+        let instead = match &by_element {
+            Some(text) => format!("`{text}`"),
+            None => format!("`[for i in 0..3: a[i]{joint}b[i]]`"),
         };
-        let fits = instead.is_some();
-        let instead = instead.unwrap_or_else(|| format!("[for i in 0..3: a[i]{joint}b[i]]"));
+        let lets: Vec<String> = named
+            .iter()
+            .map(|name| format!("`let {name} = …`"))
+            .collect();
+        let (instead, fix) = match by_element {
+            Some(_) if !lets.is_empty() => (format!("{} and {instead}", lets.join(", ")), None),
+            fix => (instead, fix),
+        };
         let report = catalog::types::array_as_whole(
             op.text(),
             &self.show(self.ty(first)),
             &instead,
             whole,
             self.expr_span(first),
-            fits,
+            fix.as_deref(),
         );
         Some(self.report(report))
     }

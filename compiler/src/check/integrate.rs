@@ -134,6 +134,7 @@ impl<'a> Checker<'a> {
                 "a local variable",
                 name.span,
                 Some(declared),
+                None,
             )));
         }
         let Some((global, declared)) = self.globals.get(text).copied() else {
@@ -143,6 +144,7 @@ impl<'a> Checker<'a> {
             return Err(self.report(report));
         };
         self.note(name.span, declared);
+        let mut help = None;
         let what = match global {
             Global::State(id) => {
                 let ty = self.model[id].ty.clone();
@@ -153,7 +155,19 @@ impl<'a> Checker<'a> {
                         return Ok(id);
                     }
                     Type::Error(reported) => return Err(*reported),
-                    other => format!("a state of type `{}`", self.show(other)),
+                    other => {
+                        help = match other {
+                            Type::Array(..) => Some(
+                                "advance its elements in loops outside of `integrate`; two to four numbers \
+                                 can be a vector",
+                            ),
+                            Type::Value(crate::value::Type::I32 | crate::value::Type::U32) => {
+                                Some("declare it as an `f32`, as in `state x = 0.0`")
+                            }
+                            _ => None,
+                        };
+                        format!("a state of type `{}`", self.show(other))
+                    }
                 }
             }
             Global::Broken(reported) => return Err(reported),
@@ -170,6 +184,7 @@ impl<'a> Checker<'a> {
             &what,
             name.span,
             Some(declared),
+            help,
         )))
     }
 }

@@ -91,10 +91,10 @@ impl Checker<'_> {
         let report = catalog::types::array_as_whole(
             function,
             &self.show(self.ty(first)),
-            &instead,
+            &format!("`{instead}`"),
             span,
             self.expr_span(first),
-            fits,
+            fits.then_some(instead.as_str()),
         );
         Err(self.report(report))
     }

@@ -10,7 +10,9 @@ catalog! {
     /// by the compiler from literals, other constants, builtin functions and functions of the model, which
     /// then read nothing of the run, either. Folds such as `sum` are not among them.
     E0501 not_constant(place: &str, span: Span) {
-        Diagnostic::new(format!("{place} must be known at compile time")).at(span, "depends on the run")
+        Diagnostic::new(format!("{place} must be known at compile time"))
+            .at(span, "depends on the run")
+            .help("use literals and constants; what depends on the run is a `let` in a block, or a function")
     }
 
     /// Integer arithmetic on constants that leaves 64 bits.

@@ -78,10 +78,16 @@ catalog! {
 
     /// An equation for something that cannot be integrated.
     ///
-    /// `integrate` advances states of type `f32` or a vector.
-    E0410 equation_for(name: &str, what: &str, span: Span, declared: Option<Span>) {
+    /// `integrate` advances states of type `f32` or a vector. A state that is declared as `state x = 0` is an
+    /// integer: write `0.0`. An array is advanced by loops outside of `integrate`, with the method written
+    /// out, as in `for i in 0..10 { x[i] += dt * v[i] }`.
+    E0410 equation_for(name: &str, what: &str, span: Span, declared: Option<Span>, help: Option<&str>) {
         let report = Diagnostic::new(format!("`{name}` cannot be integrated: it is {what}"))
             .at(span, "only a state of the agents, an `f32` or a vector, has a derivative");
+        let report = match help {
+            Some(help) => report.help(help),
+            None => report,
+        };
         match declared {
             Some(declared) => report.at(declared, "declared here"),
             None => report,

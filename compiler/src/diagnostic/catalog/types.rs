@@ -240,11 +240,14 @@ catalog! {
     ///
     /// Write `position = [for i in 0..3: position[i] + velocity[i]]`. A sum of products is
     /// `sum(for i in 0..3: a[i] * b[i])`.
-    E0320 array_as_whole(what: &str, ty: &str, instead: &str, span: Span, array: Span, fits: bool) {
+    E0320 array_as_whole(what: &str, ty: &str, instead: &str, span: Span, array: Span, fix: Option<&str>) {
         let report = Diagnostic::new(format!("`{what}` does not work on arrays as a whole"))
             .at(array, format!("this is `{ty}`"))
-            .help(format!("write `{instead}`"));
-        if fits { report.replace(span, instead) } else { report }
+            .help(format!("write {instead}"));
+        match fix {
+            Some(fix) => report.replace(span, fix),
+            None => report,
+        }
     }
 
     /// `^` between floats, which joins the bits of integers.

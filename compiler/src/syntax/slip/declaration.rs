@@ -10,7 +10,7 @@ use crate::{
     foreign::{self, Meant},
     span::Span,
     syntax::{
-        parse::{DECLARATIONS, EXPRESSION, STATEMENT, stmt::ASSIGNMENTS},
+        parse::{DECLARATIONS, EXPRESSION, STATEMENT, operator::INFIX, stmt::ASSIGNMENTS},
         token::{Token, TokenSet},
     },
 };
@@ -91,11 +91,55 @@ fn top_level(scene: &Scene<'_>) -> Diagnostic {
     if let Some(diagnostic) = typed(scene).or_else(|| short_function(scene)) {
         return diagnostic;
     }
+    if let Some(diagnostic) = behind_output(scene) {
+        return diagnostic;
+    }
     if !scene.first(0) && meant.is_none() {
         return say::unexpected_token("an operator or the next declaration", text, place);
     }
     let near = nearest(text).filter(|_| word);
     say::not_a_declaration(text, meant, near, place)
+}
+
+/// `output x, y`, `output x * 2.0`
+fn behind_output(scene: &Scene<'_>) -> Option<Diagnostic> {
+    if scene.is(0, &[Token::Comma]) && scene.is(-2, &[Token::Output]) {
+        let name = scene.is(1, &[Token::Ident]);
+        return Some(say::second_value("output", name, scene.place(0)));
+    }
+    unnamed(scene, "output", Token::Output)
+}
+
+/// `output x[0]`, `output a - b`, `record order.price every 10`, `observe mean(x)`
+fn unnamed(scene: &Scene<'_>, word: &str, token: Token) -> Option<Diagnostic> {
+    let goes_on = [Token::LeftBracket, Token::LeftParen, Token::Dot];
+    let value = scene
+        .token(0)
+        .filter(|next| INFIX.has(*next) || goes_on.contains(next))
+        .is_some_and(|_| !scene.first(0));
+    if !value || !scene.is(-1, &[Token::Ident]) || !scene.is(-2, &[token]) {
+        return None;
+    }
+    let last = scene.value_end(-1);
+    // What `every` says is no part of the value.
+    let end = (0..=last)
+        .find(|at| scene.word(*at, &["every"]))
+        .map_or(last, |every| every - 1);
+    let value = scene.between(-1, end);
+    let parts = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let words: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    let chain = end == scene.chain_end(-1);
+    let name = match words.join("_") {
+        name if chain && name.len() <= 20 => name,
+        _ => "value".to_owned(),
+    };
+    let shown = match value.len() <= 60 && !value.contains('\n') {
+        true => value,
+        false => "…",
+    };
+    let help = format!("give it a name: `{word} {name} = {shown}`");
+    let span = scene.span(-1, end);
+    Some(say::value_without_name(word, &help, span, &name))
 }
 
 /// `float x = 1.0`, `float f(float x) {`
@@ -164,6 +208,10 @@ fn behind_series(scene: &Scene<'_>) -> Option<Diagnostic> {
         return None;
     }
     let (word, at) = series(scene)?;
+    let token = scene.token(at)?;
+    if let Some(diagnostic) = unnamed(scene, word, token) {
+        return Some(diagnostic);
+    }
     let number = |offset| {
         scene.is(offset, &[Token::Int, Token::LeftParen]) || {
             let next = scene.is(offset, &[Token::Ident]);
@@ -173,9 +221,6 @@ fn behind_series(scene: &Scene<'_>) -> Option<Diagnostic> {
     let before = scene.text(-1);
     let callable = scene.is(-1, &[Token::Ident]) && FoldOfAgents::of(before).is_some();
     let (help, every) = match scene.token(0)? {
-        Token::LeftParen if at == -2 => {
-            (format!("give it a name: `{word} m = {before}(…)`"), false)
-        }
         Token::Int if before == "every" => (
             format!("name what is sampled: `{word} x every {}`", scene.text(0)),
             false,

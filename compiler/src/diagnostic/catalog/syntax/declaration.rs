@@ -327,4 +327,36 @@ catalog! {
             false => report,
         }
     }
+
+    /// A value behind `output`, `record` or `observe` that has no name.
+    ///
+    /// ```text
+    /// output price * 2.0
+    /// ```
+    ///
+    /// A state can be shown by its name alone, `output price`. Any other value needs a name, which becomes
+    /// the title of its column: `output double = price * 2.0`.
+    E0170 value_without_name(word: &str, help: &str, span: Span, name: &str) {
+        Diagnostic::new(format!("the value behind `{word}` needs a name"))
+            .at(span, "more than the name of a state")
+            .help(help)
+            .replace(Span { start: span.start, end: span.start }, format!("{name} = "))
+    }
+
+    /// Several values behind one `output`.
+    ///
+    /// ```text
+    /// output price, volume
+    /// ```
+    ///
+    /// Each value has a declaration of its own: `output price` and `output volume`.
+    E0171 second_value(word: &str, name: bool, span: Span) {
+        let report = Diagnostic::new(format!("one `{word}` shows one value"))
+            .at(span, "another value begins behind this")
+            .help(format!("write one `{word}` for each value"));
+        match name {
+            true => report.replace(span, format!("\n{word}")),
+            false => report,
+        }
+    }
 }
