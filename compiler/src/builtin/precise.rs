@@ -19,7 +19,6 @@
 use super::{
     BuiltinId, Precise,
     math::{
-        gamma::SHORT_GAMMA,
         normal::{ERFC_FAR, QUANTILE_FAR_TAIL, QUANTILE_NEAR, QUANTILE_TAIL},
         primary,
         reduction::TWO_OVER_PI,
@@ -178,7 +177,6 @@ fn constants() -> HashMap<&'static str, Constant> {
         ("ERF_NEAR", &ERF_NEAR),
         ("ERF_FAR", &ERF_FAR),
         ("ERFC_FAR", &ERFC_FAR),
-        ("SHORT_GAMMA", &SHORT_GAMMA),
         ("QUANTILE_NEAR", &QUANTILE_NEAR),
         ("QUANTILE_TAIL", &QUANTILE_TAIL),
         ("QUANTILE_FAR_TAIL", &QUANTILE_FAR_TAIL),

@@ -510,45 +510,6 @@ fn precise_normal_quantile(x: f32) -> f32 {
     return select(precise_bits(0x7fc00000u), value, inside);
 }
 
-fn precise_gamma(x: f32) -> f32 {
-    let above_first = select(x, -44.0, x < -44.0);
-    let inside = select(above_first, 36.0, x > 36.0);
-    let whole = floor(inside);
-    let t = inside - whole;
-    let near = $SHORT_GAMMA(t);
-    var above = near;
-    var below = select(1.0, inside, whole <= 0.0);
-    for (var k = 1.0; k < whole; k += 1.0) {
-        above *= inside - k;
-    }
-    for (var k = 1.0; k <= -whole; k += 1.0) {
-        below *= inside + k;
-    }
-    let sign = bitcast<u32>(x) & 0x80000000u;
-    let infinite = precise_bits(0x7f800000u | sign);
-    let value = select(precise_quotient(above, below), infinite, (bitcast<u32>(x) << 1u) == 0u);
-    let bounded = select(value, precise_bits(0x7f800000u), x > 35.04011);
-    let low = select(bounded, 0.0, x < -43.0);
-    return precise_known(x, select(low, precise_bits(0x7fc00000u), x < 0.0 && floor(x) == x));
-}
-
-fn precise_lgamma(x: f32) -> f32 {
-    let least = select(abs(x), 12.0, abs(x) < 12.0);
-    let size = select(least, 1e37, least > 1e37);
-    let u = precise_quotient(1.0, size);
-    let series = 0.91893853 + u * (0.083333333 - u * u * 0.0027777778);
-    let far = (size - 0.5) * precise_log_of(size) - size + series;
-    let part = abs(x - round(x));
-    let sine = precise_sin(3.1415927 * select(part, 0.5, part == 0.0));
-    let left = precise_log_of(3.1415927 * u) - precise_log_of(abs(sine)) - far;
-    let is_pole = x <= 0.0 && part == 0.0;
-    let after = select(x, -12.0, x < -12.0);
-    let inside = select(after, 13.0, x > 13.0);
-    let near = precise_log_of(abs(precise_gamma(select(inside, 1.0, is_pole))));
-    let value = select(select(near, far, x > 13.0), left, x < -12.0);
-    return precise_known(x, select(value, precise_bits(0x7f800000u), is_pole || abs(x) > 4.085e36));
-}
-
 fn precise_exponential_from(word: u32) -> f32 {
     let u = f32(word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
     let v = f32(~word) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
