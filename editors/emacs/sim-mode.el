@@ -45,7 +45,7 @@
     "cosh" "count" "countLeadingZeros" "countOneBits" "countTrailingZeros" "cross" "degrees"
     "distance" "dot" "erf" "erfc" "exp" "exp2" "exponential" "exponential_from" "extractBits"
     "faceForward" "firstLeadingBit" "firstTrailingBit" "floor" "fma" "fract" "gamma" "geometric"
-    "histogram" "insertBits" "inverseSqrt" "laplace" "ldexp" "len" "length" "log" "log2"
+    "histogram" "insertBits" "inverseSqrt" "laplace" "ldexp" "len" "length" "lgamma" "log" "log2"
     "lognormal" "max" "mean" "min" "mix" "mul_high" "normal" "normal_cdf" "normal_from"
     "normal_quantile" "normalize" "poisson" "pow" "product" "quantiles" "radians" "randint"
     "random" "reflect" "refract" "relu" "reverseBits" "round" "saturate" "sd" "select" "sigmoid"

@@ -138,9 +138,9 @@ fn layers_hold() {
     files::report("layers are crossed", complaints);
 }
 
-/// Names of builtins that mean other things as well: operations of lanes, sections, made-up variables,
+/// Names of builtins that mean other things as well: draws, operations of lanes, sections, made-up variables,
 /// extensions of processors.
-const AMBIGUOUS: [&str; 5] = ["fma", "max", "min", "round", "step"];
+const AMBIGUOUS: [&str; 6] = ["fma", "gamma", "max", "min", "round", "step"];
 
 /// What a pass or a backend must know of a builtin stands in its row, or is found by its constant.
 #[test]

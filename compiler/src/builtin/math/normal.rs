@@ -9,7 +9,7 @@ use super::wide;
 pub(super) const ERRORS: &[OneArgument] = &[
     one("erfc", erfc, true_erfc, 0.51),
     one("normal_cdf", normal_cdf, true_cdf, 0.51),
-    one("normal_quantile", normal_quantile, true_quantile, 0.52),
+    one("normal_quantile", normal_quantile, true_quantile, 0.54),
 ];
 
 /// e^(x²) erfc x by 1/(x + 2), for x from 1/2 to 10.2.

@@ -228,7 +228,8 @@ fn normal_of_chance(p: f32) -> f32 {
     return select(bitcast<f32>(bitcast<u32>(p) | 0x7fc00000u), value, inside);
 }";
 
-/// By factors from a fit between 1 and 2 (`fit.py gamma:11`). Infinities and NaN are seen and made by their bits.
+/// By factors from a fit between 1 and 2 (`fit.py gamma:11`). Infinities and NaN are seen and made by their
+/// bits.
 const GAMMA_FUNCTION: &str = "\
 fn gamma_function(x: f32) -> f32 {
     let inside = clamp(x, -44.0, 36.0);
