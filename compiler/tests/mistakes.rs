@@ -36,7 +36,7 @@ fn large_repeats_are_constants_or_refused() {
 /// What a constant cannot hold is said where it stands, by every path that computes one.
 #[test]
 fn constants_that_cannot_be_computed_are_refused() {
-    let slug = "not_constant";
+    let slug = "fold_in_constant";
     assert_complaint("const A = sum([1.0, 2.0])\noutput o = A\n", slug);
     assert_complaint(
         "param p = 0.5 in 0.0..max([1.0, 2.0])\noutput o = p\n",

@@ -22,7 +22,8 @@ impl Checker<'_> {
         let (needed, one) = ("one array or comprehension", args.len() == 1);
         self.count(&callee.text, needed, one, args.len(), span)?;
         if self.place == Place::Constant {
-            return Err(self.not_constant(span));
+            let report = catalog::constants::fold_in_constant(&callee.text, span);
+            return Err(self.report(report));
         }
         let id = self.expr(&args[0], None);
         let id = self.concrete(id);
@@ -74,7 +75,8 @@ impl Checker<'_> {
             Fold::Count | Fold::ArgMin | Fold::ArgMax => None,
         };
         if self.place == Place::Constant {
-            return Err(self.not_constant(span));
+            let report = catalog::constants::fold_in_constant(&callee.text, span);
+            return Err(self.report(report));
         }
         let comprehension = self.comprehension(over, want.as_ref());
         let value = self.sound(comprehension.value)?;

@@ -8,11 +8,21 @@ catalog! {
     ///
     /// `const`, array lengths, `agents`, `steps`, defaults and ranges of params and patterns are computed
     /// by the compiler from literals, other constants, builtin functions and functions of the model, which
-    /// then read nothing of the run, either. Folds such as `sum` are not among them.
+    /// then read nothing of the run, either.
     E0501 not_constant(place: &str, span: Span) {
         Diagnostic::new(format!("{place} must be known at compile time"))
             .at(span, "depends on the run")
             .help("use literals and constants; what depends on the run is a `let` in a block, or a function")
+    }
+
+    /// A fold where a value must be known at compile time.
+    ///
+    /// Constants are computed from literals, other constants, operators, builtin functions of numbers and
+    /// functions of the model, which may have loops. Folds such as `sum` are computed in the run only.
+    E0512 fold_in_constant(fold: &str, span: Span) {
+        Diagnostic::new(format!("`{fold}` folds an array in the run only, not in a constant"))
+            .at(span, "must be known at compile time")
+            .help("let a function of the model do it with a loop: constants may call that")
     }
 
     /// Integer arithmetic on constants that leaves 64 bits.
