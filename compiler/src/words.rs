@@ -5,7 +5,7 @@
 //! rest against the lexer, so that no keyword and no operator is missing here.
 
 use crate::{
-    builtin::{Builtin, BuiltinId, Meaning, sampled::FOLDS_OF_AGENTS, table},
+    builtin::{BuiltinId, Meaning, sampled::FOLDS_OF_AGENTS},
     check::SCALARS,
     hir::Method,
     syntax::Token,
@@ -90,11 +90,9 @@ pub fn words() -> impl Iterator<Item = Word> {
         .iter()
         .map(move |(name, method)| row(Role::Method, name, method_doc(*method)));
     // A name that is a function and a draw is highlighted as a draw.
-    let last = |row: &&Builtin| {
-        let of_name = BuiltinId::of_name(row.name).last();
-        of_name.is_some_and(|id| std::ptr::eq(id.row(), *row))
-    };
-    let builtins = table::rows().iter().filter(last).map(move |builtin| {
+    let last = |id: &BuiltinId| BuiltinId::of_name(id.row().name).last() == Some(*id);
+    let builtins = BuiltinId::all().filter(last).map(move |id| {
+        let builtin = id.row();
         let role = match builtin.meaning {
             Meaning::Pure(_) => Role::Function,
             Meaning::Fold(_) | Meaning::Length => Role::Fold,

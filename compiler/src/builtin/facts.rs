@@ -74,7 +74,7 @@ impl Cost {
 pub enum Precise {
     /// Not stated: a test refuses the row.
     Unstated,
-    /// What computes it under `--math fast`: it is exact, or off by a few roundings, or all that there is.
+    /// What computes it under `--math fast`: it is exact, off by a few roundings, or the only form.
     Same,
     /// This function of `precise/functions.wgsl`.
     Form(&'static str),

@@ -123,10 +123,9 @@ fn explain(document: &Document, span: Span) -> Option<String> {
     if let Some((_, _, doc)) = SAMPLED.iter().find(|(known, ..)| *known == token) {
         return Some(format!("```sim\n{name}\n```\n{doc}"));
     }
-    let rows = BuiltinId::of_name(name).map(|id| builtin(id.row()));
-    let rows: Vec<String> = rows.collect();
-    if is_callee(document, span) && !rows.is_empty() {
-        return Some(rows.join("\n\n---\n\n"));
+    if is_callee(document, span) && BuiltinId::find(name).is_some() {
+        let rows = BuiltinId::of_name(name).map(|id| builtin(id.row()));
+        return Some(rows.collect::<Vec<String>>().join("\n\n---\n\n"));
     }
     if let Some(index) = document.meant(span) {
         return Some(describe(document, document.declaration(index)));
