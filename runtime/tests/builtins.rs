@@ -41,11 +41,12 @@ fn every_example_holds() {
 }
 
 /// Points at which slopes are compared, one value per parameter; away from corners and poles.
-const POINTS: [[f32; 3]; 4] = [
+const POINTS: [[f32; 3]; 5] = [
     [0.31, 0.62, 0.44],
     [0.72, 0.15, 0.58],
     [-0.37, 0.53, 0.29],
     [1.31, 2.35, 1.93],
+    [-8.44, 3.35, 2.71],
 ];
 
 #[test]

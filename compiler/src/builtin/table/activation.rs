@@ -7,16 +7,16 @@ ids! {
     ERF, ERFC, GAMMA, LGAMMA, NORMAL_CDF, NORMAL_QUANTILE, RELU, SIGMOID, SOFTPLUS,
 }
 
-/// The derivative of `lgamma`: with y for what of x and 1 - x is larger, the asymptotic series of y + 8 and the
-/// terms from y to there; where that was 1 - x, by reflection.
+/// The derivative of `lgamma`, with y for the larger of x and 1 - x: the asymptotic series at y + 8, less the
+/// eight terms from y to there; left of ½, where y is 1 - x, by reflection.
 macro_rules! digamma {
     () => {
-        "(log(abs(x - 0.5) + 8.5) - 0.5 / (abs(x - 0.5) + 8.5) - 0.083333333 / ((abs(x - 0.5) + 8.5) * \
-        (abs(x - 0.5) + 8.5)) + 0.0083333333 / ((abs(x - 0.5) + 8.5) * (abs(x - 0.5) + 8.5) * (abs(x - \
-        0.5) + 8.5) * (abs(x - 0.5) + 8.5)) - 1.0 / (abs(x - 0.5) + 0.5) - 1.0 / (abs(x - 0.5) + 1.5) - \
-        1.0 / (abs(x - 0.5) + 2.5) - 1.0 / (abs(x - 0.5) + 3.5) - 1.0 / (abs(x - 0.5) + 4.5) - 1.0 / \
-        (abs(x - 0.5) + 5.5) - 1.0 / (abs(x - 0.5) + 6.5) - 1.0 / (abs(x - 0.5) + 7.5) - select(0.0, \
-        3.1415927 / tan(3.1415927 * fract(x)), x < 0.5))"
+        "(log(abs(x - 0.5) + 8.5) - 0.5 / (abs(x - 0.5) + 8.5) \
+        - 0.083333333 / pow(abs(x - 0.5) + 8.5, 2.0) + 0.0083333333 / pow(abs(x - 0.5) + 8.5, 4.0) \
+        - 1.0 / (abs(x - 0.5) + 0.5) - 1.0 / (abs(x - 0.5) + 1.5) - 1.0 / (abs(x - 0.5) + 2.5) \
+        - 1.0 / (abs(x - 0.5) + 3.5) - 1.0 / (abs(x - 0.5) + 4.5) - 1.0 / (abs(x - 0.5) + 5.5) \
+        - 1.0 / (abs(x - 0.5) + 6.5) - 1.0 / (abs(x - 0.5) + 7.5) \
+        - select(0.0, 3.1415927 / tan(3.1415927 * fract(x)), x < 0.5))"
     };
 }
 
