@@ -6,6 +6,7 @@
 //! agree; where intent cannot be told there is none.
 
 mod allow;
+mod comment;
 mod condition;
 mod division;
 mod idle_loop;
@@ -22,12 +23,13 @@ use crate::{
 };
 
 /// Each adds what it warns of.
-const LINTS: [fn(&Facts<'_>, &mut Vec<Diagnostic>); 5] = [
+const LINTS: [fn(&Facts<'_>, &mut Vec<Diagnostic>); 6] = [
     unused::lint,
     condition::lint,
     division::lint,
     idle_loop::lint,
     time::lint,
+    comment::lint,
 ];
 
 /// What is known of a model without mistakes.

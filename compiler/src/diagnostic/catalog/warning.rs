@@ -181,8 +181,23 @@ catalog! {
     ///
     /// Only warnings can be allowed, by their codes: `// allow(W0201)`, or several, `// allow(W0201, W0203)`.
     W0209 unknown_warning(written: &str, span: Span) {
-        Diagnostic::new(format!("`{written}` is no warning"))
+        Diagnostic::new(format!("`{written}` is not a warning"))
             .at(span, "no code of a warning")
             .help("codes of warnings are like W0201; `simc explain` lists them")
+    }
+
+    /// A comment that reads as a division.
+    ///
+    /// ```text
+    /// let half = count // 2
+    /// ```
+    ///
+    /// `//` begins a comment, so `half` is all of `count`. A division is written `/`; of integers it leaves
+    /// the remainder out, as `//` does elsewhere, but rounds toward zero.
+    W0210 division_as_comment(comment: Span, slashes: Span) {
+        Diagnostic::new("a comment reads as a division")
+            .at(comment, "this is a comment, and divides nothing")
+            .help("to divide write `/`, which leaves out the remainder of integers")
+            .replace(slashes, "/")
     }
 }
