@@ -21,7 +21,7 @@ fn without_separators(text: &str) -> Option<String> {
 /// # Errors
 /// Why it is none, to follow the number in a sentence.
 pub(crate) fn whole(text: &str) -> Result<i128, &'static str> {
-    const NO_NUMBER: &str = "is no whole number";
+    const NO_NUMBER: &str = "is not a whole number";
     let plain = without_separators(text.trim()).ok_or(NO_NUMBER)?;
     let (sign, digits) = match plain.strip_prefix(['-', '+']) {
         Some(rest) if plain.starts_with('-') => (-1, rest),
@@ -42,7 +42,7 @@ pub(crate) fn whole(text: &str) -> Result<i128, &'static str> {
 
 /// The value of unsigned digits with an optional fraction and exponent, if it is whole.
 fn decimal(text: &str) -> Result<i128, &'static str> {
-    const NO_NUMBER: &str = "is no whole number";
+    const NO_NUMBER: &str = "is not a whole number";
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| NO_NUMBER)?),
         None => (text, 0),
@@ -85,7 +85,7 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 
 /// A probability for clap.
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
-    let value: f64 = text.trim().parse().map_err(|_| "it is no number")?;
+    let value: f64 = text.trim().parse().map_err(|_| "it is not a number")?;
     match (0.0..=1.0).contains(&value) {
         true => Ok(value),
         false => Err("a probability lies in 0..=1".to_owned()),
@@ -97,7 +97,7 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
 /// # Errors
 /// Why it is none, to follow the text in a sentence.
 pub(crate) fn float(text: &str) -> Result<f32, &'static str> {
-    let plain = without_separators(text).ok_or("is no number")?;
+    let plain = without_separators(text).ok_or("is not a number")?;
     float_cell(&plain)
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn float(text: &str) -> Result<f32, &'static str> {
 /// # Errors
 /// Why it is none, to follow the text in a sentence.
 pub(crate) fn float_cell(text: &str) -> Result<f32, &'static str> {
-    let value: f32 = text.parse().map_err(|_| "is no number")?;
+    let value: f32 = text.parse().map_err(|_| "is not a number")?;
     // `inf` may be written; a finite number that becomes it is a mistake.
     if value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
         return Err("is too large for an f32");
@@ -148,7 +148,7 @@ mod tests {
         for text in [
             "", "_1", "1_", "1__0", "1_e3", "e3", ".", "-", "--1", "1e", "0x", "0x-1", "one", "1 0",
         ] {
-            assert_eq!(whole(text), Err("is no whole number"), "{text}");
+            assert_eq!(whole(text), Err("is not a whole number"), "{text}");
         }
         assert_eq!(whole("1.5"), Err("is not whole"));
         assert_eq!(whole("1e-1"), Err("is not whole"));
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(float("-inf"), Ok(f32::NEG_INFINITY));
         assert!(float("NaN").is_ok_and(f32::is_nan));
         assert_eq!(float("1e39"), Err("is too large for an f32"));
-        assert_eq!(float("1__0"), Err("is no number"));
-        assert_eq!(float(""), Err("is no number"));
+        assert_eq!(float("1__0"), Err("is not a number"));
+        assert_eq!(float(""), Err("is not a number"));
     }
 }

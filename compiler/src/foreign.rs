@@ -28,10 +28,10 @@ const CHOICE: &str = "choose with `if c { a } else { b }`, which is a value";
 const GROWS: &str =
     "an array keeps its length; to follow a value over time write `record x` at the top level";
 const NOTHING: &str =
-    "there is no value for nothing: let an `enum`, a `bool` or a number such as -1 say so";
+    "there is no null value: say that there is none by an `enum`, a `bool` or a number such as -1";
 const OF_AGENT: &str =
     "what an agent has are its states, each declared at the top level: `state energy = 10.0`";
-const BUILT_IN: &str = "all functions are built in: nothing is imported";
+const BUILT_IN: &str = "leave it out: there is nothing to import";
 const OTHERS: &str = "other agents are those of a `world`: `sum(for other in world: other.x)`";
 
 /// How a model shows values.
@@ -136,15 +136,15 @@ pub fn value(name: &str) -> Option<Meant> {
         "None" | "NULL" | "null" | "nil" | "nothing" | "nobody" | "nullptr" | "NA"
         | "undefined" => Say(NOTHING),
         "RAND_MAX" => Say("`random()` is from 0 to 1 already"),
-        "end" => Say("a block ends with `}`; the last element of an array is `x[len(x) - 1]`"),
+        "end" => Say("the last element of an array is `x[len(x) - 1]`; a block ends with `}`"),
         "begin" | "then" => Say("a block stands between `{` and `}`"),
         "pass" | "noop" => Omit("a block may be empty: `{}`"),
         "tick" | "ticks" => {
-            Omit("the run counts the steps; `step t { … }` names the number of each")
+            Omit("leave it out: steps are counted; `step t { … }` names the number of each")
         }
         "turtles" | "patches" | "neighbors" => Say(OTHERS),
         "t" | "time" | "step_number" => {
-            Say("name the number of the step, an `i32` from 0: `step t { … }`")
+            Say("name the number of the step, an `i32` from 0: `step t { … }`; `f32(t)` is a float")
         }
         _ => return None,
     })
@@ -166,7 +166,7 @@ pub fn statement(name: &str) -> Option<Meant> {
         "report" => Write("return"),
         "goto" | "try" | "except" | "catch" | "throw" | "raise" | "with" | "yield" | "await" => {
             Say(
-                "control goes by `if`, `match`, `for`, `while`, `break`, `continue`, `return` and `stop`",
+                "control flow has `if`, `match`, `for`, `while`, `break`, `continue`, `return` and `stop`",
             )
         }
         "del" | "delete" | "free" => Omit("nothing needs to be freed"),
@@ -188,7 +188,8 @@ pub fn declaration(name: &str) -> Option<Meant> {
         "setup" | "start" => Write("init"),
         "result" | "return" => Write("output"),
         "to" | "void" => Say(
-            "what an agent does stands in `step { … }`, at first in `init { … }`, at last in `finish { … }`",
+            "write what an agent does in `step { … }`, what it does before the first step in `init { … }`, \
+             and after the last in `finish { … }`",
         ),
         "class" | "breed" | "turtles-own" | "patches-own" => Say(OF_AGENT),
         "globals" => Say("what all agents share is a `param`, a `const` or a `world state`"),

@@ -58,7 +58,7 @@ impl<'a> Kind<'a> {
                 Some(at) => Ok(at as u32),
                 None => match number::whole(text) {
                     Ok(value) => self.integer(value),
-                    Err(_) => Err("is no variant"),
+                    Err(_) => Err("is not a variant"),
                 },
             },
         }
@@ -114,7 +114,7 @@ impl<'a> Kind<'a> {
                     // A cast saturates far outside of every type's range, and so is refused like the value.
                     self.integer(value as i128)
                 } else {
-                    Err("is no whole number")
+                    Err("is not a whole number")
                 }
             }
         }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let variants = ["Red".to_owned(), "Blue".to_owned()];
-        assert_eq!(Kind::F32.word("abc"), Err("is no number"));
+        assert_eq!(Kind::F32.word("abc"), Err("is not a number"));
         assert_eq!(Kind::F32.word(""), Err("is empty"));
         assert_eq!(Kind::F32.word("1e39"), Err("is too large for an f32"));
         assert_eq!(
@@ -212,13 +212,13 @@ mod tests {
         assert_eq!(Kind::I32.word("3.0"), Ok(3));
         assert_eq!(Kind::U32.word("-1"), Err("does not fit into a u32"));
         assert_eq!(Kind::Bool.word("2"), Err("is neither true nor false"));
-        assert_eq!(Kind::Enum(&variants).word("Green"), Err("is no variant"));
+        assert_eq!(Kind::Enum(&variants).word("Green"), Err("is not a variant"));
         assert_eq!(
             Kind::Enum(&variants).word("2"),
             Err("is the number of no variant")
         );
         assert_eq!(Kind::F32.integer(16_777_217), Err("is not exact as an f32"));
-        assert_eq!(Kind::I32.float(f64::NAN), Err("is no whole number"));
+        assert_eq!(Kind::I32.float(f64::NAN), Err("is not a whole number"));
         assert_eq!(Kind::I32.float(1e300), Err("does not fit into an i32"));
         assert_eq!(Kind::F32.float(1e300), Err("is too large for an f32"));
     }

@@ -315,7 +315,7 @@ fn parse_header(path: &Path, text: &str) -> Result<Header, Problem> {
         .map(str::parse)
         .collect();
     let shape =
-        shape.map_err(|_| problem::npy_malformed(path, "its shape is no list of lengths"))?;
+        shape.map_err(|_| problem::npy_malformed(path, "its shape is not a list of lengths"))?;
     if fortran.starts_with("True") && shape.len() > 1 {
         return Err(problem::npy_unsupported(
             path,

@@ -17,6 +17,9 @@ use crate::{
     syntax::ast,
 };
 
+/// An element of an array as it is written, and the edits that make it of a call.
+type Element = (String, Vec<(Span, String)>);
+
 impl Checker<'_> {
     pub(super) fn call(
         &mut self,
@@ -77,8 +80,8 @@ impl Checker<'_> {
         }
     }
 
-    /// `brackets` are the parentheses of a call that may have been meant as an index.
-    fn unknown_function(&mut self, callee: &ast::Name, brackets: Option<(Span, Span)>) -> Reported {
+    /// `brackets` is the element that the call may have been meant to be.
+    fn unknown_function(&mut self, callee: &ast::Name, brackets: Option<Element>) -> Reported {
         let name = callee.text.as_str();
         if name == "world" {
             return self.report(catalog::world::world_as_value(callee.span));
@@ -127,8 +130,10 @@ impl Checker<'_> {
         if ok {
             return Ok(());
         }
+        let signature =
+            BuiltinId::find(callee).map(|id| crate::builtin::manual::signature(id.row()));
         Err(self.report(catalog::types::wrong_argument_count(
-            callee, needed, found, span, None,
+            callee, needed, found, span, None, signature,
         )))
     }
 
@@ -149,6 +154,7 @@ impl Checker<'_> {
                 args.len(),
                 span,
                 Some(declared),
+                None,
             )));
         }
         let ids: Vec<ExprId> = args
@@ -214,6 +220,7 @@ impl Checker<'_> {
                 args.len(),
                 span,
                 Some(declared),
+                None,
             )));
         }
         let ids = args
@@ -234,21 +241,34 @@ impl Checker<'_> {
         Ok(self.node(ExprKind::Call(id, ids), result, span))
     }
 
-    /// The parentheses of a call `x(i)` of an array.
-    fn brackets(&self, callee: &ast::Name, args: &[ast::Expr], span: Span) -> Option<(Span, Span)> {
-        let open = Span {
-            start: callee.span.end,
-            end: callee.span.end + 1,
-        };
-        let close = Span {
-            start: span.end.saturating_sub(1),
-            end: span.end,
-        };
+    /// What a call `x(i)` of an array means.
+    fn brackets(&self, callee: &ast::Name, args: &[ast::Expr], span: Span) -> Option<Element> {
         let array = matches!(
             self.type_of_value(&callee.text),
             Some(Type::Array(..) | Type::Open(_))
         );
-        (array && args.len() == 1).then_some((open, close))
+        let [index] = args else { return None };
+        if !array {
+            return None;
+        }
+        let before = Span {
+            start: callee.span.end,
+            end: index.span.start,
+        };
+        let after = Span {
+            start: index.span.end,
+            end: span.end,
+        };
+        let mut edits = vec![(before, "[".to_owned()), (after, "]".to_owned())];
+        let index = match index.kind {
+            // Where elements stand in parentheses, as in MATLAB and Fortran, the first is 1.
+            ast::ExprKind::Int(one_based @ 1..) => {
+                edits.push((index.span, (one_based - 1).to_string()));
+                (one_based - 1).to_string()
+            }
+            _ => "…".to_owned(),
+        };
+        Some((format!("{}[{index}]", callee.text), edits))
     }
 
     /// The type of the value of that name, if one in scope has it.

@@ -138,6 +138,7 @@ impl Checker<'_> {
                 args.len(),
                 span,
                 Some(function.name.span),
+                None,
             )));
         }
         let mut values = Vec::new();

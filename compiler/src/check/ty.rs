@@ -113,7 +113,7 @@ impl Checker<'_> {
             Some(_) => {
                 let found = self.show(self.ty(id));
                 Err(self.report(catalog::types::mismatched_types(
-                    what, "i32", &found, expr.span, None,
+                    what, "i32", &found, expr.span, None, None,
                 )))
             }
             None => Err(self.report(catalog::constants::not_constant(what, expr.span))),
@@ -159,7 +159,8 @@ impl Checker<'_> {
                 }
                 _ => {
                     let (want, found) = (self.show(want), self.show(&found));
-                    catalog::types::mismatched_types(place, &want, &found, span, cause)
+                    let literal = self.constant(id).and_then(Constant::as_int);
+                    catalog::types::mismatched_types(place, &want, &found, span, cause, literal)
                 }
             },
         };

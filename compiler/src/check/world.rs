@@ -73,7 +73,7 @@ impl Checker<'_> {
         if !matches!(self.ty(index), Type::Value(ir::Type::I32 | ir::Type::U32)) {
             let (found, place) = (self.show(self.ty(index)), self.expr_span(index));
             return Err(self.report(catalog::types::mismatched_types(
-                "an index", "i32", &found, place, None,
+                "an index", "i32", &found, place, None, None,
             )));
         }
         legal?;

@@ -32,6 +32,8 @@ pub fn render(name: &str, source: &str, diagnostics: &[Diagnostic], style: Style
     let mut text = Vec::new();
     for diagnostic in diagnostics {
         let spans = places(diagnostic, source.len());
+        let mut order: Vec<usize> = (0..spans.len()).collect();
+        order.sort_by_key(|label| lines.line(spans[*label].start));
         // Writing to memory cannot fail, and a report must not stop the others.
         let _ = if spans.iter().any(|span| lines.touch_long(span)) {
             let excerpt = lines.excerpt(&spans);
@@ -40,9 +42,9 @@ pub fn render(name: &str, source: &str, diagnostics: &[Diagnostic], style: Style
             let spans = spans.iter().map(|span| excerpt.map(span)).collect();
             let source = Source::from(excerpt.text).with_display_line_offset(excerpt.first_line);
             let id = name.as_str();
-            report(id, spans, diagnostic, style).write((id, source), &mut text)
+            report(id, spans, &order, diagnostic, style).write((id, source), &mut text)
         } else {
-            report(name, spans, diagnostic, style).write(&mut cache, &mut text)
+            report(name, spans, &order, diagnostic, style).write(&mut cache, &mut text)
         };
     }
     String::from_utf8_lossy(&text).into_owned()
@@ -58,9 +60,11 @@ fn places(diagnostic: &Diagnostic, len: usize) -> Vec<Range<usize>> {
     labels.map(|label| clip(label.span.range())).collect()
 }
 
+/// `order` has the labels by their lines: so all are one excerpt.
 fn report<'a>(
     name: &'a str,
     spans: Vec<Range<usize>>,
+    order: &[usize],
     diagnostic: &'a Diagnostic,
     style: Style,
 ) -> Report<'a, (&'a str, Range<usize>)> {
@@ -77,13 +81,14 @@ fn report<'a>(
         .with_config(config)
         .with_code(diagnostic.code)
         .with_message(&diagnostic.message);
-    for (order, (label, span)) in diagnostic.labels.iter().zip(spans).enumerate() {
-        let color = if order == 0 { own_color } else { Color::Blue };
+    for (rank, &index) in order.iter().enumerate() {
+        let color = if index == 0 { own_color } else { Color::Blue };
+        let (label, span) = (&diagnostic.labels[index], spans[index].clone());
         report = report.with_label(
             Label::new((name, span))
                 .with_message(&label.text)
                 .with_color(color)
-                .with_order(order as i32),
+                .with_order(rank as i32),
         );
     }
     if let Some(help) = &diagnostic.help {

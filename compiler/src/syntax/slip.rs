@@ -330,7 +330,8 @@ impl Scene<'_> {
             ));
         }
         let between = self.expected.covers(DECLARATIONS) || self.expected.covers(STATEMENT);
-        Some(say::string_literal(between && self.first(0), self.place(0)))
+        let (comment, index) = (between && self.first(0), self.is(-1, &[Token::LeftBracket]));
+        Some(say::string_literal(comment, index, self.place(0)))
     }
 
     fn reserved(&self) -> Option<Diagnostic> {

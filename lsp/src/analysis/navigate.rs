@@ -126,7 +126,11 @@ fn check_name(name: &str) -> Result<(), String> {
         [(token, span)] if token.is_keyword() && *span == whole => {
             return Err(format!("`{name}` is a word of the language"));
         }
-        _ => return Err(format!("`{name}` is no name: letters, digits and `_` only")),
+        _ => {
+            return Err(format!(
+                "`{name}` is not a name: letters, digits and `_` only"
+            ));
+        }
     }
     let types = super::hover::TYPES.iter().chain(&super::hover::LAUNCH);
     if types.into_iter().any(|(known, _)| *known == name) {

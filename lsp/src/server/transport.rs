@@ -89,7 +89,7 @@ impl<R: BufRead> Messages<R> {
         Ok(Some(match number {
             Some(Ok(length)) if length <= MOST_BYTES => Ok(length),
             Some(Ok(_)) => Err("a message is longer than 256 MiB"),
-            Some(Err(_)) => Err("the length of a message is no number"),
+            Some(Err(_)) => Err("the length of a message is not a number"),
             None => Err("a header lacks `Content-Length`"),
         }))
     }

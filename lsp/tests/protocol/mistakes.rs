@@ -8,7 +8,7 @@ use sim_compiler::{
     diagnostic::{Fix, Severity, render::render},
 };
 use sim_lsp::analysis::{Document, action};
-use std::{fmt::Write, path::Path};
+use std::{collections::HashSet, fmt::Write, path::Path};
 
 /// The folders and the headings of their parts of the page.
 const LANGUAGES: [(&str, &str); 8] = [
@@ -24,12 +24,24 @@ const LANGUAGES: [(&str, &str); 8] = [
 
 const HEAD: &str = "# A beginner's mistakes
 
-What people used to other languages write in their first models, and what `simc check` says to it. Each
-message has a code that `simc explain` explains; where a change mends the mistake, an editor offers it, and so
-does `simc check --json`. \"So the model compiles\" stands where the first change offered, for each message in
-turn, leads to a model without mistakes. `lsp/tests/protocol/mistakes.rs` makes this page from the models in
-`tests/mistakes`, and holds that each change that is offered does mend its mistake.
+What people who know another language write in their first models, and the messages of `simc check`. `simc
+explain E0401` says more about the message with that code. \"Offered\" is a change that an editor makes on
+request; `simc check --json` lists it, too. Where the first change for each message, again and again, ends in
+a model that compiles, that model is shown, in the style of `simc fmt`.
+
+The contents come first: what was written, and the code of the first message.
 ";
+
+/// What compiles, but is another value elsewhere: an expression, and what it is there.
+const SILENT: [(&str, &str); 4] = [
+    ("7 / 2", "3.5 in Python, Julia, R and NetLogo"),
+    ("-7 % 3", "2 in Python and R"),
+    (
+        "7 // 2",
+        "3 in Python, where `//` divides; here it begins a comment",
+    ),
+    ("5 ^ 2", "25 in Julia, MATLAB, R and NetLogo"),
+];
 
 /// A model with a mistake.
 struct Mistake {
@@ -62,8 +74,8 @@ fn changed(before: &str, after: &str) -> String {
     new[..new.len() - tail].join("\n")
 }
 
-/// Applies the first change that is offered until there is none; whether the model compiles then.
-fn mended(document: &Document) -> bool {
+/// Applies the first change that is offered until there is none: the model, if it compiles then.
+fn mended(document: &Document) -> Option<String> {
     let mut document = Document::new(document.text().to_owned());
     for _ in 0..20 {
         let found = document.diagnostics().iter();
@@ -71,16 +83,13 @@ fn mended(document: &Document) -> bool {
             .filter(|one| one.severity == Severity::Error)
             .collect();
         if errors.is_empty() {
-            return true;
+            return Some(sim_format::format(document.text()).expect("a model"));
         }
         let mut offered = (errors.iter()).flat_map(|one| action::fixes(&document, one));
-        let Some(fix) = offered.next() else {
-            return false;
-        };
-        let text = document.with(&fix.edits);
+        let text = document.with(&offered.next()?.edits);
         document = Document::new(text);
     }
-    false
+    None
 }
 
 /// A report as the page shows it: without colours, empty lines and the spaces at the ends of lines.
@@ -112,14 +121,65 @@ fn part(page: &mut String, mistake: &Mistake) {
             write(format!("\nOffered: {title}{lines}\n"));
         }
     }
-    if mended(document) {
-        write("\nSo the model compiles.\n".to_owned());
+    if let Some(model) = mended(document) {
+        write(format!("\nThis compiles:\n\n```sim\n{model}```\n"));
     }
+}
+
+/// The anchor of a heading, as mdBook and GitHub make it.
+fn anchor(title: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let kept = title
+        .to_lowercase()
+        .chars()
+        .filter(kept)
+        .collect::<String>();
+    kept.replace(' ', "-")
+}
+
+fn contents(page: &mut String) {
+    let mut anchors = HashSet::new();
+    for (folder, heading) in LANGUAGES {
+        write!(page, "\n**{heading}**\n\n").expect("a string takes all");
+        for Mistake {
+            title, document, ..
+        } in mistakes(folder)
+        {
+            let new = anchors.insert(anchor(&title));
+            assert!(new, "two mistakes with the heading {title}");
+            let code = document.diagnostics()[0].code;
+            let line = format!("* [{title}](#{}) {code}", anchor(&title));
+            writeln!(page, "{line}").expect("a string takes all");
+        }
+    }
+}
+
+/// A table of [`SILENT`] with the values that the compiler gives them.
+fn silent(page: &mut String) {
+    page.push_str(
+        "\n## What compiles, and means something else\n\nThese give no error. `//` before a number, \
+         and a division of integers that is\nused as a float, give a warning.\n\n\
+         | written | value | elsewhere |\n|---|---|---|\n",
+    );
+    for (written, elsewhere) in SILENT {
+        let source = format!("param x: i32 = {written}\noutput y = x\n");
+        let model = sim_compiler::compile(&source).expect("a model");
+        let words = model.manifest.params[0].default.as_ref();
+        let value = words.expect("a default")[0] as i32;
+        let row = format!("| `{written}` | {value} | {elsewhere} |");
+        writeln!(page, "{row}").expect("a string takes all");
+    }
+    page.push_str(
+        "\nAn index beyond the end is clamped to the last element, `stop` ends all further steps of the \
+         agent (in\nNetLogo only the procedure), and a range `a..b` does not include `b`.\n",
+    );
 }
 
 #[test]
 fn the_page_of_mistakes_is_current() {
     let mut page = HEAD.to_owned();
+    contents(&mut page);
+    silent(&mut page);
     for (folder, heading) in LANGUAGES {
         writeln!(page, "\n## {heading}").expect("a string takes all");
         for mistake in mistakes(folder) {

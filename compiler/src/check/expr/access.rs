@@ -46,7 +46,7 @@ impl Checker<'_> {
         ) {
             let found = self.show(self.ty(position));
             return Err(self.report(catalog::types::mismatched_types(
-                "an index", "i32", &found, index.span, None,
+                "an index", "i32", &found, index.span, None, None,
             )));
         }
         if let Some(value) = self.constant(position).and_then(Constant::as_int) {

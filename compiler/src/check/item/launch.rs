@@ -208,6 +208,7 @@ impl Checker<'_> {
                 &self.show(&own),
                 value.span,
                 None,
+                None,
             );
             self.report(report);
         }

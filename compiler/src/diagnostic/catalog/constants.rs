@@ -47,7 +47,7 @@ catalog! {
     /// A constant index outside its array.
     E0505 index_out_of_range(index: i64, length: u32, span: Span, array: Span) {
         let report = Diagnostic::new(format!("index {index} is outside an array of {length} elements"))
-            .at(span, format!("legal are 0 to {}", length.saturating_sub(1)))
+            .at(span, format!("valid indices are 0 to {}", length.saturating_sub(1)))
             .at(array, format!("has {length} elements"));
         let last = length.saturating_sub(1);
         match index {

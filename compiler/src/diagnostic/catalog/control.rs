@@ -53,8 +53,8 @@ catalog! {
 
     /// `return` outside a function.
     E0406 return_outside_function(span: Span) {
-        Diagnostic::new("`return` outside a function").at(span, "there is nothing to return to")
-            .help("use `if` to skip the rest of a block, or `stop` to end the agent's run")
+        Diagnostic::new("`return` outside a function").at(span, "not inside a function")
+            .help("put the rest of the block into `else { … }`; `stop` ends all further steps of the agent")
     }
 
     /// A function with a path that returns nothing.
@@ -142,7 +142,7 @@ catalog! {
             "what is recorded or observed" | "`world observe`" => {
                 "draw in `step`, into a state, and sample that"
             }
-            "an output" => "draw in `finish`, into a state, and output that: outputs only show what is there",
+            "an output" => "draw in `finish`, into a state, and output the state",
             "a world output" => "draw in `world step`, into a world state, and output that",
             "a constant" => "give a `state` the draw as its initial value: one for each agent",
             "the default of an input" | "the default of a world input" => {
@@ -186,7 +186,7 @@ catalog! {
         let report = Diagnostic::new("the value of this expression is not used").at(span, "has no effect");
         let start = Span { end: span.start, ..span };
         if of_function {
-            return report.help("a function gives back what stands after `return`").replace(start, "return ");
+            return report.help("a function returns what follows `return`").replace(start, "return ");
         }
         report.help("give it a name: `let x = …`").replace(start, "let value = ")
     }

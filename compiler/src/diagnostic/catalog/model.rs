@@ -9,7 +9,7 @@ catalog! {
     E0601 default_outside_range(name: &str, value: f64, start: f64, end: f64, span: Span, range: Span) {
         Diagnostic::new(format!("the default {} of `{name}` is outside its range", Shown(value)))
             .at(span, "the default")
-            .at(range, format!("legal are {} to {}", Shown(start), Shown(end)))
+            .at(range, format!("allowed are {} to {}", Shown(start), Shown(end)))
     }
 
     /// A range whose end is not above its start.

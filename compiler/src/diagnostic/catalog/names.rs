@@ -37,6 +37,9 @@ catalog! {
     /// Types are `f32 i32 u32 bool vec2 vec3 vec4`, arrays `[T; N]`, and the model's structs and enums.
     E0203 unknown_type(name: &str, span: Span, near: Option<&str>) {
         let report = Diagnostic::new(format!("unknown type `{name}`")).at(span, "no type has this name");
+        if foreign::type_name(name) == Some("f32") {
+            return report.help("write `f32`, the only type of floats").replace(span, "f32");
+        }
         meant_or_near(report, foreign::type_name(name).map(foreign::Meant::Write), near)
     }
 
@@ -106,8 +109,8 @@ catalog! {
             .at(span, "not visible in a function")
             .at(declared, "the state")
             .help(format!(
-                "pass it to the function as an argument; where the state changes, assign it what the \
-                 function returns: `{name} = {function}({name})`"
+                "make it a parameter of `{function}`, and pass it as an argument; to change it, return the \
+                 new value, and assign that where it is called: `{name} = {function}(…)`"
             ))
     }
 
@@ -124,14 +127,14 @@ catalog! {
         what: &str,
         span: Span,
         declared: Option<Span>,
-        element: Option<(Span, Span)>,
+        element: Option<(String, Vec<(Span, String)>)>,
     ) {
         let report = Diagnostic::new(format!("`{name}` is {what}, not a function"))
             .at(span, "cannot be called");
         let report = match element {
-            Some((open, close)) => report
-                .help(format!("an element stands between brackets, and `{name}[0]` is the first"))
-                .edit("Write `[…]`", vec![(open, "[".to_owned()), (close, "]".to_owned())]),
+            Some((element, edits)) => report
+                .help(format!("write `{element}`: an index stands in brackets, and the first is 0"))
+                .edit(format!("Write `{element}`"), edits),
             None => report,
         };
         match declared {

@@ -14,6 +14,7 @@ catalog! {
         found: &str,
         span: Span,
         cause: Option<(Span, String)>,
+        literal: Option<i64>,
     ) {
         let whole = cause.is_some() || !place.starts_with("the new value");
         let mut report = Diagnostic::new(format!("{place} must be `{needed}`, but this is `{found}`"))
@@ -28,6 +29,10 @@ catalog! {
             return if whole { report.wrap(needed, span) } else { report };
         }
         match (needed, found) {
+            ("bool", "integer") if let Some(value) = literal => {
+                let meant = if value == 0 { "false" } else { "true" };
+                report.help(format!("write `{meant}`")).replace(span, meant)
+            }
             ("bool", "integer" | "float") => report.help("write `true` or `false`"),
             ("bool", "i32" | "u32") => report.help("compare it with something, such as `x != 0`")
                 .append(span, " != 0"),
@@ -88,6 +93,7 @@ catalog! {
         found: usize,
         span: Span,
         declared: Option<Span>,
+        signature: Option<String>,
     ) {
         let given = match found {
             1 => "one was given".to_owned(),
@@ -95,9 +101,10 @@ catalog! {
         };
         let report = Diagnostic::new(format!("`{function}` takes {needed}, but {given}"))
             .at(span, "in this call");
-        match declared {
-            Some(declared) => report.at(declared, "declared here"),
-            None => report,
+        match (declared, signature) {
+            (Some(declared), _) => report.at(declared, "declared here"),
+            (None, Some(signature)) => report.help(format!("its signature is `{signature}`")),
+            (None, None) => report,
         }
     }
 
@@ -108,7 +115,7 @@ catalog! {
                 .at(span, "a number")
                 .help("agents read those of their world: declare `world 100` and write `world[k].x`");
         }
-        Diagnostic::new(format!("`{ty}` has no elements to index")).at(span, "this is no array")
+        Diagnostic::new(format!("`{ty}` has no elements to index")).at(span, "this is not an array")
             .help("vectors have components: `v.x`, `v.y`, `v.z`, `v.w`")
     }
 
@@ -162,8 +169,10 @@ catalog! {
     ///
     /// Only a `data` table takes its outermost length from the file; everything else needs `[T; N]`.
     E0313 open_array(span: Span) {
-        Diagnostic::new("only `data` may leave its outermost length open").at(span, "needs a length")
-            .help("write a length for each pair of brackets: `[f32; 3]`, `[[f32; 3]; 2]` for 2 rows of 3")
+        Diagnostic::new("an array needs its length; only `data` may leave the outermost open")
+            .at(span, "needs a length")
+            .help("write a length in each pair of brackets, such as `[[f32; 3]; 2]` for 2 rows of 3; a table \
+                that all agents read is `data table: [[f32; 3]]`, of any number of rows")
     }
 
     /// A vector built from too many or too few components.
@@ -203,7 +212,7 @@ catalog! {
     /// step { price *= exp(0.1 * normal()) }
     /// ```
     ///
-    /// Write `param spot = 100.0`. Where the value is a count, write `f32(n)` where it meets an `f32`.
+    /// Write `param spot = 100.0`. A count is converted where an `f32` is needed: `f32(n)`.
     E0319 whole_number(
         declared: (&str, Span),
         literal: Option<&str>,
@@ -219,12 +228,16 @@ catalog! {
         if let Some((name, span)) = through {
             report = report.at(span, format!("so `{name}` is an `i32`, too"));
         }
+        let otherwise = match converts {
+            true => format!("; where `{of}` is a count, convert it: `f32({of})`"),
+            false => String::new(),
+        };
         let report = match literal {
             Some(literal) => report
-                .help(format!("write `{literal}.0`; a count meets an `f32` as `f32({of})`"))
+                .help(format!("write `{literal}.0`{otherwise}"))
                 .append(value, ".0"),
             None => report
-                .help(format!("write its type, `{name}: f32`; a count meets an `f32` as `f32({of})`"))
+                .help(format!("write its type, `{name}: f32`{otherwise}"))
                 .append(declared, ": f32"),
         };
         if converts { report.wrap("f32", used) } else { report }

@@ -170,7 +170,7 @@ catalog! {
     /// The folds of agents are `mean sum min max var sd count any all quantiles histogram`. The median is
     /// `quantiles(x, 0.5)`.
     E0464 unknown_fold(name: &str, near: Option<&str>, span: Span) {
-        let report = Diagnostic::new(format!("`{name}` is no fold of agents"))
+        let report = Diagnostic::new(format!("`{name}` is not a fold of agents"))
             .at(span, "no fold has this name");
         match (name, near) {
             ("median", _) => report.help("write `quantiles(x, 0.5)`"),

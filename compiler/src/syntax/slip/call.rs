@@ -354,5 +354,6 @@ fn agent_set(scene: &Scene<'_>) -> Option<Diagnostic> {
     let words = ["of", "turtles", "patches", "neighbors", "agentset"];
     let fold = ["count", "mean", "sum", "min", "max", "any?", "all?"];
     let found = scene.word(0, &words) && (scene.text(0) == "of" || fold.contains(&scene.text(-1)));
-    (open && found && !scene.first(0)).then(|| say::agent_set(scene.place(0)))
+    (open && found && !scene.first(0))
+        .then(|| say::agent_set(scene.text(-1) == "count", scene.place(0)))
 }

@@ -72,11 +72,8 @@ fn top_level(scene: &Scene<'_>) -> Diagnostic {
     if scene.is(0, &[Token::Percent]) && scene.first(0) {
         return say::hash_comment("%", place);
     }
-    if scene.is(0, &[Token::Var]) && scene.is(1, &[Token::Less]) {
-        let close = (2..8)
-            .find(|at| scene.is(*at, &[Token::Greater]))
-            .unwrap_or(1);
-        return say::not_a_declaration("var<…>", meant, None, scene.span(0, close));
+    if let Some(diagnostic) = buffer(scene) {
+        return diagnostic;
     }
     if let Some(Meant::Omit(_)) = meant
         && scene.first(0)
@@ -99,6 +96,27 @@ fn top_level(scene: &Scene<'_>) -> Diagnostic {
     }
     let near = nearest(text).filter(|_| word);
     say::not_a_declaration(text, meant, near, place)
+}
+
+/// `var<storage, read> prices`
+fn buffer(scene: &Scene<'_>) -> Option<Diagnostic> {
+    if !scene.is(0, &[Token::Var]) || !scene.is(1, &[Token::Less]) {
+        return None;
+    }
+    let close = (2..8)
+        .find(|at| scene.is(*at, &[Token::Greater]))
+        .unwrap_or(1);
+    let meant = match scene.text(2) {
+        "storage" => "data",
+        "uniform" => "param",
+        _ => "state",
+    };
+    Some(say::not_a_declaration(
+        "var<…>",
+        Some(Meant::Write(meant)),
+        None,
+        scene.span(0, close),
+    ))
 }
 
 /// `output x, y`, `output x * 2.0`
@@ -343,7 +361,7 @@ fn missing_equals(scene: &Scene<'_>) -> Option<Diagnostic> {
         ));
     }
     let wanted = scene.text(-1) != "mut" && scene.expected.has(Token::Assign);
-    wanted.then(|| say::missing_equals(scene.text(-1), scene.place(-1)))
+    wanted.then(|| say::missing_equals(scene.text(-2), scene.text(-1), scene.place(-1)))
 }
 
 /// `struct P { x: f32; y: f32 }`

@@ -267,17 +267,41 @@ fn reordered(scene: &Scene<'_>) -> Option<(Span, String)> {
         (3..close).find(|at| scene.is(*at, &[Token::If]) && scene.opener(*at) == Some(open));
     let last = filter.unwrap_or(close) - 1;
     let plain = (3..=last).any(|at| scene.is(at, &[Token::DotDot]));
-    let domain = match range_of(scene, 3, last) {
-        Some((_, range)) => range,
-        None if plain => scene.between(3, last).to_owned(),
+    let (index, value) = (scene.text(1), scene.between(open + 1, -1));
+    let (index, domain, value) = match range_of(scene, 3, last) {
+        Some((_, range)) => (index, range, value.to_owned()),
+        None if plain => (index, scene.between(3, last).to_owned(), value.to_owned()),
+        // `v * v for v in x`
+        None if filter.is_none() && last == 3 && scene.is(3, &[Token::Ident]) => {
+            let array = scene.text(3);
+            let value = replaced(value, index, &format!("{array}[i]"))?;
+            ("i", format!("0..len({array})"), value)
+        }
         None => return None,
     };
     let filter = filter.map(|at| format!(" {}", scene.between(at, close - 1)));
     let text = format!(
-        "for {} in {domain}{}: {}",
-        scene.text(1),
+        "for {index} in {domain}{}: {value}",
         filter.unwrap_or_default(),
-        scene.between(open + 1, -1)
     );
     Some((scene.span(open + 1, close - 1), text))
+}
+
+/// A text with another one for a name; none where it has the name `i`, which the other one uses.
+fn replaced(text: &str, name: &str, by: &str) -> Option<String> {
+    let mut result = String::new();
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let end = rest.find(|other: char| part(other) != part(c));
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let field = result.ends_with('.');
+        match word {
+            _ if word == name && !field => result.push_str(by),
+            "i" if !field => return None,
+            _ => result.push_str(word),
+        }
+        rest = after;
+    }
+    Some(result)
 }

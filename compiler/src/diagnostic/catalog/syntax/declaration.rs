@@ -56,6 +56,11 @@ catalog! {
         let found = short(found);
         let diagnostic = Diagnostic::new(format!("expected a declaration, found {found}"))
             .at(span, "no declaration begins with this");
+        if meant == Some(Meant::Write("fn")) {
+            return diagnostic
+                .help("write `fn`, with types: `fn double(x: f32) -> f32 { return 2.0 * x }`")
+                .replace(span, "fn");
+        }
         match meant.is_some() || near.is_some() {
             true => meant_or_near(diagnostic, meant, near),
             false => diagnostic.help(
@@ -135,7 +140,7 @@ catalog! {
     /// Write `x: f32`.
     E0122 type_before_name(name: &str, meant: &str, span: Span) {
         Diagnostic::new(format!("the type of {} stands before its name", short(name)))
-            .at(span, "a type stands after the name, behind a `:`")
+            .at(span, "the type goes after the name and a `:`")
             .help(format!("write `{meant}`"))
             .replace(span, meant)
     }
@@ -258,10 +263,10 @@ catalog! {
     /// ```
     ///
     /// Write `let loss = 0.5`.
-    E0157 missing_equals(name: &str, span: Span) {
+    E0157 missing_equals(word: &str, name: &str, span: Span) {
         Diagnostic::new(format!("expected `=` after `{name}`"))
-            .at(span, "its value stands after `=`")
-            .help(format!("write `{name} = …`"))
+            .at(span, "its value goes after an `=`")
+            .help(format!("write `{word} {name} = …`"))
             .append(span, " =")
     }
 

@@ -137,7 +137,7 @@ catalog! {
     ///
     /// Write `&&` for and, `||` for or, `!` for not, `^` for exclusive or, `%` for the remainder.
     E0111 word_operator(word: &str, meant: &str, span: Span) {
-        Diagnostic::new(format!("`{word}` is no operator"))
+        Diagnostic::new(format!("`{word}` is not an operator"))
             .at(span, format!("write `{meant}`"))
             .help(format!("the operator is `{meant}`"))
             .replace(span, meant)
@@ -200,9 +200,17 @@ catalog! {
     ///
     /// The help line says the spelling of this one: here `==`.
     E0115 operator_spelling(written: &str, meant: &str, span: Span) {
-        Diagnostic::new(format!("`{written}` is spelt `{meant}` here"))
+        let help = match written {
+            "%%" => "write `%`: its result has the sign of the left operand, as in C".to_owned(),
+            ".*" | "./" | ".+" | ".-" => format!(
+                "write `{meant}`, which takes numbers and vectors; the elements of an array are written \
+                 `[for i in 0..len(a): a[i] {meant} b[i]]`"
+            ),
+            _ => format!("write `{meant}`"),
+        };
+        Diagnostic::new(format!("`{written}` is written `{meant}` here"))
             .at(span, format!("write `{meant}`"))
-            .help(format!("write `{meant}`"))
+            .help(help)
             .replace(span, meant)
     }
 
@@ -215,7 +223,7 @@ catalog! {
     /// Ranges end before their second value: write `0..10`.
     E0116 inclusive_range(span: Span, meant: Option<(Span, String)>) {
         let report = Diagnostic::new("a range ends before its second value")
-            .at(span, "there is no range with its end included")
+            .at(span, "no range includes its end")
             .help("write `a..b + 1` for the numbers from `a` to `b`");
         match meant {
             Some((span, meant)) => report.replace(span, meant),
@@ -247,7 +255,7 @@ catalog! {
     E0134 call_of_value(span: Span) {
         Diagnostic::new("only a name can be called")
             .at(span, "this calls no function")
-            .help("to multiply write `*`; values are no functions")
+            .help("to multiply write `*`; values are not functions")
     }
 
     /// An `if` value without `else`.
@@ -286,8 +294,8 @@ catalog! {
     E0144 statement_as_value(word: &str, span: Span) {
         Diagnostic::new(format!("`{word}` is a statement and has no value"))
             .at(span, "a value belongs here")
-            .help("`if c { a } else { b }` is a value, with one expression in each branch; otherwise assign \
-                to a `var`")
+            .help("`if c { a } else { b }` is a value, with one expression in each branch; otherwise write \
+                a function with the `match`, and `return` in each arm")
     }
 
     /// A comprehension with its value before the `for`.
@@ -299,8 +307,8 @@ catalog! {
     /// The value stands at the end: `sum(for i in 0..3: x[i])`.
     E0146 comprehension_order(span: Span, meant: Option<(Span, String)>) {
         const GENERAL: &str = "write `sum(for i in 0..n: x[i])` or `[for i in 0..n: x[i]]`";
-        let report = Diagnostic::new("the value of a comprehension stands after its `for`")
-            .at(span, "the value belongs behind this, after a `:`");
+        let report = Diagnostic::new("the value of a comprehension follows its `for`")
+            .at(span, "the value goes after the range and a `:`");
         match meant {
             Some((whole, meant)) => report.offer(whole, meant, GENERAL),
             None => report.help(GENERAL),
@@ -316,7 +324,7 @@ catalog! {
     /// Write `sqrt(x)`.
     E0149 method_call(name: &str, help: &str, span: Span, meant: Option<(Span, &str)>) {
         let report = Diagnostic::new(format!("values have no methods, so no `.{name}(…)`"))
-            .at(span, "a function takes what it needs between its parentheses");
+            .at(span, "not a method");
         match meant {
             Some((whole, meant)) => report.offer(whole, meant, help),
             None => report.help(help),
@@ -332,7 +340,7 @@ catalog! {
     /// Functions are no values. Declare it at the top level, `fn square(x: f32) -> f32 { return x * x }`, and
     /// call it by its name.
     E0150 anonymous_function(span: Span) {
-        Diagnostic::new("a function is no value")
+        Diagnostic::new("functions are not values")
             .at(span, "a function without a name")
             .help("declare it at the top level, `fn square(x: f32) -> f32 { return x * x }`, and call it; \
                 for the elements of an array write `[for i in 0..3: x[i] * x[i]]`")
@@ -424,7 +432,7 @@ catalog! {
     E0162 cast(span: Span, meant: (Span, &str)) {
         let (whole, meant) = meant;
         Diagnostic::new("a value is converted by a call")
-            .at(span, "no conversion")
+            .at(span, "not a conversion")
             .offer(whole, meant, "write `f32(x)`")
     }
 
@@ -436,7 +444,7 @@ catalog! {
     ///
     /// Write `n == 1 || n == 2 || n == 3`, or `any(for i in 0..3: x[i] == n)` with `x` an array.
     E0163 membership(span: Span) {
-        Diagnostic::new("`in` is no operator").at(span, "stands only in `for`")
+        Diagnostic::new("`in` is not an operator").at(span, "stands only in `for`")
             .help("compare with each: `n == 1 || n == 2`, or `any(for i in 0..3: x[i] == n)` with an array \
                 `x`")
     }
@@ -449,7 +457,7 @@ catalog! {
     ///
     /// Write the array: `[0.0; 3]`.
     E0164 no_macro(name: &str, span: Span, array: bool) {
-        let report = Diagnostic::new("there are no macros").at(span, "not a name");
+        let report = Diagnostic::new("there are no macros").at(span, "a macro");
         if array {
             return report.help("an array needs no word before it: `[0.0; 3]`").replace(span, "");
         }
@@ -463,10 +471,13 @@ catalog! {
     /// ```
     ///
     /// Write `count(for other in world: other.ill)`.
-    E0165 agent_set(span: Span) {
+    E0165 agent_set(counted: bool, span: Span) {
         Diagnostic::new("agents are counted and summed by a fold over the world")
-            .at(span, "no set of agents")
-            .help("write `count(for other in world: other.ill)` or `mean(for other in world: other.wealth)`")
+            .at(span, "not a set of agents")
+            .help(match counted {
+                true => "write `count(for other in world: other.ill)`, with `ill` a state",
+                false => "write `mean(for other in world: other.wealth)`, with `wealth` a state",
+            })
     }
 
     /// A matrix as MATLAB writes it.

@@ -81,7 +81,7 @@ catalog! {
     /// An assignment is no value; write two: `a = 0.0` and `b = 0.0`. If the line before ends with an
     /// operator or an `=`, its value is missing.
     E0135 chained_assignment(span: Span) {
-        Diagnostic::new("an assignment is no value")
+        Diagnostic::new("an assignment has no value")
             .at(span, "what stands before this is already a statement")
             .help("write one statement for each; if the line before is unfinished, finish it")
     }
@@ -112,7 +112,7 @@ catalog! {
     E0137 for_without_in(name: &str, span: Span) {
         Diagnostic::new("a `for` loop needs `in` after its index")
             .at(span, "write `in`")
-            .help(format!("write `for {name} in 0..10 {{ … }}`"))
+            .help(format!("write `for {name} in a..b {{ … }}`: a range ends before its second value"))
             .replace(span, "in")
     }
 
@@ -148,7 +148,7 @@ catalog! {
     /// Write `==` to compare.
     E0139 assignment_in_condition(word: &str, span: Span) {
         Diagnostic::new(format!("an assignment in the condition of `{word}`"))
-            .at(span, "assigns, and is no value")
+            .at(span, "assigns, and has no value")
             .help("write `==` to compare")
             .replace(span, "==")
     }
@@ -220,7 +220,7 @@ catalog! {
     /// The loops are `for i in 0..n { … }` and `while c limit 100 { … }`, the choices `if` and `match`.
     E0147 foreign_statement(word: &str, meant: Meant, span: Span) {
         let report = Diagnostic::new(format!("there is no statement `{word}`"))
-            .at(span, "of another language");
+            .at(span, "not a statement of Sim");
         meant_or_near(report, Some(meant), None)
     }
 
@@ -232,7 +232,7 @@ catalog! {
     ///
     /// Write `energy = energy - 1.0`.
     E0167 set(span: Span, meant: &str) {
-        Diagnostic::new("an assignment is written with `=`").at(span, "no assignment")
+        Diagnostic::new("an assignment is written with `=`").at(span, "not an assignment")
             .help(format!("write `{meant} …`"))
             .replace(span, meant)
     }
@@ -246,8 +246,7 @@ catalog! {
     /// Keep the old value in a `let`: `let old = a`, then `a = b` and `b = old`.
     E0168 several_places(span: Span) {
         Diagnostic::new("an assignment changes one place").at(span, "expected `=`")
-            .help("write one after the other; where both need the old values, keep one: `let old = a`, \
-                `a = b`, `b = old`")
+            .help("write one after the other, and keep an old value that is needed later: `let old = a`")
     }
 
     /// An `assert` without a message.

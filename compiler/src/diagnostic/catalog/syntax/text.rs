@@ -87,7 +87,7 @@ catalog! {
         let what = if meant == " " { "a space" } else { meant };
         let quoted = if meant == " " { what.to_owned() } else { format!("`{what}`") };
         Diagnostic::new(format!("the character U+{code:04X} looks like {quoted} but is another"))
-            .at(span, "not plain text")
+            .at(span, "not ASCII")
             .help(format!("type {quoted} here"))
             .replace(span, meant)
     }
@@ -119,24 +119,27 @@ catalog! {
             .at(span, format!("at most {limit} are possible"))
     }
 
-    /// A text between quotation marks that is not the message of an `assert`.
+    /// A string that is not the message of an `assert`.
     ///
-    /// The language has numbers, booleans, vectors, arrays, structs and enums, but no values that are texts.
+    /// The language has numbers, booleans, vectors, arrays, structs and enums, but no strings as values.
     ///
     /// ```text
     /// let name = "fast"
     /// ```
     ///
     /// To choose between cases, declare an enum: `enum Mode { Fast, Slow }`.
-    E0004 string_literal(comment: bool, span: Span) {
+    E0004 string_literal(comment: bool, index: bool, span: Span) {
         if comment {
-            return Diagnostic::new("a text is no comment")
+            return Diagnostic::new("a string is not a comment")
                 .at(span, "stands between declarations or statements")
                 .help("comments begin with `//`; `///` documents the next declaration, `//!` the file");
         }
-        Diagnostic::new("a text is no value: texts are only messages of `assert`")
+        Diagnostic::new("strings are not values: they are only the messages of `assert`")
             .at(span, "numbers, truth values, vectors, arrays, structs and enums are values")
-            .help("to name a case, declare an enum: `enum Mode { Fast, Slow }`")
+            .help(match index {
+                true => "an index is a number; a value with a name is the field of a struct: `rates.low`",
+                false => "to name a case, declare an enum: `enum Mode { Fast, Slow }`",
+            })
     }
 
     /// A comment that starts with `#`.
@@ -147,7 +150,7 @@ catalog! {
     ///
     /// Comments start with `//`; `///` documents the next declaration and `//!` the file.
     E0005 hash_comment(sign: &str, span: Span) {
-        Diagnostic::new(format!("`{sign}` starts no comment"))
+        Diagnostic::new(format!("`{sign}` does not start a comment"))
             .at(span, "not a comment")
             .help("write `//`")
             .replace(span, "//")
@@ -168,17 +171,17 @@ catalog! {
             .help("write `*/` where the comment ends; each `/*` inside of it needs one, too")
     }
 
-    /// A text that its line does not end.
+    /// A string that is not closed on its line.
     ///
     /// ```text
     /// assert price > 0.0, "a price is positive
     /// ```
     ///
-    /// Write the quotation mark that closes it. A text goes over one line; `\n` in it is a line break, and
+    /// Write the quotation mark that closes it. A string takes one line; `\n` in it is a line break, and
     /// `\"` a quotation mark.
     E0008 unclosed_text(span: Span) {
         let end = Span { start: span.end, ..span };
-        Diagnostic::new("this text is never closed")
+        Diagnostic::new("this string is never closed")
             .at(span, "needs a `\"` on its line")
             .replace(end, "\"")
     }
@@ -191,7 +194,7 @@ catalog! {
     ///
     /// Write `\\` for a backslash, `\"` for a quotation mark and `\n` for a line break.
     E0009 unknown_escape(found: char, span: Span) {
-        Diagnostic::new(format!("`\\{}` has no meaning in a text", found.escape_default()))
+        Diagnostic::new(format!("`\\{}` has no meaning in a string", found.escape_default()))
             .at(span, "`\\\\`, `\\\"` and `\\n` have one")
             .help("write `\\\\` for a backslash")
     }
@@ -234,8 +237,8 @@ catalog! {
             _ if number == "0" => None,
             _ => Some(multiplied.as_str()),
         };
-        let report = Diagnostic::new(format!("`{suffix}` is no suffix of a number"))
-            .at(place, "touches the number")
+        let report = Diagnostic::new(format!("`{suffix}` is not a suffix of a number"))
+            .at(place, "directly after the number")
             .help(help);
         match meant {
             Some(meant) => report.replace(place, meant),
@@ -252,7 +255,7 @@ catalog! {
     /// After `0x` stand the digits 0–9 and a–f, and `u` at the end makes a `u32`: `0xffu`.
     E0011 malformed_hexadecimal(text: &str, span: Span) {
         let text: String = text.chars().take(40).collect();
-        Diagnostic::new(format!("`{text}` is no hexadecimal number"))
+        Diagnostic::new(format!("`{text}` is not a hexadecimal number"))
             .at(span, "after `0x` stand the digits 0–9 and a–f")
     }
 
