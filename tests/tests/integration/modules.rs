@@ -53,7 +53,6 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "lower",
             "prelude",
             "size",
-            "gradient",
             "words",
         ],
     ),
