@@ -24,7 +24,10 @@ pub mod verify;
 mod walk;
 
 pub use crate::value::{BinaryOp, Type, UnaryOp, Value};
-use crate::{builtin::BuiltinId, span::Span};
+use crate::{
+    builtin::{BuiltinId, Draw},
+    span::Span,
+};
 pub use affine::Affine;
 pub use map::{ExprMap, FunctionMap, Map, VarMap};
 pub use section::Section;
@@ -100,6 +103,20 @@ pub struct Program {
     pub input_defaults: Vec<InputDefault>,
     /// What [`Stmt::Fail`] names.
     pub assertions: Vec<Assertion>,
+    /// The draws that are not a smooth function of their arguments for given random bits. Only in a program
+    /// that no pass has changed.
+    pub draws: Vec<DrawSite>,
+}
+
+/// A draw without a derivative by its arguments: of integers, or by rejection.
+#[derive(Clone, Debug)]
+pub struct DrawSite {
+    /// Which distribution.
+    pub draw: Draw,
+    /// Its arguments.
+    pub args: Vec<VarId>,
+    /// Where it is made.
+    pub span: Span,
 }
 
 /// An `assert` of the model. One in a function has an entry for each place where the function is written out.

@@ -16,6 +16,7 @@ mod check;
 pub mod diagnostic;
 pub mod emit;
 mod foreign;
+pub mod gradient;
 mod hir;
 pub mod ir;
 pub mod kernel;

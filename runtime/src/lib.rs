@@ -80,7 +80,7 @@ pub use run::{Device, Report, Run};
 pub use series::Series;
 /// What a caller meets of the compiler, so that it need not be a dependency of its own.
 pub use sim_compiler::{
-    Artifact, Diagnostic, Math, Options, diagnostic,
+    Artifact, Diagnostic, Math, Options, compile_with, diagnostic, gradient,
     ir::interpret::Moment,
     kernel::schedule::{Decision, Occupancy, Tuning, WorldDispatch},
     manifest::{self, Field, MOST_AGENTS, MOST_STEPS, Manifest, Scalar, SeriesOf},

@@ -46,7 +46,22 @@ impl Lowerer<'_> {
         let vars = args.iter().map(|&arg| self.argument("argument", arg));
         let vars: Vec<ir::VarId> = vars.collect();
         self.check_at_launch(draw, &vars);
+        let smooth = [
+            Draw::NormalBetween,
+            Draw::LogNormal,
+            Draw::Cauchy,
+            Draw::Laplace,
+        ];
+        if !smooth.contains(&draw) {
+            self.draw_site(draw, vars.clone());
+        }
         self.call_with(function, &vars)
+    }
+
+    /// Notes a draw that has no derivative by its arguments.
+    fn draw_site(&mut self, draw: Draw, args: Vec<ir::VarId>) {
+        let span = self.span;
+        self.program.draws.push(ir::DrawSite { draw, args, span });
     }
 
     /// A call of one of the prelude's pure functions.

@@ -53,6 +53,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "lower",
             "prelude",
             "size",
+            "gradient",
             "words",
         ],
     ),

@@ -24,6 +24,8 @@ impl Lowerer<'_> {
     /// no weight is above 0, that is the last index.
     pub(super) fn categorical(&mut self, weights: hir::ExprId) -> ExprId {
         let place = self.weights(weights);
+        let leaves = place.leaves.iter().map(|leaf| leaf.var).collect();
+        self.draw_site(Draw::Categorical, leaves);
         let length = place.length();
         let length = length.expect("weights are an array of known length");
         let top = self.top_exponent(&place, length);

@@ -1,0 +1,322 @@
+//! Derivatives by forward mode: against formulas, against central differences of runs, and on all backends.
+//!
+//! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
+
+use sim_compiler::{Options, artifact::Artifact, compile_with, gradient};
+use sim_runtime::{Backend, Simulation};
+use sim_tests::launch::has_gpu;
+
+fn compiled(source: &str, optimise: bool) -> Artifact {
+    let options = Options {
+        optimise,
+        ..Options::default()
+    };
+    compile_with(source, options).unwrap_or_else(|found| panic!("{found:#?}"))
+}
+
+/// The outputs `of` and their derivatives by `wrt`: a column each, values first.
+fn derivatives(source: &str, of: &[&str], wrt: &[&str], backend: Backend) -> Vec<Vec<f32>> {
+    let artifact = compiled(source, backend != Backend::Reference);
+    let gradient = gradient::forward(&artifact, of, wrt).unwrap_or_else(|why| panic!("{why}"));
+    let simulation = Simulation::from_artifact(gradient.artifact);
+    let run = simulation.seed(5).backend(backend).run().expect("a run");
+    let derived = gradient.derivatives.iter().map(|one| one.output.as_str());
+    (of.iter().copied().chain(derived))
+        .map(|name| run.output::<f32>(name).expect("floats").to_vec())
+        .collect()
+}
+
+/// `mean(payoff)` and the price path by path give delta, vega and rho by a script's formulas.
+#[test]
+fn greeks_are_those_of_the_paths_and_of_black_and_scholes() {
+    const MODEL: &str = "
+        agents 100_000
+        steps  50
+        const DT = 1.0 / 50.0
+        param rate   = 0.05
+        param sigma  = 0.2
+        param strike = 105.0
+        param spot   = 100.0
+        state price = spot
+        step { price *= exp((rate - 0.5 * sigma * sigma) * DT + sigma * sqrt(DT) * normal()) }
+        output payoff = exp(-rate) * max(price - strike, 0.0)
+        output price
+    ";
+    let wrt = ["spot", "sigma", "rate"];
+    let columns = derivatives(MODEL, &["payoff", "price"], &wrt, Backend::Cpu);
+    let (rate, sigma, strike, spot) = (0.05_f64, 0.2_f64, 105.0_f64, 100.0_f64);
+    let [payoff, price, delta, vega, rho, ..] = columns.as_slice() else {
+        panic!("{} columns", columns.len())
+    };
+    let mut means = [0.0; 3];
+    let mut squares = [0.0; 3];
+    for agent in 0..price.len() {
+        let end = f64::from(price[agent]);
+        let money = if end > strike { (-rate).exp() } else { 0.0 };
+        // The sum of the normals follows from the end of the path.
+        let sum = ((end / spot).ln() - (rate - 0.5 * sigma * sigma)) / sigma;
+        let exact = [
+            money * end / spot,
+            money * end * (sum - sigma),
+            money * end - f64::from(payoff[agent]),
+        ];
+        for (k, column) in [delta, vega, rho].into_iter().enumerate() {
+            let found = f64::from(column[agent]);
+            let scale = exact[k].abs() + money * end * [0.01, 1.0, 1.0][k];
+            assert!(
+                (found - exact[k]).abs() <= 1e-5 * scale,
+                "{} of agent {agent}: {found} for {}",
+                wrt[k],
+                exact[k]
+            );
+            means[k] += found;
+            squares[k] += found * found;
+        }
+    }
+    let count = price.len() as f64;
+    // Black and Scholes, by SciPy 1.17: delta, vega and rho of the call.
+    let known = [0.542_228_333_6, 39.670_523_808, 46.201_481_123];
+    for k in 0..3 {
+        let mean = means[k] / count;
+        let error = ((squares[k] / count - mean * mean) / count).sqrt();
+        assert!(
+            (mean - known[k]).abs() < 4.0 * error,
+            "{}: {mean} ± {error}",
+            wrt[k]
+        );
+    }
+}
+
+/// Models with what derivatives go wrong in, and their params: all outputs are smooth in them.
+const MODELS: [(&str, &str, &[&str]); 9] = [
+    (
+        "a value that is read twice, and overwritten",
+        "agents 3 steps 5 param a = 0.7 state x = a
+         step { x = x * x + a * x let y = x x = y - a * y * x } output x",
+        &["a"],
+    ),
+    (
+        "elements at computed places, swizzles and vectors",
+        "agents 7 steps 4 param a = 0.3 param v = vec3(0.5, -0.2, 0.9)
+         state w = [a, a * a, 1.0, 2.0 + a] state q = v
+         step t {
+             w[(agent + t) % 4] = w[(agent + 2 * t + 1) % 4] * a + q.y
+             q.zx = q.xy * w[t % 4] + vec2(a, 1.0)
+             q = q / (2.0 + dot(q, q)) + normalize(q) * 0.1 + cross(q, v) * a
+         }
+         output x = w[agent % 4] + length(q) + distance(q, v)",
+        &["a", "v"],
+    ),
+    (
+        "a function with branches, early returns and params",
+        "agents 9 steps 3 param a = 0.4 param b = 1.3
+         fn inner(x: f32) -> f32 { return b * sin(x) + x }
+         fn bent(x: f32, n: i32) -> f32 {
+             if n > 4 { return a * x * x }
+             var s = x
+             for k in 0..n { if k == 3 { break } s = s * 0.9 + inner(s) * a }
+             return s
+         }
+         state x = 0.1
+         step { x += 0.2 * bent(x + b, agent) } output x",
+        &["a", "b"],
+    ),
+    (
+        "a stop, a while and states that only one branch assigns",
+        "agents 6 steps 8 param a = 0.9 state x = 1.0 + 0.1 * f32(agent) state y = 0.0
+         step t {
+             if t == agent { stop }
+             if agent % 2 == 0 { x = x * a } else { y = y + a * x }
+             while x < 0.8 limit 5 { x += 0.25 * a }
+         } output z = x + y * y",
+        &["a"],
+    ),
+    (
+        "the equations of Lotka and Volterra",
+        "agents 1 steps 200 param alpha = 1.5 param beta = 1.0 param prey0 = 1.2
+         state prey = prey0 state hunter = 0.8
+         step { integrate rk4(0.02) {
+             prey' = alpha * prey - beta * prey * hunter
+             hunter' = -3.0 * hunter + prey * hunter
+         } } output x = prey output y = hunter",
+        &["alpha", "beta", "prey0"],
+    ),
+    (
+        "agents that read one another",
+        "world 5 agents 10 steps 6 param a = 0.3 state x = 0.1 * f32(member + 1)
+         world state m = 0.0
+         step { x += 0.1 * (sum(for other in world: a * sin(other.x - x)) + world[(member + 1) % 5].x * m) }
+         world step { m = m * 0.5 + a * mean(for other in world: other.x * other.x) }
+         output x",
+        &["a"],
+    ),
+    (
+        "draws",
+        "agents 50 steps 3 param a = 0.4 param b = 1.7 state x = a
+         step { x += a * normal(b, a) + uniform(a, b) + exponential(b) + lognormal(a, 0.3) + laplace(a, b) }
+         output x",
+        &["a", "b"],
+    ),
+    (
+        "functions of one argument",
+        "agents 1 steps 1 param a = 0.37 state x = 0.0
+         step {
+             x = sin(a) + cos(a) * tan(a) + asin(a) * acos(a) + atan(a) + sinh(a) * cosh(a) + tanh(a)
+             x += asinh(a) + acosh(1.0 + a) * atanh(a) + exp(a) * exp2(a) + log(a) + log2(a) * sqrt(a)
+             x += inverseSqrt(a) + erf(a) * erfc(a) + sigmoid(a) * softplus(a) + relu(a) + fract(a)
+             x += normal_cdf(a) + normal_quantile(a) + gamma(a) * lgamma(a) + abs(-a) + radians(degrees(a))
+         } output x",
+        &["a"],
+    ),
+    (
+        "functions of several arguments, and vectors component by component",
+        "agents 1 steps 1 param a = 0.37 param b = 1.4 state x = 0.0
+         step {
+             x = atan2(a, b) + pow(b, a) + a ** 3 + max(a, b) * min(a, b) + mix(a, b, a) + fma(a, b, a)
+             x += clamp(a * b, 0.0, 2.0) + smoothstep(0.0, b, a) + select(a, b, a < b) + (b % a)
+             let v = sin(vec3(a, b, a * b)) * exp(vec3(b)) + max(vec3(a), vec3(b, 0.1, 0.2))
+             x += v.x * v.y + v.z
+         } output x",
+        &["a", "b"],
+    ),
+];
+
+/// Every derivative is near the central difference of two runs with the same draws.
+#[test]
+fn derivatives_are_near_differences() {
+    for (what, source, wrt) in MODELS {
+        let artifact = compiled(source, true);
+        let outputs: Vec<String> = (artifact.manifest.outputs.iter())
+            .map(|field| field.name.clone())
+            .collect();
+        let of: Vec<&str> = outputs.iter().map(String::as_str).collect();
+        let columns = derivatives(source, &of, wrt, Backend::Cpu);
+        let gradient = gradient::forward(&artifact, &of, wrt).expect("a gradient");
+        for (derivative, column) in gradient.derivatives.iter().zip(&columns[of.len()..]) {
+            let at = |h: f32| {
+                let field = (artifact.manifest.params.iter())
+                    .find(|param| derivative.wrt.starts_with(&param.field.name))
+                    .expect("a param");
+                let words = field.default.as_ref().expect("a default");
+                let mut value: Vec<f32> = words.iter().map(|word| f32::from_bits(*word)).collect();
+                let component = match derivative.wrt.split_once('.') {
+                    Some((_, part)) => "xyzw".find(part).expect("a component"),
+                    None => 0,
+                };
+                value[component] += h;
+                let simulation = Simulation::from_artifact(artifact.clone());
+                let simulation = simulation.param(&field.field.name, value).expect("floats");
+                let run = simulation
+                    .seed(5)
+                    .backend(Backend::Cpu)
+                    .run()
+                    .expect("a run");
+                run.output::<f32>(&derivative.of).expect("floats").to_vec()
+            };
+            let h = 4e-3;
+            let (above, below) = (at(h), at(-h));
+            for (agent, found) in column.iter().enumerate() {
+                let difference = (above[agent] - below[agent]) / (2.0 * h);
+                let scale = 1.0 + difference.abs() + above[agent].abs();
+                assert!(
+                    (found - difference).abs() < 2e-3 * scale,
+                    "{what}: {} of agent {agent} is {found}, not {difference}",
+                    derivative.output
+                );
+            }
+        }
+    }
+}
+
+/// Optimised and not, on the interpreter, the vector machine and a GPU.
+#[test]
+fn derivatives_agree_on_all_backends() {
+    for (what, source, wrt) in MODELS {
+        let artifact = compiled(source, true);
+        let outputs: Vec<String> = (artifact.manifest.outputs.iter())
+            .map(|field| field.name.clone())
+            .collect();
+        let of: Vec<&str> = outputs.iter().map(String::as_str).collect();
+        let cpu = derivatives(source, &of, wrt, Backend::Cpu);
+        let reference = derivatives(source, &of, wrt, Backend::Reference);
+        assert_eq!(cpu, reference, "{what}");
+        if has_gpu() {
+            let gpu = derivatives(source, &of, wrt, Backend::Gpu);
+            for (a, b) in cpu.iter().flatten().zip(gpu.iter().flatten()) {
+                assert!(
+                    (a - b).abs() <= 2e-4 * (1.0 + a.abs()),
+                    "{what}: {a} and {b}"
+                );
+            }
+        }
+    }
+}
+
+/// A branch that is not taken does not make NaN of a derivative.
+#[test]
+fn a_branch_that_is_not_taken_leaves_no_nan() {
+    let source = "agents 1 steps 1 param a = -0.5 state x = 0.0
+        step { x = select(a * 2.0, sqrt(a), a > 0.0) + if a > 0.0 { log(a) } else { a } } output x";
+    let columns = derivatives(source, &["x"], &["a"], Backend::Cpu);
+    assert_eq!(columns[1], [3.0]);
+}
+
+/// The derivative by an agent's own input, and by each element of an array.
+#[test]
+fn inputs_and_elements_are_directions() {
+    let source = "agents 3 steps 2 param w = [2.0, 3.0] input x0 = 1.5 + f32(agent) state x = x0
+        step t { x = x * w[t] } output x";
+    let columns = derivatives(source, &["x"], &["x0", "w"], Backend::Cpu);
+    assert_eq!(columns[1], [6.0, 6.0, 6.0]);
+    assert_eq!(columns[2], [4.5, 7.5, 10.5]);
+    assert_eq!(columns[3], [3.0, 5.0, 7.0]);
+}
+
+/// What has no derivative is said.
+#[test]
+fn questions_without_an_answer_are_refused() {
+    let refusal = |source: &str, of: &str, wrt: &str| {
+        let found = gradient::forward(&compiled(source, true), &[of], &[wrt]);
+        found.expect_err("no derivative").message
+    };
+    let says = |message: String, words: &str| assert!(message.contains(words), "{message}");
+    let model = "agents 2 steps 2 param a = 0.5 param n = 3 input i = a * 2.0 state x = a
+        state k = 0 state y = 0.0
+        step { x += i k += poisson(y) y += 1.0 } output x output k output y";
+    says(
+        refusal(model, "z", "a"),
+        "there is no output `z`; the outputs are x, k, y",
+    );
+    says(refusal(model, "x", "b"), "there is no param or input `b`");
+    says(refusal(model, "x", "n"), "`n` is not a float");
+    says(refusal(model, "k", "a"), "output `k` is not a float");
+    says(
+        refusal(model, "x", "a"),
+        "input `i` is computed from `a` before the run",
+    );
+    says(refusal(model, "y", "i"), "output `y` cannot depend on `i`");
+    for draw in [
+        "f32(poisson(a))",
+        "gamma(a, 1.0)",
+        "f32(categorical([a, 0.5]))",
+        "student_t(a)",
+    ] {
+        let model =
+            format!("agents 2 steps 2 param a = 0.5 state x = a step {{ x += {draw} }} output x");
+        let name = draw
+            .trim_start_matches("f32(")
+            .split('(')
+            .next()
+            .expect("a name");
+        says(
+            refusal(&model, "x", "a"),
+            &format!("`{name}` is drawn with an argument that depends"),
+        );
+    }
+    let coupled = "world 2 agents 2 steps 2 input i = 0.5 state x = i
+        step { x += sum(for other in world: other.x) } output x";
+    says(
+        refusal(coupled, "x", "i"),
+        "does not pass from agent to agent",
+    );
+}
