@@ -1,7 +1,7 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `inspect`, `bench`, `fmt`, `explain`, `lsp`,
-//! `completions`. Behind them: `source` reads models, `table` reads and writes tables, `translate` translates
+//! One file a subcommand: `check`, `build`, `run`, `inspect`, `bench`, `fmt`, `explain`, `doctor`,
+//! `new`, `lsp`, `completions`, `man`. Behind them: `source` reads models, `table` reads and writes tables, `translate` translates
 //! a kernel into other shading languages, `summary` is the report of `run`, `problem` is the catalog of the
 //! command's own complaints, `usage` those about its arguments, and `failure` turns whatever ended a command
 //! into a report and an exit code.
@@ -9,11 +9,13 @@
 mod bench;
 mod build;
 mod cache;
+mod calibration;
 mod check;
 mod columns;
 mod compilation;
 mod completions;
 mod costs;
+mod doctor;
 mod explain;
 mod failure;
 mod fmt;
@@ -22,6 +24,8 @@ mod interrupt;
 mod knobs;
 mod launch;
 mod lsp;
+mod man;
+mod new;
 mod number;
 mod open;
 mod output;
@@ -44,7 +48,7 @@ use std::{env, process::ExitCode};
 
 /// Check, build and run Sim models: per-agent step functions that become one GPU kernel.
 #[derive(Parser)]
-#[command(name = "simc", version, max_term_width = 100)]
+#[command(name = "simc", version, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
     /// Print results and errors only.
     #[arg(long, short, global = true, display_order = 900)]
@@ -52,6 +56,14 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+/// What the help and the manual page end with.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done; also where the reader of standard output stopped early, as `head` does
+  1    a mistake of a model, a file, the launch or the device, which standard error explains
+  2    the arguments are not understood
+  130  ended by Ctrl-C, SIGTERM or SIGHUP";
 
 #[derive(Subcommand)]
 enum Command {
@@ -69,10 +81,16 @@ enum Command {
     Fmt(fmt::Args),
     /// Explain an error by its code, or list all codes.
     Explain(explain::Args),
+    /// Show what this machine has, and measure what `--backend auto` decides by.
+    Doctor(doctor::Args),
+    /// Write a model to start from.
+    New(new::Args),
     /// Start the language server, for editors.
     Lsp(lsp::Args),
     /// Print completions of the arguments for a shell.
     Completions(completions::Args),
+    /// Print the manual page of a command, or write all pages.
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -97,6 +115,9 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Explain(args) => explain::explain(&args),
         Command::Lsp(args) => lsp::lsp(&args),
         Command::Completions(args) => completions::completions(&args, Cli::command()),
+        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Man(args) => man::man(&args, Cli::command()),
+        Command::New(args) => new::new(&args),
     }
 }
 

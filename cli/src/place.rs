@@ -55,6 +55,14 @@ impl Place {
         self.adapter.as_deref() == Some("list")
     }
 
+    /// The whole name of the one adapter that has this part.
+    ///
+    /// # Errors
+    /// If there is none of that name, or several.
+    pub(crate) fn adapter_named(part: &str) -> Result<String, Failure> {
+        one_of(part, &sim_runtime::adapters())
+    }
+
     /// Is a GPU or a software adapter certain to be opened?
     pub(crate) fn opens_adapter(&self) -> bool {
         matches!(self.backend, Backend::Gpu) || self.adapter.is_some()
@@ -77,11 +85,9 @@ impl Place {
                 "leave out one of the two",
             ));
         }
-        let all = sim_runtime::adapters();
-        let name = one_of(wanted, &all)?;
         Ok(Placed {
             backend: Backend::Gpu,
-            adapter: Some(name),
+            adapter: Some(Place::adapter_named(wanted)?),
         })
     }
 }

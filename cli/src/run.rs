@@ -1,7 +1,7 @@
 //! `simc run`: compiles a model, runs it and summarises its outputs.
 
 use crate::{
-    cache,
+    cache, calibration,
     compilation::Compilation,
     costs::Own,
     failure::Failure,
@@ -201,6 +201,7 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         .seed(args.seed)
         .first_agent(args.first_agent)
         .tuning(args.knobs.tuning)
+        .calibration(calibration::stored())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false)
         .keep_outputs(args.output.is_some() || !args.quantiles.is_empty());

@@ -30,6 +30,29 @@ pub enum AdapterKind {
     Software,
 }
 
+/// What an adapter can do, as far as kernels depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterDetails {
+    /// Its name, kind and driver.
+    pub summary: AdapterSummary,
+    /// Most invocations of a workgroup.
+    pub workgroup_invocations: u32,
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u32,
+    /// Most bytes of a storage buffer.
+    pub buffer_bytes: u64,
+    /// The least and greatest size of a subgroup; `None` without subgroups.
+    pub subgroups: Option<(u32, u32)>,
+    /// Whether it takes the time of dispatches.
+    pub timestamps: bool,
+    /// Whether shaders can compute in double precision.
+    pub f64: bool,
+    /// Whether its driver gives compiled pipelines away for a cache.
+    pub pipeline_cache: bool,
+    /// The number of its processors (SMs), if the driver reports it.
+    pub processors: Option<u32>,
+}
+
 impl fmt::Display for AdapterKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -2,7 +2,7 @@
 //!
 //! In the order of their dependencies; a file uses only files above it.
 //!
-//! * `adapter`, `device`: the adapters of the machine, an open device. `processors`: what wgpu does not say.
+//! * `processors`: what wgpu does not say. `adapter`, `device`: the adapters of the machine, an open device.
 //! * `chunk`, `pace`: how a run is split into chunks of agents and ranges of steps; pure arithmetic. `jobs`:
 //!   the chunks of a batch.
 //! * `entry_point`: a compiled entry point, the buffers bound to it, and its dispatches. `cache`: pipelines
@@ -32,7 +32,7 @@ mod results;
 mod session;
 mod submission;
 
-pub use adapter::{Preload, adapters, preload};
+pub use adapter::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub(crate) use adapter::{best, best_gpu};
 pub(crate) use session::Session;
 pub(crate) use wgpu::Adapter;

@@ -27,8 +27,8 @@
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
-//! * `launches`: the launches of a batch. `select`: chooses a backend. `exclusive`: serialises runs.
-//! * `simulation`: the public entry point.
+//! * `launches`: the launches of a batch. `calibration`: speeds of the machine. `select`: chooses a backend. `exclusive`: serialises runs.
+//! * `simulation`: the public entry point. `calibrate`: measures a machine.
 //!
 //! # Features
 //!
@@ -44,6 +44,8 @@ mod array;
 mod backend;
 mod batch;
 mod bind;
+mod calibrate;
+mod calibration;
 mod cancel;
 mod clock;
 pub mod compare;
@@ -68,13 +70,15 @@ mod telemetry;
 mod values;
 mod variation;
 
-pub use adapter::{AdapterKind, AdapterSummary};
+pub use adapter::{AdapterDetails, AdapterKind, AdapterSummary};
 pub use array::{Array, Number};
 pub use backend::Backend;
+pub use calibrate::{Measured, calibrate};
+pub use calibration::Calibration;
 pub use control::{Control, Timing};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
-pub use gpu::{Preload, adapters, preload};
+pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use series::Series;

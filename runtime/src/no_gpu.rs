@@ -1,6 +1,11 @@
 //! Replaces `gpu` in builds without the feature `gpu`: there are no adapters, so no session can be created.
 
-use crate::{adapter::AdapterSummary, batch::Executor, bind::Launch, error::Error};
+use crate::{
+    adapter::{AdapterDetails, AdapterSummary},
+    batch::Executor,
+    bind::Launch,
+    error::Error,
+};
 use sim_compiler::{artifact::Artifact, kernel::schedule::Tuning};
 use std::{path::Path, sync::Arc};
 
@@ -10,6 +15,19 @@ pub(crate) enum Adapter {}
 /// Lists the adapters of this machine: none in this build, which has no GPU support.
 pub fn adapters() -> Vec<AdapterSummary> {
     Vec::new()
+}
+
+/// Lists the adapters with what they can do: none in this build.
+pub fn adapter_details() -> Vec<AdapterDetails> {
+    Vec::new()
+}
+
+/// Why there is no adapter for [`Backend::Auto`](crate::Backend::Auto).
+///
+/// # Errors
+/// Always.
+pub fn auto_adapter() -> Result<AdapterSummary, String> {
+    Err(Error::NoGpuSupport.to_string())
 }
 
 /// Does nothing: this build has no drivers to load.

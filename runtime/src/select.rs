@@ -3,18 +3,14 @@
 use crate::{
     backend::{Backend, reference::ReferenceBackend, vector::VectorBackend},
     batch::Executor,
-    cpu::vector::{NotCompiled, Program},
+    calibration::Calibration,
+    cpu::vector::{LANES, NotCompiled, Program},
     error::Error,
     gpu,
     launches::Launches,
 };
 use sim_compiler::kernel::schedule::Tuning;
 use std::{path::PathBuf, sync::Arc, thread};
-
-/// Estimate of the seconds for opening a GPU: the instance, the device and the kernel's pipeline.
-const GPU_SECONDS: f64 = 0.05;
-/// Estimate of the seconds that one instruction takes for one agent on one core: 30 ns for a block of 512.
-const AGENT_INSTRUCTION_SECONDS: f64 = 6e-11;
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +21,8 @@ pub(crate) struct BackendOptions {
     pub(crate) tuning: Tuning,
     /// The directory of the pipeline cache.
     pub(crate) pipeline_cache: Option<PathBuf>,
+    /// What [`Backend::Auto`] decides by.
+    pub(crate) calibration: Calibration,
 }
 
 /// A backend that is ready, and why it was chosen.
@@ -83,7 +81,7 @@ impl BackendOptions {
 
     fn select_auto(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
         let program = launches.model.vector_program(launches.base.members)?;
-        if is_short(&program, launches) {
+        if self.is_short(&program, launches) {
             let reason = "the run takes less time than opening a GPU";
             return Ok(Selected {
                 for_short_run: true,
@@ -155,18 +153,19 @@ impl BackendOptions {
             }
         }
     }
-}
 
-/// Whether the CPU is estimated to be done before a GPU is open.
-fn is_short(program: &Result<Program, NotCompiled>, launches: &Launches<'_>) -> bool {
-    let (Ok(program), Some(iterations)) =
-        (program, launches.model.artifact.manifest.inner_iterations)
-    else {
-        return false;
-    };
-    let launch = launches.base;
-    let agent_steps = f64::from(launch.agents) * f64::from(launch.steps.saturating_add(1));
-    let agent_steps = agent_steps * launches.variations.len() as f64;
-    let instructions = program.lane_instructions() as f64 * iterations.max(1) as f64;
-    agent_steps * instructions * AGENT_INSTRUCTION_SECONDS < GPU_SECONDS
+    /// Whether the CPU is estimated to be done before a GPU.
+    fn is_short(&self, program: &Result<Program, NotCompiled>, launches: &Launches<'_>) -> bool {
+        let (Ok(program), Some(iterations)) =
+            (program, launches.model.artifact.manifest.inner_iterations)
+        else {
+            return false;
+        };
+        let (launch, runs) = (launches.base, launches.variations.len());
+        let agent_steps = f64::from(launch.agents) * f64::from(launch.steps.saturating_add(1));
+        let instructions = program.lane_instructions() as f64 * iterations.max(1) as f64;
+        let blocks = u64::from(launch.agents).div_ceil(LANES as u64) * runs as u64;
+        let work = agent_steps * runs as f64 * instructions;
+        self.calibration.cpu_is_faster(work, blocks)
+    }
 }

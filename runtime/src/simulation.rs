@@ -7,6 +7,7 @@ use crate::{
     array::Array,
     backend::Backend,
     bind::{Settings, all_inputs, find_param, param_words},
+    calibration::Calibration,
     clock::Stopwatch,
     control::{Control, Keep},
     cpu::vector::Isa,
@@ -212,6 +213,14 @@ impl Simulation {
         self
     }
 
+    /// Sets the speeds by which [`Backend::Auto`] decides. Default: estimates for no machine in particular.
+    #[must_use]
+    pub fn calibration(mut self, calibration: Calibration) -> Simulation {
+        self.options.calibration = calibration;
+        self.forget_backend();
+        self
+    }
+
     /// Sets a directory for a cache of the pipelines that drivers compile, which later processes reuse. It is
     /// created when needed. A cache that cannot be read or written is ignored. Default: no cache.
     #[must_use]
@@ -323,6 +332,11 @@ impl Simulation {
     /// outputs.
     pub fn manifest(&self) -> &Manifest {
         &self.artifact.manifest
+    }
+
+    /// The compiled model.
+    pub(crate) fn artifact(&self) -> &Artifact {
+        &self.artifact
     }
 
     /// The kernel's WGSL text for hosts that rely on the manifest alone.

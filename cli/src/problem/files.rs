@@ -184,4 +184,32 @@ catalog! {
         Problem::new(format!("several adapters have `{wanted}` in their names"))
             .help(format!("choose one of `{}`", names.join("`, `")))
     }
+
+    /// An adapter draws other numbers than the CPU.
+    ///
+    /// `simc doctor` runs a small model on both. Its draws are integers, which have the same bits on every
+    /// device. A difference is a fault of the driver, or a bug of `simc`: results of that adapter cannot be
+    /// trusted.
+    E0929 adapter_disagrees(name: &str) {
+        Problem::new(format!("`{name}` computes other integers than the CPU"))
+            .help("update its driver; until then use `--backend cpu`")
+    }
+
+    /// `simc new` writes no file over another one.
+    E0987 new_exists(path: &Path) {
+        Problem::new(format!("`{}` is there already", path.display()))
+            .help("choose another name, or remove the file")
+    }
+
+    /// The name of `simc new` must end with the name of a file.
+    E0988 new_without_name(path: &Path) {
+        Problem::new(format!("`{}` names no file", path.display()))
+            .help("name the model, such as `simc new walk`")
+    }
+
+    /// `simc man` was given the name of no command.
+    E0989 no_such_page(name: &str, known: &[&str]) {
+        Problem::new(format!("there is no command `{name}`"))
+            .help(format!("the pages are those of {}", known.join(", ")))
+    }
 }

@@ -25,7 +25,9 @@ output y = x + sigma + weights[0] + f32(turns) + table[0][0] + f32(fixed[0][0]) 
 ";
 
 /// Codes that no user can provoke: bugs of ours, and what needs a terminal or several GPUs.
-const BEYOND_REACH: [&str; 6] = ["E0910", "E0911", "E0912", "E0918", "E0920", "E0922"];
+const BEYOND_REACH: [&str; 7] = [
+    "E0910", "E0911", "E0912", "E0918", "E0920", "E0922", "E0929",
+];
 
 /// A complaint: its constructor's name, the files that are there, the arguments after `run model.sim`.
 struct Case {
@@ -204,7 +206,10 @@ fn model_files(place: &Place) -> Vec<String> {
     place.write("latin1.sim", b"// caf\xe9\nagents 2\n");
     let mut codes = Vec::new();
     std::fs::create_dir(place.path("empty")).expect("a directory can be made");
-    let calls: [(&str, &[&str]); 6] = [
+    let calls: [(&str, &[&str]); 9] = [
+        ("new_exists", &["new", "latin1"]),
+        ("new_without_name", &["new", ".."]),
+        ("no_such_page", &["man", "rum"]),
         ("not_utf8", &["check", "latin1.sim"]),
         ("no_such_file-model", &["run", "missing.sim"]),
         ("directory_for_file-model", &["build", "folder.csv"]),

@@ -5,6 +5,7 @@ mod bench;
 mod book;
 mod build;
 mod check;
+mod doctor;
 #[cfg(target_os = "linux")]
 mod errors;
 mod files;
@@ -15,6 +16,7 @@ mod links;
 mod lsp;
 #[cfg(target_os = "linux")]
 mod memory;
+mod new;
 #[cfg(unix)]
 mod pipes;
 #[cfg(unix)]

@@ -1,9 +1,10 @@
 //! The adapters of the machine, and the choice among them.
 
 use crate::{
-    adapter::{AdapterKind, AdapterSummary},
+    adapter::{AdapterDetails, AdapterKind, AdapterSummary},
     clock::{self, Stopwatch},
     error::Error,
+    gpu::processors,
 };
 use std::{
     mem,
@@ -14,6 +15,35 @@ use std::{
 /// Lists the adapters of this machine, the best first.
 pub fn adapters() -> Vec<AdapterSummary> {
     all().iter().map(summary).collect()
+}
+
+/// Lists the adapters of this machine with what they can do, the best first.
+pub fn adapter_details() -> Vec<AdapterDetails> {
+    all().iter().map(details).collect()
+}
+
+fn details(adapter: &wgpu::Adapter) -> AdapterDetails {
+    let (limits, features, info) = (adapter.limits(), adapter.features(), adapter.get_info());
+    let subgroups = features.contains(wgpu::Features::SUBGROUP);
+    AdapterDetails {
+        summary: summary(adapter),
+        workgroup_invocations: limits.max_compute_invocations_per_workgroup,
+        workgroup_bytes: limits.max_compute_workgroup_storage_size,
+        buffer_bytes: (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size),
+        subgroups: subgroups.then_some((info.subgroup_min_size, info.subgroup_max_size)),
+        timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+        f64: features.contains(wgpu::Features::SHADER_F64),
+        pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE),
+        processors: processors::count(adapter),
+    }
+}
+
+/// The adapter that [`Backend::Auto`](crate::Backend::Auto) takes for long runs.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn auto_adapter() -> Result<AdapterSummary, String> {
+    best_gpu().map(|adapter| summary(&adapter))
 }
 
 /// Starts to load the drivers on another thread, so that a caller can compile meanwhile. Dropping the guard
