@@ -15,9 +15,9 @@ use std::{fmt::Write, fs, path::Path};
 /// Arguments of `simc doctor`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-It measures how long a GPU takes to open and how fast it and the processor are, and keeps that in the directory
-of caches: `simc run --backend auto` then takes whichever is done first. With `--adapter`, it measures that
-adapter, and keeps nothing.
+It measures how long a GPU takes to open and how fast it and the processor are, and keeps that in
+the directory of caches: `simc run --backend auto` then takes whichever is done first. With
+`--adapter`, it measures that adapter, and keeps nothing.
 
 Examples:
   simc doctor

@@ -1,10 +1,10 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `inspect`, `bench`, `fmt`, `explain`, `doctor`,
-//! `new`, `lsp`, `completions`, `man`. Behind them: `source` reads models, `table` reads and writes tables, `translate` translates
-//! a kernel into other shading languages, `summary` is the report of `run`, `problem` is the catalog of the
-//! command's own complaints, `usage` those about its arguments, and `failure` turns whatever ended a command
-//! into a report and an exit code.
+//! One file a subcommand: `check`, `build`, `run`, `inspect`, `bench`, `fmt`, `explain`, `doctor`, `new`, `lsp`,
+//! `completions`, `man`. Behind them: `source` reads models, `table` reads and writes tables, `translate`
+//! translates a kernel into other shading languages, `summary` is the report of `run`, `calibration` keeps
+//! what `doctor` measured, `problem` is the catalog of the command's own complaints, `usage` those about its
+//! arguments, and `failure` turns whatever ended a command into a report and an exit code.
 
 mod bench;
 mod build;

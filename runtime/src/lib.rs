@@ -27,7 +27,8 @@
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
-//! * `launches`: the launches of a batch. `calibration`: speeds of the machine. `select`: chooses a backend. `exclusive`: serialises runs.
+//! * `launches`: the launches of a batch. `calibration`: speeds of the machine. `select`: chooses a backend.
+//!   `exclusive`: serialises runs.
 //! * `simulation`: the public entry point. `calibrate`: measures a machine.
 //!
 //! # Features
