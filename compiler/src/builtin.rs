@@ -10,6 +10,7 @@ mod facts;
 pub mod manual;
 pub mod math;
 pub mod precise;
+pub mod real;
 pub mod sampled;
 pub mod table;
 
@@ -77,6 +78,8 @@ pub struct Pure {
     pub result: Slot,
     /// The reference meaning, given arguments of fitting types.
     pub eval: fn(&[Value]) -> Value,
+    /// The same where floats are `f64`.
+    pub double: Double,
     /// How WGSL says it.
     pub wgsl: Wgsl,
     /// What computes it under `--math precise`.
@@ -92,6 +95,17 @@ pub struct Pure {
     pub derivative: &'static [&'static str],
     /// How far a backend's result may be from `eval`'s.
     pub tolerance: Tolerance,
+}
+
+/// What a builtin means where floats are `f64`: see [`real`].
+#[derive(Clone, Copy, Debug)]
+pub enum Double {
+    /// Not stated: a test refuses the row.
+    Unstated,
+    /// It has no floats.
+    Same,
+    /// Given arguments of fitting types.
+    Of(fn(&[Value<f64>]) -> Value<f64>),
 }
 
 /// Sets of types that a `T` may stand for.

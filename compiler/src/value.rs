@@ -137,11 +137,12 @@ impl Type {
     }
 }
 
-/// A value. Equality is of bits, so that NaN equals itself and -0.0 differs from 0.0.
+/// A value, whose floats are the machine type `R`: `f32`, or `f64` where a program is run with more digits than
+/// its types have. Equality is of bits, so that NaN equals itself and -0.0 differs from 0.0.
 #[derive(Clone, Copy, Debug)]
-pub enum Value {
+pub enum Value<R = f32> {
     /// `f32`
-    F32(f32),
+    F32(R),
     /// `i32`
     I32(i32),
     /// `u32`
@@ -149,11 +150,11 @@ pub enum Value {
     /// `bool`
     Bool(bool),
     /// `vec2`
-    Vec2([f32; 2]),
+    Vec2([R; 2]),
     /// `vec3`
-    Vec3([f32; 3]),
+    Vec3([R; 3]),
     /// `vec4`
-    Vec4([f32; 4]),
+    Vec4([R; 4]),
 }
 
 impl PartialEq for Value {
@@ -164,7 +165,7 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-impl Value {
+impl<R: Copy> Value<R> {
     /// Its type.
     pub fn ty(&self) -> Type {
         match self {
@@ -178,6 +179,43 @@ impl Value {
         }
     }
 
+    /// The components of an `f32` or a vector; none for other types.
+    pub fn floats(&self) -> &[R] {
+        match self {
+            Value::F32(x) => std::slice::from_ref(x),
+            Value::Vec2(v) => v,
+            Value::Vec3(v) => v,
+            Value::Vec4(v) => v,
+            Value::I32(_) | Value::U32(_) | Value::Bool(_) => &[],
+        }
+    }
+
+    /// An `f32` or vector from 1 to 4 components.
+    pub fn from_floats(parts: &[R]) -> Self {
+        match *parts {
+            [x] => Value::F32(x),
+            [x, y] => Value::Vec2([x, y]),
+            [x, y, z] => Value::Vec3([x, y, z]),
+            [x, y, z, w] => Value::Vec4([x, y, z, w]),
+            _ => unreachable!("no vector has {} components", parts.len()),
+        }
+    }
+
+    /// The value whose floats are made of this one's.
+    pub fn map_floats<S>(self, f: impl Fn(R) -> S) -> Value<S> {
+        match self {
+            Value::F32(x) => Value::F32(f(x)),
+            Value::I32(x) => Value::I32(x),
+            Value::U32(x) => Value::U32(x),
+            Value::Bool(x) => Value::Bool(x),
+            Value::Vec2(v) => Value::Vec2(v.map(f)),
+            Value::Vec3(v) => Value::Vec3(v.map(f)),
+            Value::Vec4(v) => Value::Vec4(v.map(f)),
+        }
+    }
+}
+
+impl Value {
     /// Its words as storage holds them.
     pub fn words(&self) -> impl Iterator<Item = u32> + use<> {
         let mut words = [0; 4];
@@ -219,28 +257,6 @@ impl Value {
     /// The value with all bits zero.
     pub fn zero(ty: Type) -> Value {
         Value::from_words(ty, &[0; 4])
-    }
-
-    /// The components of an `f32` or a vector; none for other types.
-    pub fn floats(&self) -> &[f32] {
-        match self {
-            Value::F32(x) => std::slice::from_ref(x),
-            Value::Vec2(v) => v,
-            Value::Vec3(v) => v,
-            Value::Vec4(v) => v,
-            Value::I32(_) | Value::U32(_) | Value::Bool(_) => &[],
-        }
-    }
-
-    /// An `f32` or vector from 1 to 4 components.
-    pub fn from_floats(parts: &[f32]) -> Value {
-        match *parts {
-            [x] => Value::F32(x),
-            [x, y] => Value::Vec2([x, y]),
-            [x, y, z] => Value::Vec3([x, y, z]),
-            [x, y, z, w] => Value::Vec4([x, y, z, w]),
-            _ => unreachable!("no vector has {} components", parts.len()),
-        }
     }
 }
 

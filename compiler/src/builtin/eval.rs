@@ -1,14 +1,15 @@
 //! The reference meaning of the IR's operators, shared by constant folding, the interpreter and the tests.
 //!
-//! Every function is total over well-typed operands. Arithmetic on `f32` is IEEE 754, rounded to nearest
-//! after each operation and never fused; integers wrap. Ill-typed operands are a bug of the compiler and
+//! Every function is total over well-typed operands. Arithmetic on floats is IEEE 754, rounded to nearest
+//! after each operation and never fused; integers wrap. Floats are `f32`, or `f64` where the interpreter runs
+//! a program with more digits (see [`Real`]). Ill-typed operands are a bug of the compiler and
 //! reach `ill_typed`.
 
-use super::math::operator;
+use super::{math::operator, real::Real};
 use crate::value::{BinaryOp, Type, UnaryOp, Value};
 
 /// `op operand`.
-pub fn unary(op: UnaryOp, operand: Value) -> Value {
+pub fn unary<R: Real>(op: UnaryOp, operand: Value<R>) -> Value<R> {
     match (op, operand) {
         (UnaryOp::Fence | UnaryOp::Keep, _) => operand,
         (UnaryOp::Negate, Value::F32(x)) => Value::F32(-x),
@@ -24,7 +25,7 @@ pub fn unary(op: UnaryOp, operand: Value) -> Value {
 /// `a op b`. One of `a`, `b` may be a vector and the other an `f32`, which then stands for a vector with
 /// all components equal to it.
 #[inline]
-pub fn binary(op: BinaryOp, a: Value, b: Value) -> Value {
+pub fn binary<R: Real>(op: BinaryOp, a: Value<R>, b: Value<R>) -> Value<R> {
     match (a, b) {
         (Value::F32(a), Value::F32(b)) => floats(op, a, b),
         (Value::I32(a), Value::I32(b)) => signed(op, a, b),
@@ -41,13 +42,13 @@ pub fn binary(op: BinaryOp, a: Value, b: Value) -> Value {
 }
 
 #[inline]
-fn floats(op: BinaryOp, a: f32, b: f32) -> Value {
+fn floats<R: Real>(op: BinaryOp, a: R, b: R) -> Value<R> {
     match op {
         BinaryOp::Add => Value::F32(a + b),
         BinaryOp::Subtract => Value::F32(a - b),
         BinaryOp::Multiply => Value::F32(a * b),
         BinaryOp::Divide => Value::F32(a / b),
-        BinaryOp::Remainder => Value::F32(operator::remainder(a, b)),
+        BinaryOp::Remainder => Value::F32(a.remainder(b)),
         BinaryOp::Equal => Value::Bool(a == b),
         BinaryOp::NotEqual => Value::Bool(a != b),
         BinaryOp::Less => Value::Bool(a < b),
@@ -89,7 +90,7 @@ fn comparison<T: PartialOrd>(op: BinaryOp, a: &T, b: &T) -> Option<bool> {
     }
 }
 
-fn signed(op: BinaryOp, a: i32, b: i32) -> Value {
+fn signed<R>(op: BinaryOp, a: i32, b: i32) -> Value<R> {
     let value = match op {
         BinaryOp::Add => a.wrapping_add(b),
         BinaryOp::Subtract => a.wrapping_sub(b),
@@ -116,7 +117,7 @@ fn signed(op: BinaryOp, a: i32, b: i32) -> Value {
     Value::I32(value)
 }
 
-fn unsigned(op: BinaryOp, a: u32, b: u32) -> Value {
+fn unsigned<R>(op: BinaryOp, a: u32, b: u32) -> Value<R> {
     let value = match op {
         BinaryOp::Add => a.wrapping_add(b),
         BinaryOp::Subtract => a.wrapping_sub(b),
@@ -143,7 +144,7 @@ fn unsigned(op: BinaryOp, a: u32, b: u32) -> Value {
     Value::U32(value)
 }
 
-fn booleans(op: BinaryOp, a: bool, b: bool) -> Value {
+fn booleans<R>(op: BinaryOp, a: bool, b: bool) -> Value<R> {
     Value::Bool(match op {
         BinaryOp::And => a && b,
         BinaryOp::Or => a || b,
@@ -168,22 +169,22 @@ fn booleans(op: BinaryOp, a: bool, b: bool) -> Value {
 
 /// A conversion between scalar types by value, see [`operator`]. Of numbers only zeros are false (NaN is
 /// true), and `true` is 1.
-pub fn convert(to: Type, value: Value) -> Value {
+pub fn convert<R: Real>(to: Type, value: Value<R>) -> Value<R> {
     match (to, value) {
         (Type::F32, Value::F32(_))
         | (Type::I32, Value::I32(_))
         | (Type::U32, Value::U32(_))
         | (Type::Bool, Value::Bool(_)) => value,
-        (Type::F32, Value::I32(x)) => Value::F32(operator::i32_to_f32(x)),
-        (Type::F32, Value::U32(x)) => Value::F32(operator::u32_to_f32(x)),
-        (Type::F32, Value::Bool(x)) => Value::F32(operator::bool_to_f32(x)),
-        (Type::I32, Value::F32(x)) => Value::I32(operator::f32_to_i32(x)),
+        (Type::F32, Value::I32(x)) => Value::F32(R::from_i32(x)),
+        (Type::F32, Value::U32(x)) => Value::F32(R::from_u32(x)),
+        (Type::F32, Value::Bool(x)) => Value::F32(R::from_u32(u32::from(x))),
+        (Type::I32, Value::F32(x)) => Value::I32(x.to_i32()),
         (Type::I32, Value::U32(x)) => Value::I32(x as i32),
         (Type::I32, Value::Bool(x)) => Value::I32(i32::from(x)),
-        (Type::U32, Value::F32(x)) => Value::U32(operator::f32_to_u32(x)),
+        (Type::U32, Value::F32(x)) => Value::U32(x.to_u32()),
         (Type::U32, Value::I32(x)) => Value::U32(x as u32),
         (Type::U32, Value::Bool(x)) => Value::U32(u32::from(x)),
-        (Type::Bool, Value::F32(x)) => Value::Bool(operator::f32_to_bool(x)),
+        (Type::Bool, Value::F32(x)) => Value::Bool(x != R::ZERO),
         (Type::Bool, Value::I32(x)) => Value::Bool(x != 0),
         (Type::Bool, Value::U32(x)) => Value::Bool(x != 0),
         (Type::Vec2 | Type::Vec3 | Type::Vec4, _)
@@ -191,17 +192,17 @@ pub fn convert(to: Type, value: Value) -> Value {
     }
 }
 
-/// The same 32 bits as another scalar type. Every NaN has the bits `0x7fc00000` here, because processors
+/// The same 32 bits as another scalar type: of a wider float those of the `f32` next to it. Every NaN has the bits `0x7fc00000` here, because processors
 /// disagree about the bits of the NaNs that they make.
-pub fn bitcast(to: Type, value: Value) -> Value {
+pub fn bitcast<R: Real>(to: Type, value: Value<R>) -> Value<R> {
     let bits = match value {
-        Value::F32(x) => operator::f32_to_bits(x),
+        Value::F32(x) => operator::f32_to_bits(x.to_f32()),
         Value::I32(x) => x as u32,
         Value::U32(x) => x,
         _ => ill_typed("operand of a bitcast"),
     };
     match to {
-        Type::F32 => Value::F32(f32::from_bits(bits)),
+        Type::F32 => Value::F32(R::from_f32(f32::from_bits(bits))),
         Type::I32 => Value::I32(bits as i32),
         Type::U32 => Value::U32(bits),
         _ => ill_typed("bitcast"),
@@ -209,14 +210,14 @@ pub fn bitcast(to: Type, value: Value) -> Value {
 }
 
 /// `accept` if `condition`, else `reject`.
-pub fn select(condition: Value, accept: Value, reject: Value) -> Value {
+pub fn select<R>(condition: Value<R>, accept: Value<R>, reject: Value<R>) -> Value<R> {
     if truth(condition) { accept } else { reject }
 }
 
 /// The chosen components of a vector, 1 to 4 of them.
-pub fn swizzle(vector: Value, components: &[u8]) -> Value {
+pub fn swizzle<R: Real>(vector: Value<R>, components: &[u8]) -> Value<R> {
     let floats = vector.floats();
-    let mut parts = [0.0; 4];
+    let mut parts = [R::ZERO; 4];
     for (part, &component) in parts.iter_mut().zip(components) {
         *part = floats[component as usize];
     }
@@ -224,8 +225,8 @@ pub fn swizzle(vector: Value, components: &[u8]) -> Value {
 }
 
 /// A vector from 2 to 4 scalars.
-pub fn compose(parts: &[Value]) -> Value {
-    let mut floats = [0.0; 4];
+pub fn compose<R: Real>(parts: &[Value<R>]) -> Value<R> {
+    let mut floats = [R::ZERO; 4];
     for (float, &part) in floats.iter_mut().zip(parts) {
         *float = float_of(part);
     }
@@ -233,12 +234,12 @@ pub fn compose(parts: &[Value]) -> Value {
 }
 
 /// A vector with all components equal.
-pub fn splat(ty: Type, value: Value) -> Value {
+pub fn splat<R: Real>(ty: Type, value: Value<R>) -> Value<R> {
     Value::from_floats(&[float_of(value); 4][..ty.components()])
 }
 
 /// The `bool` in a value.
-pub fn truth(value: Value) -> bool {
+pub fn truth<R>(value: Value<R>) -> bool {
     match value {
         Value::Bool(x) => x,
         _ => ill_typed("condition"),
@@ -246,7 +247,7 @@ pub fn truth(value: Value) -> bool {
 }
 
 /// The `f32` in a value.
-pub fn float_of(value: Value) -> f32 {
+pub fn float_of<R>(value: Value<R>) -> R {
     match value {
         Value::F32(x) => x,
         _ => ill_typed("scalar"),
@@ -254,7 +255,7 @@ pub fn float_of(value: Value) -> f32 {
 }
 
 /// A function of one float, component by component.
-pub fn map(a: Value, f: impl Fn(f32) -> f32) -> Value {
+pub fn map<R>(a: Value<R>, f: impl Fn(R) -> R) -> Value<R> {
     match a {
         Value::F32(x) => Value::F32(f(x)),
         Value::Vec2(v) => Value::Vec2(v.map(f)),
@@ -265,7 +266,7 @@ pub fn map(a: Value, f: impl Fn(f32) -> f32) -> Value {
 }
 
 /// A function of two floats, component by component; an `f32` goes with every component of a vector.
-pub fn zip(a: Value, b: Value, f: impl Fn(f32, f32) -> f32) -> Value {
+pub fn zip<R: Copy>(a: Value<R>, b: Value<R>, f: impl Fn(R, R) -> R) -> Value<R> {
     match (a, b) {
         (Value::F32(x), _) => map(b, |y| f(x, y)),
         (_, Value::F32(y)) => map(a, |x| f(x, y)),
@@ -276,8 +277,13 @@ pub fn zip(a: Value, b: Value, f: impl Fn(f32, f32) -> f32) -> Value {
     }
 }
 
-fn pairs<const N: usize>(a: [f32; N], b: [f32; N], f: impl Fn(f32, f32) -> f32) -> [f32; N] {
+fn pairs<R: Copy, const N: usize>(a: [R; N], b: [R; N], f: impl Fn(R, R) -> R) -> [R; N] {
     std::array::from_fn(|k| f(a[k], b[k]))
+}
+
+/// The value with all bits zero.
+pub fn zero<R: Real>(ty: Type) -> Value<R> {
+    Value::zero(ty).map_floats(R::from_f32)
 }
 
 /// What a caller gets that breaks the typing of the IR.

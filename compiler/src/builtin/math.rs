@@ -8,6 +8,8 @@
 //! * All others compute in `f64` by the polynomials of [`wide`] and round once, which is simpler than
 //!   error-compensated `f32` and all but correctly rounded.
 //!
+//! [`double`] has the same functions of `f64`.
+//!
 //! [`arithmetic`], [`bits`] and [`operator`] hold the rest: what the other builtins, the operators and the
 //! conversions mean.
 //!
@@ -22,6 +24,7 @@
 pub mod accuracy;
 pub mod arithmetic;
 pub mod bits;
+pub mod double;
 mod errors;
 pub mod exponential;
 pub mod gamma;

@@ -24,7 +24,7 @@ mod trigonometry_text;
 mod vector;
 
 use super::eval::ill_typed;
-use super::{Area, Bounds, Builtin, BuiltinId, Class, Cost, Precise, Pure, Slot, Tolerance, Wgsl};
+use super::{Area, Bounds, Builtin, BuiltinId, Class, Cost, Double, Precise, Pure, Slot, Tolerance, Wgsl};
 use crate::value::Value;
 
 const AREAS: [(Area, &[Builtin]); 8] = [
@@ -115,6 +115,7 @@ const BLANK: Pure = Pure {
     params: &[Slot::T],
     result: Slot::T,
     eval: |args| args[0],
+    double: Double::Unstated,
     wgsl: Wgsl::Native(""),
     precise: Precise::Unstated,
     cost: Cost::UNSTATED,
@@ -145,7 +146,12 @@ const INTEGER_1: Pure = Pure {
 };
 
 /// A function of three floats, component by component.
-fn zip3(a: Value, b: Value, c: Value, f: impl Fn(f32, f32, f32) -> f32) -> Value {
+fn zip3<R: Copy>(
+    a: Value<R>,
+    b: Value<R>,
+    c: Value<R>,
+    f: impl Fn(R, R, R) -> R,
+) -> Value<R> {
     match (a, b, c) {
         (Value::F32(a), Value::F32(b), Value::F32(c)) => Value::F32(f(a, b, c)),
         (Value::Vec2(a), Value::Vec2(b), Value::Vec2(c)) => Value::Vec2(triples(a, b, c, f)),
@@ -155,11 +161,11 @@ fn zip3(a: Value, b: Value, c: Value, f: impl Fn(f32, f32, f32) -> f32) -> Value
     }
 }
 
-fn triples<const N: usize>(
-    a: [f32; N],
-    b: [f32; N],
-    c: [f32; N],
-    f: impl Fn(f32, f32, f32) -> f32,
-) -> [f32; N] {
+fn triples<R: Copy, const N: usize>(
+    a: [R; N],
+    b: [R; N],
+    c: [R; N],
+    f: impl Fn(R, R, R) -> R,
+) -> [R; N] {
     std::array::from_fn(|k| f(a[k], b[k], c[k]))
 }

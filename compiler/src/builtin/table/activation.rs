@@ -1,7 +1,11 @@
 //! Activation functions and their kin, component by component.
 
 use super::FLOAT_1;
-use crate::builtin::{Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl, eval::map, math};
+use crate::builtin::{
+    Builtin, Cost, Double, Meaning, Precise, Pure, Tolerance, Wgsl,
+    eval::map,
+    math::{self, double},
+};
 
 ids! {
     ERF, ERFC, GAMMA, LGAMMA, NORMAL_CDF, NORMAL_QUANTILE, RELU, SIGMOID, SOFTPLUS,
@@ -27,6 +31,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::erf),
+            double: Double::Of(|a| map(a[0], double::erf)),
             wgsl: Wgsl::helper("error_function", ERROR_FUNCTION, &[]),
             precise: Precise::Form("precise_erf"),
             cost: Cost::of(58).special(1).float(8),
@@ -42,6 +47,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::erfc),
+            double: Double::Of(|a| map(a[0], double::erfc)),
             wgsl: Wgsl::helper("error_complement", ERROR_COMPLEMENT, &[]),
             precise: Precise::Form("precise_erfc"),
             cost: Cost::of(70).special(2).float(24),
@@ -57,6 +63,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::gamma),
+            double: Double::Of(|a| map(a[0], double::gamma)),
             wgsl: Wgsl::helper("gamma_function", GAMMA_FUNCTION, &[]),
             precise: Precise::Same,
             cost: Cost::of(300).special(1).float(100),
@@ -73,6 +80,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::lgamma),
+            double: Double::Of(|a| map(a[0], double::lgamma)),
             wgsl: Wgsl::helper("log_gamma", LOG_GAMMA, &["gamma"]),
             precise: Precise::Same,
             cost: Cost::of(250).special(6).float(80),
@@ -88,6 +96,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::normal_cdf),
+            double: Double::Of(|a| map(a[0], double::normal_cdf)),
             wgsl: Wgsl::helper("normal_chance", NORMAL_CHANCE, &[]),
             precise: Precise::Form("precise_normal_cdf"),
             cost: Cost::of(70).special(2).float(24),
@@ -103,6 +112,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["p"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::normal_quantile),
+            double: Double::Of(|a| map(a[0], double::normal_quantile)),
             wgsl: Wgsl::helper("normal_of_chance", NORMAL_OF_CHANCE, &[]),
             precise: Precise::Form("precise_normal_quantile"),
             cost: Cost::of(90).special(3).float(36),
@@ -119,6 +129,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::relu),
+            double: Double::Of(|a| map(a[0], double::relu)),
             wgsl: Wgsl::helper("rectify", RECTIFY, &[]),
             precise: Precise::Same,
             cost: Cost::of(6).float(1),
@@ -133,6 +144,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::sigmoid),
+            double: Double::Of(|a| map(a[0], double::sigmoid)),
             wgsl: Wgsl::helper("logistic", LOGISTIC, &[]),
             precise: Precise::Form("precise_sigmoid"),
             cost: Cost::of(22).special(2).float(2),
@@ -148,6 +160,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::softplus),
+            double: Double::Of(|a| map(a[0], double::softplus)),
             wgsl: Wgsl::helper("soft_plus", SOFT_PLUS, &[]),
             precise: Precise::Form("precise_softplus"),
             cost: Cost::of(17).special(2).float(3),

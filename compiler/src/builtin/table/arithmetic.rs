@@ -2,9 +2,10 @@
 
 use super::{BLANK, FLOAT_1, FLOAT_2, FLOAT_3, zip3};
 use crate::builtin::{
-    Bounds, Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
+    Bounds, Builtin, Class, Cost, Double, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
     eval::{self, float_of, ill_typed, map, zip},
-    math::arithmetic as scalar,
+    math::{arithmetic as scalar, double},
+    real::Real,
 };
 use crate::value::Value;
 
@@ -21,6 +22,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
             eval: abs,
+            double: Double::Of(abs),
             wgsl: Wgsl::Native("abs"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1).free_of_floats(),
@@ -36,6 +38,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::ceil),
+            double: Double::Of(|a| map(a[0], double::ceil)),
             wgsl: Wgsl::Native("ceil"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -51,6 +54,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
             eval: clamp,
+            double: Double::Of(clamp),
             wgsl: Wgsl::Expression("min(max({0}, {1}), {2})"),
             precise: Precise::Same,
             cost: Cost::of(6).integer(2),
@@ -70,6 +74,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::floor),
+            double: Double::Of(|a| map(a[0], double::floor)),
             wgsl: Wgsl::Native("floor"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -84,6 +89,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["a", "b", "c"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip3(a[0], a[1], a[2], scalar::fma),
+            double: Double::Of(|a| zip3(a[0], a[1], a[2], double::fma)),
             wgsl: Wgsl::Native("fma"),
             precise: Precise::Same,
             cost: Cost::of(1).float(1),
@@ -99,6 +105,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::fract),
+            double: Double::Of(|a| map(a[0], double::fract)),
             wgsl: Wgsl::Native("fract"),
             precise: Precise::Same,
             cost: Cost::of(1).float(1),
@@ -115,6 +122,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::F32, Slot::I32],
             result: Slot::F32,
             eval: ldexp,
+            double: Double::Of(ldexp_double),
             wgsl: Wgsl::helper("scale_by_power", SCALE_BY_POWER, &[]),
             precise: Precise::Same,
             cost: Cost::of(28).float(1),
@@ -130,6 +138,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
             eval: max,
+            double: Double::Of(max),
             wgsl: Wgsl::Native("max"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -147,6 +156,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Numeric,
             eval: min,
+            double: Double::Of(min),
             wgsl: Wgsl::Native("min"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -167,6 +177,10 @@ pub(super) const ROWS: &[Builtin] = &[
                 let t = float_of(a[2]);
                 zip(a[0], a[1], |a, b| scalar::mix(a, b, t))
             },
+            double: Double::Of(|a| {
+                let t = float_of(a[2]);
+                zip(a[0], a[1], |a, b| double::mix(a, b, t))
+            }),
             wgsl: Wgsl::helper("linear_mix", LINEAR_MIX, &[]),
             precise: Precise::Same,
             cost: Cost::of(7).float(2),
@@ -182,6 +196,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::round),
+            double: Double::Of(|a| map(a[0], double::round)),
             wgsl: Wgsl::Native("round"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -196,6 +211,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::saturate),
+            double: Double::Of(|a| map(a[0], double::saturate)),
             wgsl: Wgsl::Native("saturate"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(2),
@@ -212,6 +228,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Any,
             params: &[Slot::T, Slot::T, Slot::Bool],
             eval: |a| eval::select(a[2], a[1], a[0]),
+            double: Double::Of(|a| eval::select(a[2], a[1], a[0])),
             wgsl: Wgsl::Native("select"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -231,6 +248,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Signed,
             eval: sign,
+            double: Double::Of(sign),
             wgsl: Wgsl::Native("sign"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(2),
@@ -245,6 +263,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["low", "high", "x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip3(a[0], a[1], a[2], scalar::smoothstep),
+            double: Double::Of(|a| zip3(a[0], a[1], a[2], double::smoothstep)),
             wgsl: Wgsl::helper("smooth_step", SMOOTH_STEP, &[]),
             precise: Precise::Same,
             cost: Cost::of(20).special(1).float(5),
@@ -267,6 +286,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["edge", "x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip(a[0], a[1], scalar::step),
+            double: Double::Of(|a| zip(a[0], a[1], double::step)),
             wgsl: Wgsl::helper("unit_step", UNIT_STEP, &[]),
             precise: Precise::Same,
             cost: Cost::of(7).integer(1),
@@ -281,6 +301,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::trunc),
+            double: Double::Of(|a| map(a[0], double::trunc)),
             wgsl: Wgsl::Native("trunc"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -320,16 +341,16 @@ fn unit_step(edge: f32, x: f32) -> f32 {
     return select(1.0, 0.0, x < edge);
 }";
 
-fn abs(a: &[Value]) -> Value {
+fn abs<R: Real>(a: &[Value<R>]) -> Value<R> {
     match a[0] {
         Value::I32(x) => Value::I32(scalar::abs_i32(x)),
         Value::U32(_) => a[0],
-        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => map(a[0], scalar::abs),
+        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => map(a[0], R::abs),
         Value::Bool(_) => ill_typed("number"),
     }
 }
 
-fn clamp(a: &[Value]) -> Value {
+fn clamp<R: Real>(a: &[Value<R>]) -> Value<R> {
     match (a[0], a[1], a[2]) {
         (Value::I32(x), Value::I32(low), Value::I32(high)) => {
             Value::I32(scalar::clamp_i32(x, low, high))
@@ -337,30 +358,30 @@ fn clamp(a: &[Value]) -> Value {
         (Value::U32(x), Value::U32(low), Value::U32(high)) => {
             Value::U32(scalar::clamp_u32(x, low, high))
         }
-        (x, low, high) => zip3(x, low, high, scalar::clamp),
+        (x, low, high) => zip3(x, low, high, |x, low, high| x.max(low).min(high)),
     }
 }
 
-fn max(a: &[Value]) -> Value {
+fn max<R: Real>(a: &[Value<R>]) -> Value<R> {
     match (a[0], a[1]) {
         (Value::I32(a), Value::I32(b)) => Value::I32(scalar::max_i32(a, b)),
         (Value::U32(a), Value::U32(b)) => Value::U32(scalar::max_u32(a, b)),
-        (a, b) => zip(a, b, scalar::max),
+        (a, b) => zip(a, b, R::max),
     }
 }
 
-fn min(a: &[Value]) -> Value {
+fn min<R: Real>(a: &[Value<R>]) -> Value<R> {
     match (a[0], a[1]) {
         (Value::I32(a), Value::I32(b)) => Value::I32(scalar::min_i32(a, b)),
         (Value::U32(a), Value::U32(b)) => Value::U32(scalar::min_u32(a, b)),
-        (a, b) => zip(a, b, scalar::min),
+        (a, b) => zip(a, b, R::min),
     }
 }
 
-fn sign(a: &[Value]) -> Value {
+fn sign<R: Real>(a: &[Value<R>]) -> Value<R> {
     match a[0] {
         Value::I32(x) => Value::I32(scalar::sign_i32(x)),
-        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => map(a[0], scalar::sign),
+        Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => map(a[0], R::sign),
         Value::U32(_) | Value::Bool(_) => ill_typed("number"),
     }
 }
@@ -368,6 +389,13 @@ fn sign(a: &[Value]) -> Value {
 fn ldexp(a: &[Value]) -> Value {
     match (a[0], a[1]) {
         (Value::F32(x), Value::I32(exponent)) => Value::F32(scalar::ldexp(x, exponent)),
+        _ => ill_typed("argument of `ldexp`"),
+    }
+}
+
+fn ldexp_double(a: &[Value<f64>]) -> Value<f64> {
+    match (a[0], a[1]) {
+        (Value::F32(x), Value::I32(exponent)) => Value::F32(double::ldexp(x, exponent)),
         _ => ill_typed("argument of `ldexp`"),
     }
 }

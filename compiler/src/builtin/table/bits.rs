@@ -2,7 +2,7 @@
 
 use super::{BLANK, INTEGER_1};
 use crate::builtin::{
-    Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Wgsl, eval::ill_typed, math::bits as scalar,
+    Builtin, Class, Cost, Double, Meaning, Precise, Pure, Slot, Wgsl, eval::ill_typed, math::bits as scalar,
 };
 use crate::value::Value;
 
@@ -18,6 +18,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_leading_zeros),
+            double: Double::Same,
             wgsl: Wgsl::Native("countLeadingZeros"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -31,6 +32,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_one_bits),
+            double: Double::Same,
             wgsl: Wgsl::Native("countOneBits"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -44,6 +46,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::count_trailing_zeros),
+            double: Double::Same,
             wgsl: Wgsl::Native("countTrailingZeros"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -60,6 +63,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::U32, Slot::U32, Slot::U32],
             result: Slot::U32,
             eval: extract_bits,
+            double: Double::Same,
             wgsl: Wgsl::helper("bit_field", BIT_FIELD, &[]),
             precise: Precise::Same,
             cost: Cost::of(6).integer(1),
@@ -73,6 +77,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: first_leading_bit,
+            double: Double::Same,
             wgsl: Wgsl::Native("firstLeadingBit"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -87,6 +92,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::first_trailing_bit),
+            double: Double::Same,
             wgsl: Wgsl::Native("firstTrailingBit"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -103,6 +109,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::U32, Slot::U32, Slot::U32, Slot::U32],
             result: Slot::U32,
             eval: insert_bits,
+            double: Double::Same,
             wgsl: Wgsl::helper("with_bit_field", WITH_BIT_FIELD, &[]),
             precise: Precise::Same,
             cost: Cost::of(6).integer(1),
@@ -119,6 +126,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::U32, Slot::U32],
             result: Slot::U32,
             eval: mul_high,
+            double: Double::Same,
             wgsl: Wgsl::helper("multiply_high", MULTIPLY_HIGH, &[]),
             precise: Precise::Same,
             cost: Cost::of(19).integer(1),
@@ -132,6 +140,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| bits(a[0], scalar::reverse_bits),
+            double: Double::Same,
             wgsl: Wgsl::Native("reverseBits"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),

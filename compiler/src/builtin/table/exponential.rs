@@ -2,9 +2,9 @@
 
 use super::{FLOAT_1, FLOAT_2};
 use crate::builtin::{
-    Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
+    Bounds, Builtin, Cost, Double, Meaning, Precise, Pure, Tolerance, Wgsl,
     eval::{map, zip},
-    math,
+    math::{self, double},
 };
 
 ids! {
@@ -18,6 +18,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::exp),
+            double: Double::Of(|a| map(a[0], double::exp)),
             wgsl: Wgsl::Native("exp"),
             precise: Precise::Form("precise_exp"),
             cost: Cost::of(8).special(1).float(1),
@@ -34,6 +35,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::exp2),
+            double: Double::Of(|a| map(a[0], double::exp2)),
             wgsl: Wgsl::Native("exp2"),
             precise: Precise::Form("precise_exp2"),
             cost: Cost::of(8).special(1).float(1),
@@ -50,6 +52,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::inverse_sqrt),
+            double: Double::Of(|a| map(a[0], double::inverse_sqrt)),
             wgsl: Wgsl::Native("inverseSqrt"),
             precise: Precise::Form("precise_inverse_sqrt"),
             cost: Cost::of(8).special(1),
@@ -65,6 +68,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::log),
+            double: Double::Of(|a| map(a[0], double::log)),
             wgsl: Wgsl::Native("log"),
             precise: Precise::Form("precise_log"),
             cost: Cost::of(8).special(1).float(1),
@@ -80,6 +84,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::log2),
+            double: Double::Of(|a| map(a[0], double::log2)),
             wgsl: Wgsl::Native("log2"),
             precise: Precise::Form("precise_log2"),
             cost: Cost::of(8).special(1).float(1),
@@ -95,6 +100,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x", "y"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip(a[0], a[1], math::pow),
+            double: Double::Of(|a| zip(a[0], a[1], double::pow)),
             wgsl: Wgsl::helper("power", POWER, &[]),
             precise: Precise::Form("precise_pow"),
             cost: Cost::of(49).special(2).float(1),
@@ -113,6 +119,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::sqrt),
+            double: Double::Of(|a| map(a[0], double::sqrt)),
             wgsl: Wgsl::Native("sqrt"),
             precise: Precise::Form("precise_sqrt"),
             cost: Cost::of(8).special(1),

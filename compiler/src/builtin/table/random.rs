@@ -2,8 +2,8 @@
 
 use super::BLANK;
 use crate::builtin::{
-    Builtin, Class, Cost, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl, eval::ill_typed,
-    math,
+    Builtin, Class, Cost, Double, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl, eval::ill_typed,
+    math::{self, double},
 };
 use crate::random;
 use crate::value::Value;
@@ -71,6 +71,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::U32],
             result: Slot::F32,
             eval: exponential_from,
+            double: Double::Of(|a| Value::F32(double::exponential_from(word(a[0])))),
             wgsl: Wgsl::helper("exponential_from_word", EXPONENTIAL_FROM_WORD, &[]),
             precise: Precise::Form("precise_exponential_from"),
             cost: Cost::of(27).special(1).float(10).integer(3),
@@ -125,6 +126,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::U32, Slot::U32],
             result: Slot::F32,
             eval: normal_from,
+            double: Double::Of(|a| Value::F32(double::normal_from(word(a[0]), word(a[1])))),
             wgsl: Wgsl::helper("normal_from_words", NORMAL_FROM_WORDS, &[]),
             precise: Precise::Form("precise_normal_from"),
             cost: Cost::of(26).special(3).float(6).integer(4),
@@ -179,6 +181,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::U32],
             result: Slot::F32,
             eval: unit,
+            double: Double::Of(|a| Value::F32(double::unit(word(a[0])))),
             wgsl: Wgsl::helper("unit_from_word", UNIT_FROM_WORD, &[]),
             precise: Precise::Same,
             cost: Cost::of(8).float(1).integer(2),
@@ -212,7 +215,7 @@ fn normal_from_words(a: u32, b: u32) -> f32 {
     return sqrt(max(-2.0 * log(u), 0.0)) * cos(angle);
 }";
 
-fn word(a: Value) -> u32 {
+fn word<R>(a: Value<R>) -> u32 {
     match a {
         Value::U32(x) => x,
         Value::I32(_)

@@ -2,9 +2,9 @@
 
 use super::{FLOAT_1, FLOAT_2, trigonometry_text::*};
 use crate::builtin::{
-    Bounds, Builtin, Cost, Meaning, Precise, Pure, Tolerance, Wgsl,
+    Bounds, Builtin, Cost, Double, Meaning, Precise, Pure, Tolerance, Wgsl,
     eval::{map, zip},
-    math,
+    math::{self, double},
 };
 
 ids! {
@@ -18,6 +18,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::acos),
+            double: Double::Of(|a| map(a[0], double::acos)),
             wgsl: Wgsl::helper("arc_cosine", ARC_COSINE, &["atan2"]),
             precise: Precise::Form("precise_acos"),
             cost: Cost::of(12).special(1).float(8),
@@ -33,6 +34,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::acosh),
+            double: Double::Of(|a| map(a[0], double::acosh)),
             wgsl: Wgsl::helper("area_cosine", AREA_COSINE, &[]),
             precise: Precise::Form("precise_acosh"),
             cost: Cost::of(33).special(2).float(4),
@@ -48,6 +50,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::asin),
+            double: Double::Of(|a| map(a[0], double::asin)),
             wgsl: Wgsl::helper("arc_sine", ARC_SINE, &["atan2"]),
             precise: Precise::Form("precise_asin"),
             cost: Cost::of(12).special(1).float(8),
@@ -63,6 +66,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::asinh),
+            double: Double::Of(|a| map(a[0], double::asinh)),
             wgsl: Wgsl::helper("area_sine", AREA_SINE, &[]),
             precise: Precise::Form("precise_asinh"),
             cost: Cost::of(47).special(2).float(4),
@@ -78,6 +82,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::atan),
+            double: Double::Of(|a| map(a[0], double::atan)),
             wgsl: Wgsl::helper("arc_tangent", ARC_TANGENT, &["atan2"]),
             precise: Precise::Form("precise_atan"),
             cost: Cost::of(6).special(1).float(10),
@@ -93,6 +98,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["y", "x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| zip(a[0], a[1], math::atan2),
+            double: Double::Of(|a| zip(a[0], a[1], double::atan2)),
             wgsl: Wgsl::helper("angle_of", ANGLE_OF, &[]),
             precise: Precise::Form("precise_atan2"),
             cost: Cost::of(65).special(1).float(10),
@@ -108,6 +114,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::atanh),
+            double: Double::Of(|a| map(a[0], double::atanh)),
             wgsl: Wgsl::helper("area_tangent", AREA_TANGENT, &[]),
             precise: Precise::Form("precise_atanh"),
             cost: Cost::of(50).special(2).float(4),
@@ -123,6 +130,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::cos),
+            double: Double::Of(|a| map(a[0], double::cos)),
             wgsl: Wgsl::Native("cos"),
             precise: Precise::Form("precise_cos"),
             cost: Cost::of(8).special(1).float(1),
@@ -140,6 +148,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::cosh),
+            double: Double::Of(|a| map(a[0], double::cosh)),
             wgsl: Wgsl::helper("hyperbolic_cosine", HYPERBOLIC_COSINE, &[]),
             precise: Precise::Form("precise_cosh"),
             cost: Cost::of(33).special(2).float(3),
@@ -155,6 +164,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["angle"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::degrees),
+            double: Double::Of(|a| map(a[0], double::degrees)),
             wgsl: Wgsl::Native("degrees"),
             precise: Precise::Same,
             cost: Cost::of(8).float(1),
@@ -170,6 +180,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["angle"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::radians),
+            double: Double::Of(|a| map(a[0], double::radians)),
             wgsl: Wgsl::Native("radians"),
             precise: Precise::Same,
             cost: Cost::of(8).float(1),
@@ -185,6 +196,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::sin),
+            double: Double::Of(|a| map(a[0], double::sin)),
             wgsl: Wgsl::Native("sin"),
             precise: Precise::Form("precise_sin"),
             cost: Cost::of(8).special(1).float(1),
@@ -202,6 +214,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::sinh),
+            double: Double::Of(|a| map(a[0], double::sinh)),
             wgsl: Wgsl::helper("hyperbolic_sine", HYPERBOLIC_SINE, &[]),
             precise: Precise::Form("precise_sinh"),
             cost: Cost::of(52).special(2).float(3),
@@ -217,6 +230,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::tan),
+            double: Double::Of(|a| map(a[0], double::tan)),
             wgsl: Wgsl::Native("tan"),
             precise: Precise::Form("precise_tan"),
             cost: Cost::of(8).special(3).float(2),
@@ -233,6 +247,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::tanh),
+            double: Double::Of(|a| map(a[0], double::tanh)),
             wgsl: Wgsl::helper("hyperbolic_tangent", HYPERBOLIC_TANGENT, &[]),
             precise: Precise::Form("precise_tanh"),
             cost: Cost::of(22).special(2).float(3),

@@ -2,8 +2,9 @@
 
 use super::{BLANK, FLOAT_1, FLOAT_2, FLOAT_3};
 use crate::builtin::{
-    Builtin, Class, Cost, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
-    eval::{float_of, ill_typed, map, zip},
+    Builtin, Class, Cost, Double, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
+    eval::{self, float_of, ill_typed, map, zip},
+    real::Real,
 };
 use crate::value::Value;
 
@@ -21,6 +22,7 @@ pub(super) const ROWS: &[Builtin] = &[
             params: &[Slot::Vec3, Slot::Vec3],
             result: Slot::Vec3,
             eval: cross,
+            double: Double::Of(cross),
             wgsl: Wgsl::Native("cross"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
@@ -36,6 +38,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             result: Slot::Component,
             eval: |a| Value::F32(length(zip(a[0], a[1], |x, y| x - y))),
+            double: Double::Of(|a| Value::F32(length(zip(a[0], a[1], |x, y| x - y)))),
             wgsl: Wgsl::Native("distance"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2).special_once(1),
@@ -53,6 +56,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Vector,
             result: Slot::Component,
             eval: |a| Value::F32(dot(a[0], a[1])),
+            double: Double::Of(|a| Value::F32(dot(a[0], a[1]))),
             wgsl: Wgsl::Native("dot"),
             precise: Precise::Same,
             cost: Cost::of(2).float(1),
@@ -69,6 +73,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
             eval: face_forward,
+            double: Double::Of(face_forward),
             wgsl: Wgsl::Native("faceForward"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
@@ -85,6 +90,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             result: Slot::Component,
             eval: |a| Value::F32(length(a[0])),
+            double: Double::Of(|a| Value::F32(length(a[0]))),
             wgsl: Wgsl::Native("length"),
             precise: Precise::Same,
             cost: Cost::of(2).float(1).special_once(1),
@@ -102,6 +108,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
             eval: |a| zip(a[0], Value::F32(length(a[0])), |x, length| x / length),
+            double: Double::Of(|a| zip(a[0], Value::F32(length(a[0])), |x, length| x / length)),
             wgsl: Wgsl::Native("normalize"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2).special_once(1),
@@ -118,6 +125,7 @@ pub(super) const ROWS: &[Builtin] = &[
         meaning: Meaning::Pure(Pure {
             class: Class::Vector,
             eval: reflect,
+            double: Double::Of(reflect),
             wgsl: Wgsl::Native("reflect"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
@@ -134,6 +142,7 @@ pub(super) const ROWS: &[Builtin] = &[
             class: Class::Vector,
             params: &[Slot::T, Slot::T, Slot::F32],
             eval: refract,
+            double: Double::Of(refract),
             wgsl: Wgsl::Native("refract"),
             precise: Precise::Same,
             cost: Cost::of(2).float(2),
@@ -145,13 +154,13 @@ pub(super) const ROWS: &[Builtin] = &[
     },
 ];
 
-fn dot(a: Value, b: Value) -> f32 {
+fn dot<R: Real>(a: Value<R>, b: Value<R>) -> R {
     let products = zip(a, b, |x, y| x * y);
     let (first, rest) = products.floats().split_first().expect("a vector");
-    rest.iter().fold(*first, |sum, x| sum + x)
+    rest.iter().fold(*first, |sum, x| sum + *x)
 }
 
-fn length(v: Value) -> f32 {
+fn length<R: Real>(v: Value<R>) -> R {
     match v {
         Value::F32(x) => x.abs(),
         Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => dot(v, v).sqrt(),
@@ -159,7 +168,7 @@ fn length(v: Value) -> f32 {
     }
 }
 
-fn cross(a: &[Value]) -> Value {
+fn cross<R: Real>(a: &[Value<R>]) -> Value<R> {
     match (a[0], a[1]) {
         (Value::Vec3([ax, ay, az]), Value::Vec3([bx, by, bz])) => {
             Value::Vec3([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
@@ -168,24 +177,25 @@ fn cross(a: &[Value]) -> Value {
     }
 }
 
-fn face_forward(a: &[Value]) -> Value {
-    if dot(a[1], a[2]) < 0.0 {
+fn face_forward<R: Real>(a: &[Value<R>]) -> Value<R> {
+    if dot(a[1], a[2]) < R::ZERO {
         a[0]
     } else {
         map(a[0], |x| -x)
     }
 }
 
-fn reflect(a: &[Value]) -> Value {
-    let twice = 2.0 * dot(a[1], a[0]);
+fn reflect<R: Real>(a: &[Value<R>]) -> Value<R> {
+    let twice = R::from_f32(2.0) * dot(a[1], a[0]);
     zip(a[0], a[1], |v, n| v - twice * n)
 }
 
-fn refract(a: &[Value]) -> Value {
+fn refract<R: Real>(a: &[Value<R>]) -> Value<R> {
     let (cosine, ratio) = (dot(a[1], a[0]), float_of(a[2]));
-    let k = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
-    if k < 0.0 {
-        return Value::zero(a[0].ty());
+    let one = R::from_f32(1.0);
+    let k = one - ratio * ratio * (one - cosine * cosine);
+    if k < R::ZERO {
+        return eval::zero(a[0].ty());
     }
     let along = ratio * cosine + k.sqrt();
     zip(a[0], a[1], |v, n| ratio * v - along * n)
