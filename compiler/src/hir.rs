@@ -17,6 +17,7 @@ use crate::{
     manifest::{SeriesFold, SeriesOf},
     span::Span,
 };
+use std::collections::HashMap;
 pub use ty::{Constant, Type};
 
 macro_rules! ids {
@@ -76,6 +77,8 @@ pub struct Model {
     pub locals: Vec<Local>,
     /// The prelude's functions that are draws.
     pub prelude_draws: Vec<(FunctionId, Draw)>,
+    /// The numbers that the model says where constants are other ones, because these are `f32`.
+    pub texts: HashMap<ExprId, f64>,
 }
 
 /// `struct`

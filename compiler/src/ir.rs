@@ -31,7 +31,10 @@ use crate::{
 pub use affine::Affine;
 pub use map::{ExprMap, FunctionMap, Map, VarMap};
 pub use section::Section;
-use std::ops::{Deref, DerefMut};
+use std::{
+    collections::HashMap,
+    ops::{Deref, DerefMut},
+};
 pub use walk::{Nodes, Operands, any_statement, each_statement, names};
 
 /// Names a variable of [`Program::vars`].
@@ -106,6 +109,11 @@ pub struct Program {
     /// The draws that are not a smooth function of their arguments for given random bits. Only in a program
     /// that no pass has changed.
     pub draws: Vec<DrawSite>,
+    /// What the model says of a literal whose `f32` is another number, such as 0.1. Only for a run in `f64`,
+    /// of a program that no pass has changed.
+    pub texts: HashMap<ExprId, f64>,
+    /// Spans that begin here or later are not of the model, but of the prelude.
+    pub prelude: u32,
 }
 
 /// A draw without a derivative by its arguments: of integers, or by rejection.
@@ -557,6 +565,12 @@ impl Program {
             var.word + elements * var.ty.words()
         };
         vars.iter().map(end).max().unwrap_or(0)
+    }
+
+    /// What the model says of a literal whose `f32` is `single`, where that is another number.
+    pub fn literal_text(&self, id: ExprId, single: f32) -> Option<f64> {
+        let text = self.texts.get(&id).copied();
+        text.filter(|&text| text as f32 == single)
     }
 
     /// Where an expression comes from.

@@ -111,6 +111,7 @@ fn optimised(
         model.drop_assertions();
     }
     let mut lowered = lower::lower(&model)?;
+    lowered.program.prelude = source.len() as u32;
     ir::verify::debug_verify(&lowered.program, "lower");
     let mut program = lowered.program.clone();
     if options.optimise {

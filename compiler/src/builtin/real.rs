@@ -46,7 +46,7 @@ pub trait Real:
     /// Likewise.
     fn to_u32(self) -> u32;
     /// A literal: the `f32` that the program has, and what the model's text says, if it is known.
-    fn literal(single: f32, text: Option<f64>) -> Self;
+    fn literal(single: f32, text: impl FnOnce() -> Option<f64>) -> Self;
     /// `a - b * trunc(a / b)`
     fn remainder(self, b: Self) -> Self;
     /// The magnitude.
@@ -176,7 +176,7 @@ impl Real for f32 {
         operator::f32_to_u32(self)
     }
     #[inline(always)]
-    fn literal(single: f32, _: Option<f64>) -> f32 {
+    fn literal(single: f32, _: impl FnOnce() -> Option<f64>) -> f32 {
         single
     }
     #[inline(always)]
@@ -208,8 +208,8 @@ impl Real for f64 {
     fn to_u32(self) -> u32 {
         self.clamp(0.0, 4_294_967_040.0) as u32
     }
-    fn literal(single: f32, text: Option<f64>) -> f64 {
-        text.unwrap_or(single.into())
+    fn literal(single: f32, text: impl FnOnce() -> Option<f64>) -> f64 {
+        text().unwrap_or(single.into())
     }
     fn remainder(self, b: f64) -> f64 {
         self - b * (self / b).trunc()

@@ -184,7 +184,16 @@ impl Checker<'_> {
                 if from == Type::AbstractInt && *want == Type::F32 {
                     self.note_float(span);
                 }
-                Ok(Some(self.constant_node(constant, want.clone(), span)))
+                let text = match self.constant(id) {
+                    Some(Constant::Float(value)) => Some(*value),
+                    Some(Constant::Int(value)) if *want == Type::F32 => Some(*value as f64),
+                    _ => None,
+                };
+                let node = self.constant_node(constant, want.clone(), span);
+                if let Some(text) = text.filter(|&text| f64::from(text as f32) != text) {
+                    self.model.texts.insert(node, text);
+                }
+                Ok(Some(node))
             }
             Err(Misfit::Kind) => Ok(None),
             Err(Misfit::Range(value)) => {

@@ -32,17 +32,19 @@
 mod lane;
 mod machine;
 mod plan;
+mod walk;
 mod world;
 
 #[cfg(doc)]
 use super::{Expr, Launch};
 use super::{Owner, Program, Value};
-use crate::random::Generator;
+use crate::{builtin::real::Real, random::Generator};
 use lane::Lane;
 pub use machine::Machine;
 #[cfg(test)]
 pub(crate) use machine::combined;
 use plan::Plan;
+pub use walk::{Inputs, Walk};
 pub use world::{WorldMachine, WorldRows};
 
 /// The values of a launch, beside its program.
@@ -129,9 +131,9 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Bytes that the variables of one lane take while it runs.
-    pub fn bytes(&self) -> u64 {
-        self.plan.slots as u64 * size_of::<Value>() as u64
+    /// Bytes that the variables of one lane take while it runs with floats of type `R`.
+    pub fn bytes<R>(&self) -> u64 {
+        self.plan.slots as u64 * size_of::<Value<R>>() as u64
     }
 
     /// Does the program need a [`WorldMachine`]?
@@ -155,6 +157,16 @@ impl<'a> Interpreter<'a> {
     pub fn machine<F: Fn() -> bool + Copy>(&self, lanes: u32, cancelled: F) -> Machine<'_, F> {
         let lanes = (0..lanes).map(|number| Lane::new(self, number, false, cancelled));
         Machine::new(self, lanes.collect())
+    }
+
+    /// A walk of one agent, or of a world of so many `members` where agents meet, with floats of type `R`. It
+    /// asks now and then whether it is `cancelled`.
+    pub fn walk<R: Real, F: Fn() -> bool + Copy>(
+        &self,
+        members: Option<u32>,
+        cancelled: F,
+    ) -> Walk<'_, F, R> {
+        Walk::new(self, members, cancelled)
     }
 }
 

@@ -30,7 +30,13 @@ impl Lowerer<'_> {
     fn scalar_inner(&mut self, id: hir::ExprId) -> ExprId {
         let model = self.model;
         match &model[id].kind {
-            ExprKind::Constant(constant) => self.constant(constant),
+            ExprKind::Constant(constant) => {
+                let literal = self.constant(constant);
+                if let Some(&text) = model.texts.get(&id) {
+                    self.program.texts.insert(literal, text);
+                }
+                literal
+            }
             ExprKind::State(state) if self.stage.contains_key(state) => {
                 self.read(self.stage[state])
             }

@@ -31,6 +31,6 @@ pub(crate) fn with_interpreter<T>(
         true => u64::from(launch.members),
         false => 1,
     };
-    memory::check((interpreter.bytes()).saturating_mul(threads as u64 * agents))?;
+    memory::check((interpreter.bytes::<f32>()).saturating_mul(threads as u64 * agents))?;
     Ok(act(&interpreter))
 }

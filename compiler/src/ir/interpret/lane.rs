@@ -2,41 +2,53 @@
 
 use super::{
     Failure, Interpreter, LaunchValues, Moment,
+    machine::same,
     plan::{Place, Plan},
 };
 use crate::{
-    builtin::eval,
+    builtin::{eval, real::Real},
     ir::{self, Block, Expr, ExprId, Owner, Program, Stmt, Type, Value, VarId},
     random::{FINISH_STEP, FIRST_WORLD, INIT_STEP, Key},
 };
 use std::{ops::Range, sync::Arc};
 
 /// How a statement ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Flow {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Flow<R> {
     Next,
     Break,
     Continue,
     Stop,
-    Return(Value),
+    Return(Value<R>),
     /// An assertion does not hold.
     Fail(u32),
     Cancelled,
 }
 
+impl<R: Real> Flow<R> {
+    /// Do lanes that end so go on to the same statement, with the same value?
+    pub(super) fn is(&self, other: &Flow<R>) -> bool {
+        match (self, other) {
+            (Flow::Return(a), Flow::Return(b)) => same(a, b),
+            (Flow::Fail(a), Flow::Fail(b)) => a == b,
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+}
+
 /// Iterations of loops between two checks for cancellation.
 const ITERATIONS: u32 = 1024;
 
-/// A lane with its variables.
-pub(super) struct Lane<'a, F> {
+/// A lane with its variables, whose floats are of type `R`.
+pub(super) struct Lane<'a, F, R> {
     program: &'a Program,
     launch: &'a LaunchValues<'a>,
     plan: &'a Plan,
     number: u32,
     /// The values of all variables.
-    values: Vec<Value>,
+    values: Vec<Value<R>>,
     /// The operand stack.
-    stack: Vec<Value>,
+    stack: Vec<Value<R>>,
     agent: u32,
     step: u32,
     /// The step whose draws are made now, or what stands for the beginning and the end.
@@ -47,15 +59,20 @@ pub(super) struct Lane<'a, F> {
     world_key: Key,
     world_step_key: Key,
     /// What the agents of the world have published, one after another.
-    pub(super) others: Arc<Vec<Value>>,
+    pub(super) others: Arc<Vec<Value<R>>>,
     /// Is the run cancelled?
     pub(super) cancelled: Option<F>,
     /// Is the agent alone in its world, or in its unit?
     alone: bool,
     iterations: u32,
+    /// A hash of what was decided since it was last taken: see [`Lane::decide`].
+    decisions: u64,
+    /// By `VarId`, how often a `let`, a `var` or a loop gave it a value since the counts were last cleared.
+    /// Empty where nobody counts.
+    pub(super) counts: Vec<u32>,
 }
 
-impl<'a, F: Fn() -> bool> Lane<'a, F> {
+impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
     /// A lane of an agent; one that combines no values with others is `alone`.
     pub(super) fn new(
         interpreter: &'a Interpreter<'a>,
@@ -86,10 +103,14 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             cancelled: Some(cancelled),
             alone,
             iterations: 0,
+            decisions: 0,
+            counts: Vec::new(),
         };
-        lane.load(&program.params, values.uniform);
+        lane.load_singles(&program.params, values.uniform);
         for (var, elements) in &program.constants {
-            lane.slots(*var).copy_from_slice(elements);
+            for (slot, element) in lane.slots(*var).iter_mut().zip(elements) {
+                *slot = element.map_floats(R::from_f32);
+            }
         }
         lane
     }
@@ -112,7 +133,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
     }
 
     /// Adds the values that other agents read.
-    pub(super) fn publish(&mut self, all: &mut Vec<Value>) {
+    pub(super) fn publish(&mut self, all: &mut Vec<Value<R>>) {
         let plan = self.plan;
         for &(var, _) in &plan.published {
             all.extend_from_slice(self.slots(var));
@@ -152,6 +173,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
     /// Begins an iteration of the loop with that index. `None` if the run was cancelled.
     pub(super) fn begin_iteration(&mut self, index: VarId, k: i32) -> Option<()> {
         *self.element(index, 0) = Value::I32(k);
+        self.count(index);
         self.look()
     }
 
@@ -162,7 +184,28 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         (!cancelled).then_some(())
     }
 
-    pub(super) fn block(&mut self, block: &'a Block) -> Flow {
+    /// A float had a say in what is no float: a comparison, a conversion, a condition or the bounds of a loop.
+    /// Two runs of an agent that decided the same in a step have the same hash. What the prelude decides does
+    /// not count: its rejections are the same by construction.
+    fn decide(&mut self, place: ExprId, outcome: u32) {
+        if self.program.span(place).start < self.program.prelude {
+            let mixed = self.decisions ^ (u64::from(place.0) << 32 | u64::from(outcome));
+            self.decisions = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        }
+    }
+
+    /// The hash of what was decided since the last call.
+    pub(super) fn take_decisions(&mut self) -> u64 {
+        std::mem::take(&mut self.decisions)
+    }
+
+    fn count(&mut self, var: VarId) {
+        if let Some(count) = self.counts.get_mut(var.0 as usize) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    pub(super) fn block(&mut self, block: &'a Block) -> Flow<R> {
         for stmt in block {
             match self.statement(stmt) {
                 Flow::Next => {}
@@ -172,41 +215,59 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         Flow::Next
     }
 
-    pub(super) fn statement(&mut self, stmt: &'a Stmt) -> Flow {
+    pub(super) fn statement(&mut self, stmt: &'a Stmt) -> Flow<R> {
         if let Some(first) = first_expression(stmt) {
             let plan = self.plan;
             for &node in plan.nodes(first) {
-                self.node(&self.program[node]);
+                self.node(node);
             }
         }
         self.effect(stmt)
     }
 
     /// Does what a statement does whose expressions have been evaluated.
-    pub(super) fn effect(&mut self, stmt: &'a Stmt) -> Flow {
+    pub(super) fn effect(&mut self, stmt: &'a Stmt) -> Flow<R> {
         match stmt {
+            Stmt::Assign { var, .. } => {
+                let value = self.pop();
+                *self.element(*var, 0) = value;
+            }
             Stmt::Let { var, .. }
-            | Stmt::Assign { var, .. }
             | Stmt::Var {
                 var,
                 value: Some(_),
             } => {
                 let value = self.pop();
                 *self.element(*var, 0) = value;
+                self.count(*var);
             }
-            Stmt::Var { var, value: None } => self.clear(&[*var]),
+            Stmt::Var { var, value: None } => {
+                self.clear(&[*var]);
+                self.count(*var);
+            }
             Stmt::AssignElement { var, .. } => {
                 let value = self.pop();
                 let index = as_int(self.pop());
                 *self.element(*var, index) = value;
             }
-            Stmt::If { accept, reject, .. } => {
+            Stmt::If {
+                condition,
+                accept,
+                reject,
+            } => {
                 let chosen = eval::truth(self.pop());
+                self.decide(*condition, u32::from(chosen));
                 return self.nested(if chosen { accept } else { reject });
             }
-            Stmt::For { index, body, .. } => {
+            Stmt::For {
+                index,
+                start: place,
+                body,
+                ..
+            } => {
                 let end = as_int(self.pop());
                 let start = as_int(self.pop());
+                self.decide(*place, end.wrapping_sub(start) as u32);
                 return self.iterations(*index, start..end, body);
             }
             Stmt::Break => return Flow::Break,
@@ -218,7 +279,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         Flow::Next
     }
 
-    fn iterations(&mut self, index: VarId, range: Range<i32>, body: &'a Block) -> Flow {
+    fn iterations(&mut self, index: VarId, range: Range<i32>, body: &'a Block) -> Flow<R> {
         for k in range {
             if self.begin_iteration(index, k).is_none() {
                 return Flow::Cancelled;
@@ -235,14 +296,17 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
     }
 
     /// Runs a nested block; a model may nest blocks deeper than a thread's stack allows.
-    fn nested(&mut self, block: &'a Block) -> Flow {
+    fn nested(&mut self, block: &'a Block) -> Flow<R> {
         stacker::maybe_grow(32 * 1024, 1024 * 1024, || self.block(block))
     }
 
     /// Replaces the operands of a node on the stack by its value.
-    pub(super) fn node(&mut self, node: &'a Expr) {
-        match node {
-            Expr::Literal(value) => self.stack.push(*value),
+    pub(super) fn node(&mut self, id: ExprId) {
+        match &self.program[id] {
+            Expr::Literal(value) => {
+                let text = |single| R::literal(single, || self.program.literal_text(id, single));
+                self.stack.push(value.map_floats(text));
+            }
             Expr::Launch(number) => self.stack.push(Value::I32(self.number(*number))),
             Expr::Rows(var) => match self.plan.places[var.0 as usize] {
                 Place::Table(number) => self.stack.push(Value::I32(self.plan.rows[number])),
@@ -259,13 +323,32 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             Expr::Compose(parts) => self.apply(parts.len(), eval::compose),
             Expr::Splat { ty, .. } => self.apply(1, |v| eval::splat(*ty, v[0])),
             Expr::Unary(op, _) => self.apply(1, |v| eval::unary(*op, v[0])),
-            Expr::Binary(op, _, _) => self.apply(2, |v| eval::binary(*op, v[0], v[1])),
-            Expr::Select { .. } => self.apply(3, |v| eval::select(v[0], v[1], v[2])),
-            Expr::Convert { to, .. } => self.apply(1, |v| eval::convert(*to, v[0])),
+            Expr::Binary(op, _, _) => {
+                let of_floats = op.compares() && matches!(self.stack.last(), Some(Value::F32(_)));
+                self.apply(2, |v| eval::binary(*op, v[0], v[1]));
+                if of_floats {
+                    self.decide_top(id);
+                }
+            }
+            Expr::Select { condition, .. } => {
+                let chosen = eval::truth(self.stack[self.stack.len() - 3]);
+                self.decide(*condition, u32::from(chosen));
+                self.apply(3, |v| eval::select(v[0], v[1], v[2]));
+            }
+            Expr::Convert { to, .. } => {
+                let of_float = matches!(self.stack.last(), Some(Value::F32(_)));
+                self.apply(1, |v| eval::convert(*to, v[0]));
+                if of_float {
+                    self.decide_top(id);
+                }
+            }
             Expr::Bitcast { to, .. } => self.apply(1, |v| eval::bitcast(*to, v[0])),
-            Expr::Builtin(id, args) => self.apply(args.len(), id.row().pure().eval),
-            Expr::Call(id, _) => {
-                let value = self.call(&self.program[*id]);
+            Expr::Builtin(builtin, args) => {
+                let row = builtin.row().pure();
+                self.apply(args.len(), |args| R::apply(row, args));
+            }
+            Expr::Call(function, _) => {
+                let value = self.call(&self.program[*function]);
                 self.stack.push(value);
             }
             Expr::Other { var, index, .. } => {
@@ -279,24 +362,36 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             Expr::AcrossWorld { .. } => {
                 panic!("internal error: agents are combined where each goes its own way")
             }
-            Expr::RandomWord { owner, .. } => {
-                let generator = self.launch.generator;
-                let key = match owner {
-                    Owner::Agent => self.step_key,
-                    Owner::World => self.world_step_key,
-                };
-                self.apply(1, |v| match v[0] {
-                    Value::U32(number) => Value::U32(generator.word(key, number)),
-                    other => ill_typed(other),
-                });
-            }
+            Expr::RandomWord { owner, .. } => self.random_word(*owner),
             Expr::AcrossLanes { .. } => {
                 panic!("internal error: lanes are combined where each goes its own way")
             }
         }
     }
 
-    fn call(&mut self, function: &'a ir::Function) -> Value {
+    /// Decides what the value on top of the stack is, unless it is a float.
+    fn decide_top(&mut self, place: ExprId) {
+        match self.stack.last() {
+            Some(Value::Bool(outcome)) => self.decide(place, u32::from(*outcome)),
+            Some(Value::I32(outcome)) => self.decide(place, *outcome as u32),
+            Some(Value::U32(outcome)) => self.decide(place, *outcome),
+            Some(Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_)) | None => {}
+        }
+    }
+
+    fn random_word(&mut self, owner: Owner) {
+        let generator = self.launch.generator;
+        let key = match owner {
+            Owner::Agent => self.step_key,
+            Owner::World => self.world_step_key,
+        };
+        self.apply(1, |v| match v[0] {
+            Value::U32(number) => Value::U32(generator.word(key, number)),
+            other => ill_typed(other),
+        });
+    }
+
+    fn call(&mut self, function: &'a ir::Function) -> Value<R> {
         for &param in function.params.iter().rev() {
             let value = self.pop();
             *self.element(param, 0) = value;
@@ -304,25 +399,25 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         match self.nested(&function.body) {
             Flow::Return(value) => value,
             // The value is not used: the calling loop checks for cancellation next.
-            Flow::Cancelled => Value::zero(function.result),
+            Flow::Cancelled => eval::zero(function.result),
             Flow::Next | Flow::Break | Flow::Continue | Flow::Stop | Flow::Fail(_) => {
                 panic!("internal error: `{}` returns nothing", function.name)
             }
         }
     }
 
-    pub(super) fn pop(&mut self) -> Value {
+    pub(super) fn pop(&mut self) -> Value<R> {
         self.stack
             .pop()
             .expect("internal error: an operator lacks its operand")
     }
 
-    pub(super) fn push(&mut self, value: Value) {
+    pub(super) fn push(&mut self, value: Value<R>) {
         self.stack.push(value);
     }
 
     /// Replaces the top values of the stack by one.
-    fn apply(&mut self, count: usize, f: impl FnOnce(&[Value]) -> Value) {
+    fn apply(&mut self, count: usize, f: impl FnOnce(&[Value<R>]) -> Value<R>) {
         let first = self.stack.len() - count;
         let value = f(&self.stack[first..]);
         self.stack.truncate(first);
@@ -342,7 +437,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         }
     }
 
-    fn other(&self, var: VarId, index: i32, member: i32) -> Value {
+    fn other(&self, var: VarId, index: i32, member: i32) -> Value<R> {
         let published = &self.plan.published;
         let place = published.iter().find(|(known, _)| *known == var);
         let (_, place) = place.expect("internal error: a value of another agent is not published");
@@ -360,7 +455,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
         self.others[member * self.plan.published_values + place + element]
     }
 
-    fn read(&self, var: VarId, index: i32) -> Value {
+    fn read(&self, var: VarId, index: i32) -> Value<R> {
         match self.plan.places[var.0 as usize] {
             Place::Slots { first, count } => self.values[first + self.checked(var, index, count)],
             Place::Table(number) => {
@@ -368,12 +463,12 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
                 let words = self.launch.data[number];
                 let width = ty.words() as usize;
                 let first = self.checked(var, index, words.len() / width) * width;
-                Value::from_words(ty, &words[first..])
+                Value::from_words(ty, &words[first..]).map_floats(R::from_f32)
             }
         }
     }
 
-    fn element(&mut self, var: VarId, index: i32) -> &mut Value {
+    fn element(&mut self, var: VarId, index: i32) -> &mut Value<R> {
         match self.plan.places[var.0 as usize] {
             Place::Slots { first, count } => {
                 let index = self.checked(var, index, count);
@@ -396,31 +491,40 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
     /// Sets variables to zeros.
     pub(super) fn clear(&mut self, vars: &[VarId]) {
         for &var in vars {
-            let zero = Value::zero(self.program[var].ty);
+            let zero = eval::zero(self.program[var].ty);
             self.slots(var).fill(zero);
         }
     }
 
     /// Reads variables from the words of their row.
-    pub(super) fn load(&mut self, vars: &[VarId], row: &[u32]) {
+    pub(super) fn load(&mut self, vars: &[VarId], row: &[R::Word]) {
+        self.load_by(vars, |ty, word| R::load(ty, &row[word..]));
+    }
+
+    /// Reads variables from a row that is a launch's, whose floats are `f32`.
+    fn load_singles(&mut self, vars: &[VarId], row: &[u32]) {
+        self.load_by(vars, |ty, word| {
+            Value::from_words(ty, &row[word..]).map_floats(R::from_f32)
+        });
+    }
+
+    fn load_by(&mut self, vars: &[VarId], value: impl Fn(Type, usize) -> Value<R>) {
         for &var in vars {
             let (ty, mut word) = self.layout(var);
             for slot in self.slots(var) {
-                *slot = Value::from_words(ty, &row[word..]);
+                *slot = value(ty, word);
                 word += ty.words() as usize;
             }
         }
     }
 
     /// Writes variables into the words of their row.
-    pub(super) fn store(&mut self, vars: &[VarId], row: &mut [u32]) {
+    pub(super) fn store(&mut self, vars: &[VarId], row: &mut [R::Word]) {
         for &var in vars {
-            let (_, mut place) = self.layout(var);
+            let (ty, mut word) = self.layout(var);
             for slot in self.slots(var) {
-                for word in slot.words() {
-                    row[place] = word;
-                    place += 1;
-                }
+                R::store(*slot, &mut row[word..]);
+                word += ty.words() as usize;
             }
         }
     }
@@ -431,16 +535,16 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
     }
 
     /// The value of a variable that is no array.
-    pub(super) fn value(&self, var: VarId) -> Value {
+    pub(super) fn value(&self, var: VarId) -> Value<R> {
         self.read(var, 0)
     }
 
     /// Sets a variable that is no array.
-    pub(super) fn set(&mut self, var: VarId, value: Value) {
+    pub(super) fn set(&mut self, var: VarId, value: Value<R>) {
         self.slots(var)[0] = value;
     }
 
-    fn slots(&mut self, var: VarId) -> &mut [Value] {
+    pub(super) fn slots(&mut self, var: VarId) -> &mut [Value<R>] {
         match self.plan.places[var.0 as usize] {
             Place::Slots { first, count } => &mut self.values[first..first + count],
             Place::Table(_) => panic!("internal error: a table has no slots"),
@@ -465,7 +569,7 @@ pub(super) fn first_expression(stmt: &Stmt) -> Option<ExprId> {
     }
 }
 
-pub(super) fn as_int(value: Value) -> i32 {
+pub(super) fn as_int<R: Real>(value: Value<R>) -> i32 {
     match value {
         Value::I32(x) => x,
         other => ill_typed(other),
@@ -473,6 +577,6 @@ pub(super) fn as_int(value: Value) -> i32 {
 }
 
 #[cold]
-fn ill_typed(value: Value) -> ! {
+fn ill_typed<R: Real>(value: Value<R>) -> ! {
     panic!("internal error: the program has an ill-typed {value:?}")
 }

@@ -5,21 +5,22 @@ use super::{
     lane::{Flow, Lane, as_int, first_expression},
 };
 use crate::{
-    builtin::{BuiltinId, eval},
+    builtin::{BuiltinId, eval, real::Real},
     ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Owner, Stmt, Value, VarId},
     random::{FINISH_STEP, INIT_STEP},
 };
 use std::ops::Range;
 
-/// Runs agents of one launch, one after another. It asks `F` whether the run is cancelled.
-pub struct Machine<'a, F> {
+/// Runs agents of one launch, one after another, with floats of type `R`. It asks `F` whether the run is
+/// cancelled.
+pub struct Machine<'a, F, R = f32> {
     interpreter: &'a Interpreter<'a>,
     /// At least one.
-    pub(super) lanes: Vec<Lane<'a, F>>,
+    pub(super) lanes: Vec<Lane<'a, F, R>>,
 }
 
-impl<'a, F: Fn() -> bool> Machine<'a, F> {
-    pub(super) fn new(interpreter: &'a Interpreter<'a>, lanes: Vec<Lane<'a, F>>) -> Self {
+impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
+    pub(super) fn new(interpreter: &'a Interpreter<'a>, lanes: Vec<Lane<'a, F, R>>) -> Self {
         Machine { interpreter, lanes }
     }
 
@@ -35,9 +36,9 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         agent: u32,
         steps: Range<u32>,
         progress: Progress,
-        inputs: &[u32],
-        states: &mut [u32],
-        outputs: &mut [u32],
+        inputs: &[R::Word],
+        states: &mut [R::Word],
+        outputs: &mut [R::Word],
     ) -> Result<Progress, Fault> {
         let mut progress = progress;
         if steps.start == 0 {
@@ -65,8 +66,8 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
     pub(crate) fn begin(
         &mut self,
         agent: u32,
-        inputs: &[u32],
-        states: Option<&[u32]>,
+        inputs: &[R::Word],
+        states: Option<&[R::Word]>,
     ) -> Result<(), Fault> {
         let program = self.interpreter.program;
         for lane in &mut self.lanes {
@@ -103,7 +104,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
     }
 
     /// Runs `finish` and stores the outputs.
-    pub(crate) fn finish(&mut self, outputs: &mut [u32]) -> Result<(), Fault> {
+    pub(crate) fn finish(&mut self, outputs: &mut [R::Word]) -> Result<(), Fault> {
         let program = self.interpreter.program;
         self.clear(&program.outputs);
         self.section(&program.finish, FINISH_STEP)?;
@@ -112,7 +113,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
     }
 
     /// Stores the states.
-    pub(crate) fn states(&mut self, states: &mut [u32]) {
+    pub(crate) fn states(&mut self, states: &mut [R::Word]) {
         self.store(&self.interpreter.program.states, states);
     }
 
@@ -125,7 +126,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         &mut self,
         input: usize,
         agent: u32,
-        row: &mut [u32],
+        row: &mut [R::Word],
     ) -> Result<(), Fault> {
         let program = self.interpreter.program;
         let default = &program.input_defaults[input];
@@ -162,7 +163,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         }
     }
 
-    fn store(&mut self, vars: &[VarId], rows: &mut [u32]) {
+    fn store(&mut self, vars: &[VarId], rows: &mut [R::Word]) {
         let stride = rows.len() / self.lanes.len();
         for (number, lane) in self.lanes.iter_mut().enumerate() {
             lane.store(vars, &mut rows[number * stride..]);
@@ -206,7 +207,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
     }
 
     /// Runs a block on all lanes, which leave it together.
-    fn block(&mut self, block: &'a Block) -> Result<Flow, Fault> {
+    fn block(&mut self, block: &'a Block) -> Result<Flow<R>, Fault> {
         for stmt in block {
             match self.statement(stmt)? {
                 Flow::Next => {}
@@ -216,7 +217,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         Ok(Flow::Next)
     }
 
-    fn statement(&mut self, stmt: &'a Stmt) -> Result<Flow, Fault> {
+    fn statement(&mut self, stmt: &'a Stmt) -> Result<Flow<R>, Fault> {
         let plan = &self.interpreter.plan;
         let Some(first) = first_expression(stmt).filter(|&first| plan.in_lock_step(first)) else {
             return self.lane_by_lane(|lane| lane.statement(stmt));
@@ -249,7 +250,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         index: VarId,
         range: Range<i32>,
         body: &'a Block,
-    ) -> Result<Flow, Fault> {
+    ) -> Result<Flow<R>, Fault> {
         for k in range {
             for lane in &mut self.lanes {
                 (lane.begin_iteration(index, k)).ok_or(Fault::Cancelled)?;
@@ -265,20 +266,23 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
         Ok(Flow::Next)
     }
 
-    fn nested(&mut self, block: &'a Block) -> Result<Flow, Fault> {
+    fn nested(&mut self, block: &'a Block) -> Result<Flow<R>, Fault> {
         stacker::maybe_grow(32 << 10, 1 << 20, || self.block(block))
     }
 
     /// Lets each lane do something, after which all must go on to the same statement.
-    fn lane_by_lane(&mut self, act: impl Fn(&mut Lane<'a, F>) -> Flow) -> Result<Flow, Fault> {
-        let flows: Vec<Flow> = self.lanes.iter_mut().map(act).collect();
+    fn lane_by_lane(
+        &mut self,
+        act: impl Fn(&mut Lane<'a, F, R>) -> Flow<R>,
+    ) -> Result<Flow<R>, Fault> {
+        let flows: Vec<Flow<R>> = self.lanes.iter_mut().map(act).collect();
         // An assertion may fail in some lanes alone.
         for (lane, flow) in self.lanes.iter().zip(&flows) {
             if let Flow::Fail(number) = *flow {
                 return Err(Fault::Failed(lane.failure(number, Owner::Agent)));
             }
         }
-        match flows.iter().all(|flow| *flow == flows[0]) {
+        match flows.iter().all(|flow| flow.is(&flows[0])) {
             true => Ok(flows[0]),
             false => Err(Fault::Diverged),
         }
@@ -292,7 +296,6 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
                 let all = combined(op, &self.pop());
                 self.lanes.iter_mut().for_each(|lane| lane.push(all));
             } else {
-                let node = &program[node];
                 self.lanes.iter_mut().for_each(|lane| lane.node(node));
             }
         }
@@ -300,19 +303,19 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
 
     /// Gives the first lane what all lanes have for a variable, combined.
     pub(super) fn combine(&mut self, var: VarId, op: LaneOp) {
-        let parts: Vec<Value> = self.lanes.iter().map(|lane| lane.value(var)).collect();
+        let parts: Vec<Value<R>> = self.lanes.iter().map(|lane| lane.value(var)).collect();
         self.lanes[0].set(var, combined(op, &parts));
     }
 
     /// The lanes' values of the last evaluated expression.
-    fn pop(&mut self) -> Vec<Value> {
+    fn pop(&mut self) -> Vec<Value<R>> {
         self.lanes.iter_mut().map(Lane::pop).collect()
     }
 
     /// The value of the last evaluated expression, which must be equal in all lanes.
-    fn uniform(&mut self) -> Result<Value, Fault> {
+    fn uniform(&mut self) -> Result<Value<R>, Fault> {
         let values = self.pop();
-        match values.iter().all(|value| *value == values[0]) {
+        match values.iter().all(|value| same(value, &values[0])) {
             true => Ok(values[0]),
             false => Err(Fault::Diverged),
         }
@@ -320,7 +323,7 @@ impl<'a, F: Fn() -> bool> Machine<'a, F> {
 }
 
 /// The lanes' values combined as a tree: neighbours first, a last one without a neighbour stays.
-pub(crate) fn combined(op: LaneOp, parts: &[Value]) -> Value {
+pub(crate) fn combined<R: Real>(op: LaneOp, parts: &[Value<R>]) -> Value<R> {
     if let [one] = parts {
         return *one;
     }
@@ -331,7 +334,17 @@ pub(crate) fn combined(op: LaneOp, parts: &[Value]) -> Value {
         LaneOp::Product => eval::binary(BinaryOp::Multiply, a, b),
         LaneOp::Any => eval::binary(BinaryOp::Or, a, b),
         LaneOp::All => eval::binary(BinaryOp::And, a, b),
-        LaneOp::Least => (BuiltinId::MIN.row().pure().eval)(&[a, b]),
-        LaneOp::Most => (BuiltinId::MAX.row().pure().eval)(&[a, b]),
+        LaneOp::Least => R::apply(BuiltinId::MIN.row().pure(), &[a, b]),
+        LaneOp::Most => R::apply(BuiltinId::MAX.row().pure(), &[a, b]),
     }
+}
+
+/// Are these the same words?
+pub(super) fn same<R: Real>(a: &Value<R>, b: &Value<R>) -> bool {
+    let words = |value: &Value<R>| {
+        let mut words = [R::Word::default(); 4];
+        R::store(*value, &mut words);
+        words
+    };
+    a.ty() == b.ty() && words(a) == words(b)
 }

@@ -6,6 +6,7 @@ use super::{
     machine::Machine,
 };
 use crate::{
+    builtin::real::Real,
     ir::{Block, Owner, Phase},
     random::{FINISH_STEP, INIT_STEP},
 };
@@ -13,35 +14,43 @@ use std::{ops::Range, sync::Arc};
 
 /// The rows of words of a world and of its agents, those of one agent after those of another.
 #[derive(Debug)]
-pub struct WorldRows<'a> {
+pub struct WorldRows<'a, W = u32> {
     /// The inputs of the agents.
-    pub inputs: &'a [u32],
+    pub inputs: &'a [W],
     /// The states of the agents.
-    pub states: &'a mut [u32],
+    pub states: &'a mut [W],
     /// The outputs of the agents, and behind an agent's outputs its samples.
-    pub outputs: &'a mut [u32],
+    pub outputs: &'a mut [W],
     /// The progress of each agent.
     pub progress: &'a mut [Progress],
     /// The inputs of the world.
-    pub world_inputs: &'a [u32],
+    pub world_inputs: &'a [W],
     /// The states of the world.
-    pub world_states: &'a mut [u32],
+    pub world_states: &'a mut [W],
     /// The outputs of the world, and behind them its samples.
-    pub world_outputs: &'a mut [u32],
+    pub world_outputs: &'a mut [W],
 }
 
 /// Runs worlds of one launch, one after another. It asks `F` whether the run is cancelled.
-pub struct WorldMachine<'a, F> {
+pub struct WorldMachine<'a, F, R = f32> {
     interpreter: &'a Interpreter<'a>,
     /// Each agent is a lane.
-    agents: Machine<'a, F>,
+    pub(super) agents: Machine<'a, F, R>,
     stopped: Vec<bool>,
+    /// Does the world go on where all its agents have stopped?
+    busy: bool,
+    /// Are samples taken?
+    pub(super) samples: bool,
 }
 
-impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
-    pub(super) fn new(interpreter: &'a Interpreter<'a>, agents: Vec<Lane<'a, F>>) -> Self {
+impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
+    pub(super) fn new(interpreter: &'a Interpreter<'a>, agents: Vec<Lane<'a, F, R>>) -> Self {
+        let program = interpreter.program;
         WorldMachine {
             interpreter,
+            busy: !program.samples.is_empty()
+                || (program.phases.iter()).any(|phase| phase.owner == Owner::World),
+            samples: true,
             stopped: vec![false; agents.len()],
             agents: Machine::new(interpreter, agents),
         }
@@ -56,29 +65,12 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
         &mut self,
         world: u32,
         steps: Range<u32>,
-        rows: &mut WorldRows<'_>,
+        rows: &mut WorldRows<'_, R::Word>,
     ) -> Result<(), Fault> {
-        let program = self.interpreter.program;
         self.begin(world, steps.start == 0, rows)?;
-        let busy = !program.samples.is_empty()
-            || (program.phases.iter()).any(|phase| phase.owner == Owner::World);
-        if steps.start == 0 {
-            self.samples(0, rows)?;
-        }
         for step in steps.clone() {
-            for (agent, progress) in self.agents.lanes.iter_mut().zip(&mut *rows.progress) {
-                agent.begin_step(step).ok_or(Fault::Cancelled)?;
-                progress.steps += u32::from(!progress.stopped);
-            }
-            if self.stopped.iter().all(|&stopped| stopped) && !busy {
+            if !self.step(step, rows)? {
                 break;
-            }
-            for phase in &program.phases {
-                self.phase(phase, step, true)?;
-            }
-            self.samples(step + 1, rows)?;
-            for (stopped, progress) in self.stopped.iter().zip(&mut *rows.progress) {
-                progress.stopped = *stopped;
             }
         }
         if steps.end == self.interpreter.values.steps {
@@ -88,7 +80,37 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
         Ok(())
     }
 
-    fn begin(&mut self, world: u32, born: bool, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
+    /// Does the world go on where all its agents have stopped?
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Runs one step, unless all agents have stopped and the world has nothing to do: then `false`.
+    pub(super) fn step(
+        &mut self,
+        step: u32,
+        rows: &mut WorldRows<'_, R::Word>,
+    ) -> Result<bool, Fault> {
+        let program = self.interpreter.program;
+        for (agent, progress) in self.agents.lanes.iter_mut().zip(&mut *rows.progress) {
+            agent.begin_step(step).ok_or(Fault::Cancelled)?;
+            progress.steps += u32::from(!progress.stopped);
+        }
+        if self.stopped.iter().all(|&stopped| stopped) && !self.busy {
+            return Ok(false);
+        }
+        for phase in &program.phases {
+            self.phase(phase, step, true)?;
+        }
+        self.samples(step + 1, rows)?;
+        for (stopped, progress) in self.stopped.iter().zip(&mut *rows.progress) {
+            progress.stopped = *stopped;
+        }
+        Ok(true)
+    }
+
+    /// Begins with a world, at its initialisation or with its states.
+    pub(super) fn begin(&mut self, world: u32, born: bool, rows: &mut WorldRows<'_, R::Word>) -> Result<(), Fault> {
         let program = self.interpreter.program;
         let members = self.stopped.len();
         let first = world * self.interpreter.values.members;
@@ -111,10 +133,14 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
             completed(agent, &program.prologue)?;
             self.stopped[member] = rows.progress[member].stopped;
         }
-        Ok(())
+        match born {
+            true => self.samples(0, rows),
+            false => Ok(()),
+        }
     }
 
-    fn finish(&mut self, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
+    /// Computes the outputs.
+    pub(super) fn finish(&mut self, rows: &mut WorldRows<'_, R::Word>) -> Result<(), Fault> {
         let program = self.interpreter.program;
         for agent in &mut self.agents.lanes {
             agent.clear(&program.outputs);
@@ -138,7 +164,10 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
     }
 
     /// Takes the samples that are due after so many steps.
-    fn samples(&mut self, done: u32, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
+    fn samples(&mut self, done: u32, rows: &mut WorldRows<'_, R::Word>) -> Result<(), Fault> {
+        if !self.samples {
+            return Ok(());
+        }
         let program = self.interpreter.program;
         let outputs = rows.outputs.len() / self.stopped.len();
         let mut first = program.row_words(&program.outputs) as usize;
@@ -169,7 +198,7 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
         Ok(())
     }
 
-    fn store(&mut self, rows: &mut WorldRows<'_>) {
+    fn store(&mut self, rows: &mut WorldRows<'_, R::Word>) {
         let program = self.interpreter.program;
         let states = rows.states.len() / self.stopped.len();
         for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
@@ -217,8 +246,8 @@ impl<'a, F: Fn() -> bool> WorldMachine<'a, F> {
 }
 
 /// Runs a block of an agent. Does the agent stop?
-fn completed<'a, F: Fn() -> bool>(
-    agent: &mut Lane<'a, F>,
+fn completed<'a, F: Fn() -> bool, R: Real>(
+    agent: &mut Lane<'a, F, R>,
     block: &'a Block,
 ) -> Result<bool, Fault> {
     match agent.block(block) {
