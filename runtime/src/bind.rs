@@ -5,7 +5,7 @@ mod draws;
 mod interpreter;
 mod worlds;
 
-pub(crate) use interpreter::with_interpreter;
+pub(crate) use interpreter::{with_interpreter, with_interpreter_of};
 
 use crate::{
     array::Array,
@@ -16,7 +16,7 @@ use crate::{
 };
 use sim_compiler::{
     artifact::Artifact,
-    ir::Owner,
+    ir::{Owner, Program},
     manifest::{
         Counter, Field, Input, MOST_AGENTS, MOST_STEPS, Manifest, Param, Scalar, Source, header,
     },
@@ -100,8 +100,7 @@ impl Launch {
 
     /// The words of the program's tables, which can be fewer than the manifest's: a pass may remove the last
     /// use of a table.
-    pub(crate) fn tables(&self, artifact: &Artifact) -> Vec<&[u32]> {
-        let program = &artifact.program;
+    pub(crate) fn tables(&self, program: &Program, artifact: &Artifact) -> Vec<&[u32]> {
         (program.data.iter())
             .map(|&table| {
                 let binding = program[table].word;

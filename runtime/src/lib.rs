@@ -26,6 +26,7 @@
 //!   `compare`: whether two runs gave the same. `nd`: the same as arrays.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
+//! * `walk`, `shadow`, `trace`: agents on the interpreter in `f64` and step by step.
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
 //! * `launches`: the launches of a batch. `calibration`: speeds of the machine. `select`: chooses a backend.
 //!   `exclusive`: serialises runs.
@@ -65,11 +66,14 @@ mod results;
 mod run;
 mod select;
 mod series;
+mod shadow;
 mod simulation;
 mod statistics;
 mod telemetry;
+mod trace;
 mod values;
 mod variation;
+mod walk;
 
 pub use adapter::{AdapterDetails, AdapterKind, AdapterSummary};
 pub use array::{Array, Number};
@@ -83,10 +87,11 @@ pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use series::Series;
+pub use shadow::{Compared, Of, Shadow, Verdict};
 /// What a caller meets of the compiler, so that it need not be a dependency of its own.
 pub use sim_compiler::{
     Artifact, Diagnostic, Math, Options, compile_with, diagnostic, gradient,
-    ir::interpret::Moment,
+    ir::interpret::{Moment, Progress},
     kernel::schedule::{Decision, Occupancy, Tuning, WorldDispatch},
     manifest::{self, Field, MOST_AGENTS, MOST_STEPS, Manifest, Scalar, SeriesOf},
     random::Generator,
@@ -95,8 +100,10 @@ pub use sim_compiler::{
 pub use simulation::Simulation;
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};
+pub use trace::Trace;
 pub use values::{Column, Element, Values};
 pub use variation::Variation;
+pub use walk::{DoubleColumn, DoubleRun};
 
 /// The README's code.
 #[cfg(doctest)]

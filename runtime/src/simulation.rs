@@ -2,6 +2,7 @@
 //! times.
 
 mod execute;
+mod watch;
 
 use crate::{
     array::Array,

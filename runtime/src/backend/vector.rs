@@ -199,7 +199,7 @@ fn with_job<T>(
     launch: &Launch,
     act: impl FnOnce(&Job<'_>) -> T,
 ) -> T {
-    let data = launch.tables(artifact);
+    let data = launch.tables(&artifact.program, artifact);
     act(&Job {
         program,
         values: Values {

@@ -4,7 +4,10 @@ use super::Launch;
 use crate::{error::Error, memory};
 use sim_compiler::{
     artifact::Artifact,
-    ir::interpret::{Interpreter, LaunchValues},
+    ir::{
+        Program,
+        interpret::{Interpreter, LaunchValues},
+    },
 };
 
 /// Calls `act` with an interpreter of the launch.
@@ -16,6 +19,19 @@ pub(crate) fn with_interpreter<T>(
     launch: &Launch,
     act: impl FnOnce(&Interpreter<'_>) -> T,
 ) -> Result<T, Error> {
+    with_interpreter_of(&artifact.program, artifact, launch, act)
+}
+
+/// The same with another form of the artifact's program, such as the one before all passes.
+///
+/// # Errors
+/// The same.
+pub(crate) fn with_interpreter_of<T>(
+    program: &Program,
+    artifact: &Artifact,
+    launch: &Launch,
+    act: impl FnOnce(&Interpreter<'_>) -> T,
+) -> Result<T, Error> {
     let values = LaunchValues {
         generator: artifact.options.generator,
         seed: launch.seed,
@@ -23,11 +39,11 @@ pub(crate) fn with_interpreter<T>(
         steps: launch.steps,
         members: launch.members,
         uniform: &launch.uniform,
-        data: &launch.tables(artifact),
+        data: &launch.tables(program, artifact),
     };
-    let interpreter = Interpreter::new(&artifact.program, values);
+    let interpreter = Interpreter::new(program, values);
     let threads = rayon::current_num_threads().min(launch.agents as usize);
-    let agents = match artifact.program.has_worlds() {
+    let agents = match program.has_worlds() {
         true => u64::from(launch.members),
         false => 1,
     };

@@ -1,11 +1,7 @@
 //! One agent, or one world with its agents, step by step: with the values that its variables have after each
 //! step, and a hash of what was decided in it. Floats are of type `R`. Nothing is sampled.
 
-use super::{
-    Fault, Interpreter, Progress, WorldMachine, WorldRows,
-    lane::Lane,
-    machine::Machine,
-};
+use super::{Fault, Interpreter, Progress, WorldMachine, WorldRows, lane::Lane, machine::Machine};
 use crate::{
     builtin::real::Real,
     ir::{Program, Value, VarId},
@@ -121,9 +117,34 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
     /// What ended the run early.
     pub fn finish(&mut self) -> Result<(), Fault> {
         match &mut self.machine {
-            Kind::Agent(machine) => machine.finish(&mut self.outputs),
-            Kind::World(_) => self.world(|machine, rows| machine.finish(rows)),
+            Kind::Agent(machine) => {
+                machine.finish(&mut self.outputs)?;
+                machine.states(&mut self.states);
+                Ok(())
+            }
+            Kind::World(_) => self.world(|machine, rows| {
+                machine.finish(rows)?;
+                machine.store(rows);
+                Ok(())
+            }),
         }
+    }
+
+    /// A member's row of outputs, once they are computed.
+    pub fn outputs(&self, member: usize) -> &[R::Word] {
+        let stride = self.outputs.len() / self.members;
+        &self.outputs[member * stride..][..stride]
+    }
+
+    /// Its row of states then.
+    pub fn states(&self, member: usize) -> &[R::Word] {
+        let stride = self.states.len() / self.members;
+        &self.states[member * stride..][..stride]
+    }
+
+    /// The row of the world's outputs then.
+    pub fn world_outputs(&self) -> &[R::Word] {
+        &self.world_outputs
     }
 
     /// Have all agents stopped, so that no step changes anything?

@@ -198,7 +198,8 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
         Ok(())
     }
 
-    fn store(&mut self, rows: &mut WorldRows<'_, R::Word>) {
+    /// Stores the states in their rows.
+    pub(super) fn store(&mut self, rows: &mut WorldRows<'_, R::Word>) {
         let program = self.interpreter.program;
         let states = rows.states.len() / self.stopped.len();
         for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
