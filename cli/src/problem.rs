@@ -6,9 +6,11 @@ use std::{fmt::Write, io, path::Path};
 
 mod files;
 mod tables;
+mod trace;
 
 pub(crate) use files::*;
 pub(crate) use tables::*;
+pub(crate) use trace::*;
 
 /// A complaint of the command: what is wrong, where, and how to mend it.
 #[derive(Debug)]
@@ -116,7 +118,9 @@ pub(crate) fn frame(
 
 /// All complaints, by code.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    [files::ENTRIES, tables::ENTRIES].into_iter().flatten()
+    [files::ENTRIES, tables::ENTRIES, trace::ENTRIES]
+        .into_iter()
+        .flatten()
 }
 
 /// The complaint about a file that cannot be read.

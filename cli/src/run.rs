@@ -13,12 +13,13 @@ use crate::{
     place::{self, Place},
     problem,
     progress::Progress,
+    shadow::ShadowOptions,
     standard_output,
     summary::Summary,
     terminal, usage,
     warnings::Warnings,
 };
-use sim_runtime::{Control, Simulation, Timing};
+use sim_runtime::{Control, Manifest, Simulation, Timing};
 use std::{path::PathBuf, time::Instant};
 
 /// Arguments of `simc run`.
@@ -108,6 +109,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
     #[command(flatten)]
+    shadow: ShadowOptions,
+    #[command(flatten)]
     knobs: AllKnobs,
 }
 
@@ -131,17 +134,16 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let started = Instant::now();
     let artifact = args.compilation.compile_with(&source, args.check)?;
     let compile = started.elapsed().as_secs_f64();
-    let manifest = &artifact.manifest;
-    let has_none = manifest.outputs.is_empty()
-        && manifest.world_rows().outputs.is_empty()
-        && manifest.series.is_empty();
-    if target.is_some() && has_none {
+    if target.is_some() && has_no_outputs(&artifact.manifest) {
         return Err(problem::no_outputs().into());
     }
     let started = Instant::now();
     let simulation = launched(args, Simulation::from_artifact(artifact))?;
     let load = started.elapsed().as_secs_f64();
     drop(preload);
+    if args.shadow.is_on() {
+        return args.shadow.report(&source, &simulation, args.json);
+    }
 
     let cancel = interrupt::flag();
     let progress = Progress::start();
@@ -181,6 +183,12 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         false => standard_output::print(text),
     };
     written.and(printed)
+}
+
+fn has_no_outputs(manifest: &Manifest) -> bool {
+    manifest.outputs.is_empty()
+        && manifest.world_rows().outputs.is_empty()
+        && manifest.series.is_empty()
 }
 
 /// Where the outputs go, if anywhere.

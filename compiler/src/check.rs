@@ -309,8 +309,13 @@ impl<'a> Checker<'a> {
     }
 
     fn node(&mut self, kind: ExprKind, ty: Type, span: Span) -> ExprId {
+        let id = ExprId(self.model.exprs.len() as u32);
         self.model.exprs.push(hir::Expr { kind, ty, span });
-        ExprId(self.model.exprs.len() as u32 - 1)
+        if !self.model.texts.is_empty() {
+            // An expression that was there before it is gone.
+            self.model.texts.remove(&id);
+        }
+        id
     }
 
     /// What replaces an expression that makes no sense.

@@ -16,6 +16,7 @@
 pub mod affine;
 pub mod cost;
 pub mod interpret;
+mod lane_op;
 mod map;
 pub mod print;
 mod section;
@@ -29,6 +30,7 @@ use crate::{
     span::Span,
 };
 pub use affine::Affine;
+pub use lane_op::LaneOp;
 pub use map::{ExprMap, FunctionMap, Map, VarMap};
 pub use section::Section;
 use std::{
@@ -485,37 +487,6 @@ pub enum Expr {
     },
 }
 
-/// How the values of an agent's lanes, or of a world's agents, are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LaneOp {
-    /// `+`, in the order of a balanced tree.
-    Sum,
-    /// `*`, likewise.
-    Product,
-    /// `min`
-    Least,
-    /// `max`
-    Most,
-    /// `||`
-    Any,
-    /// `&&`
-    All,
-}
-
-impl LaneOp {
-    /// What the functions that combine lanes are called after.
-    pub fn name(self) -> &'static str {
-        match self {
-            LaneOp::Sum => "sum",
-            LaneOp::Product => "product",
-            LaneOp::Least => "min",
-            LaneOp::Most => "max",
-            LaneOp::Any => "any",
-            LaneOp::All => "all",
-        }
-    }
-}
-
 /// Numbers that the launch knows, all `i32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Launch {
@@ -567,10 +538,9 @@ impl Program {
         vars.iter().map(end).max().unwrap_or(0)
     }
 
-    /// What the model says of a literal whose `f32` is `single`, where that is another number.
-    pub fn literal_text(&self, id: ExprId, single: f32) -> Option<f64> {
-        let text = self.texts.get(&id).copied();
-        text.filter(|&text| text as f32 == single)
+    /// The number that the model says, where the `f32` of a literal is another one.
+    pub fn literal_text(&self, id: ExprId) -> Option<f64> {
+        self.texts.get(&id).copied()
     }
 
     /// Where an expression comes from.

@@ -72,6 +72,7 @@ pub(crate) fn compact(program: &mut Program) {
 /// # Panics
 /// In debug builds, if a pass breaks an invariant of the IR.
 pub fn optimise(program: &mut Program) {
+    program.texts.clear();
     for pass in PIPELINE {
         (pass.run)(program);
         debug_verify(program, pass.name);

@@ -137,8 +137,8 @@ impl Type {
     }
 }
 
-/// A value, whose floats are the machine type `R`: `f32`, or `f64` where a program is run with more digits than
-/// its types have. Equality is of bits, so that NaN equals itself and -0.0 differs from 0.0.
+/// A value, whose floats are the machine type `R`: `f32`, or `f64` where a program is run with more digits
+/// than its types have. Equality is of bits, so that NaN equals itself and -0.0 differs from 0.0.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<R = f32> {
     /// `f32`

@@ -19,7 +19,7 @@ pub(crate) fn cancellable(
     agents: u32,
     steps: u32,
     control: Control<'_>,
-    work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled> + Send,
+    work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled>,
 ) -> Result<(), Error> {
     control.check()?;
     let inner = cpu::Control::default();

@@ -208,7 +208,7 @@ errors! {
     /// 2,147,483,647 agents in the whole population; steps are counted in 30 bits, so there are at most
     /// 1,073,741,823. The population is at least `first_agent` plus the agents of this run.
     E0710 count_out_of_range CountOutOfRange {
-        /// `agents`, `steps`, `population` or `world`.
+        /// `agents`, `steps`, `population`, `world`, or `the agent` that is to be shown.
         what: &'static str,
         /// The number that was asked for.
         value: u64,

@@ -132,7 +132,9 @@ fn pair(
     group.begin(&mut double, manifest, launch)?;
     let mut steps = 0..launch.steps;
     loop {
-        let step = steps.next().filter(|_| !(single.is_over() && double.is_over()));
+        let step = steps
+            .next()
+            .filter(|_| !(single.is_over() && double.is_over()));
         match step {
             Some(step) => {
                 single.step(step)?;
@@ -145,8 +147,8 @@ fn pair(
         }
         for (member, parted) in parted.iter_mut().enumerate() {
             let decisions = [single.decisions(member), double.decisions(member)];
-            let same = decisions[0] == decisions[1]
-                && single.progress(member) == double.progress(member);
+            let same =
+                decisions[0] == decisions[1] && single.progress(member) == double.progress(member);
             if !same && parted.is_none() {
                 *parted = Some(step.unwrap_or(launch.steps));
             }
@@ -197,8 +199,13 @@ fn in_parallel<T: Send>(
 
 /// Checks that the variables of as many groups as there are threads fit in memory, in both types.
 fn memory_of<R: Real>(interpreter: &Interpreter<'_>, groups: &[Group]) -> Result<(), Error> {
-    let members = groups.first().map_or(1, |group| group.agents().len() as u64);
+    let members = groups
+        .first()
+        .map_or(1, |group| group.agents().len() as u64);
     let threads = rayon::current_num_threads().min(groups.len()) as u64;
     let each = interpreter.bytes::<R>() + interpreter.bytes::<f32>();
     crate::memory::check(each.saturating_mul(members).saturating_mul(threads))
 }
+
+#[cfg(test)]
+mod tests;

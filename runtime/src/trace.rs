@@ -12,10 +12,13 @@ use sim_compiler::{
     artifact::Artifact,
     ir::{
         Program, Value, VarId,
-        interpret::{Fault, Progress},
+        interpret::{Fault, Progress, Walk},
     },
 };
 use std::sync::atomic::Ordering;
+
+/// Takes how often a variable was given a value, and its values.
+type See<'a> = dyn FnMut(u32, &[Value]) + 'a;
 
 /// An agent at the beginning, or after a step.
 pub struct Trace<'a> {
@@ -29,7 +32,7 @@ pub struct Trace<'a> {
     pub progress: Progress,
     /// Whether nothing will change any more.
     pub is_over: bool,
-    values: &'a mut dyn FnMut(VarId, &mut dyn FnMut(u32, &[Value])),
+    values: &'a mut dyn FnMut(VarId, &mut See<'_>),
 }
 
 impl Trace<'_> {
@@ -58,7 +61,7 @@ pub(crate) fn trace(
     launch: &Launch,
     agent: u32,
     control: Control<'_>,
-    each: &mut (dyn FnMut(&mut Trace<'_>) -> bool + Send),
+    each: &mut dyn FnMut(&mut Trace<'_>) -> bool,
 ) -> Result<(), Error> {
     let manifest = &artifact.manifest;
     let place = place(launch, agent)?;
@@ -69,36 +72,9 @@ pub(crate) fn trace(
         cancellable(1, launch.steps, control, |inner| {
             let cancelled = || inner.cancel.load(Ordering::Relaxed);
             let mut walk = interpreter.walk::<f32, _>(group.members, cancelled);
-            let mut run = || {
-                walk.clear_counts(member);
-                group.begin(&mut walk, manifest, launch)?;
-                let mut steps = 0..launch.steps;
-                let mut step = None;
-                loop {
-                    let (progress, is_over) = (walk.progress(member), walk.is_over());
-                    let is_over = is_over || progress.stopped;
-                    let values = &mut |var, see: &mut dyn FnMut(u32, &[Value])| {
-                        see(walk.count(member, var), walk.values(member, var));
-                    };
-                    let goes_on = each(&mut Trace {
-                        program: &artifact.lowered,
-                        step,
-                        steps: launch.steps,
-                        progress,
-                        is_over,
-                        values,
-                    });
-                    step = steps.next();
-                    match step.filter(|_| goes_on && !is_over) {
-                        Some(step) => {
-                            walk.clear_counts(member);
-                            walk.step(step)?;
-                        }
-                        None => return Ok(()),
-                    }
-                }
-            };
-            ended = run();
+            walk.clear_counts(member);
+            ended = (group.begin(&mut walk, manifest, launch))
+                .and_then(|()| along(&mut walk, member, artifact, launch, each));
             match ended {
                 Err(Fault::Cancelled) => Err(Cancelled),
                 Ok(()) | Err(Fault::Failed(_) | Fault::Diverged) => Ok(()),
@@ -106,4 +82,39 @@ pub(crate) fn trace(
         })?;
         ended.map_err(|fault| error(artifact, fault))
     })?
+}
+
+/// Shows a member at the beginning and after each step.
+fn along<F: Fn() -> bool + Copy>(
+    walk: &mut Walk<'_, F, f32>,
+    member: usize,
+    artifact: &Artifact,
+    launch: &Launch,
+    each: &mut dyn FnMut(&mut Trace<'_>) -> bool,
+) -> Result<(), Fault> {
+    let mut steps = 0..launch.steps;
+    let mut step = None;
+    loop {
+        let progress = walk.progress(member);
+        let is_over = progress.stopped || walk.is_over();
+        let values = &mut |var, see: &mut See<'_>| {
+            see(walk.count(member, var), walk.values(member, var));
+        };
+        let goes_on = each(&mut Trace {
+            program: &artifact.lowered,
+            step,
+            steps: launch.steps,
+            progress,
+            is_over,
+            values,
+        });
+        step = steps.next();
+        match step.filter(|_| goes_on && !is_over) {
+            Some(step) => {
+                walk.clear_counts(member);
+                walk.step(step)?;
+            }
+            None => return Ok(()),
+        }
+    }
 }

@@ -36,7 +36,12 @@ impl Group {
         let groups = (launch.agents / each).max(1);
         let count = (agents / each).clamp(1, groups);
         let place = |k: u32| (u64::from(k) * u64::from(groups) / u64::from(count)) as u32;
-        (0..count).map(|k| Group { place: place(k), members }).collect()
+        (0..count)
+            .map(|k| Group {
+                place: place(k),
+                members,
+            })
+            .collect()
     }
 
     /// Places of its agents in the launch.
@@ -133,7 +138,10 @@ pub struct DoubleColumn {
 impl DoubleColumn {
     /// Columns without values.
     pub(crate) fn empty(fields: &[Field]) -> Vec<DoubleColumn> {
-        let column = |field: &Field| DoubleColumn { field: field.clone(), values: Vec::new() };
+        let column = |field: &Field| DoubleColumn {
+            field: field.clone(),
+            values: Vec::new(),
+        };
         fields.iter().map(column).collect()
     }
 

@@ -203,13 +203,24 @@ fn code_of(report: &str) -> Option<String> {
 
 /// Models that are no text, and codes that are none.
 fn model_files(place: &Place) -> Vec<String> {
+    place.write(
+        "small.sim",
+        "agents 2\nsteps 5\nstate price = 0.0\nstep { price += 1.0 }\n",
+    );
     place.write("latin1.sim", b"// caf\xe9\nagents 2\n");
     let mut codes = Vec::new();
     std::fs::create_dir(place.path("empty")).expect("a directory can be made");
-    let calls: [(&str, &[&str]); 9] = [
+    let calls: [(&str, &[&str]); 13] = [
         ("new_exists", &["new", "latin1"]),
         ("new_without_name", &["new", ".."]),
         ("no_such_page", &["man", "rum"]),
+        (
+            "unknown_column",
+            &["trace", "small.sim", "--columns", "prize"],
+        ),
+        ("steps_beyond", &["trace", "small.sim", "--steps", "10..20"]),
+        ("trace_form", &["trace", "small.sim", "-o", "small.xlsx"]),
+        ("launch-agent", &["trace", "small.sim", "--agent", "9"]),
         ("not_utf8", &["check", "latin1.sim"]),
         ("no_such_file-model", &["run", "missing.sim"]),
         ("directory_for_file-model", &["build", "folder.csv"]),

@@ -22,7 +22,9 @@ mod pipes;
 #[cfg(unix)]
 mod process;
 mod run;
+mod shadow;
 mod shell;
+mod trace;
 mod warnings;
 mod worlds;
 

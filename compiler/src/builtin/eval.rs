@@ -192,8 +192,8 @@ pub fn convert<R: Real>(to: Type, value: Value<R>) -> Value<R> {
     }
 }
 
-/// The same 32 bits as another scalar type: of a wider float those of the `f32` next to it. Every NaN has the bits `0x7fc00000` here, because processors
-/// disagree about the bits of the NaNs that they make.
+/// The same 32 bits as another scalar type: of a wider float those of the `f32` next to it. Every NaN has
+/// the bits `0x7fc00000` here, because processors disagree about the bits of the NaNs that they make.
 pub fn bitcast<R: Real>(to: Type, value: Value<R>) -> Value<R> {
     let bits = match value {
         Value::F32(x) => operator::f32_to_bits(x.to_f32()),

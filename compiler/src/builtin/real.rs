@@ -1,5 +1,5 @@
-//! The machine types that a program's floats may have: `f32`, which is the language's, and `f64`, in which the
-//! interpreter runs a program to see what rounding does to it.
+//! The machine types that a program's floats may have: `f32`, which is the language's, and `f64`, in which
+//! the interpreter runs a program to see what rounding does to it.
 //!
 //! In `f64` every operator and builtin is computed with 53 binary digits, random words and integers stay what
 //! they are, and what the launch gives is the `f32` that it gives.
@@ -218,7 +218,10 @@ impl Real for f64 {
         match builtin.double {
             Double::Of(meaning) => meaning(args),
             Double::Same => {
-                let args: Vec<Value> = args.iter().map(|arg| arg.map_floats(|x| x as f32)).collect();
+                let args: Vec<Value> = args
+                    .iter()
+                    .map(|arg| arg.map_floats(|x| x as f32))
+                    .collect();
                 (builtin.eval)(&args).map_floats(f64::from)
             }
             Double::Unstated => unreachable!("internal error: a builtin has no meaning in f64"),

@@ -24,7 +24,9 @@ mod trigonometry_text;
 mod vector;
 
 use super::eval::ill_typed;
-use super::{Area, Bounds, Builtin, BuiltinId, Class, Cost, Double, Precise, Pure, Slot, Tolerance, Wgsl};
+use super::{
+    Area, Bounds, Builtin, BuiltinId, Class, Cost, Double, Precise, Pure, Slot, Tolerance, Wgsl,
+};
 use crate::value::Value;
 
 const AREAS: [(Area, &[Builtin]); 8] = [
@@ -146,12 +148,7 @@ const INTEGER_1: Pure = Pure {
 };
 
 /// A function of three floats, component by component.
-fn zip3<R: Copy>(
-    a: Value<R>,
-    b: Value<R>,
-    c: Value<R>,
-    f: impl Fn(R, R, R) -> R,
-) -> Value<R> {
+fn zip3<R: Copy>(a: Value<R>, b: Value<R>, c: Value<R>, f: impl Fn(R, R, R) -> R) -> Value<R> {
     match (a, b, c) {
         (Value::F32(a), Value::F32(b), Value::F32(c)) => Value::F32(f(a, b, c)),
         (Value::Vec2(a), Value::Vec2(b), Value::Vec2(c)) => Value::Vec2(triples(a, b, c, f)),

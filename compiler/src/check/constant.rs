@@ -255,6 +255,40 @@ impl Checker<'_> {
         Ok(Some(Constant::Float(result)))
     }
 
+    /// All expressions as machine values with the numbers that the model says, if they all are constants of
+    /// machine types: see [`crate::hir::Model::texts`].
+    pub(super) fn wide(&self, ids: &[ExprId]) -> Option<Vec<Value<f64>>> {
+        let wide = |&id: &ExprId| match self.constant(id) {
+            Some(Constant::Value(value)) => Some(match self.model.texts.get(&id) {
+                Some(&text) => Value::F32(text),
+                None => value.map_floats(f64::from),
+            }),
+            _ => None,
+        };
+        ids.iter().map(wide).collect()
+    }
+
+    /// A constant that was computed, and the same in `f64`.
+    pub(super) fn folded(
+        &mut self,
+        constant: Constant,
+        wide: Option<Value<f64>>,
+        ty: Type,
+        span: Span,
+    ) -> ExprId {
+        let text = match (&constant, wide) {
+            (Constant::Value(Value::F32(single)), Some(Value::F32(text))) => {
+                Some(text).filter(|&text| text != f64::from(*single) && text.is_finite())
+            }
+            _ => None,
+        };
+        let node = self.constant_node(constant, ty, span);
+        if let Some(text) = text {
+            self.model.texts.insert(node, text);
+        }
+        node
+    }
+
     /// All expressions as constants, if they all are.
     pub(super) fn constants(&self, ids: &[ExprId]) -> Option<Vec<Constant>> {
         ids.iter().map(|&id| self.constant(id).cloned()).collect()

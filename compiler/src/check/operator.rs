@@ -1,8 +1,8 @@
 //! Operators: which types they accept, and the type of the result.
 
-use super::{Checked, Checker};
+use super::{Checked, Checker, ir_binary, ir_unary};
 use crate::{
-    builtin::BuiltinId,
+    builtin::{BuiltinId, eval, real::Real},
     diagnostic::{Reported, catalog},
     hir::{BinaryOp, Constant, ExprId, ExprKind, Type, UnaryOp},
     ir,
@@ -39,7 +39,10 @@ impl Checker<'_> {
         if let Some(constant) = self.constant(id).cloned()
             && let Some(folded) = self.fold_unary(op, &constant, &ty, span)?
         {
-            return Ok(self.constant_node(folded, ty, span));
+            let wide = self
+                .wide(&[id])
+                .map(|wide| eval::unary(ir_unary(op), wide[0]));
+            return Ok(self.folded(folded, wide, ty, span));
         }
         Ok(self.node(ExprKind::Unary(op, id), ty, span))
     }
@@ -76,7 +79,10 @@ impl Checker<'_> {
                     (Type::AbstractInt, Constant::Float(_)) => Type::AbstractFloat,
                     _ => ty,
                 };
-                return Ok(self.constant_node(constant, ty, span));
+                let wide = (ir_binary(op).filter(|_| ty == Type::F32))
+                    .and_then(|op| Some((op, self.wide(&[a, b])?)))
+                    .map(|(op, wide)| eval::binary(op, wide[0], wide[1]));
+                return Ok(self.folded(constant, wide, ty, span));
             }
         }
         Ok(self.node(ExprKind::Binary(op, a, b), ty, span))
@@ -200,8 +206,11 @@ impl Checker<'_> {
         let id = BuiltinId::POW;
         Ok(match self.values(&[a, b]) {
             Some(values) => {
+                let wide = self
+                    .wide(&[a, b])
+                    .map(|wide| f64::apply(id.row().pure(), &wide));
                 let value = (id.row().pure().eval)(&values);
-                self.constant_node(Constant::Value(value), x, span)
+                self.folded(Constant::Value(value), wide, x, span)
             }
             None => self.node(ExprKind::Builtin(id, vec![a, b]), x, span),
         })

@@ -30,13 +30,7 @@ impl Lowerer<'_> {
     fn scalar_inner(&mut self, id: hir::ExprId) -> ExprId {
         let model = self.model;
         match &model[id].kind {
-            ExprKind::Constant(constant) => {
-                let literal = self.constant(constant);
-                if let Some(&text) = model.texts.get(&id) {
-                    self.program.texts.insert(literal, text);
-                }
-                literal
-            }
+            ExprKind::Constant(constant) => self.constant_of(id, constant),
             ExprKind::State(state) if self.stage.contains_key(state) => {
                 self.read(self.stage[state])
             }
@@ -108,6 +102,15 @@ impl Lowerer<'_> {
         self.ty(id)
             .value()
             .expect("the checker gave this expression one value")
+    }
+
+    /// A constant in the model's text, with the number that it says there.
+    fn constant_of(&mut self, id: hir::ExprId, constant: &Constant) -> ExprId {
+        let literal = self.constant(constant);
+        if let Some(&text) = self.model.texts.get(&id) {
+            self.program.texts.insert(literal, text);
+        }
+        literal
     }
 
     pub(super) fn constant(&mut self, constant: &Constant) -> ExprId {

@@ -54,18 +54,18 @@ pub struct Compared {
     pub absolute: [f64; 2],
     /// The same as parts of the value in `f64`.
     pub relative: [f64; 2],
-    /// The same as parts of the spread: the standard deviation in `f64` of the element over the agents, or its
-    /// size where all agents have the same.
+    /// The same as parts of the spread: the standard deviation in `f64` of the element over the agents, or
+    /// its size where all agents have the same.
     pub of_spread: [f64; 2],
     /// Spearman's rank correlation: of an array the lowest of its elements'. None where all agents have the
     /// same value.
     pub rank_correlation: Option<f64>,
-    /// The difference of the means, in standard errors of the mean over the whole run; of an array the largest
-    /// of its elements'. None where all agents have the same value.
+    /// The difference of the means, in standard errors of the mean over the whole run; of an array the
+    /// largest of its elements'. None where all agents have the same value.
     pub bias: Option<f64>,
     /// The same in standard errors of the mean of the sample.
     pub bias_of_sample: Option<f64>,
-    /// Rows with an element that differs by more than a thousandth of the spread, or at all, if it is no float.
+    /// Rows with an element that differs by more than a thousandth of the spread; at all, if it is no float.
     pub differing: u32,
     /// Rows with an element that is finite in one type alone.
     pub not_finite: u32,
@@ -77,13 +77,19 @@ pub struct Compared {
 pub(super) fn all(single: &DoubleRun, wide: &DoubleRun, agents: u32, worlds: u32) -> Vec<Compared> {
     let lists = [
         (Of::Output, &single.outputs, &wide.outputs, agents),
-        (Of::World, &single.world_outputs, &wide.world_outputs, worlds),
+        (
+            Of::World,
+            &single.world_outputs,
+            &wide.world_outputs,
+            worlds,
+        ),
     ];
-    let compare = |(of, single, wide, population): (Of, &Vec<DoubleColumn>, &Vec<DoubleColumn>, u32)| {
-        let pairs = single.iter().zip(wide);
-        let compared = pairs.map(|(single, wide)| compare(of, single, wide, population));
-        compared.collect::<Vec<_>>()
-    };
+    let compare =
+        |(of, single, wide, population): (Of, &Vec<DoubleColumn>, &Vec<DoubleColumn>, u32)| {
+            let pairs = single.iter().zip(wide);
+            let compared = pairs.map(|(single, wide)| compare(of, single, wide, population));
+            compared.collect::<Vec<_>>()
+        };
     let outputs: Vec<Compared> = lists.into_iter().flat_map(compare).collect();
     match outputs.is_empty() {
         true => compare((Of::State, &single.states, &wide.states, agents)),
@@ -121,8 +127,12 @@ fn compare(of: Of, single: &DoubleColumn, wide: &DoubleColumn, population: u32) 
             }
             let difference = distance(a, b);
             differences.add(difference, b, element.spread);
-            let limit = if is_float { ENOUGH * element.spread } else { 0.0 };
-            differing[row] |= !(difference <= limit);
+            let limit = if is_float {
+                ENOUGH * element.spread
+            } else {
+                0.0
+            };
+            differing[row] |= difference > limit;
         }
         elements.push(element);
     }
@@ -136,7 +146,9 @@ fn compare(of: Of, single: &DoubleColumn, wide: &DoubleColumn, population: u32) 
         absolute: median_and_most(differences.absolute),
         relative: median_and_most(differences.relative),
         of_spread: median_and_most(differences.of_spread),
-        rank_correlation: varied().filter_map(|element| element.correlation).reduce(f64::min),
+        rank_correlation: varied()
+            .filter_map(|element| element.correlation)
+            .reduce(f64::min),
         bias: bias.map(|bias| bias * f64::from(population).sqrt()),
         bias_of_sample: bias.map(|bias| bias * (rows as f64).sqrt()),
         differing: count(&differing),
@@ -159,14 +171,22 @@ fn verdict(compared: &Compared, elements: &[Element]) -> Verdict {
         return Verdict::Enough;
     }
     // Of what all agents have in common nothing says how much it may differ.
-    let constant = elements.iter().any(|element| element.constant && element.spread > 0.0);
+    let constant = elements
+        .iter()
+        .any(|element| element.constant && element.spread > 0.0);
     if most <= ROUGH {
-        return if constant { Verdict::NotEnough } else { Verdict::Rough };
+        return if constant {
+            Verdict::NotEnough
+        } else {
+            Verdict::Rough
+        };
     }
     let rows = f64::from(compared.rows);
     let error = STANDARD_ERRORS * (2.0 / rows).sqrt();
     let same_mean = elements.iter().all(|element| element.bias <= error);
-    let same_spread = elements.iter().all(|element| (element.spread_ratio - 1.0).abs() <= error.max(0.1));
+    let same_spread = elements
+        .iter()
+        .all(|element| (element.spread_ratio - 1.0).abs() <= error.max(0.1));
     if constant || !same_mean || !same_spread || rows < 8.0 {
         return Verdict::NotEnough;
     }
@@ -182,7 +202,11 @@ fn distance(a: f64, b: f64) -> f64 {
         return 0.0;
     }
     let distance = (a - b).abs();
-    if distance.is_nan() { f64::INFINITY } else { distance }
+    if distance.is_nan() {
+        f64::INFINITY
+    } else {
+        distance
+    }
 }
 
 #[derive(Default)]
@@ -194,7 +218,13 @@ struct Differences {
 
 impl Differences {
     fn add(&mut self, difference: f64, value: f64, spread: f64) {
-        let part = |of: f64| if difference == 0.0 { 0.0 } else { difference / of };
+        let part = |of: f64| {
+            if difference == 0.0 {
+                0.0
+            } else {
+                difference / of
+            }
+        };
         self.absolute.push(difference);
         self.relative.push(part(value.abs()));
         self.of_spread.push(part(spread));
@@ -218,13 +248,23 @@ impl Element {
         // What differs by roundings of f64 alone is the same.
         let constant = spread <= 1e-12 * mean.abs();
         let size = if constant { mean.abs() } else { spread };
-        let part = |difference: f64| if difference == 0.0 { 0.0 } else { difference / size };
+        let part = |difference: f64| {
+            if difference == 0.0 {
+                0.0
+            } else {
+                difference / size
+            }
+        };
         Element {
             spread: size,
             constant,
             correlation: (!constant).then(|| rank_correlation(&a, &b)).flatten(),
             bias: part((mean_of_single - mean).abs()),
-            spread_ratio: if constant { 1.0 } else { spread_of_single / spread },
+            spread_ratio: if constant {
+                1.0
+            } else {
+                spread_of_single / spread
+            },
         }
     }
 }
@@ -244,7 +284,13 @@ fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let products = a.iter().zip(&b).map(|(x, y)| (x - mean_a) * (y - mean_b));
     let covariance = products.sum::<f64>() / (a.len() as f64 - 1.0).max(1.0);
     let correlation = covariance / (sd_a * sd_b);
-    correlation.is_finite().then(|| correlation.clamp(-1.0, 1.0))
+    // Ranks are halves of whole numbers: what is left of the last digits is no difference.
+    let whole = if correlation > 1.0 - 1e-12 {
+        1.0
+    } else {
+        correlation
+    };
+    correlation.is_finite().then_some(whole)
 }
 
 fn ranks(values: &[f64]) -> Vec<f64> {
@@ -263,6 +309,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim_compiler::random;
 
     fn column(values: Vec<f64>) -> DoubleColumn {
         let field = Field {
@@ -284,7 +331,7 @@ mod tests {
 
     /// Numbers without order, from 0 to 1.
     fn noise(k: u32) -> f64 {
-        f64::from(k.wrapping_mul(2_654_435_769) >> 8) / 16_777_216.0
+        random::unit(random::Generator::default().draw(1, k, 0, 0)).into()
     }
 
     #[test]
@@ -300,14 +347,18 @@ mod tests {
         assert_eq!(rough.verdict, Verdict::Rough);
         // 0.003 of a standard deviation of 0.29, times the root of 10^6 agents.
         assert!((rough.bias.expect("varied") - 10.4).abs() < 0.3);
-        let few = of(n.clone().map(|k| (if k == 7 { 0.1 } else { noise(k) }, noise(k))));
+        let few = of(n
+            .clone()
+            .map(|k| (if k == 7 { 0.1 } else { noise(k) }, noise(k))));
         assert_eq!((few.verdict, few.differing), (Verdict::Few, 1));
         let chaotic = of(n.clone().map(|k| (noise(k + 1000), noise(k))));
         assert_eq!(chaotic.verdict, Verdict::Chaotic);
         assert!(chaotic.rank_correlation.expect("varied").abs() < 0.3);
         let biased = of(n.clone().map(|k| (noise(k + 1000) + 0.3, noise(k))));
         assert_eq!(biased.verdict, Verdict::NotEnough);
-        let lost = of(n.clone().map(|k| (if k == 3 { f64::NAN } else { noise(k) }, noise(k))));
+        let lost = of(n
+            .clone()
+            .map(|k| (if k == 3 { f64::NAN } else { noise(k) }, noise(k))));
         assert_eq!((lost.verdict, lost.not_finite), (Verdict::NotEnough, 1));
         // Where all agents are the same, their size is what differences are measured by.
         let constant = of(n.clone().map(|_| (2.000_01, 2.0)));

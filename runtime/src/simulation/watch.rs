@@ -50,7 +50,7 @@ impl Simulation {
         &self,
         agent: u32,
         control: &Control<'_>,
-        each: &mut (dyn FnMut(&mut Trace<'_>) -> bool + Send),
+        each: &mut dyn FnMut(&mut Trace<'_>) -> bool,
     ) -> Result<(), Error> {
         let launch = bind(&self.artifact, &self.settings)?;
         trace::trace(&self.artifact, &launch, agent, *control, each)

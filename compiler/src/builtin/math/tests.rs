@@ -1,6 +1,7 @@
 //! Every function against its truth in `f64`, over bit patterns spread evenly over all floats. The special
 //! values are in `special`.
 
+mod double;
 mod special;
 
 use super::accuracy::{of_one_argument, of_two_arguments, ulps};

@@ -2,7 +2,8 @@
 
 use super::{BLANK, INTEGER_1};
 use crate::builtin::{
-    Builtin, Class, Cost, Double, Meaning, Precise, Pure, Slot, Wgsl, eval::ill_typed, math::bits as scalar,
+    Builtin, Class, Cost, Double, Meaning, Precise, Pure, Slot, Wgsl, eval::ill_typed,
+    math::bits as scalar,
 };
 use crate::value::Value;
 

@@ -2,7 +2,8 @@
 
 use super::BLANK;
 use crate::builtin::{
-    Builtin, Class, Cost, Double, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl, eval::ill_typed,
+    Builtin, Class, Cost, Double, Draw, Meaning, Precise, Pure, Slot, Tolerance, Wgsl,
+    eval::ill_typed,
     math::{self, double},
 };
 use crate::random;

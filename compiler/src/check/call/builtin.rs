@@ -2,7 +2,7 @@
 
 use super::plural;
 use crate::{
-    builtin::{BuiltinId, Class, Fold, Pure, Slot, eval},
+    builtin::{BuiltinId, Class, Fold, Pure, Slot, eval, real::Real},
     check::{
         Checked, Checker, Place,
         elements::{Part, by_element, name_of},
@@ -50,7 +50,10 @@ impl Checker<'_> {
         }
         let result = Type::Value(pure.result.resolve(t));
         Ok(match self.values(&ids) {
-            Some(values) => self.constant_node(Constant::Value((pure.eval)(&values)), result, span),
+            Some(values) => {
+                let wide = self.wide(&ids).map(|wide| f64::apply(&pure, &wide));
+                self.folded(Constant::Value((pure.eval)(&values)), wide, result, span)
+            }
             None => self.node(ExprKind::Builtin(id, ids), result, span),
         })
     }

@@ -184,7 +184,7 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
         (!cancelled).then_some(())
     }
 
-    /// A float had a say in what is no float: a comparison, a conversion, a condition or the bounds of a loop.
+    /// A float had a say in what is no float: a comparison, a conversion, a condition, the bounds of a loop.
     /// Two runs of an agent that decided the same in a step have the same hash. What the prelude decides does
     /// not count: its rejections are the same by construction.
     fn decide(&mut self, place: ExprId, outcome: u32) {
@@ -304,7 +304,7 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
     pub(super) fn node(&mut self, id: ExprId) {
         match &self.program[id] {
             Expr::Literal(value) => {
-                let text = |single| R::literal(single, || self.program.literal_text(id, single));
+                let text = |single| R::literal(single, || self.program.literal_text(id));
                 self.stack.push(value.map_floats(text));
             }
             Expr::Launch(number) => self.stack.push(Value::I32(self.number(*number))),

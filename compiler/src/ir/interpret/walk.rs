@@ -28,7 +28,11 @@ enum Kind<'a, F, R> {
 
 impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
     /// A walk for one agent, or where agents meet for worlds of so many.
-    pub(super) fn new(interpreter: &'a Interpreter<'a>, members: Option<u32>, cancelled: F) -> Self {
+    pub(super) fn new(
+        interpreter: &'a Interpreter<'a>,
+        members: Option<u32>,
+        cancelled: F,
+    ) -> Self {
         let program = interpreter.program;
         let count = members.unwrap_or(1);
         let alone = members == Some(1);
@@ -83,10 +87,22 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
             for &input in inputs.absent {
                 lanes.input_default(input, agent, row)?;
             }
-            widen::<R>(self.program, &self.program.inputs, inputs.row(member, stride), inputs.given, row);
+            widen::<R>(
+                self.program,
+                &self.program.inputs,
+                inputs.row(member, stride),
+                inputs.given,
+                row,
+            );
         }
         let world_inputs = &self.program.world_inputs;
-        widen::<R>(self.program, world_inputs, inputs.world, &[], &mut self.world_inputs);
+        widen::<R>(
+            self.program,
+            world_inputs,
+            inputs.world,
+            &[],
+            &mut self.world_inputs,
+        );
         match &mut self.machine {
             Kind::Agent(machine) => machine.begin(number, &self.inputs, None),
             Kind::World(_) => self.world(|machine, rows| machine.begin(number, true, rows)),
@@ -226,7 +242,9 @@ pub struct Inputs<'a> {
 
 impl Inputs<'_> {
     fn row(&self, member: usize, stride: usize) -> &[u32] {
-        self.rows.get(member * stride..).map_or(&[], |rest| &rest[..stride.min(rest.len())])
+        self.rows
+            .get(member * stride..)
+            .map_or(&[], |rest| &rest[..stride.min(rest.len())])
     }
 }
 

@@ -110,7 +110,12 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
     }
 
     /// Begins with a world, at its initialisation or with its states.
-    pub(super) fn begin(&mut self, world: u32, born: bool, rows: &mut WorldRows<'_, R::Word>) -> Result<(), Fault> {
+    pub(super) fn begin(
+        &mut self,
+        world: u32,
+        born: bool,
+        rows: &mut WorldRows<'_, R::Word>,
+    ) -> Result<(), Fault> {
         let program = self.interpreter.program;
         let members = self.stopped.len();
         let first = world * self.interpreter.values.members;
