@@ -7,7 +7,7 @@ use crate::{
     place::{Backend, Place},
     problem,
     results::metadata::{ColumnMark, FileMark, Metadata, VERSION},
-    run::{self, Launched},
+    run::{self, Compiled},
     standard_output,
 };
 use clap::{Parser, ValueEnum};
@@ -143,7 +143,8 @@ fn repeat(before: &Metadata, path: &Path) -> Result<Metadata, Failure> {
     })?;
     let mut args = call.args;
     args.place = place(before);
-    let launched = Launched::of(&args, Path::new(&origin.model.path), true)?;
+    let compiled = Compiled::of(&args, Path::new(&origin.model.path))?;
+    let launched = compiled.launched(&args, true)?;
     let origin = launched.origin(&args, &path)?;
     let run = launched.run(false)?;
     Ok(launched.metadata(origin, &run))

@@ -23,7 +23,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
+    sync::atomic::{AtomicBool, Ordering},
 };
 use tables::{Table, TableOf, columns};
 
@@ -411,6 +411,9 @@ impl Plan {
                 path: path.clone(),
                 what: ", how to repeat the run",
             });
+        }
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted);
         }
         files.keep(self.replaces)?;
         Ok(written)

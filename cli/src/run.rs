@@ -21,7 +21,7 @@ use crate::{
     terminal, usage,
     warnings::Warnings,
 };
-use sim_runtime::{Control, Run, Simulation, Timing};
+use sim_runtime::{Artifact, Control, Preload, Run, Simulation, Timing};
 use std::{
     path::{Path, PathBuf},
     time::Instant,
@@ -133,11 +133,11 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let target = args.results.target(args.json)?;
     let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
     let called = Instant::now();
-    let launched = Launched::of(args, file, args.results.are_wanted())?;
+    let compiled = Compiled::of(args, file)?;
+    let manifest = &compiled.artifact.manifest;
+    let plan = target.map(|target| target.plan(manifest)).transpose()?;
+    let launched = compiled.launched(args, args.results.are_wanted())?;
     let simulation = &launched.simulation;
-    let plan = target
-        .map(|target| target.plan(simulation.manifest()))
-        .transpose()?;
     let metadata = plan.as_ref().and_then(results::Plan::metadata);
     let origin = metadata
         .map(|metadata| launched.origin(args, metadata))
@@ -175,6 +175,55 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     written.and(printed)
 }
 
+/// A model that is compiled for a run.
+pub(crate) struct Compiled {
+    source: Source,
+    artifact: Artifact,
+    /// Seconds from source to artifact.
+    seconds: f64,
+    /// The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
+    preload: Option<Preload>,
+}
+
+impl Compiled {
+    /// Reads and compiles the model.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn of(args: &Args, file: &Path) -> Result<Compiled, Failure> {
+        let preload = args.place.opens_adapter().then(sim_runtime::preload);
+        let source = args.warnings.read(file)?;
+        let started = Instant::now();
+        let artifact = args.compilation.compile_with(&source, args.check)?;
+        Ok(Compiled {
+            source,
+            artifact,
+            seconds: started.elapsed().as_secs_f64(),
+            preload,
+        })
+    }
+
+    /// Reads what it is given.
+    ///
+    /// # Errors
+    /// What is wrong with that.
+    pub(crate) fn launched(self, args: &Args, keeps_outputs: bool) -> Result<Launched, Failure> {
+        let started = Instant::now();
+        let simulation = Simulation::from_artifact(self.artifact)
+            .keep_states(false)
+            .keep_outputs(keeps_outputs || !args.quantiles.is_empty());
+        let simulation = launched(args, simulation)?;
+        let load = started.elapsed().as_secs_f64();
+        drop(self.preload);
+        Ok(Launched {
+            source: self.source,
+            simulation,
+            compile: self.seconds,
+            load,
+        })
+    }
+}
+
 /// A model with everything that the command line says about its run.
 pub(crate) struct Launched {
     source: Source,
@@ -186,33 +235,6 @@ pub(crate) struct Launched {
 }
 
 impl Launched {
-    /// Reads and compiles the model, and reads what it is given.
-    ///
-    /// # Errors
-    /// What is wrong with the model or its values.
-    pub(crate) fn of(args: &Args, file: &Path, keeps_outputs: bool) -> Result<Launched, Failure> {
-        // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at
-        // once.
-        let preload = args.place.opens_adapter().then(sim_runtime::preload);
-        let source = args.warnings.read(file)?;
-        let started = Instant::now();
-        let artifact = args.compilation.compile_with(&source, args.check)?;
-        let compile = started.elapsed().as_secs_f64();
-        let started = Instant::now();
-        let simulation = Simulation::from_artifact(artifact)
-            .keep_states(false)
-            .keep_outputs(keeps_outputs || !args.quantiles.is_empty());
-        let simulation = launched(args, simulation)?;
-        let load = started.elapsed().as_secs_f64();
-        drop(preload);
-        Ok(Launched {
-            source,
-            simulation,
-            compile,
-            load,
-        })
-    }
-
     /// Runs it, with a bar of its progress.
     ///
     /// # Errors

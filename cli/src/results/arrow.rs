@@ -58,7 +58,8 @@ pub(super) fn write_parquet(
     out: &mut (impl Write + Send),
     cancel: &AtomicBool,
 ) -> io::Result<()> {
-    let blocks = Blocks::new(table, HashMap::new());
+    // Readers that ask for the Arrow schema get no other metadata than the schema's own.
+    let blocks = Blocks::new(table, about.iter().cloned().collect());
     let about = about.iter().cloned();
     let about = about.map(|(key, value)| KeyValue::new(key, value));
     let properties = WriterProperties::builder()
