@@ -88,10 +88,12 @@ impl Files {
     /// Why they cannot have them, such as a file of that name that was not there before the run, unless
     /// those are to be replaced. Of new files none is there then.
     pub(crate) fn keep(self, replaces: bool) -> Result<(), Failure> {
-        let there = |path: &&PathBuf| !replaces && path.exists();
-        let places: Vec<&PathBuf> = self.complete.iter().map(|(_, place)| place).collect();
-        if let Some(place) = places.into_iter().find(there) {
-            return Err(problem::file_exists(&[place]).into());
+        let places = self.complete.iter().map(|(_, place)| place.as_path());
+        let there: Vec<&Path> = places
+            .filter(|place| !replaces && is_there(place))
+            .collect();
+        if !there.is_empty() {
+            return Err(problem::file_exists(&there).into());
         }
         Temporary::keep_all(self.complete)
             .map_err(|(place, error)| problem::unwritable(&place, &error).into())
@@ -101,6 +103,11 @@ impl Files {
 /// Is it a plain file, or nothing yet?
 pub(crate) fn is_replaced(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |data| data.is_file())
+}
+
+/// Is there a plain file, or a link that leads to none?
+pub(crate) fn is_there(path: &Path) -> bool {
+    is_replaced(path) && fs::symlink_metadata(path).is_ok()
 }
 
 fn directory_of(path: &Path) -> PathBuf {

@@ -120,14 +120,6 @@ fn read(path: &Path) -> Result<Metadata, Failure> {
 /// Runs the same again, and says how.
 fn repeat(before: &Metadata, path: &Path) -> Result<Metadata, Failure> {
     let origin = &before.origin;
-    let files = origin.data.iter().chain(&origin.input);
-    let files = files.map(|given| (format!("`{}`", given.name), &given.file));
-    let model = ("the model".to_owned(), &origin.model);
-    for (what, file) in [model].into_iter().chain(files) {
-        if file.pipe {
-            return Err(problem::came_through_a_pipe(&what).into());
-        }
-    }
     let path = env::current_dir().unwrap_or_default().join(path);
     enter_directory(before, &path)?;
     let arguments = ["simc run"].into_iter();
@@ -151,13 +143,19 @@ fn repeat(before: &Metadata, path: &Path) -> Result<Metadata, Failure> {
 }
 
 /// Goes to the directory of the first run: all paths are relative to it.
+///
+/// # Errors
+/// If the model or a file is not there, or came through a pipe.
 fn enter_directory(before: &Metadata, path: &Path) -> Result<(), Failure> {
-    let directory = &before.origin.directory;
+    let origin = &before.origin;
+    if origin.model.pipe {
+        return Err(problem::came_through_a_pipe("the model").into());
+    }
     let beside = path.parent().unwrap_or(Path::new(""));
-    let relative = directory.relative.as_ref().map(|way| beside.join(way));
-    let absolute = PathBuf::from(&directory.absolute);
-    let all: Vec<PathBuf> = relative.into_iter().chain([absolute]).collect();
-    let model = |directory: &PathBuf| directory.join(&before.origin.model.path);
+    let relative = origin.directory.relative.iter().map(|way| beside.join(way));
+    let absolute = PathBuf::from(&origin.directory.absolute);
+    let all: Vec<PathBuf> = relative.chain([absolute]).collect();
+    let model = |directory: &PathBuf| directory.join(&origin.model.path);
     let found = all.iter().find(|directory| model(directory).is_file());
     let Some(found) = found else {
         let mut places: Vec<PathBuf> = all.iter().map(model).collect();
@@ -165,6 +163,16 @@ fn enter_directory(before: &Metadata, path: &Path) -> Result<(), Failure> {
         let places: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
         return Err(problem::moved_model(&places).into());
     };
+    for given in origin.data.iter().chain(&origin.input) {
+        if given.file.pipe {
+            let what = format!("`{}`", given.name);
+            return Err(problem::came_through_a_pipe(&what).into());
+        }
+        let file = found.join(&given.file.path);
+        if given.file.blake3.is_some() && !file.is_file() {
+            return Err(problem::no_such_file(&file).into());
+        }
+    }
     env::set_current_dir(found).map_err(|error| problem::unreadable(found, &error).into())
 }
 

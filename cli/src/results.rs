@@ -38,7 +38,7 @@ pub(crate) struct Destination {
     /// .npz or .json; `DIR/` for a file of each table in a directory; `-` is standard output.
     #[arg(long, short, value_name = "FILE|DIR/", value_hint = clap::ValueHint::AnyPath)]
     output: Option<PathBuf>,
-    /// Form of the results, where no ending says it [default: parquet in a directory, csv to standard output].
+    /// Form of the results, where no ending says it [default: parquet in a directory, csv on standard output]
     #[arg(long, value_enum, requires = "output")]
     format: Option<Form>,
     /// Replace files that are there already.
@@ -348,7 +348,7 @@ impl Plan {
         for path in self.paths() {
             output::check_place(path)?;
         }
-        let there: Vec<&Path> = self.paths().filter(|path| path.is_file()).collect();
+        let there: Vec<&Path> = self.paths().filter(|path| output::is_there(path)).collect();
         match there.is_empty() || self.replaces {
             true => Ok(()),
             false => Err(problem::file_exists(&there).into()),

@@ -181,7 +181,8 @@ pub(crate) struct Compiled {
     artifact: Artifact,
     /// Seconds from source to artifact.
     seconds: f64,
-    /// The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
+    /// The drivers take longer to load than a model to compile; where a GPU is certain, both are done at
+    /// once.
     preload: Option<Preload>,
 }
 

@@ -79,7 +79,7 @@ pub(crate) struct Origin {
 pub(crate) struct FileMark {
     /// As it was given.
     pub(crate) path: String,
-    /// Null for a pipe, which cannot be read twice; of a model that of its text in any case.
+    /// Null for what is no plain file; of a model that of its text in any case.
     pub(crate) blake3: Option<String>,
     /// Did it come from a pipe?
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -175,8 +175,11 @@ impl Origin {
         simulation: &Simulation,
         metadata: &Path,
     ) -> Result<Origin, Failure> {
-        let mut model = FileMark::of(asked.model)?;
-        model.blake3 = Some(hash(asked.text.as_bytes()));
+        let model = FileMark {
+            path: asked.model.to_string_lossy().into_owned(),
+            blake3: Some(hash(asked.text.as_bytes())),
+            pipe: is_pipe(&named(asked.model)),
+        };
         let given = |all: &[Assignment]| all.iter().map(Given::of).collect::<Result<_, _>>();
         let mut params = Map::new();
         for param in &simulation.manifest().params {
@@ -263,17 +266,21 @@ impl FileMark {
     /// Of a file that the command line names so.
     fn of(given: &Path) -> Result<FileMark, Failure> {
         let path = named(given);
-        let is_plain = fs::metadata(&path).is_ok_and(|data| data.is_file());
-        let pipe = is_standard_input(&path) || !is_plain;
+        let pipe = is_pipe(&path);
         Ok(FileMark {
             path: given.to_string_lossy().into_owned(),
-            blake3: match pipe {
-                true => None,
-                false => Some(hash_of_file(&path)?),
+            blake3: match path.is_file() {
+                true => Some(hash_of_file(&path)?),
+                false => None,
             },
             pipe,
         })
     }
+}
+
+/// Can it be read only once?
+fn is_pipe(path: &Path) -> bool {
+    is_standard_input(path) || fs::metadata(path).is_ok_and(|data| !data.is_file())
 }
 
 impl Given {
