@@ -107,7 +107,7 @@ pub(crate) fn data(simulation: &mut Simulation, given: &[Assignment]) -> Result<
             Form::Csv if fields.iter().all(|field| rows(field) == rows(&fields[0])) => {
                 csv::read_data(&path, name, &fields)?
             }
-            Form::Csv | Form::Npy | Form::Json => single(&path, "data", name, &fields)?,
+            Form::Csv | Form::Npy => single(&path, "data", name, &fields)?,
         };
         for table in tables {
             let name = table.name.clone();
@@ -138,7 +138,7 @@ pub(crate) fn inputs(
         let path = path_of(Path::new(value));
         let inputs = match form_of(&path)? {
             Form::Csv => csv::read_input(&path, name, &fields)?,
-            Form::Npy | Form::Json => single(&path, "input", name, &fields)?,
+            Form::Npy => single(&path, "input", name, &fields)?,
         };
         for input in inputs {
             check_rows(&path, &input, of_world, counts)?;
@@ -177,10 +177,10 @@ fn named<'a>(fields: impl Iterator<Item = &'a Field> + Clone, name: &str) -> Vec
 
 fn form_of(path: &Path) -> Result<Form, Failure> {
     match Form::of(path) {
-        Some(form @ (Form::Csv | Form::Npy)) => Ok(form),
+        Some(form) => Ok(form),
         // `/dev/fd/63`, as shells call `<(…)`.
         None if is_pipe(path) || is_standard_input(path) => Ok(Form::Csv),
-        Some(Form::Json) | None => Err(problem::unknown_table_form(path).into()),
+        None => Err(problem::unknown_table_form(path).into()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `inspect`, `bench`, `fmt`, `explain`, `doctor`, `new`, `lsp`,
-//! `completions`, `man`. Behind them: `source` reads models, `table` reads and writes tables, `translate`
-//! translates a kernel into other shading languages, `summary` is the report of `run`, `calibration` keeps
-//! what `doctor` measured, `problem` is the catalog of the command's own complaints, `usage` those about its
-//! arguments, and `failure` turns whatever ended a command into a report and an exit code.
+//! One file a subcommand, by its name. Behind them: `source` reads models, `table` reads tables, `output` writes
+//! files and `results` those of a run, `translate` translates a kernel into other shading languages, `summary`
+//! is the report of `run`, `plot` draws it, `calibration` keeps what `doctor` measured, `problem` is the catalog
+//! of the command's own complaints, `usage` those about its arguments, and `failure` turns whatever ended a
+//! command into a report and an exit code.
 
 mod bench;
 mod build;
@@ -32,6 +32,8 @@ mod output;
 mod place;
 mod problem;
 mod progress;
+mod rerun;
+mod results;
 mod run;
 mod source;
 mod standard_output;
@@ -73,6 +75,8 @@ enum Command {
     Build(build::Args),
     /// Compile a model, run it and summarise its outputs.
     Run(run::Args),
+    /// Repeat a run by the metadata beside its results, and compare the results.
+    Rerun(rerun::Args),
     /// Show what a model takes and gives: names, types, shapes and documentation.
     Inspect(inspect::Args),
     /// Verify the results of models, then time them.
@@ -109,6 +113,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Check(args) => check::check(&args),
         Command::Build(args) => build::build(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
+        Command::Rerun(args) => rerun::rerun(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Fmt(args) => fmt::fmt(&args),

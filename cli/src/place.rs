@@ -19,7 +19,7 @@ pub(crate) struct Place {
 }
 
 /// `--backend`.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Backend {
     /// A real GPU where there is one, otherwise the CPU; the CPU for short runs.
     Auto,
@@ -50,6 +50,11 @@ pub(crate) struct Placed {
 }
 
 impl Place {
+    /// The place where something ran before: the backend, and on a GPU the adapter of this name.
+    pub(crate) fn of(backend: Backend, adapter: Option<String>) -> Place {
+        Place { backend, adapter }
+    }
+
     /// Is the list of adapters asked for, instead of a run?
     pub(crate) fn is_list(&self) -> bool {
         self.adapter.as_deref() == Some("list")

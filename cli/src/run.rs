@@ -6,37 +6,47 @@ use crate::{
     costs::Own,
     failure::Failure,
     interrupt,
-    knobs::AllKnobs,
+    knobs::{self, AllKnobs},
     launch::{self, Assignment},
     number,
-    output::Target,
     place::{self, Place},
-    problem,
     progress::Progress,
+    results::{
+        self,
+        metadata::{Asked, Metadata, Origin},
+    },
+    source::Source,
     standard_output,
     summary::Summary,
     terminal, usage,
     warnings::Warnings,
 };
-use sim_runtime::{Control, Simulation, Timing};
-use std::{path::PathBuf, time::Instant};
+use sim_runtime::{Artifact, Control, Preload, Run, Simulation, Timing};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 /// Arguments of `simc run`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   simc run gbm.sim
-  simc run gbm.sim --agents 1e6 --seed 7 --param sigma=0.3 --output paths.csv
+  simc run gbm.sim --agents 1e6 --seed 7 --param sigma=0.3 --output paths.parquet
+  simc rerun paths.meta.json
+  simc run gbm.sim --output paths/ --format csv
   simc run portfolio.sim --data signals=signals.npy --input w1=weights.csv --backend cpu
   simc run gbm.sim --json | jq '.outputs[0].mean'
   generate | simc run - --output - | sort -g
   simc run gbm.sim --adapter list
 
-The same model, values, seed and backend repeat a run to the bit. Files are CSV with
-a header or NumPy's NPY; one CSV row is one agent or world (--input, --output) or one outermost
-element (--data). Outputs of worlds and what is observed and recorded go to CSV files of their
-own: paths.world.csv, paths.observe.csv, paths.world.observe.csv, paths.record.csv. `--output -`
-writes the first of them to standard output, and the summary to standard error.")]
+The same model, values, seed and backend repeat a run to the bit: `simc rerun` does it from
+the metadata beside the results. Files that are read are CSV with a header or NumPy's NPY; a row is
+one agent or world (--input, --output) or one outermost element (--data). Outputs of worlds and
+what is observed and recorded are tables of their own: paths.csv, paths.world.csv,
+paths.observe.csv, paths.world.observe.csv, paths.record.csv, or in a directory outputs.parquet,
+world.parquet and so on. .npz and .json hold them all. `--output -` writes the first of them as CSV
+to standard output, and the summary to standard error.")]
 pub(crate) struct Args {
     /// Model to run; `-` is standard input.
     #[arg(
@@ -77,14 +87,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
     input: Vec<Assignment>,
     #[command(flatten)]
-    place: Place,
+    pub(crate) place: Place,
     /// Check every `assert` of the model, on the reference interpreter.
     #[arg(long, conflicts_with_all = ["backend", "adapter"])]
     check: bool,
-    /// File for the outputs of all agents and worlds, and for series: .csv, .npy or .json; `-` is CSV to
-    /// standard output.
-    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    output: Option<PathBuf>,
     /// Quantiles of the summary, as probabilities with commas: 0.01,0.5,0.99. They need the outputs of all
     /// agents in memory [default: the quartiles].
     #[arg(long, value_name = "P", value_parser = number::probability, value_delimiter = ',')]
@@ -108,6 +114,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
     #[command(flatten)]
+    results: results::Destination,
+    #[command(flatten)]
     knobs: AllKnobs,
 }
 
@@ -122,45 +130,29 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
             "name a model",
         ));
     };
-    let target = target(args)?;
-    let prints_outputs = target.as_ref().is_some_and(Target::is_standard_output);
+    let target = args.results.target(args.json)?;
+    let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
     let called = Instant::now();
-    // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
-    let preload = args.place.opens_adapter().then(sim_runtime::preload);
-    let source = args.warnings.read(file)?;
-    let started = Instant::now();
-    let artifact = args.compilation.compile_with(&source, args.check)?;
-    let compile = started.elapsed().as_secs_f64();
-    let manifest = &artifact.manifest;
-    let has_none = manifest.outputs.is_empty()
-        && manifest.world_rows().outputs.is_empty()
-        && manifest.series.is_empty();
-    if target.is_some() && has_none {
-        return Err(problem::no_outputs().into());
-    }
-    let started = Instant::now();
-    let simulation = launched(args, Simulation::from_artifact(artifact))?;
-    let load = started.elapsed().as_secs_f64();
-    drop(preload);
-
-    let cancel = interrupt::flag();
-    let progress = Progress::start();
-    let result = simulation.run_with(&Control {
-        cancel: Some(cancel),
-        progress: Some(&|done, total| progress.update(done, total)),
-        timing: args.json.then_some(Timing::ONCE),
-    });
-    progress.finish();
-    let run = result.map_err(|error| source.refusal(error))?;
+    let compiled = Compiled::of(args, file)?;
+    let manifest = &compiled.artifact.manifest;
+    let plan = target.map(|target| target.plan(manifest)).transpose()?;
+    let launched = compiled.launched(args, args.results.are_wanted())?;
+    let simulation = &launched.simulation;
+    let metadata = plan.as_ref().and_then(results::Plan::metadata);
+    let origin = metadata
+        .map(|metadata| launched.origin(args, metadata))
+        .transpose()?;
+    let run = launched.run(args.json)?;
 
     let own = Own {
-        compile,
-        load,
+        compile: launched.compile,
+        load: launched.load,
         total: called.elapsed().as_secs_f64(),
     };
     let mut summary = Summary::of(&run, simulation.manifest(), own, &args.quantiles)?;
     // The summary is printed even where the files cannot be written, so that the work is not lost.
-    let written = match target.map(|target| target.write(&run, cancel)) {
+    let metadata = origin.map(|origin| launched.metadata(origin, &run));
+    let written = match plan.map(|plan| plan.write(&run, metadata, interrupt::flag())) {
         Some(Ok(files)) => {
             summary.wrote(files);
             Ok(())
@@ -183,16 +175,103 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     written.and(printed)
 }
 
-/// Where the outputs go, if anywhere.
-fn target(args: &Args) -> Result<Option<Target>, Failure> {
-    let target = args.output.as_deref().map(Target::check).transpose()?;
-    if args.json && target.as_ref().is_some_and(Target::is_standard_output) {
-        return Err(usage::refused(
-            "`--output -` and `--json` both write to standard output",
-            "write the outputs to a file, or leave out `--json`",
-        ));
+/// A model that is compiled for a run.
+pub(crate) struct Compiled {
+    source: Source,
+    artifact: Artifact,
+    /// Seconds from source to artifact.
+    seconds: f64,
+    /// The drivers take longer to load than a model to compile; where a GPU is certain, both are done at
+    /// once.
+    preload: Option<Preload>,
+}
+
+impl Compiled {
+    /// Reads and compiles the model.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn of(args: &Args, file: &Path) -> Result<Compiled, Failure> {
+        let preload = args.place.opens_adapter().then(sim_runtime::preload);
+        let source = args.warnings.read(file)?;
+        let started = Instant::now();
+        let artifact = args.compilation.compile_with(&source, args.check)?;
+        Ok(Compiled {
+            source,
+            artifact,
+            seconds: started.elapsed().as_secs_f64(),
+            preload,
+        })
     }
-    Ok(target)
+
+    /// Reads what it is given.
+    ///
+    /// # Errors
+    /// What is wrong with that.
+    pub(crate) fn launched(self, args: &Args, keeps_outputs: bool) -> Result<Launched, Failure> {
+        let started = Instant::now();
+        let simulation = Simulation::from_artifact(self.artifact)
+            .keep_states(false)
+            .keep_outputs(keeps_outputs || !args.quantiles.is_empty());
+        let simulation = launched(args, simulation)?;
+        let load = started.elapsed().as_secs_f64();
+        drop(self.preload);
+        Ok(Launched {
+            source: self.source,
+            simulation,
+            compile: self.seconds,
+            load,
+        })
+    }
+}
+
+/// A model with everything that the command line says about its run.
+pub(crate) struct Launched {
+    source: Source,
+    simulation: Simulation,
+    /// Seconds from source to artifact.
+    compile: f64,
+    /// Seconds for reading params, tables and inputs.
+    load: f64,
+}
+
+impl Launched {
+    /// Runs it, with a bar of its progress.
+    ///
+    /// # Errors
+    /// Those of a run.
+    pub(crate) fn run(&self, is_timed: bool) -> Result<Run, Failure> {
+        let progress = Progress::start();
+        let result = self.simulation.run_with(&Control {
+            cancel: Some(interrupt::flag()),
+            progress: Some(&|done, total| progress.update(done, total)),
+            timing: is_timed.then_some(Timing::ONCE),
+        });
+        progress.finish();
+        result.map_err(|error| self.source.refusal(error))
+    }
+
+    /// What is known before the run, for metadata in this file.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub(crate) fn origin(&self, args: &Args, metadata: &Path) -> Result<Origin, Failure> {
+        let asked = Asked {
+            model: args.file.as_deref().unwrap_or(Path::new("-")),
+            text: &self.source.text,
+            data: &args.data,
+            input: &args.input,
+            compilation: &args.compilation.words(),
+            tuning: &knobs::arguments(&args.knobs.tuning),
+        };
+        Origin::of(asked, &self.simulation, metadata)
+    }
+
+    /// How a run of it was done.
+    pub(crate) fn metadata(&self, origin: Origin, run: &Run) -> Metadata {
+        let has_worlds = self.simulation.manifest().world.is_some();
+        Metadata::of(origin, run, has_worlds, self.compile)
+    }
 }
 
 /// The simulation with everything that the command line says about it.
@@ -202,9 +281,7 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         .first_agent(args.first_agent)
         .tuning(args.knobs.tuning)
         .calibration(calibration::stored())
-        .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
-        .keep_states(false)
-        .keep_outputs(args.output.is_some() || !args.quantiles.is_empty());
+        .pipeline_cache(cache::directory().filter(|_| !args.no_cache));
     simulation = args.place.resolve()?.on(simulation);
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);

@@ -7,13 +7,16 @@ use crate::{
     costs::{Costs, Own},
     failure::Failure,
     number::grouped,
-    output::Written,
+    results::{
+        Written,
+        metadata::{Adapter, Machine},
+    },
     table::spellings,
 };
 use serde::{Serialize, Serializer};
 use series::SeriesRows;
 use sim_compiler::manifest::{Field, Manifest};
-use sim_runtime::{Device, Report, Run, Statistics};
+use sim_runtime::{Report, Run, Statistics};
 use std::{fmt::Write, time::Instant};
 
 /// All that is said about a run.
@@ -22,7 +25,7 @@ pub(crate) struct Summary {
     outputs: Vec<Row>,
     world_outputs: Vec<Row>,
     series: Vec<SeriesRows>,
-    backend: &'static str,
+    backend: String,
     reason: String,
     adapter: Option<Adapter>,
     agents: u32,
@@ -76,15 +79,6 @@ struct Quantile {
     value: Option<Number>,
 }
 
-/// The adapter of a GPU run.
-#[derive(Debug, Serialize)]
-struct Adapter {
-    name: String,
-    kind: String,
-    driver: String,
-    api: String,
-}
-
 /// A number that JSON may not have: those are the strings `"NaN"`, `"inf"` and `"-inf"`.
 #[derive(Clone, Copy, Debug)]
 struct Number(f64);
@@ -109,19 +103,9 @@ impl Summary {
     ) -> Result<Summary, Failure> {
         let started = Instant::now();
         let report: &Report = run.report();
-        let (backend, adapter) = match &report.backend {
-            Device::Cpu(_) => ("cpu", None),
-            Device::Reference => ("reference", None),
-            Device::Gpu(adapter) => (
-                "gpu",
-                Some(Adapter {
-                    name: adapter.name.clone(),
-                    kind: adapter.kind.to_string(),
-                    driver: adapter.driver.clone(),
-                    api: adapter.api.to_string(),
-                }),
-            ),
-        };
+        let Machine {
+            backend, adapter, ..
+        } = Machine::of(&report.backend);
         let agent_steps = run.agent_steps();
         let speed = match agent_steps {
             0 => 0.0,
@@ -261,22 +245,6 @@ impl Summary {
         let mut lines = vec![first.head(has_nan)];
         lines.extend(rows.iter().map(|(owner, row)| row.cells(owner, has_nan)));
         table(&lines, Flush::Right) + &series
-    }
-}
-
-impl Adapter {
-    fn text(&self) -> String {
-        let Adapter {
-            name,
-            kind,
-            driver,
-            api,
-        } = self;
-        let driver = match driver.is_empty() {
-            true => String::new(),
-            false => format!(", {driver}"),
-        };
-        format!("{name} ({kind}, {api}{driver})")
     }
 }
 

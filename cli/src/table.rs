@@ -1,9 +1,8 @@
-//! Tables in files: CSV, NPY and JSON, and how a value of the model is spelled in them.
+//! Tables in files that are read: CSV and NPY, and how a value of the model is spelled in them.
 
 pub(crate) mod cell;
 mod columns;
 pub(crate) mod csv;
-pub(crate) mod json;
 mod lines;
 pub(crate) mod npy;
 
@@ -18,8 +17,6 @@ pub(crate) enum Form {
     Csv,
     /// NumPy's array file.
     Npy,
-    /// An object of nested arrays; only written.
-    Json,
 }
 
 impl Form {
@@ -29,7 +26,6 @@ impl Form {
         match ending.as_str() {
             "csv" => Some(Form::Csv),
             "npy" => Some(Form::Npy),
-            "json" => Some(Form::Json),
             _ => None,
         }
     }

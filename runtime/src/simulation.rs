@@ -344,6 +344,16 @@ impl Simulation {
         self.artifact.wgsl()
     }
 
+    /// The bits of a param's value in the next run, row by row: what was set, or its default.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], and [`Error::Missing`] if it has neither.
+    pub fn param_words(&self, name: &str) -> Result<Vec<u32>, Error> {
+        let param = find_param(&self.artifact.manifest, name)?;
+        let given = self.settings.params.get(name);
+        Ok(param_words(param, given)?.to_vec())
+    }
+
     /// The seed of the next run.
     pub fn current_seed(&self) -> u64 {
         self.settings.seed

@@ -1,6 +1,6 @@
 //! NPY files, NumPy's form of one array
 //! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>): read in versions 1 to 3,
-//! little-endian and C order; written in version 1.
+//! little-endian and C order.
 
 use super::{Loaded, MemoryCheck, cell::Kind, fits};
 use crate::{
@@ -11,11 +11,9 @@ use sim_compiler::{
     manifest::{Field, Scalar, describe},
     value::WORD_BYTES,
 };
-use sim_runtime::{Column, Values};
 use std::{
-    io::{self, BufReader, ErrorKind, Read, Write},
+    io::{self, BufReader, ErrorKind, Read},
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
 };
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -324,55 +322,4 @@ fn parse_header(path: &Path, text: &str) -> Result<Header, Problem> {
         ));
     }
     Ok(Header { element, shape })
-}
-
-/// Writes one output of all agents.
-///
-/// # Errors
-/// What the operating system says, and `Interrupted` if `cancel` is set.
-pub(crate) fn write(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
-    let descr = match &column.values {
-        Values::F32(_) => "<f4",
-        Values::I32(_) => "<i4",
-        Values::U32(_) => "<u4",
-        Values::Bool(_) => "|b1",
-    };
-    let lengths: String = column.shape.iter().map(|n| format!("{n}, ")).collect();
-    // A tuple of one keeps its comma, others lose it, as NumPy writes them.
-    let lengths = match column.shape.len() {
-        1 => lengths.trim_end(),
-        _ => lengths.trim_end_matches(", "),
-    };
-    let mut header =
-        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
-    let padding = 63 - (MAGIC.len() + 4 + header.len()) % 64;
-    header.push_str(&" ".repeat(padding));
-    header.push('\n');
-    out.write_all(MAGIC)?;
-    out.write_all(&[1, 0])?;
-    out.write_all(&(header.len() as u16).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    match &column.values {
-        Values::F32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::I32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::U32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::Bool(values) => elements(values, |value| [u8::from(value)], out, cancel),
-    }
-}
-
-fn elements<T: Copy, const N: usize>(
-    values: &[T],
-    bytes: impl Fn(T) -> [u8; N],
-    out: &mut impl Write,
-    cancel: &AtomicBool,
-) -> io::Result<()> {
-    for part in values.chunks(1 << 16) {
-        if cancel.load(Ordering::Relaxed) {
-            return Err(ErrorKind::Interrupted.into());
-        }
-        for &value in part {
-            out.write_all(&bytes(value))?;
-        }
-    }
-    Ok(())
 }

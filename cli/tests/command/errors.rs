@@ -183,6 +183,7 @@ fn every_complaint_has_its_report() {
     }
     codes.extend(model_files(&place));
     codes.extend(writing(&place));
+    codes.extend(repeating(&place));
     codes.extend(usage(&place));
     codes.insert(endless(&place));
     let listed = place.good(&["explain"]).out;
@@ -231,7 +232,7 @@ fn model_files(place: &Place) -> Vec<String> {
 
 /// Command lines that are not understood.
 fn usage(place: &Place) -> Vec<String> {
-    let calls: [(&str, &[&str]); 10] = [
+    let calls: [(&str, &[&str]); 12] = [
         ("bad_arguments-command", &["rum"]),
         ("bad_arguments-argument", &["run", "--bakend", "cpu"]),
         ("bad_arguments-missing", &["run"]),
@@ -259,6 +260,14 @@ fn usage(place: &Place) -> Vec<String> {
         (
             "bad_arguments-output",
             &["run", "model.sim", "--json", "--output", "-"],
+        ),
+        (
+            "bad_arguments-format",
+            &["run", "model.sim", "-o", "a.csv", "--format", "parquet"],
+        ),
+        (
+            "bad_arguments-format-pipe",
+            &["run", "model.sim", "-o", "-", "--format", "npz"],
         ),
     ];
     let mut codes = Vec::new();
@@ -300,6 +309,19 @@ fn writing(place: &Place) -> Vec<String> {
     insta::assert_snapshot!("unwritable", said.err);
     codes.extend(code_of(&said.err));
 
+    place.write("old.csv", "kept\n");
+    let said = place.simc(&["run", "small.sim", "--backend", "cpu", "-o", "old.csv"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert_eq!(place.text("old.csv"), "kept\n");
+    insta::assert_snapshot!("file_exists", said.err);
+    codes.extend(code_of(&said.err));
+
+    place.write("wide.sim", "agents 2\noutput a = [for i in 0..16385: i]\n");
+    let said = place.simc(&["run", "wide.sim", "--backend", "cpu", "-o", "wide.arrow"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    insta::assert_snapshot!("too_many_columns", said.err);
+    codes.extend(code_of(&said.err));
+
     let full = std::fs::File::options()
         .write(true)
         .open("/dev/full")
@@ -313,6 +335,34 @@ fn writing(place: &Place) -> Vec<String> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     insta::assert_snapshot!("standard_output", said);
     codes.extend(code_of(&said));
+    codes
+}
+
+/// Runs that cannot be repeated, or have other results.
+fn repeating(place: &Place) -> Vec<String> {
+    let model = "agents 2\noutput a = agent\n";
+    place.write("again.sim", model);
+    place.good(&["run", "again.sim", "--backend", "cpu", "-o", "again.csv"]);
+    let args = ["run", "-", "--backend", "cpu", "-o", "piped.csv"];
+    assert_eq!(place.piped(&args, model).code, 0);
+    place.write("broken.meta.json", "{\"metadata\": 1}\n");
+    place.write("later.meta.json", "{\"metadata\": 2}\n");
+    let mut codes = Vec::new();
+    let mut rerun = |slug, metadata| {
+        let said = place.simc(&["rerun", metadata]);
+        assert_eq!(said.code, 1, "{slug}: {}", said.err);
+        codes.extend(code_of(&said.err));
+        let root = place.0.to_string_lossy().into_owned();
+        insta::assert_snapshot!(slug, said.err.replace(&root, "[PLACE]"));
+    };
+    rerun("bad_metadata", "again.sim");
+    rerun("bad_metadata-missing", "broken.meta.json");
+    rerun("bad_metadata-version", "later.meta.json");
+    rerun("came_through_a_pipe", "piped.meta.json");
+    place.write("again.sim", "agents 2\noutput a = agent + 1\n");
+    rerun("results_differ", "again.meta.json");
+    std::fs::rename(place.path("again.sim"), place.path("gone.sim")).expect("it is there");
+    rerun("moved_model", "again.meta.json");
     codes
 }
 

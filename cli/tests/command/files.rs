@@ -38,7 +38,15 @@ const NAMES: [&str; 8] = ["f", "i", "u", "b", "k", "w", "p", "o"];
 fn echo(place: &Place, files: impl Fn(&str) -> String, output: &str) {
     place.write("echo.sim", ECHO);
     let given: Vec<String> = NAMES.iter().map(|name| files(name)).collect();
-    let mut args = vec!["run", "echo.sim", "--backend", "cpu", "--output", output];
+    let mut args = vec![
+        "run",
+        "echo.sim",
+        "--backend",
+        "cpu",
+        "--force",
+        "-o",
+        output,
+    ];
     for given in given.iter().flat_map(|given| given.split(' ')) {
         args.extend(["--input", given]);
     }
@@ -53,7 +61,7 @@ fn csv_comes_back_to_the_bit() {
     assert_eq!(place.text("out.csv"), TABLE);
     assert_eq!(
         place.names(),
-        ["echo.sim", "in.csv", "out.csv"],
+        ["echo.sim", "in.csv", "out.csv", "out.meta.json"],
         "no temporary file is left"
     );
 }
@@ -228,7 +236,15 @@ fn tables_of_structs_and_vectors_are_read_by_name() {
         ),
     ] {
         place.write("o.csv", text);
-        let mut args = vec!["run", "orders.sim", "--backend", "cpu", "-o", "out.csv"];
+        let mut args = vec![
+            "run",
+            "orders.sim",
+            "--backend",
+            "cpu",
+            "-o",
+            "out.csv",
+            "--force",
+        ];
         for given in given {
             args.extend(["--data", given]);
         }

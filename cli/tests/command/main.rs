@@ -21,6 +21,7 @@ mod new;
 mod pipes;
 #[cfg(unix)]
 mod process;
+mod results;
 mod run;
 mod shell;
 mod warnings;

@@ -2,7 +2,7 @@
 //! their own, `observe`, `world observe` and `record`: of each the steps and the samples. JSON has no NaN and
 //! no infinity; they are the strings `"NaN"`, `"inf"` and `"-inf"`.
 
-use super::cell::Kind;
+use crate::table::cell::Kind;
 use sim_compiler::manifest::SeriesOf;
 use sim_runtime::{Column, Run};
 use std::{
@@ -14,7 +14,7 @@ use std::{
 ///
 /// # Errors
 /// What the operating system says, and `Interrupted` if `cancel` is set.
-pub(crate) fn write(run: &Run, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
+pub(super) fn write(run: &Run, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
     out.write_all(b"{")?;
     let mut before = "\n";
     for column in run.outputs().iter().chain(run.world_outputs()) {
