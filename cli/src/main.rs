@@ -30,6 +30,7 @@ mod number;
 mod open;
 mod output;
 mod place;
+mod plot;
 mod problem;
 mod progress;
 mod run;

@@ -34,7 +34,7 @@ pub(crate) enum Target {
 }
 
 /// A file that holds outputs.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Written {
     path: PathBuf,
@@ -45,6 +45,16 @@ pub(crate) struct Written {
 
 /// What a file of values of worlds holds.
 const OF_WORLDS: &str = ", a row per world";
+
+impl Written {
+    /// A file that holds a picture of the results.
+    pub(crate) fn picture(path: &Path) -> Written {
+        Written {
+            path: path.to_owned(),
+            what: ", a plot",
+        }
+    }
+}
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,6 +11,7 @@ use crate::{
     number,
     output::Target,
     place::{self, Place},
+    plot::{self, Drawn},
     problem,
     progress::Progress,
     standard_output,
@@ -89,6 +90,8 @@ pub(crate) struct Args {
     /// agents in memory [default: the quartiles].
     #[arg(long, value_name = "P", value_parser = number::probability, value_delimiter = ',')]
     quantiles: Vec<f64>,
+    #[command(flatten)]
+    plot: plot::Args,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -138,6 +141,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     if target.is_some() && has_none {
         return Err(problem::no_outputs().into());
     }
+    let plot = args.plot.plan(manifest)?;
     let started = Instant::now();
     let simulation = launched(args, Simulation::from_artifact(artifact))?;
     let load = started.elapsed().as_secs_f64();
@@ -162,12 +166,16 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     // The summary is printed even where the files cannot be written, so that the work is not lost.
     let written = match target.map(|target| target.write(&run, cancel)) {
         Some(Ok(files)) => {
-            summary.wrote(files);
+            files.into_iter().for_each(|file| summary.wrote(file));
             Ok(())
         }
         Some(Err(failure)) => Err(failure),
         None => Ok(()),
     };
+    let drawn = plot.map(|plot| plot.draw(&run)).transpose();
+    if let Ok(Some(Drawn::File(file))) = &drawn {
+        summary.wrote(file.clone());
+    }
     let text = match (args.json, quiet) {
         (true, _) => summary.json(),
         (false, true) => summary.table().trim_end().to_owned() + "\n",
@@ -180,7 +188,11 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         }
         false => standard_output::print(text),
     };
-    written.and(printed)
+    let shown = drawn.and_then(|drawn| match drawn {
+        Some(Drawn::Text(text)) => standard_output::print(text),
+        Some(Drawn::File(_)) | None => Ok(()),
+    });
+    written.and(printed).and(shown)
 }
 
 /// Where the outputs go, if anywhere.
@@ -192,6 +204,15 @@ fn target(args: &Args) -> Result<Option<Target>, Failure> {
             "write the outputs to a file, or leave out `--json`",
         ));
     }
+    if args.plot.is_of_terminal()
+        && (args.json || target.as_ref().is_some_and(Target::is_standard_output))
+    {
+        return Err(usage::refused(
+            "`--plot` without a file draws to standard output, where the results go",
+            "name a file: `--plot FILE.svg`",
+        ));
+    }
+    args.plot.check()?;
     Ok(target)
 }
 
@@ -204,7 +225,7 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         .calibration(calibration::stored())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false)
-        .keep_outputs(args.output.is_some() || !args.quantiles.is_empty());
+        .keep_outputs(args.output.is_some() || !args.quantiles.is_empty() || args.plot.is_given());
     simulation = args.place.resolve()?.on(simulation);
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);

@@ -161,9 +161,9 @@ impl Summary {
         })
     }
 
-    /// Notes the files that hold the outputs.
-    pub(crate) fn wrote(&mut self, files: Vec<Written>) {
-        self.written = files;
+    /// Notes a file that holds outputs, or a plot of them.
+    pub(crate) fn wrote(&mut self, file: Written) {
+        self.written.push(file);
     }
 
     /// For machines.

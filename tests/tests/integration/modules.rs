@@ -128,6 +128,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "table",
             "launch",
             "output",
+            "plot",
             "summary",
             "knobs",
             "compilation",

@@ -1,0 +1,177 @@
+//! What is drawn, whatever draws it: panels with axes, and marks in their coordinates.
+
+use super::{
+    scale::{Axis, Kind},
+    theme::Ink,
+};
+
+/// A page of panels.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) title: String,
+    /// Of what run it is.
+    pub(super) subtitle: String,
+    pub(super) panels: Vec<Panel>,
+}
+
+/// A plot.
+#[derive(Debug)]
+pub(super) struct Panel {
+    pub(super) title: String,
+    /// What else is to be said, in small letters.
+    pub(super) note: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    /// From the hindmost to the foremost.
+    pub(super) marks: Vec<Mark>,
+    /// What the colours are, where there are several.
+    pub(super) key: Vec<(Ink, String)>,
+    /// Of a heat map: what its colours are.
+    pub(super) colours: Option<Axis>,
+}
+
+/// A mark. What is not finite is left out.
+#[derive(Debug)]
+pub(super) enum Mark {
+    /// Between two curves over the same places.
+    Band {
+        x: Vec<f64>,
+        low: Vec<f64>,
+        high: Vec<f64>,
+        ink: Ink,
+        opacity: f64,
+    },
+    /// A curve.
+    Line {
+        points: Vec<[f64; 2]>,
+        ink: Ink,
+        width: f64,
+        opacity: f64,
+    },
+    /// Upright bars from 0.
+    Bars { bars: Vec<Bar>, ink: Ink },
+    /// Bars from the left, at 0, 1, 2 and so on up the other axis, with what is written at their ends.
+    Rows {
+        lengths: Vec<f64>,
+        said: Vec<String>,
+        ink: Ink,
+    },
+    /// The weight of one value, whose bar may be higher than the plot.
+    Mass { at: f64, height: f64, said: String },
+    /// Points.
+    Points { points: Vec<[f64; 2]>, ink: Ink },
+    /// A heat map: column by column from the left, each from below; NaN is left blank.
+    Cells {
+        /// The borders of columns, one more than there are, and those of rows.
+        x: Vec<f64>,
+        y: Vec<f64>,
+        values: Vec<f64>,
+    },
+}
+
+/// An upright bar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bar {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) height: f64,
+}
+
+impl Panel {
+    /// A panel without marks.
+    pub(super) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Panel {
+        Panel {
+            title: title.into(),
+            note: String::new(),
+            x,
+            y,
+            marks: Vec::new(),
+            key: Vec::new(),
+            colours: None,
+        }
+    }
+
+    /// Is there nothing in it?
+    pub(super) fn is_empty(&self) -> bool {
+        self.marks.is_empty()
+    }
+}
+
+/// The least and the greatest of the finite values, if there are any.
+pub(super) fn extent(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
+    let finite = values.into_iter().filter(|value| value.is_finite());
+    finite.fold(None, |found, value| match found {
+        None => Some([value, value]),
+        Some([low, high]) => Some([value.min(low), value.max(high)]),
+    })
+}
+
+/// An axis over values; one of an empty plot if none is finite.
+pub(super) fn axis_over(label: &str, values: impl IntoIterator<Item = f64>) -> Axis {
+    let [low, high] = extent(values).unwrap_or([0.0, 1.0]);
+    Axis::new(label, low, high)
+}
+
+/// A curve of means over one param or over steps, with a band of twice the error, or of the deviation, about
+/// it. All columns are of one length; `spread` may be empty.
+pub(super) fn curve(title: &str, labels: [&str; 2], x: &[f64], mean: &[f64], spread: &[f64]) -> Panel {
+    let spread = |at: usize| spread.get(at).copied().unwrap_or_default();
+    let edge = |sign: f64| -> Vec<f64> {
+        let each = mean.iter().enumerate();
+        each.map(|(at, mean)| mean + sign * spread(at)).collect()
+    };
+    let (low, high) = (edge(-1.0), edge(1.0));
+    let all = low.iter().chain(&high).chain(mean).copied();
+    let (across, up) = (axis_over(labels[0], x.iter().copied()), axis_over(labels[1], all));
+    let mut panel = Panel::new(title, across, up.with_room());
+    let ink = Ink::Series(0);
+    if low != high {
+        let x = x.to_vec();
+        panel.marks.push(Mark::Band { x, low, high, ink, opacity: 0.2 });
+    }
+    let points = x.iter().zip(mean).map(|(&x, &y)| [x, y]).collect();
+    panel.marks.push(Mark::Line { points, ink, width: 2.0, opacity: 1.0 });
+    panel
+}
+
+/// A map of a value over two params, or a count over two values. `values` has a column for each place in `x`,
+/// each with a value for each place in `y`; NaN where there is none. Places at equal distances are an axis of
+/// numbers; others have columns of equal widths, with their places as names.
+pub(super) fn heat_map(
+    title: &str,
+    labels: [&str; 2],
+    x: &[f64],
+    y: &[f64],
+    values: Vec<f64>,
+    value: Axis,
+) -> Panel {
+    let (across, columns) = of_cells(labels[0], x);
+    let (up, rows) = of_cells(labels[1], y);
+    let mut panel = Panel::new(title, across, up);
+    panel.marks.push(Mark::Cells { x: columns, y: rows, values });
+    panel.colours = Some(value);
+    panel
+}
+
+/// The axis of cells in these places, and their borders.
+fn of_cells(label: &str, places: &[f64]) -> (Axis, Vec<f64>) {
+    let count = places.len();
+    let gap = match places {
+        [first, .., last] => (last - first) / (count - 1) as f64,
+        _ => 1.0,
+    };
+    let even = |pair: &[f64]| ((pair[1] - pair[0]) / gap - 1.0).abs() < 1e-3;
+    let is_even = gap > 0.0 && places.windows(2).all(even);
+    let (first, gap) = match (is_even, places.first()) {
+        (true, Some(first)) => (*first, gap),
+        _ => (0.0, 1.0),
+    };
+    let border = |at: usize| first + (at as f64 - 0.5) * gap;
+    let axis = Axis::new(label, border(0), border(count));
+    let names = || places.iter().map(|&place| super::scale::short(place)).collect();
+    let axis = match is_even {
+        true => axis,
+        false => axis.of(Kind::Names(names())),
+    };
+    (axis, (0..=count).map(border).collect())
+}
