@@ -43,7 +43,7 @@ const SIZES: std::ops::RangeInclusive<u32> = 200..=4000;
 /// Arguments that draw the results.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Plots")]
-pub(crate) struct Args {
+pub(crate) struct PlotArgs {
     /// Draw the results: to a file, .svg or .png, or in the terminal if none is named.
     #[arg(
         long,
@@ -76,7 +76,9 @@ fn file(text: &str) -> Result<PathBuf, String> {
 
 /// The value of `--size`.
 fn size(text: &str) -> Result<[u32; 2], String> {
-    let (width, height) = text.split_once(['x', 'X', '×']).ok_or("write it as 1200x800")?;
+    let (width, height) = text
+        .split_once(['x', 'X', '×'])
+        .ok_or("write it as 1200x800")?;
     let number = |text: &str| -> Result<u32, String> {
         let number = text.trim().parse().map_err(|_| "write it as 1200x800")?;
         match SIZES.contains(&number) {
@@ -108,7 +110,7 @@ impl Form {
     }
 }
 
-impl Args {
+impl PlotArgs {
     /// Is a picture asked for, so that outputs have to be kept?
     pub(crate) fn is_given(&self) -> bool {
         self.plot.is_some()
@@ -195,7 +197,10 @@ impl Plan {
         let drawing = page::drawing(&page, self.theme, self.size);
         let bytes = match self.form {
             Form::Png => {
-                let letters = page.panels.iter().flat_map(|it| [&it.title, &it.x.label, &it.y.label]);
+                let letters = page
+                    .panels
+                    .iter()
+                    .flat_map(|it| [&it.title, &it.x.label, &it.y.label]);
                 let texts = letters.chain([&page.title]);
                 if let Some(letter) = texts.map(String::as_str).find_map(font::missing) {
                     terminal::note(format!(
@@ -280,14 +285,20 @@ fn with_deviations(subjects: &mut Vec<Subject>) -> Vec<Option<Quantity>> {
         }
         Subject::Pair(_) | Subject::Together(_) => None,
     };
-    let deviations: Vec<Quantity> = subjects.iter().filter_map(|it| of_fold(it, &SeriesFold::Sd)).collect();
+    let deviations: Vec<Quantity> = subjects
+        .iter()
+        .filter_map(|it| of_fold(it, &SeriesFold::Sd))
+        .collect();
     let mut taken = Vec::new();
     let mut found = Vec::new();
     for subject in subjects.iter() {
         let mean = of_fold(subject, &SeriesFold::Mean);
         let spread = mean.and_then(|mean| {
             let own = stem(&mean.field.name);
-            deviations.iter().find(|sd| stem(&sd.field.name) == own).cloned()
+            deviations
+                .iter()
+                .find(|sd| stem(&sd.field.name) == own)
+                .cloned()
         });
         taken.extend(spread.iter().map(|sd| sd.field.name.clone()));
         found.push(spread);
@@ -317,7 +328,9 @@ mod tests {
     #[test]
     fn sizes_are_two_numbers_in_bounds() {
         assert_eq!(size("1200x800"), Ok([1200, 800]));
-        for wrong in ["1200", "1200x", "x800", "-5x800", "0x0", "4001x800", "1e3x800"] {
+        for wrong in [
+            "1200", "1200x", "x800", "-5x800", "0x0", "4001x800", "1e3x800",
+        ] {
             assert!(size(wrong).is_err(), "{wrong}");
         }
     }

@@ -118,7 +118,9 @@ pub(crate) fn frame(
 
 /// All complaints, by code.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    [files::ENTRIES, tables::ENTRIES, plots::ENTRIES].into_iter().flatten()
+    [files::ENTRIES, tables::ENTRIES, plots::ENTRIES]
+        .into_iter()
+        .flatten()
 }
 
 /// The complaint about a file that cannot be read.

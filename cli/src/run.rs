@@ -11,7 +11,7 @@ use crate::{
     number,
     output::Target,
     place::{self, Place},
-    plot::{self, Drawn},
+    plot::{Drawn, PlotArgs},
     problem,
     progress::Progress,
     standard_output,
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P", value_parser = number::probability, value_delimiter = ',')]
     quantiles: Vec<f64>,
     #[command(flatten)]
-    plot: plot::Args,
+    plot: PlotArgs,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,

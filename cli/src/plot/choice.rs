@@ -94,16 +94,23 @@ pub(super) fn all(manifest: &Manifest) -> Vec<Quantity> {
     };
     let outputs = manifest.outputs.iter().map(of(Source::Output));
     let worlds = manifest.world_rows().outputs.iter();
-    let series = manifest.series.iter().enumerate().map(|(number, series)| Quantity {
-        source: Source::Series {
-            number,
-            of: series.of,
-            fold: series.fold.clone(),
-        },
-        field: series.field.clone(),
-        element: None,
-    });
-    outputs.chain(worlds.map(of(Source::WorldOutput))).chain(series).collect()
+    let series = manifest
+        .series
+        .iter()
+        .enumerate()
+        .map(|(number, series)| Quantity {
+            source: Source::Series {
+                number,
+                of: series.of,
+                fold: series.fold.clone(),
+            },
+            field: series.field.clone(),
+            element: None,
+        });
+    outputs
+        .chain(worlds.map(of(Source::WorldOutput)))
+        .chain(series)
+        .collect()
 }
 
 /// What is drawn: all, or what was asked for.
@@ -129,11 +136,20 @@ pub(super) fn subjects(manifest: &Manifest, show: &[String]) -> Result<Vec<Subje
             let names: Vec<&str> = wanted.split('+').collect();
             let together = alike(wanted, &names, &known)?;
             let is_curve = |it: &Quantity| {
-                matches!(it.source, Source::Series { of: SeriesOf::Population, .. })
+                matches!(
+                    it.source,
+                    Source::Series {
+                        of: SeriesOf::Population,
+                        ..
+                    }
+                )
             };
             if let Some(other) = together.iter().find(|it| !is_curve(it)) {
                 let kind = other.kind().unwrap_or_default();
-                return Err(problem::not_alike(wanted, &format!("`{}` is {kind}", other.name())));
+                return Err(problem::not_alike(
+                    wanted,
+                    &format!("`{}` is {kind}", other.name()),
+                ));
             }
             found.push(Subject::Together(together));
         } else {
@@ -154,7 +170,9 @@ fn named(name: &str, known: &[Quantity]) -> Result<Vec<Quantity>, Problem> {
         if own == name || outer.is_some_and(|rest| rest.starts_with('.')) {
             found.push(quantity.clone());
         } else if rest.is_some_and(|rest| rest.starts_with(['[', '.'])) {
-            let place = spellings(&quantity.field, 0).iter().position(|it| it == name);
+            let place = spellings(&quantity.field, 0)
+                .iter()
+                .position(|it| it == name);
             found.extend(place.map(|element| Quantity {
                 element: Some(element),
                 ..quantity.clone()

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 const SAMPLE: usize = 1 << 16;
 /// A value that at least this share has is no density but a point mass.
 const MASS: f64 = 0.02;
+/// The same of whole numbers, among which some are frequent by chance.
+const WHOLE_MASS: f64 = 0.1;
 /// Point masses that are shown.
 const MOST_MASSES: usize = 3;
 /// Different values that have a bar each.
@@ -70,7 +72,9 @@ pub(super) fn distribution<I: Iterator<Item = f64>>(
     let mut sample: Vec<f64> = sampled(all(), finite as usize, SAMPLE).collect();
     sample.sort_by(f64::total_cmp);
     let (mean, deviation) = moments(all(), finite);
-    let few = few(&sample, [low, high], is_whole).then(|| counted(all())).flatten();
+    let few = few(&sample, [low, high], is_whole)
+        .then(|| counted(all()))
+        .flatten();
     let form = match few {
         Some(values) => Form::Values(values),
         None => binned(all, &sample, [low, high], is_whole),
@@ -152,8 +156,12 @@ fn binned<I: Iterator<Item = f64>>(
     range: [f64; 2],
     is_whole: bool,
 ) -> Form {
-    let heavy = heavy(sample);
-    let rest: Vec<f64> = sample.iter().copied().filter(|it| !heavy.contains(it)).collect();
+    let heavy = heavy(sample, if is_whole { WHOLE_MASS } else { MASS });
+    let rest: Vec<f64> = sample
+        .iter()
+        .copied()
+        .filter(|it| !heavy.contains(it))
+        .collect();
     let (edges, logarithmic) = edges(&rest, range, &heavy, is_whole);
     let last = edges.len() - 1;
     let mut counts = vec![0; last];
@@ -181,9 +189,9 @@ fn binned<I: Iterator<Item = f64>>(
 }
 
 /// The values that are point masses, in order.
-fn heavy(sorted: &[f64]) -> Vec<f64> {
+fn heavy(sorted: &[f64], share: f64) -> Vec<f64> {
     let runs = sorted.chunk_by(|a, b| a == b);
-    let most = (MASS * sorted.len() as f64).max(5.0);
+    let most = (share * sorted.len() as f64).max(5.0);
     let mut found: Vec<&[f64]> = runs.filter(|run| run.len() as f64 >= most).collect();
     found.sort_by_key(|run| std::cmp::Reverse(run.len()));
     found.truncate(MOST_MASSES);
@@ -206,7 +214,10 @@ fn edges(sorted: &[f64], [low, high]: [f64; 2], heavy: &[f64], is_whole: bool) -
     let middle = upper - lower;
     // A few far values would leave a single bin for all others.
     let [from, to] = match middle > 0.0 {
-        true => [low.max(lower - 8.0 * middle), high.min(upper + 8.0 * middle)],
+        true => [
+            low.max(lower - 8.0 * middle),
+            high.min(upper + 8.0 * middle),
+        ],
         false => [low, high],
     };
     if from >= to {
@@ -216,11 +227,13 @@ fn edges(sorted: &[f64], [low, high]: [f64; 2], heavy: &[f64], is_whole: bool) -
     // Freedman and Diaconis' rule.
     let width = 2.0 * middle / (sorted.len() as f64).cbrt();
     let count = ((to - from) / width).clamp(8.0, MOST_BINS);
-    let mut width = step(from, to, count as usize);
+    // Rounding to a round width makes fewer.
+    let mut width = step(from, to, (1.4 * count) as usize);
     if is_whole {
         width = width.max(1.0);
     }
-    let (first, last) = ((from / width).floor(), (to / width).ceil());
+    // A value at a border belongs to the bin above it, the greatest one too.
+    let (first, last) = ((from / width).floor(), (to / width).floor() + 1.0);
     let bins = (last - first).max(1.0) as u32;
     let edge = |at: u32| (first + f64::from(at)) * width;
     ((0..=bins).map(edge).collect(), false)
@@ -232,7 +245,9 @@ fn logarithmic([low, high]: [f64; 2]) -> Vec<f64> {
     let decades = (last - first).max(1);
     let per_decade = (40 / decades).clamp(1, 10);
     let power = |at: i32| f64::from(first) + f64::from(at) / f64::from(per_decade);
-    (0..=decades * per_decade).map(|at| 10_f64.powf(power(at))).collect()
+    (0..=decades * per_decade)
+        .map(|at| 10_f64.powf(power(at)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -246,7 +261,9 @@ mod tests {
     /// Quantiles of the normal distribution, nearly.
     fn bell(count: usize) -> Vec<f64> {
         let logit = |p: f64| (p / (1.0 - p)).ln() / 1.702;
-        (0..count).map(|at| logit((at as f64 + 0.5) / count as f64)).collect()
+        (0..count)
+            .map(|at| logit((at as f64 + 0.5) / count as f64))
+            .collect()
     }
 
     #[test]
@@ -256,13 +273,23 @@ mod tests {
         values.extend(vec![0.0; 500]);
         let found = of(&values, false);
         assert_eq!((found.finite, found.nan, found.infinite), (10_501, 1, 2));
-        let Form::Bins { edges, counts, masses, outside, .. } = found.form else {
+        let Form::Bins {
+            edges,
+            counts,
+            masses,
+            outside,
+            ..
+        } = found.form
+        else {
             panic!("it has bins");
         };
         assert_eq!(masses, [(0.0, 500)]);
         assert_eq!(outside, [0, 1]);
         assert_eq!(counts.iter().sum::<u64>(), 10_000);
-        assert!((10..=51).contains(&edges.len()) && edges.contains(&0.0), "{edges:?}");
+        assert!(
+            (10..=80).contains(&edges.len()) && edges.contains(&0.0),
+            "{edges:?}"
+        );
     }
 
     #[test]
@@ -281,13 +308,27 @@ mod tests {
     #[test]
     fn wide_spreads_are_binned_by_logarithms() {
         let values: Vec<f64> = bell(5000).iter().map(|it| (3.0 * it).exp()).collect();
-        assert!(matches!(of(&values, false).form, Form::Bins { logarithmic: true, .. }));
-        assert!(matches!(of(&bell(5000), false).form, Form::Bins { logarithmic: false, .. }));
+        assert!(matches!(
+            of(&values, false).form,
+            Form::Bins {
+                logarithmic: true,
+                ..
+            }
+        ));
+        assert!(matches!(
+            of(&bell(5000), false).form,
+            Form::Bins {
+                logarithmic: false,
+                ..
+            }
+        ));
     }
 
     #[test]
     fn a_large_population_is_counted_whole() {
-        let values: Vec<f64> = (0..300_000).map(|at| f64::from(at % 7 + 1) * 1e-3).collect();
+        let values: Vec<f64> = (0..300_000)
+            .map(|at| f64::from(at % 7 + 1) * 1e-3)
+            .collect();
         let Form::Values(found) = of(&values, false).form else {
             panic!("they are few");
         };

@@ -19,7 +19,8 @@ static BOLD: &[u8] = include_bytes!("font/semibold.otf");
 
 fn face(weight: Weight) -> &'static Face<'static> {
     static FACES: OnceLock<[Face<'static>; 2]> = OnceLock::new();
-    let parse = |data| Face::parse(data, 0).expect("the embedded font is valid, which a test holds");
+    let parse =
+        |data| Face::parse(data, 0).expect("the embedded font is valid, which a test holds");
     let [regular, bold] = FACES.get_or_init(|| [parse(REGULAR), parse(BOLD)]);
     match weight {
         Weight::Regular => regular,
@@ -145,7 +146,10 @@ mod tests {
         assert!((70.0..110.0).contains(&whole), "{whole}");
         assert!(width("Price at expiry", 12.0, Weight::Bold) > whole);
         let short = cut("Price at expiry", 12.0, Weight::Regular, 60.0);
-        assert!(short.ends_with('…') && short.starts_with("Price"), "{short}");
+        assert!(
+            short.ends_with('…') && short.starts_with("Price"),
+            "{short}"
+        );
         assert!(width(&short, 12.0, Weight::Regular) <= 60.0);
         let lines = wrap("one two three four", 12.0, Weight::Regular, 50.0, 2);
         assert_eq!(lines.len(), 2);

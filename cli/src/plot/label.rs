@@ -31,7 +31,9 @@ fn unit(text: &str) -> Option<&str> {
         let to = inside.find(']')?;
         let unit = &inside[..=to];
         let is_short = (3..=14).contains(&unit.len()) && !unit.contains([',', ' ']);
-        let names = unit.chars().any(|letter| letter.is_alphabetic() || "%°€$".contains(letter));
+        let names = unit
+            .chars()
+            .any(|letter| letter.is_alphabetic() || "%°€$".contains(letter));
         if is_short && names {
             return Some(unit);
         }
@@ -47,9 +49,15 @@ mod tests {
     #[test]
     fn labels_are_first_sentences_with_their_units() {
         assert_eq!(label("Price at expiry."), "Price at expiry");
-        assert_eq!(label("Speed\nof the wind. In [m/s]."), "Speed of the wind [m/s]");
+        assert_eq!(
+            label("Speed\nof the wind. In [m/s]."),
+            "Speed of the wind [m/s]"
+        );
         assert_eq!(label("Height [m]. Never negative."), "Height [m]");
-        assert_eq!(label("Share, in [0, 1]. See [there is more]."), "Share, in [0, 1]");
+        assert_eq!(
+            label("Share, in [0, 1]. See [there is more]."),
+            "Share, in [0, 1]"
+        );
         assert_eq!(label("First.\n\nSecond [kg]."), "First");
         assert_eq!(label(""), "");
     }

@@ -85,17 +85,27 @@ pub(super) fn pair(run: &Run, pair: &[Quantity; 2]) -> Result<Panel, Error> {
     let mut panel = match count > MOST_POINTS {
         true => density(&title, labels, finite, owner(&pair[0])),
         false => {
-            let [across, up] = [0, 1].map(|side| axis_over(labels[side], finite().map(|it| it[side])));
+            let [across, up] =
+                [0, 1].map(|side| axis_over(labels[side], finite().map(|it| it[side])));
             let mut panel = Panel::new(title, across.with_room(), up.with_room());
             if count > 0 {
                 let points = finite().collect();
-                panel.marks.push(Mark::Points { points, ink: Ink::Series(0) });
+                panel.marks.push(Mark::Points {
+                    points,
+                    ink: Ink::Series(0),
+                });
             }
             panel
         }
     };
-    let mut notes = vec![format!("{} {}", separated(&count.to_string()), owner(&pair[0]))];
-    notes.extend(correlation(finite).map(|r| format!("correlation {r:.3}")));
+    let mut notes = vec![format!(
+        "{} {}",
+        separated(&count.to_string()),
+        owner(&pair[0])
+    )];
+    notes.extend(
+        correlation(finite).map(|r| format!("correlation {}", separated(&format!("{r:.3}")))),
+    );
     if x.count() > count {
         let left = separated(&(x.count() - count).to_string());
         notes.push(format!("{left} with NaN or infinity left out"));
@@ -143,7 +153,9 @@ fn density<I: Iterator<Item = [f64; 2]>>(
     let places = |side: usize| -> Vec<f64> {
         let [low, high] = range[side];
         let cell = (high - low) / CELLS[side] as f64;
-        (0..CELLS[side]).map(|at| low + (at as f64 + 0.5) * cell).collect()
+        (0..CELLS[side])
+            .map(|at| low + (at as f64 + 0.5) * cell)
+            .collect()
     };
     let most = counts.iter().copied().max().unwrap_or_default() as f64;
     let value = Axis::new(format!("{owner} in a cell"), 0.0, most).of(Kind::Whole);
@@ -151,7 +163,14 @@ fn density<I: Iterator<Item = [f64; 2]>>(
         0 => f64::NAN,
         count => count as f64,
     });
-    heat_map(title, labels, &places(0), &places(1), shown.collect(), value)
+    heat_map(
+        title,
+        labels,
+        &places(0),
+        &places(1),
+        shown.collect(),
+        value,
+    )
 }
 
 fn label_of(quantity: &Quantity) -> String {
@@ -201,7 +220,11 @@ fn note(found: &Distribution, owner: &str) -> String {
         for (&number, (side, end)) in outside.iter().zip(ends) {
             if number > 0 {
                 let share = percent(number as f64 / found.finite as f64);
-                notes.push(format!("{} {side} {} not shown ({share})", count(number), short(end)));
+                notes.push(format!(
+                    "{} {side} {} not shown ({share})",
+                    count(number),
+                    short(end)
+                ));
             }
         }
     }
@@ -220,7 +243,10 @@ fn note(found: &Distribution, owner: &str) -> String {
 fn of_few(values: &[(f64, u64)], found: &Distribution, is_whole: bool) -> Panel {
     let total = found.finite as f64;
     let share = |count: u64| count as f64 / total;
-    let most = values.iter().map(|&(_, count)| share(count)).fold(0.0, f64::max);
+    let most = values
+        .iter()
+        .map(|&(_, count)| share(count))
+        .fold(0.0, f64::max);
     let gaps = values.windows(2).map(|pair| pair[1].0 - pair[0].0);
     let (first, last) = match values {
         [(first, _), .., (last, _)] => (*first, *last),
@@ -247,9 +273,16 @@ fn of_few(values: &[(f64, u64)], found: &Distribution, is_whole: bool) -> Panel 
         [] => {}
         &[(only, count)] => {
             let height = share(count);
-            let said = format!("all are {}", short(only));
+            let said = match count {
+                1 => format!("the only value is {}", short(only)),
+                _ => format!("all are {}", short(only)),
+            };
             panel.y.range = [0.0, 1.1];
-            panel.marks.push(Mark::Mass { at: only, height, said });
+            panel.marks.push(Mark::Mass {
+                at: only,
+                height,
+                said,
+            });
         }
         several => {
             let bars = several.iter().map(|&(value, count)| Bar {
@@ -258,7 +291,10 @@ fn of_few(values: &[(f64, u64)], found: &Distribution, is_whole: bool) -> Panel 
                 height: share(count),
             });
             let bars = bars.collect();
-            panel.marks.push(Mark::Bars { bars, ink: Ink::Series(0) });
+            panel.marks.push(Mark::Bars {
+                bars,
+                ink: Ink::Series(0),
+            });
         }
     }
     panel
@@ -285,7 +321,10 @@ fn of_bins(found: &Distribution) -> Panel {
         })
         .collect();
     let most = bars.iter().map(|bar| bar.height).fold(0.0, f64::max);
-    let ends = edges.iter().copied().chain(masses.iter().map(|&(value, _)| value));
+    let ends = edges
+        .iter()
+        .copied()
+        .chain(masses.iter().map(|&(value, _)| value));
     let x = axis_over("", ends);
     let x = match (logarithmic, masses.is_empty()) {
         (true, _) => x.of(Kind::Logarithms),
@@ -297,13 +336,23 @@ fn of_bins(found: &Distribution) -> Panel {
         }
         (false, true) => x,
     };
-    let heaviest = masses.iter().map(|&(_, count)| count as f64 / total).fold(0.0, f64::max);
+    let heaviest = masses
+        .iter()
+        .map(|&(_, count)| count as f64 / total)
+        .fold(0.0, f64::max);
     // A mass that is no more than twice as high is drawn whole.
-    let whole = if heaviest <= 2.0 * most { most.max(heaviest) } else { most };
+    let whole = if heaviest <= 2.0 * most {
+        most.max(heaviest)
+    } else {
+        most
+    };
     let room = 1.08 + 0.1 * masses.len() as f64;
     let y = Axis::new("", 0.0, room * whole.max(1e-9)).of(Kind::Shares);
     let mut panel = Panel::new("", x, y);
-    panel.marks.push(Mark::Bars { bars, ink: Ink::Series(0) });
+    panel.marks.push(Mark::Bars {
+        bars,
+        ink: Ink::Series(0),
+    });
     for &(at, count) in masses {
         let height = count as f64 / total;
         let said = format!("{} are exactly {}", percent(height), short(at));
@@ -328,7 +377,10 @@ fn of_names(of: Of<'_>, quantity: &Quantity, names: &[String]) -> Panel {
         rows.truncate(MOST_NAMES);
     }
     rows.reverse();
-    let lengths: Vec<f64> = rows.iter().map(|&(_, count)| count as f64 / total).collect();
+    let lengths: Vec<f64> = rows
+        .iter()
+        .map(|&(_, count)| count as f64 / total)
+        .collect();
     let most = lengths.iter().copied().fold(0.01, f64::max);
     let owner = owner(quantity);
     let x = Axis::new(format!("share of {owner}"), 0.0, most).of(Kind::Shares);
@@ -340,9 +392,17 @@ fn of_names(of: Of<'_>, quantity: &Quantity, names: &[String]) -> Panel {
         notes.push(format!("the {left} rarest are not shown"));
     }
     notes.retain(|note| !note.is_empty());
+    if of.count() == 0 {
+        panel.note = format!("no {owner}");
+        return panel;
+    }
     panel.note = notes.join(" · ");
     let said = lengths.iter().map(|&share| percent(share)).collect();
-    panel.marks.push(Mark::Rows { lengths, said, ink: Ink::Series(0) });
+    panel.marks.push(Mark::Rows {
+        lengths,
+        said,
+        ink: Ink::Series(0),
+    });
     panel
 }
 

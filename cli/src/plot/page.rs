@@ -63,6 +63,12 @@ pub(super) fn drawing(page: &Page, theme: Theme, size: Option<[u32; 2]>) -> Draw
     let down = height - MARGIN - top - (rows - 1) as f64 * GAP;
     let [wide, high] = [inner / columns as f64, down / rows as f64];
     for (at, panel) in page.panels.iter().enumerate() {
+        let row = at / columns * columns;
+        let beside = &page.panels[row..(row + columns).min(count)];
+        let most = |lines: fn(&Panel, f64) -> usize| {
+            let each = beside.iter().map(|panel| lines(panel, wide));
+            each.max().unwrap_or_default() as f64 * LINE
+        };
         let left = MARGIN + (at % columns) as f64 * (wide + GAP);
         let top = top + (at / columns) as f64 * (high + GAP);
         let area = Area {
@@ -76,7 +82,8 @@ pub(super) fn drawing(page: &Page, theme: Theme, size: Option<[u32; 2]>) -> Draw
             theme,
             shapes: &mut shapes,
         };
-        plot.draw(area);
+        // Plots beside each other begin and end at the same heights.
+        plot.draw(area, [most(lines_above), most(lines_below)]);
     }
     Drawing {
         size: [width, height],
@@ -121,14 +128,12 @@ struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    fn draw(&mut self, area: Area) {
-        let top = self.header(area);
+    fn draw(&mut self, area: Area, [above, below]: [f64; 2]) {
+        self.header(area);
         if self.panel.is_empty() {
             return;
         }
-        let wide = area.width() - 70.0;
-        let x_label = font::wrap(&self.panel.x.label, LABEL, Weight::Regular, wide, 2);
-        let below = 20.0 + LINE * x_label.len() as f64;
+        let (top, below) = (area.top + 26.0 + above, 20.0 + below);
         let high = (area.bottom - below - top).max(20.0);
         let y_ticks = self.panel.y.ticks((high / 38.0) as usize);
         let left = self.left_of(&y_ticks);
@@ -147,33 +152,29 @@ impl Plot<'_> {
         self.colours(inner);
     }
 
-    /// The title, the note and the key; says where they end.
-    fn header(&mut self, area: Area) -> f64 {
+    /// The title, the note and the key.
+    fn header(&mut self, area: Area) {
         let (theme, most) = (self.theme, area.width());
         let title = font::cut(&self.panel.title, HEADING, Weight::Bold, most);
         let style = (HEADING, Weight::Bold, theme.title());
         let mut at = area.top + 12.0;
-        self.shapes.push(text([area.left, at], title, style, Anchor::Start));
+        self.shapes
+            .push(text([area.left, at], title, style, Anchor::Start));
         let style = (SMALL, Weight::Regular, theme.note());
         for line in font::wrap(&self.panel.note, SMALL, Weight::Regular, most, 2) {
             at += LINE;
-            self.shapes.push(text([area.left, at], line, style, Anchor::Start));
+            self.shapes
+                .push(text([area.left, at], line, style, Anchor::Start));
         }
-        let mut right = area.right;
-        for (ink, name) in &self.panel.key {
-            let name = font::cut(name, SMALL, Weight::Regular, most - 40.0);
-            let wide = 22.0 + font::width(&name, SMALL, Weight::Regular);
-            if right + wide > area.right {
-                (right, at) = (area.left, at + LINE);
-            }
-            let colour = theme.ink(*ink);
-            let points = vec![[right, at - 4.0], [right + 14.0, at - 4.0]];
-            self.shapes.push(line(points, colour, 3.0));
+        for ((row, right, name), (ink, _)) in key(self.panel, most).into_iter().zip(&self.panel.key)
+        {
+            let (x, y) = (area.left + right, at + LINE * (row + 1) as f64);
+            let points = vec![[x, y - 4.0], [x + 14.0, y - 4.0]];
+            self.shapes.push(line(points, theme.ink(*ink), 3.0));
             let style = (SMALL, Weight::Regular, theme.label());
-            self.shapes.push(text([right + 20.0, at], name, style, Anchor::Start));
-            right += wide + 16.0;
+            self.shapes
+                .push(text([x + 20.0, y], name, style, Anchor::Start));
         }
-        at + 14.0
     }
 
     /// The room that the values and the label of the upright axis take.
@@ -234,7 +235,8 @@ impl Plot<'_> {
         for (&value, label) in ticks.at.iter().zip(&ticks.labels) {
             let x = inner.left + self.panel.x.place(value) * inner.width();
             let place = [x, inner.bottom + 16.0];
-            self.shapes.push(text(place, label.clone(), style, Anchor::Middle));
+            self.shapes
+                .push(text(place, label.clone(), style, Anchor::Middle));
         }
         let label = self.panel.x.label_with(ticks);
         let style = (LABEL, Weight::Regular, self.theme.label());
@@ -251,7 +253,8 @@ impl Plot<'_> {
         for (&value, label) in ticks.at.iter().zip(&ticks.labels) {
             let y = inner.bottom - self.panel.y.place(value) * inner.height() + 4.0;
             let label = font::cut(label, SMALL, Weight::Regular, 140.0);
-            self.shapes.push(text([inner.left - 8.0, y], label, style, Anchor::End));
+            self.shapes
+                .push(text([inner.left - 8.0, y], label, style, Anchor::End));
         }
         let label = self.panel.y.label_with(ticks);
         self.upward(label, area.left + 10.0, inner);
@@ -276,15 +279,20 @@ impl Plot<'_> {
         let style = (SMALL, Weight::Regular, self.theme.note());
         for (&value, label) in ticks.at.iter().zip(&ticks.labels) {
             let place = [left + BAR + 6.0, y(colours.place(value)) + 4.0];
-            self.shapes.push(text(place, label.clone(), style, Anchor::Start));
+            self.shapes
+                .push(text(place, label.clone(), style, Anchor::Start));
         }
         let label = colours.label_with(&ticks);
-        self.upward(label, left + BAR + 6.0 + widest(&ticks.labels) + 15.0, inner);
+        self.upward(
+            label,
+            left + BAR + 6.0 + widest(&ticks.labels) + 15.0,
+            inner,
+        );
     }
 
     /// A label that runs upward beside the plot.
     fn upward(&mut self, label: String, x: f64, inner: Area) {
-        let label = font::cut(&label, LABEL, Weight::Regular, inner.height() + 20.0);
+        let label = font::cut(&label, LABEL, Weight::Regular, 0.96 * inner.height());
         self.shapes.push(Shape::Text(Text {
             at: [x, 0.5 * (inner.top + inner.bottom)],
             text: label,
@@ -295,6 +303,33 @@ impl Plot<'_> {
             upward: true,
         }));
     }
+}
+
+/// Lines of small letters above a plot: its note and its key.
+fn lines_above(panel: &Panel, width: f64) -> usize {
+    let note = font::wrap(&panel.note, SMALL, Weight::Regular, width, 2).len();
+    note + key(panel, width).last().map_or(0, |(row, ..)| row + 1)
+}
+
+/// Lines of the label below a plot.
+fn lines_below(panel: &Panel, width: f64) -> usize {
+    font::wrap(&panel.x.label, LABEL, Weight::Regular, width - 70.0, 2).len()
+}
+
+/// The names of the key, each with its row and how far from the left it begins.
+fn key(panel: &Panel, width: f64) -> Vec<(usize, f64, String)> {
+    let (mut row, mut right) = (0, 0.0);
+    let place = |(_, name): &(_, String)| {
+        let name = font::cut(name, SMALL, Weight::Regular, width - 40.0);
+        let wide = 22.0 + font::width(&name, SMALL, Weight::Regular);
+        if right > 0.0 && right + wide > width {
+            (row, right) = (row + 1, 0.0);
+        }
+        let from = right;
+        right += wide + 16.0;
+        (row, from, name)
+    };
+    panel.key.iter().map(place).collect()
 }
 
 /// As many ticks as fit side by side.
@@ -318,7 +353,9 @@ fn fitting(axis: &Axis, width: f64) -> Ticks {
 
 /// Every second of the ticks, or every third and so on, so that they fit this far apart.
 fn thinned(ticks: Ticks, gap: f64) -> Ticks {
-    let every = ((widest(&ticks.labels) + 12.0) / gap.max(1e-9)).ceil().max(1.0) as usize;
+    let every = ((widest(&ticks.labels) + 12.0) / gap.max(1e-9))
+        .ceil()
+        .max(1.0) as usize;
     Ticks {
         at: ticks.at.into_iter().step_by(every).collect(),
         labels: ticks.labels.into_iter().step_by(every).collect(),
@@ -327,7 +364,9 @@ fn thinned(ticks: Ticks, gap: f64) -> Ticks {
 }
 
 fn widest(labels: &[String]) -> f64 {
-    let widths = labels.iter().map(|label| font::width(label, SMALL, Weight::Regular));
+    let widths = labels
+        .iter()
+        .map(|label| font::width(label, SMALL, Weight::Regular));
     widths.fold(0.0, f64::max)
 }
 

@@ -114,7 +114,13 @@ pub(super) fn axis_over(label: &str, values: impl IntoIterator<Item = f64>) -> A
 
 /// A curve of means over one param or over steps, with a band of twice the error, or of the deviation, about
 /// it. All columns are of one length; `spread` may be empty.
-pub(super) fn curve(title: &str, labels: [&str; 2], x: &[f64], mean: &[f64], spread: &[f64]) -> Panel {
+pub(super) fn curve(
+    title: &str,
+    labels: [&str; 2],
+    x: &[f64],
+    mean: &[f64],
+    spread: &[f64],
+) -> Panel {
     let spread = |at: usize| spread.get(at).copied().unwrap_or_default();
     let edge = |sign: f64| -> Vec<f64> {
         let each = mean.iter().enumerate();
@@ -122,15 +128,29 @@ pub(super) fn curve(title: &str, labels: [&str; 2], x: &[f64], mean: &[f64], spr
     };
     let (low, high) = (edge(-1.0), edge(1.0));
     let all = low.iter().chain(&high).chain(mean).copied();
-    let (across, up) = (axis_over(labels[0], x.iter().copied()), axis_over(labels[1], all));
+    let (across, up) = (
+        axis_over(labels[0], x.iter().copied()),
+        axis_over(labels[1], all),
+    );
     let mut panel = Panel::new(title, across, up.with_room());
     let ink = Ink::Series(0);
     if low != high {
         let x = x.to_vec();
-        panel.marks.push(Mark::Band { x, low, high, ink, opacity: 0.2 });
+        panel.marks.push(Mark::Band {
+            x,
+            low,
+            high,
+            ink,
+            opacity: 0.2,
+        });
     }
     let points = x.iter().zip(mean).map(|(&x, &y)| [x, y]).collect();
-    panel.marks.push(Mark::Line { points, ink, width: 2.0, opacity: 1.0 });
+    panel.marks.push(Mark::Line {
+        points,
+        ink,
+        width: 2.0,
+        opacity: 1.0,
+    });
     panel
 }
 
@@ -148,7 +168,11 @@ pub(super) fn heat_map(
     let (across, columns) = of_cells(labels[0], x);
     let (up, rows) = of_cells(labels[1], y);
     let mut panel = Panel::new(title, across, up);
-    panel.marks.push(Mark::Cells { x: columns, y: rows, values });
+    panel.marks.push(Mark::Cells {
+        x: columns,
+        y: rows,
+        values,
+    });
     panel.colours = Some(value);
     panel
 }
@@ -168,7 +192,12 @@ fn of_cells(label: &str, places: &[f64]) -> (Axis, Vec<f64>) {
     };
     let border = |at: usize| first + (at as f64 - 0.5) * gap;
     let axis = Axis::new(label, border(0), border(count));
-    let names = || places.iter().map(|&place| super::scale::short(place)).collect();
+    let names = || {
+        places
+            .iter()
+            .map(|&place| super::scale::short(place))
+            .collect()
+    };
     let axis = match is_even {
         true => axis,
         false => axis.of(Kind::Names(names())),

@@ -185,7 +185,9 @@ fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     let is_plain = low >= 1e-3 && high <= 1e6;
     let label = |&value: &f64| match (is_plain, value.log10()) {
         (true, power) => separated(&format!("{value:.*}", (-power.floor()).max(0.0) as usize)),
-        (false, power) if (power - power.round()).abs() < 1e-6 => power_of_ten(power.round() as i32),
+        (false, power) if (power - power.round()).abs() < 1e-6 => {
+            power_of_ten(power.round() as i32)
+        }
         (false, power) => {
             let whole = power.floor() as i32;
             format!("{:.0}×{}", value / 10_f64.powi(whole), power_of_ten(whole))
@@ -231,7 +233,11 @@ pub(super) fn separated(number: &str) -> String {
 pub(super) fn short(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() || value == 0.0 {
-        return if value == 0.0 { "0".to_owned() } else { value.to_string() };
+        return if value == 0.0 {
+            "0".to_owned()
+        } else {
+            value.to_string()
+        };
     }
     if !(1e-3..1e6).contains(&size) {
         let power = size.log10().floor() as i32;
@@ -256,7 +262,10 @@ pub(super) fn percent(share: f64) -> String {
 /// Without zeros at the end of a fraction.
 fn trimmed(number: &str) -> String {
     match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        true => number
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned(),
         false => number.to_owned(),
     }
 }
@@ -277,7 +286,10 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_short() {
-        assert_eq!(written(0.0, 1.0, Kind::Numbers), "0.0 0.2 0.4 0.6 0.8 1.0 ×0");
+        assert_eq!(
+            written(0.0, 1.0, Kind::Numbers),
+            "0.0 0.2 0.4 0.6 0.8 1.0 ×0"
+        );
         assert_eq!(written(-12.0, 11.0, Kind::Numbers), "−10 −5 0 5 10 ×0");
         assert_eq!(
             written(0.0, 252_000.0, Kind::Numbers),
@@ -298,7 +310,10 @@ mod tests {
     fn logarithms_have_powers_of_ten() {
         let kind = || Kind::Logarithms;
         assert_eq!(written(0.5, 2000.0, kind()), "1 10 100 1,000 ×0");
-        assert_eq!(written(1.0, 20.0, kind()), "1 2 3 5 10 20 ×0".replace("1 2 3 5 10 20", "1 2 3 5 10 20"));
+        assert_eq!(
+            written(1.0, 20.0, kind()),
+            "1 2 3 5 10 20 ×0".replace("1 2 3 5 10 20", "1 2 3 5 10 20")
+        );
         assert_eq!(written(1e-9, 1e9, kind()), "10⁻⁸ 10⁻⁴ 10⁰ 10⁴ 10⁸ ×0");
         assert_eq!(Axis::new("", 1.0, 100.0).of(kind()).place(10.0), 0.5);
     }

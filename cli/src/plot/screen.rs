@@ -181,7 +181,12 @@ fn of_rows(panel: &Panel, lengths: &[f64], said: &[String], ink: Ink, screen: Sc
 
 fn of_plot(panel: &Panel, screen: Screen, out: &mut String) {
     let ticks = panel.y.ticks(5);
-    let left = ticks.labels.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+    let left = ticks
+        .labels
+        .iter()
+        .map(|it| it.chars().count())
+        .max()
+        .unwrap_or(0);
     let wide = screen.width.saturating_sub(left + 2).max(10);
     let mut canvas = Canvas::new([wide, HEIGHT], screen, panel.key.len() > 1);
     canvas.draw(panel);
@@ -245,7 +250,9 @@ fn below(axis: &Axis, wide: usize) -> (String, Ticks) {
     for (&value, label) in ticks.at.iter().zip(&ticks.labels) {
         let length = label.chars().count();
         let middle = (axis.place(value) * wide as f64) as usize;
-        let from = middle.saturating_sub(length / 2).min(wide.saturating_sub(length));
+        let from = middle
+            .saturating_sub(length / 2)
+            .min(wide.saturating_sub(length));
         if from < free || length > wide {
             continue;
         }

@@ -28,7 +28,9 @@ const MOST_ORBITS: usize = 12;
 pub(super) fn panels(run: &Run, quantity: &Quantity, spread: Option<&Quantity>) -> Vec<Panel> {
     let (series, of, fold) = of(run, quantity);
     match (of, fold) {
-        (SeriesOf::Population, Some(SeriesFold::Quantiles(shares))) if quantity.element.is_none() => {
+        (SeriesOf::Population, Some(SeriesFold::Quantiles(shares)))
+            if quantity.element.is_none() =>
+        {
             vec![quantiles(series, quantity, shares)]
         }
         (SeriesOf::Population, Some(SeriesFold::Histogram { low, high, bins }))
@@ -96,7 +98,10 @@ fn single(run: &Run, quantity: &Quantity, spread: Option<&Quantity>) -> Panel {
     let values = |quantity: &Quantity| -> Vec<f64> {
         let (series, ..) = of(run, quantity);
         let element = quantity.element.unwrap_or_default();
-        samples.iter().map(|&at| value(series, at, 0, element)).collect()
+        samples
+            .iter()
+            .map(|&at| value(series, at, 0, element))
+            .collect()
     };
     let deviations = spread.map(values).unwrap_or_default();
     let label = label::of_field(&quantity.field);
@@ -150,7 +155,12 @@ fn lines(title: String, label: &str, curves: Vec<Vec<[f64; 2]>>, names: Vec<Stri
     let mut panel = Panel::new(title, x, y);
     for (number, (points, name)) in curves.into_iter().zip(names).enumerate() {
         let ink = Ink::Series(number);
-        panel.marks.push(Mark::Line { points, ink, width: 1.8, opacity: 1.0 });
+        panel.marks.push(Mark::Line {
+            points,
+            ink,
+            width: 1.8,
+            opacity: 1.0,
+        });
         panel.key.push((ink, name));
     }
     panel
@@ -162,14 +172,19 @@ fn quantiles(series: &Series, quantity: &Quantity, shares: &[f32]) -> Panel {
     let mut order: Vec<usize> = (0..shares.len()).collect();
     order.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
     let column = |element: usize| -> Vec<f64> {
-        samples.iter().map(|&at| value(series, at, 0, element)).collect()
+        samples
+            .iter()
+            .map(|&at| value(series, at, 0, element))
+            .collect()
     };
     let columns: Vec<Vec<f64>> = order.iter().map(|&element| column(element)).collect();
     let label = label::of_field(&quantity.field);
     let x = steps(series, &samples);
     let mut panel = banded(&quantity.name(), [STEP, &label], &x, columns);
     panel.x = panel.x.of(Kind::Whole);
-    let names = order.iter().map(|&at| format!("{} %", short(100.0 * f64::from(shares[at]))));
+    let names = order
+        .iter()
+        .map(|&at| format!("{} %", short(100.0 * f64::from(shares[at]))));
     panel.note = format!("quantiles {}", names.collect::<Vec<_>>().join(", "));
     panel
 }
@@ -184,11 +199,22 @@ fn banded(title: &str, labels: [&str; 2], x: &[f64], columns: Vec<Vec<f64>>) -> 
     for outer in 0..count / 2 {
         let [low, high] = [outer, count - 1 - outer].map(|at| columns[at].clone());
         let x = x.to_vec();
-        panel.marks.push(Mark::Band { x, low, high, ink, opacity: 0.18 });
+        panel.marks.push(Mark::Band {
+            x,
+            low,
+            high,
+            ink,
+            opacity: 0.18,
+        });
     }
     if let Some(middle) = columns.get(count / 2).filter(|_| count % 2 == 1) {
         let points = x.iter().zip(middle).map(|(&x, &y)| [x, y]).collect();
-        panel.marks.push(Mark::Line { points, ink, width: 2.0, opacity: 1.0 });
+        panel.marks.push(Mark::Line {
+            points,
+            ink,
+            width: 2.0,
+            opacity: 1.0,
+        });
     }
     panel
 }
@@ -262,7 +288,8 @@ fn of_rows(run: &Run, quantity: &Quantity) -> Panel {
     let line = |row: usize, most: usize| -> Vec<[f64; 2]> {
         let samples = chosen(series, most);
         let x = steps(series, &samples).into_iter().zip(&samples);
-        x.map(|(step, &at)| [step, value(series, at, row, element)]).collect()
+        x.map(|(step, &at)| [step, value(series, at, row, element)])
+            .collect()
     };
     if rows <= SERIES {
         let names = (0..rows).map(|row| format!("{one} {}", first as usize + row));
@@ -273,7 +300,10 @@ fn of_rows(run: &Run, quantity: &Quantity) -> Panel {
     let banded: Vec<usize> = sampled(0..rows, rows, BAND_ROWS).collect();
     let values = |place: usize| {
         let sample = samples[place];
-        banded.iter().map(|&row| value(series, sample, row, element)).collect()
+        banded
+            .iter()
+            .map(|&row| value(series, sample, row, element))
+            .collect()
     };
     let mut panel = fan(&name, [STEP, &label], &steps(series, &samples), values);
     let thin: Vec<Mark> = (sampled(0..rows, rows, LINES).take(LINES))
@@ -363,10 +393,13 @@ pub(super) fn pair(run: &Run, pair: &[Quantity; 2]) -> Panel {
     });
     let places: Vec<(usize, usize)> = places.collect();
     let orbit = |row: usize| -> Vec<[f64; 2]> {
-        let point = |&(at, other): &(usize, usize)| [value(x, at, row, across), value(y, other, row, up)];
+        let point =
+            |&(at, other): &(usize, usize)| [value(x, at, row, across), value(y, other, row, up)];
         places.iter().map(point).collect()
     };
-    let chosen: Vec<usize> = sampled(0..rows, rows, MOST_ORBITS).take(MOST_ORBITS).collect();
+    let chosen: Vec<usize> = sampled(0..rows, rows, MOST_ORBITS)
+        .take(MOST_ORBITS)
+        .collect();
     let orbits: Vec<Vec<[f64; 2]>> = chosen.iter().map(|&row| orbit(row)).collect();
     let axis = |side: usize| {
         let label = label::of_field(&pair[side].field);
@@ -376,11 +409,20 @@ pub(super) fn pair(run: &Run, pair: &[Quantity; 2]) -> Panel {
     let mut panel = Panel::new(title, axis(0), axis(1));
     panel.note = match rows {
         1 => "over steps".to_owned(),
-        rows => format!("{} of {} over steps", chosen.len(), separated(&rows.to_string())),
+        rows => format!(
+            "{} of {} over steps",
+            chosen.len(),
+            separated(&rows.to_string())
+        ),
     };
     for (number, points) in orbits.into_iter().enumerate() {
         let ink = Ink::Series(number);
-        panel.marks.push(Mark::Line { points, ink, width: 1.1, opacity: 0.9 });
+        panel.marks.push(Mark::Line {
+            points,
+            ink,
+            width: 1.1,
+            opacity: 0.9,
+        });
     }
     panel
 }

@@ -147,7 +147,9 @@ fn escaped(text: &str) -> String {
             '&' => found.push_str("&amp;"),
             '<' => found.push_str("&lt;"),
             '>' => found.push_str("&gt;"),
-            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => found.push(' '),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                found.push(' ')
+            }
             letter => found.push(letter),
         }
     }

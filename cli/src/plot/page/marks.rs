@@ -124,7 +124,10 @@ impl Place<'_> {
             // A line of background between bars, unless they are too narrow for it.
             let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
             let top = self.y(bar.height).min(self.inner.bottom - 0.5);
-            [[left, top], [(right - gap).max(left + 0.5), self.inner.bottom]]
+            [
+                [left, top],
+                [(right - gap).max(left + 0.5), self.inner.bottom],
+            ]
         });
         shapes.push(Shape::Rectangles {
             corners: corners.collect(),
@@ -136,8 +139,12 @@ impl Place<'_> {
         let high = self.y(0.0) - self.y(1.0);
         let half = (0.36 * high).min(16.0);
         let (left, middle) = (self.inner.left, |row: usize| self.y(row as f64));
-        let corners = lengths.iter().enumerate().map(|(row, &length)| {
-            let right = self.x(length).max(left + if length > 0.0 { 0.5 } else { 0.0 });
+        let some = lengths
+            .iter()
+            .enumerate()
+            .filter(|(_, length)| **length > 0.0);
+        let corners = some.map(|(row, &length)| {
+            let right = self.x(length).max(left + 0.5);
             [[left, middle(row) - half], [right, middle(row) + half]]
         });
         shapes.push(Shape::Rectangles {
@@ -189,7 +196,9 @@ impl Place<'_> {
     }
 
     fn points(&self, points: &[[f64; 2]], ink: Ink, shapes: &mut Vec<Shape>) {
-        let known = points.iter().filter(|point| point.iter().all(|it| it.is_finite()));
+        let known = points
+            .iter()
+            .filter(|point| point.iter().all(|it| it.is_finite()));
         let centres: Vec<Point> = known.map(|&point| self.at(point)).collect();
         let (radius, opacity) = match centres.len() {
             0..=300 => (2.6, 0.85),
@@ -217,7 +226,9 @@ impl Place<'_> {
             let colour = |row: usize| {
                 let value = *values.get(column * rows + row)?;
                 let share = colours.place(value).clamp(0.0, 1.0);
-                value.is_finite().then_some((share * (COLOURS - 1.0)).round() as u32)
+                value
+                    .is_finite()
+                    .then_some((share * (COLOURS - 1.0)).round() as u32)
             };
             let [left, right] = [edges[0], edges[1]].map(|it| self.x(it));
             let mut row = 0;
@@ -233,10 +244,14 @@ impl Place<'_> {
                 }
             }
         }
-        shapes.extend(found.into_iter().map(|(colour, corners)| Shape::Rectangles {
-            corners,
-            colour: viridis(f64::from(colour) / (COLOURS - 1.0)),
-        }));
+        shapes.extend(
+            found
+                .into_iter()
+                .map(|(colour, corners)| Shape::Rectangles {
+                    corners,
+                    colour: viridis(f64::from(colour) / (COLOURS - 1.0)),
+                }),
+        );
     }
 }
 

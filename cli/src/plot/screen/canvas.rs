@@ -72,7 +72,9 @@ impl Canvas {
                     ink: Ink::Faint, ..
                 } => {}
                 Mark::Line { points, ink, .. } => self.line_through(panel, points, *ink, 1),
-                Mark::Band { x, low, high, ink, .. } => {
+                Mark::Band {
+                    x, low, high, ink, ..
+                } => {
                     for edge in [low, high] {
                         let points: Vec<[f64; 2]> =
                             x.iter().zip(edge).map(|(&x, &y)| [x, y]).collect();
@@ -148,7 +150,8 @@ impl Canvas {
     /// An upright bar of blocks.
     fn bar(&mut self, panel: &Panel, ends: [f64; 2], height: f64, ink: Ink) {
         let wide = self.size[0];
-        let [from, to] = ends.map(|end| (panel.x.place(end) * wide as f64).round().max(0.0) as usize);
+        let [from, to] =
+            ends.map(|end| (panel.x.place(end) * wide as f64).round().max(0.0) as usize);
         let from = from.min(wide - 1);
         let to = to.clamp(from + 1, wide);
         let share = panel.y.place(height);
@@ -161,7 +164,10 @@ impl Canvas {
                 if level == 0 {
                     break;
                 }
-                let letter = match (self.screen.is_unicode, share > 1.0 && row == self.size[1] - 1) {
+                let letter = match (
+                    self.screen.is_unicode,
+                    share > 1.0 && row == self.size[1] - 1,
+                ) {
                     (true, true) => '▲',
                     (false, true) => '^',
                     (true, false) => BLOCKS[level],
