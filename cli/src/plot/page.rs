@@ -135,7 +135,7 @@ impl Plot<'_> {
         }
         let (top, below) = (area.top + 26.0 + above, 20.0 + below);
         let high = (area.bottom - below - top).max(20.0);
-        let y_ticks = self.panel.y.ticks((high / 38.0) as usize);
+        let y_ticks = self.panel.y.ticks((high / 32.0) as usize);
         let left = self.left_of(&y_ticks);
         let mut inner = Area {
             left: area.left + left,
@@ -196,7 +196,7 @@ impl Plot<'_> {
         let Some(colours) = &self.panel.colours else {
             return ends;
         };
-        let ticks = colours.ticks((high / 38.0) as usize);
+        let ticks = colours.ticks((high / 32.0) as usize);
         let label = match colours.label_with(&ticks).is_empty() {
             true => 0.0,
             false => 18.0,
@@ -275,7 +275,7 @@ impl Plot<'_> {
                 colour: viridis((step as f64 + 0.5) / STEPS as f64),
             });
         }
-        let ticks = colours.ticks((inner.height() / 38.0) as usize);
+        let ticks = colours.ticks((inner.height() / 32.0) as usize);
         let style = (SMALL, Weight::Regular, self.theme.note());
         for (&value, label) in ticks.at.iter().zip(&ticks.labels) {
             let place = [left + BAR + 6.0, y(colours.place(value)) + 4.0];
@@ -334,7 +334,7 @@ fn key(panel: &Panel, width: f64) -> Vec<(usize, f64, String)> {
 
 /// As many ticks as fit side by side.
 fn fitting(axis: &Axis, width: f64) -> Ticks {
-    let mut count = ((width / 50.0) as usize).clamp(2, 12);
+    let mut count = ((width / 44.0) as usize).clamp(2, 12);
     loop {
         let ticks = axis.ticks(count);
         let gap = match ticks.at.as_slice() {
