@@ -31,6 +31,7 @@ Examples:
   simc run portfolio.sim --data signals=signals.npy --input w1=weights.csv --backend cpu
   simc run gbm.sim --json | jq '.outputs[0].mean'
   generate | simc run - --output - | sort -g
+  simc run gbm.sim --plot gbm.svg --show price,call
   simc run gbm.sim --adapter list
 
 The same model, values, seed and backend repeat a run to the bit. Files are CSV with

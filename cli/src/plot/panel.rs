@@ -204,3 +204,53 @@ fn of_cells(label: &str, places: &[f64]) -> (Axis, Vec<f64>) {
     };
     (axis, (0..=count).map(border).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(panel: &Panel) -> [&[f64]; 3] {
+        match panel.marks.as_slice() {
+            [Mark::Cells { x, y, values }] => [x, y, values],
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_heat_map_has_numbers_along_even_places_and_names_along_others() {
+        let values = vec![1.0, 2.0, f64::NAN, 4.0, 5.0, 6.0];
+        let colours = Axis::new("mean", 1.0, 6.0);
+        let [x, y] = [[0.1, 0.2], [1.0, 10.0]];
+        let y = [y[0], y[1], 1000.0];
+        let panel = heat_map("call", ["sigma", "strike"], &x, &y, values, colours);
+        let [columns, rows, values] = cells(&panel);
+        assert_eq!((columns.len(), rows.len(), values.len()), (3, 4, 6));
+        assert!((columns[0] - 0.05).abs() < 1e-12 && (columns[2] - 0.25).abs() < 1e-12);
+        assert_eq!(panel.x.kind, Kind::Numbers);
+        let names = ["1", "10", "1,000"].map(str::to_owned).to_vec();
+        assert_eq!(panel.y.kind, Kind::Names(names));
+    }
+
+    #[test]
+    fn a_map_of_one_place_or_none_has_an_axis() {
+        for x in [&[][..], &[0.2], &[0.2, 0.2]] {
+            let values = vec![1.0; x.len()];
+            let panel = heat_map("", ["", ""], x, &[1.0], values, Axis::new("", 1.0, 1.0));
+            let [low, high] = panel.x.range;
+            assert!(low < high && panel.x.place(0.5 * (low + high)) == 0.5);
+        }
+    }
+
+    #[test]
+    fn a_curve_has_a_band_only_where_its_means_have_errors() {
+        let x = [1.0, 2.0, 3.0];
+        let panel = curve("", ["n", ""], &x, &[4.0, 5.0, 6.0], &[0.5, f64::NAN, 0.5]);
+        let [Mark::Band { low, high, .. }, Mark::Line { points, .. }] = &panel.marks[..] else {
+            panic!("{:?}", panel.marks);
+        };
+        assert_eq!((low[0], high[2]), (3.5, 6.5));
+        assert_eq!(points[1], [2.0, 5.0]);
+        let alone = curve("", ["n", ""], &x, &[4.0, 5.0, 6.0], &[]);
+        assert_eq!(alone.marks.len(), 1);
+    }
+}

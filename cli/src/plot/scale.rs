@@ -310,10 +310,7 @@ mod tests {
     fn logarithms_have_powers_of_ten() {
         let kind = || Kind::Logarithms;
         assert_eq!(written(0.5, 2000.0, kind()), "1 10 100 1,000 ×0");
-        assert_eq!(
-            written(1.0, 20.0, kind()),
-            "1 2 3 5 10 20 ×0"
-        );
+        assert_eq!(written(1.0, 20.0, kind()), "1 2 3 5 10 20 ×0");
         assert_eq!(written(1e-9, 1e9, kind()), "10⁻⁸ 10⁻⁴ 10⁰ 10⁴ 10⁸ ×0");
         assert_eq!(Axis::new("", 1.0, 100.0).of(kind()).place(10.0), 0.5);
     }
