@@ -192,7 +192,7 @@ impl Plan {
         let page = self.page(run)?;
         if self.form == Form::Terminal {
             let screen = screen::Screen::of_standard_output();
-            return Ok(Drawn::Text(screen::text(&page, screen)));
+            return Ok(Drawn::Text(format!("\n{}", screen::text(&page, screen))));
         }
         let drawing = page::drawing(&page, self.theme, self.size);
         let bytes = match self.form {

@@ -11,7 +11,7 @@ use crate::{
     number,
     output::Target,
     place::{self, Place},
-    plot::{Drawn, PlotArgs},
+    plot::{Drawn, Plan, PlotArgs},
     problem,
     progress::Progress,
     standard_output,
@@ -19,7 +19,7 @@ use crate::{
     terminal, usage,
     warnings::Warnings,
 };
-use sim_runtime::{Control, Simulation, Timing};
+use sim_runtime::{Control, Run, Simulation, Timing};
 use std::{path::PathBuf, time::Instant};
 
 /// Arguments of `simc run`.
@@ -165,18 +165,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     };
     let mut summary = Summary::of(&run, simulation.manifest(), own, &args.quantiles)?;
     // The summary is printed even where the files cannot be written, so that the work is not lost.
-    let written = match target.map(|target| target.write(&run, cancel)) {
-        Some(Ok(files)) => {
-            files.into_iter().for_each(|file| summary.wrote(file));
-            Ok(())
-        }
-        Some(Err(failure)) => Err(failure),
-        None => Ok(()),
-    };
-    let drawn = plot.map(|plot| plot.draw(&run)).transpose();
-    if let Ok(Some(Drawn::File(file))) = &drawn {
-        summary.wrote(file.clone());
-    }
+    let plotted = write(&run, target, plot, &mut summary);
     let text = match (args.json, quiet) {
         (true, _) => summary.json(),
         (false, true) => summary.table().trim_end().to_owned() + "\n",
@@ -189,11 +178,32 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         }
         false => standard_output::print(text),
     };
-    let shown = drawn.and_then(|drawn| match drawn {
-        Some(Drawn::Text(text)) => standard_output::print(text),
-        Some(Drawn::File(_)) | None => Ok(()),
+    plotted.and_then(standard_output::print).and(printed)
+}
+
+/// Writes outputs and a plot into their files, and notes these. Returns a plot for the terminal as text.
+fn write(
+    run: &Run,
+    target: Option<Target>,
+    plot: Option<Plan>,
+    summary: &mut Summary,
+) -> Result<String, Failure> {
+    let written = target.map_or(Ok(Vec::new()), |target| {
+        target.write(run, interrupt::flag())
     });
-    written.and(printed).and(shown)
+    // A plot is drawn even where the outputs cannot be written.
+    let drawn = plot.map(|plot| plot.draw(run)).transpose();
+    for file in written.iter().flatten() {
+        summary.wrote(file.clone());
+    }
+    if let Ok(Some(Drawn::File(file))) = &drawn {
+        summary.wrote(file.clone());
+    }
+    written?;
+    Ok(match drawn? {
+        Some(Drawn::Text(text)) => text,
+        Some(Drawn::File(_)) | None => String::new(),
+    })
 }
 
 /// Where the outputs go, if anywhere.

@@ -9,7 +9,7 @@ catalog! {
     /// `--plot` writes `.svg` and `.png` files. Without a file it draws in the terminal.
     E0983 unknown_picture_form(path: &Path) {
         Problem::new(format!("`{}` ends with no known form of picture", path.display()))
-            .help("draw to a file that ends with .svg or .png, or leave out its name to draw in the terminal")
+            .help("draw to a file that ends with .svg or .png, or in the terminal: `--plot` without a file")
     }
 
     /// `--plot` was given, but the model has nothing that can be drawn.
