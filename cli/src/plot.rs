@@ -40,13 +40,16 @@ const MOST_PANELS: usize = 12;
 /// The least and the greatest width and height of a picture.
 const SIZES: std::ops::RangeInclusive<u32> = 200..=4000;
 
+/// Where the help lists them. A heading of the whole struct would go on after it.
+const HEADING: &str = "Plots";
+
 /// Arguments that draw the results.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Plots")]
 pub(crate) struct PlotArgs {
     /// Draw the results: to a file, .svg or .png, or in the terminal if none is named.
     #[arg(
         long,
+        help_heading = HEADING,
         value_name = "FILE",
         num_args = 0..=1,
         default_missing_value = "-",
@@ -56,13 +59,13 @@ pub(crate) struct PlotArgs {
     plot: Option<PathBuf>,
     /// What to draw, with commas: names of outputs and series, `x:y` for one against the other, `a+b` for
     /// several curves in one plot [default: all].
-    #[arg(long, value_name = "NAMES", requires = "plot", value_delimiter = ',')]
+    #[arg(long, help_heading = HEADING, value_name = "NAMES", requires = "plot", value_delimiter = ',')]
     show: Vec<String>,
     /// Colours of the picture [default: light].
-    #[arg(long, value_enum, requires = "plot", hide_default_value = true)]
+    #[arg(long, help_heading = HEADING, value_enum, requires = "plot", hide_default_value = true)]
     theme: Option<Theme>,
     /// Width and height of the picture; a PNG has twice as many pixels, for sharp screens.
-    #[arg(long, value_name = "WxH", requires = "plot", value_parser = size)]
+    #[arg(long, help_heading = HEADING, value_name = "WxH", requires = "plot", value_parser = size)]
     size: Option<[u32; 2]>,
 }
 

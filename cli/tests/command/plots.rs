@@ -171,7 +171,10 @@ fn a_terminal_shows_what_it_can() {
         let said = Said::from(output);
         assert_eq!((said.code, said.err.as_str()), (0, ""));
         // Before it stands the summary.
-        let from = said.out.find("\nbeyond\n").expect("the first plot has a title");
+        let from = said
+            .out
+            .find("\nbeyond\n")
+            .expect("the first plot has a title");
         said.out[from..].to_owned()
     };
     let show = "beyond,kind,range,x,place.x:place.y,bins";
