@@ -74,10 +74,16 @@ impl Axis {
         }
     }
 
-    /// About `count` values to be written, less for names that are all written.
+    /// About `count` values to be written, two if there can be; of names all of them.
     pub(super) fn ticks(&self, count: usize) -> Ticks {
+        let counts = count.max(2)..=count.max(2) + 8;
+        let mut all = counts.map(|count| self.ticks_about(count));
+        let several = all.clone().find(|ticks| ticks.at.len() > 1);
+        several.or_else(|| all.next()).unwrap_or_default()
+    }
+
+    fn ticks_about(&self, count: usize) -> Ticks {
         let [low, high] = self.range;
-        let count = count.max(2);
         match &self.kind {
             Kind::Names(names) => Ticks {
                 at: (0..names.len()).map(|at| at as f64).collect(),
@@ -297,6 +303,8 @@ mod tests {
         );
         assert_eq!(written(0.0, 4.1e-5, Kind::Numbers), "0 1 2 3 4 ×-5");
         assert_eq!(written(1e9, 3e9, Kind::Numbers), "1.0 1.5 2.0 2.5 3.0 ×9");
+        let few = Axis::new("x", -70.0, 150.0).ticks(2).labels;
+        assert_eq!(few, ["0", "100"]);
         assert_eq!(written(0.0, 2.0, Kind::Whole), "0 1 2 ×0");
         assert_eq!(written(0.0, 0.031, Kind::Shares), "0 % 1 % 2 % 3 % ×0");
         assert_eq!(written(7.0, 7.0, Kind::Numbers), "4 6 8 10 ×0");
