@@ -1,10 +1,10 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand, by its name. Behind them: `source` reads models, `table` reads tables, `output` writes
-//! files and `results` those of a run, `translate` translates a kernel into other shading languages, `summary`
-//! is the report of `run`, `plot` draws it, `calibration` keeps what `doctor` measured, `problem` is the catalog
-//! of the command's own complaints, `usage` those about its arguments, and `failure` turns whatever ended a
-//! command into a report and an exit code.
+//! One file a subcommand, by its name. Behind them: `source` reads models, `table` reads tables, `output`
+//! writes files and `results` those of a run, `translate` translates a kernel into other shading languages,
+//! `summary` is the report of `run`, `plot` draws it, `calibration` keeps what `doctor` measured, `problem` is
+//! the catalog of the command's own complaints, `usage` those about its arguments, and `failure` turns
+//! whatever ended a command into a report and an exit code.
 
 mod bench;
 mod build;
@@ -30,6 +30,7 @@ mod number;
 mod open;
 mod output;
 mod place;
+mod plot;
 mod problem;
 mod progress;
 mod rerun;

@@ -1,12 +1,30 @@
 //! Writing files: each appears whole or not at all, and so do several that belong together.
 
 use crate::{failure::Failure, interrupt::Temporary, problem};
+use serde::Serialize;
 use std::{
+    fmt,
     fs::{self, File},
     io::{self, BufWriter},
     path::{Path, PathBuf},
     process,
 };
+
+/// A file that was written.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Written {
+    pub(crate) path: PathBuf,
+    /// What it holds, where that is not the outputs of agents.
+    #[serde(skip)]
+    pub(crate) what: &'static str,
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.path.display(), self.what)
+    }
+}
 
 /// Looks at the directory of a file to be written, and tries to write there.
 ///

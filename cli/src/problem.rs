@@ -5,10 +5,12 @@ use sim_compiler::diagnostic::render::Style;
 use std::{fmt::Write, io, path::Path};
 
 mod files;
+mod plots;
 mod results;
 mod tables;
 
 pub(crate) use files::*;
+pub(crate) use plots::*;
 pub(crate) use results::*;
 pub(crate) use tables::*;
 
@@ -118,9 +120,14 @@ pub(crate) fn frame(
 
 /// All complaints, by code.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    [files::ENTRIES, results::ENTRIES, tables::ENTRIES]
-        .into_iter()
-        .flatten()
+    [
+        files::ENTRIES,
+        results::ENTRIES,
+        tables::ENTRIES,
+        plots::ENTRIES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The complaint about a file that cannot be read.

@@ -11,15 +11,13 @@ mod tables;
 
 use crate::{
     failure::Failure,
-    output::{self, Files},
+    output::{self, Files, Written},
     problem, standard_output, terminal, usage,
 };
 use metadata::Metadata;
-use serde::Serialize;
 use sim_compiler::manifest::Manifest;
 use sim_runtime::Run;
 use std::{
-    fmt,
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
@@ -41,8 +39,8 @@ pub(crate) struct Destination {
     /// Form of the results, where no ending says it [default: parquet in a directory, csv on standard output]
     #[arg(long, value_enum, requires = "output")]
     format: Option<Form>,
-    /// Replace files that are there already.
-    #[arg(long, requires = "output")]
+    /// Replace files that are there already, of results and plots.
+    #[arg(long)]
     force: bool,
 }
 
@@ -110,6 +108,11 @@ impl Destination {
     /// Are results to be written?
     pub(crate) fn are_wanted(&self) -> bool {
         self.output.is_some()
+    }
+
+    /// May files be replaced that are there already?
+    pub(crate) fn replaces(&self) -> bool {
+        self.force
     }
 
     /// Where the results go, if anywhere.
@@ -307,22 +310,6 @@ pub(crate) struct Plan {
     files: Vec<(PathBuf, Content)>,
     /// The file that says how the run was done.
     metadata: Option<PathBuf>,
-}
-
-/// A file that holds results.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub(crate) struct Written {
-    path: PathBuf,
-    /// What it holds, where that is not the outputs of agents.
-    #[serde(skip)]
-    what: &'static str,
-}
-
-impl fmt::Display for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.path.display(), self.what)
-    }
 }
 
 impl Plan {

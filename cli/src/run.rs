@@ -10,6 +10,7 @@ use crate::{
     launch::{self, Assignment},
     number,
     place::{self, Place},
+    plot::{Drawn, Plan, PlotArgs},
     progress::Progress,
     results::{
         self,
@@ -38,6 +39,7 @@ Examples:
   simc run portfolio.sim --data signals=signals.npy --input w1=weights.csv --backend cpu
   simc run gbm.sim --json | jq '.outputs[0].mean'
   generate | simc run - --output - | sort -g
+  simc run gbm.sim --plot gbm.svg --show price,call
   simc run gbm.sim --adapter list
 
 The same model, values, seed and backend repeat a run to the bit: `simc rerun` does it from
@@ -95,6 +97,8 @@ pub(crate) struct Args {
     /// agents in memory [default: the quartiles].
     #[arg(long, value_name = "P", value_parser = number::probability, value_delimiter = ',')]
     quantiles: Vec<f64>,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -132,11 +136,14 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     };
     let target = args.results.target(args.json)?;
     let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
+    check_plot(args, prints_outputs)?;
     let called = Instant::now();
     let compiled = Compiled::of(args, file)?;
     let manifest = &compiled.artifact.manifest;
     let plan = target.map(|target| target.plan(manifest)).transpose()?;
-    let launched = compiled.launched(args, args.results.are_wanted())?;
+    let plot = args.plot.plan(manifest)?;
+    let keeps_outputs = args.results.are_wanted() || args.plot.is_given();
+    let launched = compiled.launched(args, keeps_outputs)?;
     let simulation = &launched.simulation;
     let metadata = plan.as_ref().and_then(results::Plan::metadata);
     let origin = metadata
@@ -152,14 +159,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let mut summary = Summary::of(&run, simulation.manifest(), own, &args.quantiles)?;
     // The summary is printed even where the files cannot be written, so that the work is not lost.
     let metadata = origin.map(|origin| launched.metadata(origin, &run));
-    let written = match plan.map(|plan| plan.write(&run, metadata, interrupt::flag())) {
-        Some(Ok(files)) => {
-            summary.wrote(files);
-            Ok(())
-        }
-        Some(Err(failure)) => Err(failure),
-        None => Ok(()),
-    };
+    let plotted = write(&run, plan, metadata, plot, &mut summary);
     let text = match (args.json, quiet) {
         (true, _) => summary.json(),
         (false, true) => summary.table().trim_end().to_owned() + "\n",
@@ -172,7 +172,42 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         }
         false => standard_output::print(text),
     };
-    written.and(printed)
+    plotted.and_then(standard_output::print).and(printed)
+}
+
+/// Writes results and a plot into their files, and notes these. Returns a plot for the terminal as text.
+fn write(
+    run: &Run,
+    results: Option<results::Plan>,
+    metadata: Option<Metadata>,
+    plot: Option<Plan>,
+    summary: &mut Summary,
+) -> Result<String, Failure> {
+    let written = results.map(|plan| plan.write(run, metadata, interrupt::flag()));
+    // A plot is drawn even where the results cannot be written.
+    let drawn = plot.map(|plot| plot.draw(run)).transpose();
+    for file in written.iter().flatten().flatten() {
+        summary.wrote(file.clone());
+    }
+    if let Ok(Some(Drawn::File(file))) = &drawn {
+        summary.wrote(file.clone());
+    }
+    written.transpose()?;
+    Ok(match drawn? {
+        Some(Drawn::Text(text)) => text,
+        Some(Drawn::File(_)) | None => String::new(),
+    })
+}
+
+/// Refuses what cannot go to standard output together, and a place where a plot cannot be.
+fn check_plot(args: &Args, prints_outputs: bool) -> Result<(), Failure> {
+    if args.plot.is_of_terminal() && (args.json || prints_outputs) {
+        return Err(usage::refused(
+            "`--plot` without a file draws to standard output, where the results go",
+            "name a file: `--plot FILE.svg`",
+        ));
+    }
+    args.plot.check(args.results.replaces())
 }
 
 /// A model that is compiled for a run.

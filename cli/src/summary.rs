@@ -7,10 +7,8 @@ use crate::{
     costs::{Costs, Own},
     failure::Failure,
     number::grouped,
-    results::{
-        Written,
-        metadata::{Adapter, Machine},
-    },
+    output::Written,
+    results::metadata::{Adapter, Machine},
     table::spellings,
 };
 use serde::{Serialize, Serializer};
@@ -145,9 +143,9 @@ impl Summary {
         })
     }
 
-    /// Notes the files that hold the outputs.
-    pub(crate) fn wrote(&mut self, files: Vec<Written>) {
-        self.written = files;
+    /// Notes a file that holds outputs, or a plot of them.
+    pub(crate) fn wrote(&mut self, file: Written) {
+        self.written.push(file);
     }
 
     /// For machines.

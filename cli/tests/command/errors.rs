@@ -147,6 +147,9 @@ fn other_cases() -> Vec<Case> {
         plain("param_count", &["--param", "weights=0.1,0.2"]),
         plain("unknown_output_form", &["--output", "out.xlsx"]),
         plain("no_output_directory", &["--output", "nowhere/out.csv"]),
+        plain("unknown_picture_form", &["--plot", "plot.pdf"]),
+        plain("nothing_of_that_name", &["--plot", "--show", "z"]),
+        plain("not_alike", &["--plot", "--show", "y+y"]),
         plain("unknown_table_form", &["--data", "table=t.parquet"]),
         // The launch's own complaints, in the spelling of the command.
         plain("launch-unknown_param", &["--param", "sgima=0.1"]),
@@ -207,10 +210,12 @@ fn model_files(place: &Place) -> Vec<String> {
     place.write("latin1.sim", b"// caf\xe9\nagents 2\n");
     let mut codes = Vec::new();
     std::fs::create_dir(place.path("empty")).expect("a directory can be made");
-    let calls: [(&str, &[&str]); 9] = [
+    place.write("silent.sim", "agents 2\n");
+    let calls: [(&str, &[&str]); 10] = [
         ("new_exists", &["new", "latin1"]),
         ("new_without_name", &["new", ".."]),
         ("no_such_page", &["man", "rum"]),
+        ("nothing_to_draw", &["run", "silent.sim", "--plot"]),
         ("not_utf8", &["check", "latin1.sim"]),
         ("no_such_file-model", &["run", "missing.sim"]),
         ("directory_for_file-model", &["build", "folder.csv"]),

@@ -19,6 +19,7 @@ mod memory;
 mod new;
 #[cfg(unix)]
 mod pipes;
+mod plots;
 #[cfg(unix)]
 mod process;
 mod results;

@@ -129,6 +129,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "launch",
             "output",
             "results",
+            "plot",
             "summary",
             "knobs",
             "compilation",
