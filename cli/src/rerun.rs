@@ -152,7 +152,11 @@ fn enter_directory(before: &Metadata, path: &Path) -> Result<(), Failure> {
         return Err(problem::came_through_a_pipe("the model").into());
     }
     let beside = path.parent().unwrap_or(Path::new(""));
-    let relative = origin.directory.relative.iter().map(|way| beside.join(way));
+    let relative = origin
+        .directory
+        .relative
+        .iter()
+        .map(|way| beside.join(way).components().collect());
     let absolute = PathBuf::from(&origin.directory.absolute);
     let all: Vec<PathBuf> = relative.chain([absolute]).collect();
     let model = |directory: &PathBuf| directory.join(&origin.model.path);

@@ -3,7 +3,7 @@
 use super::tables::columns;
 use sim_runtime::{Column, Run, Values};
 use std::{
-    io::{self, ErrorKind, Seek, Write},
+    io::{self, ErrorKind, Seek, SeekFrom, Write},
     sync::atomic::{AtomicBool, Ordering},
 };
 use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
@@ -36,7 +36,7 @@ pub(super) fn write_all(
     cancel: &AtomicBool,
 ) -> io::Result<()> {
     let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    let mut archive = ZipWriter::new(out);
+    let mut archive = ZipWriter::new(UntilFailure { out, failed: false });
     for (of, column, series) in columns(run) {
         let name = format!("{}{}", of.prefix(), column.field.name);
         // Beyond 4 GiB an entry has another form of header, which says its length in 64 bits.
@@ -59,6 +59,40 @@ pub(super) fn write_all(
         }
     }
     archive.finish().map(drop).map_err(io_error)
+}
+
+/// Passes on what is written until that fails, and nothing after it: an archive that is dropped tries to write
+/// its end, and would complain on standard error.
+struct UntilFailure<W> {
+    out: W,
+    failed: bool,
+}
+
+impl<W> UntilFailure<W> {
+    fn attempt<T>(&mut self, none: T, act: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.failed {
+            return Ok(none);
+        }
+        let done = act(&mut self.out);
+        self.failed = done.is_err();
+        done
+    }
+}
+
+impl<W: Write> Write for UntilFailure<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(bytes.len(), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt((), W::flush)
+    }
+}
+
+impl<W: Seek> Seek for UntilFailure<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.attempt(0, |out| out.seek(to))
+    }
 }
 
 fn io_error(error: ZipError) -> io::Error {

@@ -369,7 +369,7 @@ fn a_run_is_repeated_by_its_metadata() {
         std::fs::read_dir(place.path("moved/results"))
             .map(Iterator::count)
             .ok(),
-        Some(2)
+        Some(3)
     );
     // Other data: the first difference is said, and the exit code is 1.
     place.write("moved/t.csv", "t\n2.25\n");
