@@ -262,7 +262,11 @@ impl Comparison {
             let same = if column.same { "same" } else { "differs" };
             vec![name, grouped(column.values as u64), same.to_owned()]
         }));
-        text + "\n" + &table(&lines, Flush::Right)
+        let verdict = match self.same {
+            true => "all results are the same, to the bit\n",
+            false => "",
+        };
+        text + "\n" + &table(&lines, Flush::Right) + verdict
     }
 }
 
