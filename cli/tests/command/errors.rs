@@ -210,7 +210,10 @@ fn model_files(place: &Place) -> Vec<String> {
     place.write("latin1.sim", b"// caf\xe9\nagents 2\n");
     let mut codes = Vec::new();
     std::fs::create_dir(place.path("empty")).expect("a directory can be made");
-    place.write("silent.sim", "agents 2\n");
+    place.write(
+        "silent.sim",
+        "agents 2\nsteps 1\nstate x = 0.0\nstep { x += 1.0 }\n",
+    );
     let calls: [(&str, &[&str]); 10] = [
         ("new_exists", &["new", "latin1"]),
         ("new_without_name", &["new", ".."]),

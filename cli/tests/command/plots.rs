@@ -101,7 +101,7 @@ fn a_plot_says_what_it_leaves_out() {
     let zeros = csv
         .lines()
         .skip(1)
-        .filter(|line| line.starts_with("0,"))
+        .filter(|line| line.starts_with("0.0,"))
         .count();
     let share = format!("{} % are exactly 0", 100.0 * zeros as f64 / 40.0);
     assert!(mass.contains(&share), "{share} of {mass}");
@@ -190,18 +190,20 @@ fn a_terminal_shows_what_it_can() {
 }
 
 #[test]
-fn no_agents_and_one_agent_are_drawn() {
+fn one_agent_without_steps_is_drawn() {
     let place = walkers();
-    for agents in ["0", "1"] {
-        for file in [&["--plot", "p.svg"][..], &["--plot", "p.png"], &["--plot"]] {
-            drawn(&place, &[&["--agents", agents], file].concat());
+    for file in [&["--plot", "p.svg"][..], &["--plot", "p.png"], &["--plot"]] {
+        for steps in ["0", "6"] {
+            let said = drawn(
+                &place,
+                &[&["--agents", "1", "--steps", steps], file].concat(),
+            );
+            assert_eq!(said.err, "");
         }
     }
-    let said = drawn(
-        &place,
-        &["--agents", "1", "--steps", "0", "--plot", "p.svg"],
-    );
-    assert_eq!(said.err, "");
+    // One value is no distribution.
+    let text = drawn(&place, &["--agents", "1", "--plot", "--show", "place.x"]).out;
+    assert!(text.contains("the only value is 0\n"), "{text}");
 }
 
 #[test]
