@@ -5,7 +5,7 @@ use crate::{
     compilation::Compilation,
     costs::Own,
     failure::Failure,
-    interrupt,
+    fault, interrupt,
     knobs::AllKnobs,
     launch::{self, Assignment},
     number,
@@ -78,8 +78,9 @@ pub(crate) struct Args {
     input: Vec<Assignment>,
     #[command(flatten)]
     place: Place,
-    /// Check every `assert` of the model, on the reference interpreter.
-    #[arg(long, conflicts_with_all = ["backend", "adapter"])]
+    /// Check indices, divisions of integers, floats, limits of `while` and each `assert`, and report the
+    /// first fault with its place and values. Takes longer.
+    #[arg(long)]
     check: bool,
     /// File for the outputs of all agents and worlds, and for series: .csv, .npy or .json; `-` is CSV to
     /// standard output.
@@ -131,7 +132,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let started = Instant::now();
     let artifact = args.compilation.compile_with(&source, args.check)?;
     let compile = started.elapsed().as_secs_f64();
-    let manifest = &artifact.manifest;
+    let manifest = artifact.visible_manifest();
     let has_none = manifest.outputs.is_empty()
         && manifest.world_rows().outputs.is_empty()
         && manifest.series.is_empty();
@@ -151,7 +152,15 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         timing: args.json.then_some(Timing::ONCE),
     });
     progress.finish();
-    let run = result.map_err(|error| source.refusal(error))?;
+    let run = match result {
+        Ok(run) => run,
+        Err(error) => {
+            if let Some(text) = fault::json(&source, &error).filter(|_| args.json) {
+                standard_output::print(text)?;
+            }
+            return Err(source.refusal(error));
+        }
+    };
 
     let own = Own {
         compile,
