@@ -1,6 +1,6 @@
 //! `simc run --check`: what it says of a fault, as text and as JSON.
 
-use crate::process::Place;
+use crate::Place;
 
 const MODEL: &str = "
 agents 8
