@@ -1,13 +1,25 @@
-//! What `simc run --check --json` prints where it finds a fault.
+//! What `simc run` says of an error of a run: with `--check` and `--json` a fault is an object, too.
 
-use crate::source::Source;
+use crate::{failure::Failure, source::Source, standard_output};
 use serde_json::{Map, Value as Json, json};
 use sim_compiler::value::Value;
 use sim_runtime::{Error, Moment};
 
+/// The report of an error of a run. If it is a fault and `json` is asked for, prints that to standard output.
+pub(crate) fn refusal(source: &Source, error: Error, json: bool) -> Failure {
+    let printed = match object(source, &error).filter(|_| json) {
+        Some(text) => standard_output::print(text),
+        None => Ok(()),
+    };
+    match printed {
+        Ok(()) => source.refusal(error),
+        Err(failure) => failure,
+    }
+}
+
 /// The fault of a checked run as an object, if the error is one. Lines and columns begin at 1; columns count
 /// characters.
-pub(crate) fn json(source: &Source, error: &Error) -> Option<String> {
+fn object(source: &Source, error: &Error) -> Option<String> {
     let fault = error.fault()?;
     let place = |span: sim_compiler::span::Span| {
         let (line, column) = span.position(&source.text);

@@ -152,15 +152,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         timing: args.json.then_some(Timing::ONCE),
     });
     progress.finish();
-    let run = match result {
-        Ok(run) => run,
-        Err(error) => {
-            if let Some(text) = fault::json(&source, &error).filter(|_| args.json) {
-                standard_output::print(text)?;
-            }
-            return Err(source.refusal(error));
-        }
-    };
+    let run = result.map_err(|error| fault::refusal(&source, error, args.json))?;
 
     let own = Own {
         compile,

@@ -342,9 +342,9 @@ errors! {
     /// message has the values of both sides, where the condition is a comparison, and otherwise those of the
     /// first names in it.
     ///
-    /// Of all faults of a run, of any kind, it is the one that comes first: at the earliest moment, of that in
-    /// the lowest agent, and there the first that the agent came to. The run has no results. Without `--check`
-    /// nothing is checked, at no cost, and the numbers are the same.
+    /// Of all faults of a run, of any kind, it is the one that comes first: at the earliest moment, of that
+    /// in the lowest agent, and there the first that the agent came to. The run has no results. Without
+    /// `--check` nothing is checked, at no cost, and the numbers are the same.
     E0730 assertion_failed AssertionFailed {
         /// What was found.
         fault: Box<Fault>,
@@ -361,7 +361,7 @@ errors! {
         fault: Box<Fault>,
     }
         says("{}: {}", fault.message(), fault.occasion())
-        help(Some("keep the index within the array, or write `clamp(i, 0, len(a) - 1)` if that is meant".into()))
+        help(Some("keep the index within the array, or write `clamp(i, 0, len(a) - 1)`".into()))
         after(KeepBackend)
 
     /// A run with `--check` divided an integer by zero, by `/` or `%`, or the least i32 by -1. Without
@@ -375,15 +375,15 @@ errors! {
         after(KeepBackend)
 
     /// A run with `--check` found an operation with a float that is NaN although no operand is, or infinite
-    /// although all operands are finite: `x / 0.0`, `log(-1.0)`, a sum beyond 3.4e38. What follows from such a
-    /// value is not reported again, and neither are an infinity or NaN that the model writes as a literal or
+    /// although all operands are finite: `x / 0.0`, `log(-1.0)`, a sum beyond 3.4e38. What follows from such
+    /// a value is not reported again, and neither are an infinity or NaN that the model writes as a literal or
     /// reads from data, inputs or params, nor an infinity that follows from those.
     E0733 not_finite NotFinite {
         /// What was found.
         fault: Box<Fault>,
     }
         says("{}: {}", fault.message(), fault.occasion())
-        help(Some("guard the operation by an `if`, or keep its operands away from where it has no number".into()))
+        help(Some("guard the operation by an `if`, or keep its operands where it has a number".into()))
         after(KeepBackend)
 
     /// A run with `--check` found a `while` that its limit ended, though its condition still held. Without

@@ -187,16 +187,20 @@ impl Lowerer<'_> {
         // The default of an input computes what is named like it.
         let name = format!("{}.fault", self.model.inputs[input].name);
         while words.len() < count {
-            let (kind, list) = match self.model.inputs[input].owner {
-                Owner::Agent => (VarKind::Input, &self.program.inputs),
-                Owner::World => (VarKind::WorldInput, &self.program.world_inputs),
+            let var = match self.model.inputs[input].owner {
+                Owner::Agent => {
+                    let word = self.program.row_words(&self.program.inputs);
+                    let var = self.hidden(&name, VarKind::Input, word);
+                    self.program.inputs.push(var);
+                    var
+                }
+                Owner::World => {
+                    let word = self.program.row_words(&self.program.world_inputs);
+                    let var = self.hidden(&name, VarKind::WorldInput, word);
+                    self.program.world_inputs.push(var);
+                    var
+                }
             };
-            let word = self.program.row_words(list);
-            let var = self.hidden(&name, kind, word);
-            match kind {
-                VarKind::Input => self.program.inputs.push(var),
-                _ => self.program.world_inputs.push(var),
-            }
             words.push(var);
         }
         if let Some((_, kept)) = self.checking.of_inputs.last_mut() {

@@ -1,80 +1,86 @@
 //! Indices, divisions of integers and limits of `while`, and which fault is the first.
 
 use super::{DIVISION, INDEX, LIMIT, fault, is_fine, model, stands_at};
-use sim_compiler::{ir::checks::Moment, value::Value};
+use sim_compiler::{
+    ir::checks::Moment,
+    value::Value::{self, I32},
+};
+
+const ENDS: [Value; 2] = [I32(3), I32(3)];
+
+/// Code with a table of 3 elements, the index at fault, when it is, and index and length.
+const INDICES: [(&str, &str, Moment, &[Value]); 10] = [
+    ("step t { x = TABLE[t] }", "t", Moment::Step(3), &ENDS),
+    (
+        "step t { x = TABLE[t - 1] }",
+        "t - 1",
+        Moment::Step(0),
+        &[I32(-1), I32(3)],
+    ),
+    (
+        "step t { for i in 0..2 { for j in 0..2 { x += TABLE[i + j + t] } } }",
+        "i + j + t",
+        Moment::Step(1),
+        &ENDS,
+    ),
+    (
+        "fn at(i: i32) -> f32 { return TABLE[i] } step t { x = at(t) }",
+        "i",
+        Moment::Step(3),
+        &ENDS,
+    ),
+    (
+        "init { x = TABLE[n + 3] }",
+        "n + 3",
+        Moment::Beginning,
+        &ENDS,
+    ),
+    ("finish { x = TABLE[n + 3] }", "n + 3", Moment::End, &ENDS),
+    (
+        "step t { var a = [1.0, 2.0] a[t] = 3.0 x = a[0] }",
+        "t",
+        Moment::Step(2),
+        &[I32(2), I32(2)],
+    ),
+    (
+        "step t { integrate rk4(0.1) { x' = TABLE[t] } }",
+        "t",
+        Moment::Step(3),
+        &ENDS,
+    ),
+    (
+        "step t { x = sum(for k in 0..3: TABLE[k + t]) }",
+        "k + t",
+        Moment::Step(1),
+        &ENDS,
+    ),
+    (
+        "step t { x = TABLE[if t < 2 { 0 } else { 3 }] }",
+        "if t < 2 { 0 } else { 3 }",
+        Moment::Step(2),
+        &ENDS,
+    ),
+];
 
 #[test]
 fn indices_are_found() {
-    let (i32, step) = (Value::I32, Moment::Step);
     let table = "const TABLE = [1.0, 2.0, 3.0]\n";
-    let ends = [i32(3), i32(3)];
-    for (code, text, moment, values) in [
-        ("step t { x = TABLE[t] }", "t", step(3), ends),
-        (
-            "step t { x = TABLE[t - 1] }",
-            "t - 1",
-            step(0),
-            [i32(-1), i32(3)],
-        ),
-        (
-            "step t { for i in 0..2 { for j in 0..2 { x += TABLE[i + j + t] } } }",
-            "i + j + t",
-            step(1),
-            ends,
-        ),
-        (
-            "fn at(i: i32) -> f32 { return TABLE[i] } step t { x = at(t) }",
-            "i",
-            step(3),
-            ends,
-        ),
-        (
-            "init { x = TABLE[n + 3] }",
-            "n + 3",
-            Moment::Beginning,
-            ends,
-        ),
-        ("finish { x = TABLE[n + 3] }", "n + 3", Moment::End, ends),
-        (
-            "step t { var a = [1.0, 2.0] a[t] = 3.0 x = a[0] }",
-            "t",
-            step(2),
-            [i32(2), i32(2)],
-        ),
-        (
-            "step t { integrate rk4(0.1) { x' = TABLE[t] } }",
-            "t",
-            step(3),
-            ends,
-        ),
-        (
-            "step t { x = sum(for k in 0..3: TABLE[k + t]) }",
-            "k + t",
-            step(1),
-            ends,
-        ),
-        (
-            "step t { x = TABLE[if t < 2 { 0 } else { 3 }] }",
-            "if t < 2 { 0 } else { 3 }",
-            step(2),
-            ends,
-        ),
-    ] {
+    for (code, text, moment, values) in INDICES {
         stands_at(
             &model(&format!("{table}{code}")),
             text,
             INDEX,
             moment,
-            &values,
+            values,
         );
     }
     let unsigned = "step t { x = TABLE[u32(t) - 1] }";
-    let values = [Value::U32(u32::MAX), i32(3)];
+    let values = [Value::U32(u32::MAX), I32(3)];
     stands_at(
         &model(&format!("{table}{unsigned}")),
         "u32(t) - 1",
         INDEX,
-        step(0),
+        Moment::Step(0),
         &values,
     );
     for code in [
@@ -105,7 +111,7 @@ fn divisions_of_integers_are_found() {
             by_zero,
         ),
         (
-            "fn over(a: i32, b: i32) -> i32 { if b < 0 { return 0 } return a / b } step t { n = over(7, t - 2) }",
+            "fn f(a: i32, b: i32) -> i32 { if b < 0 { return 0 } return a / b } step t { n = f(7, t - 2) }",
             "a / b",
             step(2),
             by_zero,
@@ -176,7 +182,8 @@ fn limits_are_found() {
         "step t { n = 0 while true limit 3 { n += 1 if n == 3 { break } } }",
         "step t { var a = [1, 1, 0] n = 0 while a[n] > 0 limit 2 { n += 1 } }",
         "step t { var a = [1, 1] n = 0 while n < 2 && a[n] > 0 limit 2 { n += 1 } }",
-        "fn f(k: i32) -> i32 { var i = 0 while true limit 3 { i += 1 if i > k { return i } } return 0 } step { n = f(2) }",
+        "fn f(k: i32) -> i32 { var i = 0 while true limit 3 { i += 1 if i > k { return i } } return 0 }\n\
+         step { n = f(2) }",
     ] {
         is_fine(&model(code));
     }
