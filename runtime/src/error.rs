@@ -376,8 +376,8 @@ errors! {
 
     /// A run with `--check` found an operation with a float that is NaN although no operand is, or infinite
     /// although all operands are finite: `x / 0.0`, `log(-1.0)`, a sum beyond 3.4e38. What follows from such
-    /// a value is not reported again, and neither are an infinity or NaN that the model writes as a literal or
-    /// reads from data, inputs or params, nor an infinity that follows from those.
+    /// a value is not reported again, and neither are an infinity or NaN that the model writes as a literal
+    /// or reads from data, inputs or params, nor an infinity that follows from those.
     E0733 not_finite NotFinite {
         /// What was found.
         fault: Box<Fault>,
