@@ -18,6 +18,7 @@ mod costs;
 mod doctor;
 mod explain;
 mod failure;
+mod fault;
 mod fmt;
 mod inspect;
 mod interrupt;

@@ -5,7 +5,7 @@ use crate::{
     compilation::Compilation,
     costs::Own,
     failure::Failure,
-    interrupt,
+    fault, interrupt,
     knobs::{self, AllKnobs},
     launch::{self, Assignment},
     number,
@@ -90,8 +90,9 @@ pub(crate) struct Args {
     input: Vec<Assignment>,
     #[command(flatten)]
     pub(crate) place: Place,
-    /// Check every `assert` of the model, on the reference interpreter.
-    #[arg(long, conflicts_with_all = ["backend", "adapter"])]
+    /// Check indices, divisions of integers, floats, limits of `while` and each `assert`, and report the
+    /// first fault with its place and values. Takes longer.
+    #[arg(long)]
     check: bool,
     /// Quantiles of the summary, as probabilities with commas: 0.01,0.5,0.99. They need the outputs of all
     /// agents in memory [default: the quartiles].
@@ -139,7 +140,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     check_plot(args, prints_outputs)?;
     let called = Instant::now();
     let compiled = Compiled::of(args, file)?;
-    let manifest = &compiled.artifact.manifest;
+    let manifest = &compiled.artifact.visible_manifest();
     let plan = target.map(|target| target.plan(manifest)).transpose()?;
     let plot = args.plot.plan(manifest)?;
     let keeps_outputs = args.results.are_wanted() || args.plot.is_given();
@@ -283,7 +284,7 @@ impl Launched {
             timing: is_timed.then_some(Timing::ONCE),
         });
         progress.finish();
-        result.map_err(|error| self.source.refusal(error))
+        result.map_err(|error| fault::refusal(&self.source, error, is_timed))
     }
 
     /// What is known before the run, for metadata in this file.

@@ -110,7 +110,7 @@ fn optimised(
     if !options.checks {
         model.drop_assertions();
     }
-    let mut lowered = lower::lower(&model)?;
+    let mut lowered = lower::lower(&model, options.checks)?;
     ir::verify::debug_verify(&lowered.program, "lower");
     let mut program = lowered.program.clone();
     if options.optimise {

@@ -7,20 +7,12 @@ mod words;
 
 pub use role::Role;
 
+use crate::fault::Fault;
 use catalog::{After, errors};
-use sim_compiler::{
-    diagnostic::Diagnostic,
-    ir::{
-        Owner, Program,
-        interpret::{Failure, Moment},
-    },
-    manifest::Scalar,
-    span::Span,
-    value::Shown,
-};
+use sim_compiler::{diagnostic::Diagnostic, ir::checks::CheckKind, manifest::Scalar, value::Shown};
 use words::{
     all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
-    occasion, other_arguments, quoted, role_options, unknown_name, what_fits,
+    other_arguments, quoted, role_options, unknown_name, what_fits,
 };
 
 impl Error {
@@ -29,27 +21,26 @@ impl Error {
         matches!(self.after(), After::DropBackend)
     }
 
-    /// The error of an assertion of the program that does not hold.
-    pub(crate) fn failed(program: &Program, failure: Failure) -> Error {
-        let assertion = &program.assertions[failure.assertion as usize];
-        Error::AssertionFailed {
-            message: assertion.message.clone(),
-            span: assertion.span,
-            agent: (failure.owner == Owner::Agent).then_some(failure.agent),
-            world: program.has_worlds().then_some(failure.world),
-            moment: failure.moment,
+    /// The error of a checked run with a fault.
+    pub(crate) fn of_fault(fault: Fault) -> Error {
+        let fault = Box::new(fault);
+        match fault.kind {
+            CheckKind::Assertion { .. } => Error::AssertionFailed { fault },
+            CheckKind::Index => Error::IndexOutside { fault },
+            CheckKind::Division => Error::IntegerDivision { fault },
+            CheckKind::NotFinite => Error::NotFinite { fault },
+            CheckKind::Limit => Error::LimitMet { fault },
         }
     }
 
-    /// Where an assertion did not hold, in words; nothing for other errors.
-    pub fn occasion(&self) -> Option<String> {
+    /// What a checked run found; none for other errors.
+    pub fn fault(&self) -> Option<&Fault> {
         match self {
-            Error::AssertionFailed {
-                agent,
-                world,
-                moment,
-                ..
-            } => Some(occasion(*agent, *world, *moment)),
+            Error::AssertionFailed { fault }
+            | Error::IndexOutside { fault }
+            | Error::IntegerDivision { fault }
+            | Error::NotFinite { fault }
+            | Error::LimitMet { fault } => Some(fault),
             _ => None,
         }
     }
@@ -347,25 +338,62 @@ errors! {
         help(Some("leave the size of a world out, or write `world N` into the model".into()))
         after(KeepBackend)
 
-    /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. Of
-    /// several agents it is the lowest one, of several worlds the first one, and there the first assertion.
-    /// The run has no results.
+    /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. The
+    /// message has the values of both sides, where the condition is a comparison, and otherwise those of the
+    /// first names in it.
     ///
-    /// The interpreter checks assertions, step by step; other runs leave them out, and give the same numbers.
+    /// Of all faults of a run, of any kind, it is the one that comes first: at the earliest moment, of that
+    /// in the lowest agent, and there the first that the agent came to. The run has no results. Without
+    /// `--check` nothing is checked, at no cost, and the numbers are the same.
     E0730 assertion_failed AssertionFailed {
-        /// The message of the `assert`.
-        message: String,
-        /// Byte range of the `assert` in the source.
-        span: Span,
-        /// The agent; none in the code of worlds.
-        agent: Option<u32>,
-        /// The world, if the model has worlds.
-        world: Option<u32>,
-        /// When it was.
-        moment: Moment,
+        /// What was found.
+        fault: Box<Fault>,
     }
-        says("an assertion does not hold {}: {message}", occasion(*agent, *world, *moment))
+        says("{}: {}", fault.message(), fault.occasion())
         help(None)
+        after(KeepBackend)
+
+    /// A run with `--check` used an index that is negative, or not below the length of its array: `a[i]` in a
+    /// value or an assignment, or `world[k]`. Without `--check` the nearest element is meant, so `a[-1]` is
+    /// `a[0]`.
+    E0731 index_outside IndexOutside {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("keep the index within the array, or write `clamp(i, 0, len(a) - 1)`".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` divided an integer by zero, by `/` or `%`, or the least i32 by -1. Without
+    /// `--check` these have results, which `docs/language.md` names: `x / 0` is `x`, and `x % 0` is 0.
+    E0732 integer_division IntegerDivision {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("guard the division by an `if`, or divide by `max(n, 1)`".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` found an operation with a float that is NaN although no operand is, or infinite
+    /// although all operands are finite: `x / 0.0`, `log(-1.0)`, a sum beyond 3.4e38. What follows from such
+    /// a value is not reported again, and neither are an infinity or NaN that the model writes as a literal
+    /// or reads from data, inputs or params, nor an infinity that follows from those.
+    E0733 not_finite NotFinite {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("guard the operation by an `if`, or keep its operands where it has a number".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` found a `while` that its limit ended, though its condition still held. Without
+    /// `--check` the model goes on after the loop.
+    E0734 limit_met LimitMet {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("raise the limit, or `break` where enough is enough".into()))
         after(KeepBackend)
 
     /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter

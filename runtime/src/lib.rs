@@ -54,6 +54,7 @@ mod control;
 pub mod cpu;
 mod error;
 mod exclusive;
+mod fault;
 mod field;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
@@ -79,6 +80,7 @@ pub use calibration::Calibration;
 pub use control::{Control, Timing};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
+pub use fault::{Fault, FaultValue};
 pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
@@ -86,7 +88,7 @@ pub use series::Series;
 /// What a caller meets of the compiler, so that it need not be a dependency of its own.
 pub use sim_compiler::{
     Artifact, Diagnostic, Math, Options, compile_with, diagnostic, gradient,
-    ir::interpret::Moment,
+    ir::checks::{CheckKind, Moment},
     kernel::schedule::{Decision, Occupancy, Tuning, WorldDispatch},
     manifest::{self, Field, MOST_AGENTS, MOST_STEPS, Manifest, Scalar, SeriesOf},
     random::Generator,

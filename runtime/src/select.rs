@@ -58,9 +58,6 @@ impl BackendOptions {
                 reason,
             ))
         };
-        if artifact.options.checks {
-            return on_reference("the reference interpreter checks assertions");
-        }
         match self.backend {
             Backend::Reference => on_reference("the reference interpreter was asked for"),
             Backend::Cpu => {

@@ -26,6 +26,7 @@ use sim_compiler::{
     manifest::{Field, Manifest},
 };
 use std::{
+    borrow::Cow,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -42,6 +43,8 @@ use std::{
 #[derive(Debug)]
 pub struct Simulation {
     artifact: Arc<Artifact>,
+    /// Its manifest without what callers do not see, if there is anything.
+    visible: Option<Manifest>,
     compile_seconds: f64,
     settings: Settings,
     options: BackendOptions,
@@ -60,8 +63,7 @@ impl Simulation {
         Simulation::compile_with(source, Options::default())
     }
 
-    /// Compiles a model with options: another random generator, precise mathematical functions, or checked
-    /// assertions.
+    /// Compiles a model with options: another random generator, precise mathematical functions, or checks.
     ///
     /// # Errors
     /// [`Error::Compile`] with the compiler's diagnostics.
@@ -79,8 +81,13 @@ impl Simulation {
 
     /// Uses a model that was compiled before.
     pub fn from_artifact(artifact: Artifact) -> Simulation {
+        let visible = match artifact.visible_manifest() {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(manifest) => Some(manifest),
+        };
         Simulation {
             artifact: Arc::new(artifact),
+            visible,
             compile_seconds: 0.0,
             settings: Settings::default(),
             options: BackendOptions::default(),
@@ -331,7 +338,7 @@ impl Simulation {
     /// Names, types, shapes, defaults and documentation of the model's params, tables, inputs, states and
     /// outputs.
     pub fn manifest(&self) -> &Manifest {
-        &self.artifact.manifest
+        self.visible.as_ref().unwrap_or(&self.artifact.manifest)
     }
 
     /// The compiled model.

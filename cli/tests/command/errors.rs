@@ -259,7 +259,7 @@ fn usage(place: &Place) -> Vec<String> {
         ),
         (
             "bad_arguments-conflict",
-            &["run", "model.sim", "--check", "--backend", "cpu"],
+            &["check", "model.sim", "--json", "--sarif"],
         ),
         (
             "bad_arguments-adapter",

@@ -211,8 +211,9 @@ impl<'a> Writer<'a> {
                 false => HashMap::new(),
             },
             floats: Buffers {
-                inputs: manifest.inputs.iter().all(|x| float(&x.field.scalar)),
-                states: manifest.states.iter().all(|x| float(&x.scalar)),
+                inputs: (program.inputs.iter()).all(|var| float(&Scalar::from(program[*var].ty))),
+                states: manifest.states.iter().all(|x| float(&x.scalar))
+                    && program.checks.words.is_empty(),
                 outputs: (manifest.outputs.iter().all(|x| float(&x.scalar)))
                     && recorded.all(|var| float(&Scalar::from(program[*var].ty))),
             },

@@ -6,10 +6,7 @@ use crate::{
     bind::{Launch, with_interpreter},
     cancel::cancellable,
     control::{Control, Keep},
-    cpu::{
-        Cancelled,
-        reference::{Agents, Ended, WorldRows},
-    },
+    cpu::reference::{Agents, WorldRows},
     error::Error,
     memory::{Need, zeroed},
     results::RawResults,
@@ -87,23 +84,13 @@ fn run(
         },
     };
     with_interpreter(artifact, launch, |interpreter| {
-        let failed = |failure| Error::failed(&artifact.program, failure);
         for &number in &launch.absent {
-            (agents.input_default(interpreter, number)).map_err(failed)?;
+            agents.input_default(interpreter, number);
         }
         launch.overwrite_given(&mut agents.inputs);
-        let mut failure = None;
         cancellable(launch.agents, launch.steps, control, |inner| {
-            match agents.run(interpreter, 0..launch.steps, inner) {
-                Ok(()) => Ok(()),
-                Err(Ended::Cancelled) => Err(Cancelled),
-                Err(Ended::Failed(found)) => {
-                    failure = Some(found);
-                    Ok(())
-                }
-            }
-        })?;
-        failure.map(failed).map_or(Ok(()), Err)
+            agents.run(interpreter, 0..launch.steps, inner)
+        })
     })??;
     results(manifest, launch, keep, agents)
 }
@@ -171,10 +158,10 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
         ..Agents::default()
     };
     with_interpreter(artifact, launch, |interpreter| {
-        (launch.absent.iter())
-            .try_for_each(|&number| agents.input_default(interpreter, number))
-            .map_err(|failure| Error::failed(&artifact.program, failure))
-    })??;
+        for &number in &launch.absent {
+            agents.input_default(interpreter, number);
+        }
+    })?;
     Ok(launch.with_inputs(agents.inputs))
 }
 

@@ -230,6 +230,9 @@ fn check_limits(
                 Some(Obstacle::Samples) => {
                     "agents in a workgroup: it runs whole worlds, since values are recorded or observed"
                 }
+                Some(Obstacle::Checks) => {
+                    "agents in a workgroup: it runs whole worlds, since code of worlds is checked"
+                }
                 None => "agents in a workgroup, which runs whole worlds",
             },
             kernel.workgroup_size.into(),

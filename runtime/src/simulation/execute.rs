@@ -6,8 +6,9 @@ use crate::{
     batch::{Batch, Deliver},
     bind::{Launch, bind},
     clock::Stopwatch,
-    control::Control,
+    control::{Control, Keep},
     error::Error,
+    fault::Watch,
     launches::{Launches, Model},
     results::RawResults,
     run::{Device, Report, Run},
@@ -93,7 +94,8 @@ impl Simulation {
             Some(known) => known,
             None => self.options.select(&launches)?,
         };
-        let need = selected.backend.need(&base, self.keep, runs.held);
+        let keep = self.kept();
+        let need = selected.backend.need(&base, keep, runs.held);
         if let Err(error) = need.check() {
             reusable.selected = Some(selected);
             return Err(error);
@@ -112,10 +114,14 @@ impl Simulation {
             launch: &|number| launches.bound(number),
             complete_launch: &|number| launches.complete(number),
             same_inputs: launches.have_same_inputs(),
-            keep: self.keep,
+            keep,
             control: *control,
         };
-        let deliver: Deliver<'_> = &mut |number, raw| {
+        let mut watch = Watch::new(&self.artifact, base.first_agent, base.members);
+        let deliver: Deliver<'_> = &mut |number, mut raw| {
+            if !watch.passes(&mut raw.outputs) {
+                return;
+            }
             each(number, reports.run(number, raw));
             // The seconds of the caller's callback belong to no run.
             reports.setup_seconds = 0.0;
@@ -126,7 +132,16 @@ impl Simulation {
         if !result.as_ref().is_err_and(Error::drops_backend) {
             reusable.selected = Some(selected);
         }
-        result
+        result?;
+        (watch.into_found()).map_or(Ok(()), |fault| Err(Error::of_fault(fault)))
+    }
+
+    /// What a run keeps: faults are in outputs.
+    fn kept(&self) -> Keep {
+        match self.artifact.program.checks.words.is_empty() {
+            true => self.keep,
+            false => self.keep.with_outputs(),
+        }
     }
 
     /// The launch that all runs vary.

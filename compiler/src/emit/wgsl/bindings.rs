@@ -141,7 +141,7 @@ impl Writer<'_> {
             ));
         }
         let rows = [
-            (2, "states", manifest.states.is_empty(), self.floats.states),
+            (2, "states", manifest.state_words == 0, self.floats.states),
             (
                 3,
                 "outputs",

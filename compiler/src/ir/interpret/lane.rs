@@ -1,13 +1,13 @@
 //! One lane of an agent: statements by recursion over blocks, expressions on a stack of values.
 
 use super::{
-    Failure, Interpreter, LaunchValues, Moment,
+    Interpreter, LaunchValues,
     plan::{Place, Plan},
 };
 use crate::{
     builtin::eval,
     ir::{self, Block, Expr, ExprId, Owner, Program, Stmt, Type, Value, VarId},
-    random::{FINISH_STEP, FIRST_WORLD, INIT_STEP, Key},
+    random::{FIRST_WORLD, Key},
 };
 use std::{ops::Range, sync::Arc};
 
@@ -19,8 +19,6 @@ pub(super) enum Flow {
     Continue,
     Stop,
     Return(Value),
-    /// An assertion does not hold.
-    Fail(u32),
     Cancelled,
 }
 
@@ -39,8 +37,6 @@ pub(super) struct Lane<'a, F> {
     stack: Vec<Value>,
     agent: u32,
     step: u32,
-    /// The step whose draws are made now, or what stands for the beginning and the end.
-    random_step: u32,
     agent_key: Key,
     step_key: Key,
     /// The keys of the draws of the agent's world.
@@ -77,7 +73,6 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             stack: Vec::new(),
             agent: 0,
             step: 0,
-            random_step: 0,
             agent_key: Key::default(),
             step_key: Key::default(),
             world_key: Key::default(),
@@ -122,25 +117,8 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
     /// The draws that follow are those of this step.
     pub(super) fn begin_draws(&mut self, random_step: u32) {
         let generator = self.launch.generator;
-        self.random_step = random_step;
         self.step_key = generator.step_key(self.agent_key, random_step);
         self.world_step_key = generator.step_key(self.world_key, random_step);
-    }
-
-    /// An assertion that does not hold in this lane, in code of `owner`.
-    pub(super) fn failure(&self, assertion: u32, owner: Owner) -> Failure {
-        Failure {
-            assertion,
-            owner,
-            agent: self.agent,
-            world: self.world(),
-            moment: match self.random_step {
-                INIT_STEP => Moment::Beginning,
-                FINISH_STEP => Moment::End,
-                step if step < self.launch.steps => Moment::Step(step),
-                _ => Moment::Launch,
-            },
-        }
     }
 
     /// What follows belongs to this step. `None` if the run was cancelled.
@@ -212,7 +190,6 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             Stmt::Break => return Flow::Break,
             Stmt::Continue => return Flow::Continue,
             Stmt::Stop => return Flow::Stop,
-            Stmt::Fail(number) => return Flow::Fail(*number),
             Stmt::Return(_) => return Flow::Return(self.pop()),
         }
         Flow::Next
@@ -226,7 +203,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             match self.nested(body) {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
-                other @ (Flow::Stop | Flow::Return(_) | Flow::Fail(_) | Flow::Cancelled) => {
+                other @ (Flow::Stop | Flow::Return(_) | Flow::Cancelled) => {
                     return other;
                 }
             }
@@ -305,7 +282,7 @@ impl<'a, F: Fn() -> bool> Lane<'a, F> {
             Flow::Return(value) => value,
             // The value is not used: the calling loop checks for cancellation next.
             Flow::Cancelled => Value::zero(function.result),
-            Flow::Next | Flow::Break | Flow::Continue | Flow::Stop | Flow::Fail(_) => {
+            Flow::Next | Flow::Break | Flow::Continue | Flow::Stop => {
                 panic!("internal error: `{}` returns nothing", function.name)
             }
         }
@@ -461,7 +438,7 @@ pub(super) fn first_expression(stmt: &Stmt) -> Option<ExprId> {
         | Stmt::For { start: first, .. }
         | Stmt::Return(first) => Some(*first),
         Stmt::Var { value, .. } => *value,
-        Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) => None,
+        Stmt::Break | Stmt::Continue | Stmt::Stop => None,
     }
 }
 

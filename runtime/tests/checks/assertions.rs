@@ -1,49 +1,27 @@
-//! Assertions: a checked run ends at the first one that does not hold, and says where; any other run is as if
-//! they were not there.
+//! Assertions: where each kind of code fails, and that nothing else does.
 
-use sim_compiler::{Options, compile_with, ir::interpret::Moment};
-use sim_runtime::{Backend, Device, Error, Run, Simulation};
-
-fn simulation(source: &str, checks: bool) -> Simulation {
-    let options = Options {
-        checks,
-        ..Options::default()
-    };
-    let artifact = compile_with(source, options)
-        .unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{source}"));
-    Simulation::from_artifact(artifact)
-}
-
-fn checked(source: &str) -> Result<Run, Error> {
-    simulation(source, true).run()
-}
+use super::{fault, is_fine, simulation};
+use sim_compiler::ir::checks::{CheckKind, Moment};
+use sim_runtime::{Backend, Run};
 
 /// Where an assertion of the source does not hold: the agent, the world, when, and the message.
 type Place<'a> = (Option<u32>, Option<u32>, Moment, &'a str);
 
 fn fails(source: &str, (agent, world, moment, message): Place<'_>) {
-    match checked(source) {
-        Err(Error::AssertionFailed {
-            message: said,
-            span,
-            agent: of_agent,
-            world: of_world,
-            moment: when,
-        }) => {
-            assert_eq!(
-                (of_agent, of_world, when, said.as_str()),
-                (agent, world, moment, message),
-                "{source}"
-            );
-            let text = &source[span.range()];
-            assert!(
-                text.starts_with("assert ") && text.ends_with(&format!("\"{message}\"")),
-                "{text}"
-            );
-        }
-        Err(other) => panic!("{other}\n{source}"),
-        Ok(_) => panic!("no assertion fails\n{source}"),
-    }
+    let found = fault(source);
+    let kind = CheckKind::Assertion {
+        message: message.to_owned(),
+    };
+    assert_eq!(
+        (found.agent, found.world, found.moment, &found.kind),
+        (agent, world, moment, &kind),
+        "{source}"
+    );
+    let text = &source[found.span.range()];
+    assert!(
+        text.starts_with("assert ") && text.ends_with(&format!("\"{message}\"")),
+        "{text}"
+    );
 }
 
 const ROOT: &str = "fn root(x: f32) -> f32 { assert x >= 0.0, \"no root\" return sqrt(x) }\n";
@@ -126,9 +104,7 @@ fn what_is_not_reached_is_not_checked() {
     ];
     for rest in forms {
         let source = format!("agents 5\nsteps 3\n{ROOT}{rest}\n");
-        if let Err(error) = checked(&source) {
-            panic!("{error}\n{source}");
-        }
+        is_fine(&source);
     }
 }
 
@@ -147,12 +123,12 @@ fn worlds_check_for_themselves() {
         &model("step { assert member != 2 || x < 5.0, \"small\" }"),
         (Some(6), Some(1), Moment::Step(0), "small"),
     );
-    // An element of a fold of the world is of the world's code.
+    // An element of a fold of the world is an agent's.
     fails(
         &model(&format!(
             "{total}world step {{ total = sum(for other in world: root(6.0 - other.x)) }}"
         )),
-        (None, Some(1), Moment::Step(0), "no root"),
+        (Some(7), Some(1), Moment::Step(0), "no root"),
     );
     for held in [
         "world step { total = sum(for other in world if other.x < 7.0: root(6.0 - other.x)) }",
@@ -160,9 +136,7 @@ fn worlds_check_for_themselves() {
         "step { x += sum(for other in world if other.x <= x: root(x - other.x)) * 0.0 }",
     ] {
         let source = model(&format!("{total}{held}"));
-        if let Err(error) = checked(&source) {
-            panic!("{error}\n{source}");
-        }
+        is_fine(&source);
     }
     fails(
         &model(&format!(
@@ -213,15 +187,19 @@ fn checked_runs_give_the_numbers_of_others() {
     let (with, without) = (simulation(&asserts, false), simulation(&without, false));
     assert_eq!(with.wgsl(), without.wgsl());
     let with = with.backend(Backend::Cpu).run().expect("a run");
-    let checked = checked(&asserts).expect("all assertions hold");
-    assert_eq!(checked.report().backend, Device::Reference);
-    for name in ["x", "y"] {
-        let bits = |run: &Run| -> Vec<u32> {
-            let values = run.output::<f32>(name).expect("an output");
-            values.iter().map(|x| x.to_bits()).collect()
-        };
-        assert_eq!(bits(&with), bits(&checked), "{name}");
-    }
+    let names = ["x", "y"];
+    let bits = |run: &Run, name| -> Vec<u32> {
+        let values = run.output::<f32>(name).expect("an output");
+        values.iter().map(|x| x.to_bits()).collect()
+    };
     let counts = |run: &Run| run.steps().expect("kept").collect::<Vec<u32>>();
-    assert_eq!(counts(&with), counts(&checked));
+    for backend in [Backend::Cpu, Backend::Reference] {
+        let simulation = simulation(&asserts, true).backend(backend);
+        let checked = simulation.run().expect("all assertions hold");
+        assert_eq!(checked.outputs().len(), names.len());
+        for name in names {
+            assert_eq!(bits(&with, name), bits(&checked, name), "{name}");
+        }
+        assert_eq!(counts(&with), counts(&checked));
+    }
 }
