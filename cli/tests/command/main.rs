@@ -5,6 +5,7 @@ mod bench;
 mod book;
 mod build;
 mod check;
+mod data;
 mod doctor;
 #[cfg(target_os = "linux")]
 mod errors;
