@@ -19,6 +19,7 @@ use crate::{
     source::Source,
     standard_output,
     summary::Summary,
+    table::reading::Reading,
     terminal, usage,
     warnings::Warnings,
 };
@@ -82,12 +83,15 @@ pub(crate) struct Args {
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
-    /// File of a data table, .csv or .npy; `-` is CSV from standard input.
-    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    /// File of a data table: .csv, .parquet, .arrow, .npy or .npz, with its columns after a colon if they are
+    /// not found by name; `-` is CSV from standard input.
+    #[arg(long, value_name = "NAME=FILE[:COLUMNS]", value_parser = Assignment::parse)]
     data: Vec<Assignment>,
-    /// File of an input of all agents or all worlds, .csv or .npy; `-` is CSV from standard input.
-    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    /// One value of an input for all agents or all worlds, or a file with a row for each, as for --data.
+    #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = Assignment::parse)]
     input: Vec<Assignment>,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     pub(crate) place: Place,
     /// Check indices, divisions of integers, floats, limits of `while` and each `assert`, and report the
@@ -337,7 +341,8 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         .world
         .or(manifest.world.as_ref().and_then(|world| world.members));
     launch::params(&mut simulation, &args.param)?;
-    launch::data(&mut simulation, &args.data)?;
-    launch::inputs(&mut simulation, &args.input, (agents, members))?;
+    launch::data(&mut simulation, &args.data, &args.reading)?;
+    let counts = (agents, members);
+    launch::inputs(&mut simulation, &args.input, &args.reading, counts)?;
     Ok(simulation)
 }

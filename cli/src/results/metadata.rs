@@ -10,7 +10,7 @@ use crate::{
     launch::Assignment,
     open::{is_standard_input, named},
     problem,
-    table::cell::Kind,
+    table::{cell::Kind, source::Source},
 };
 use blake3::Hasher;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -285,9 +285,14 @@ fn is_pipe(path: &Path) -> bool {
 
 impl Given {
     fn of(assignment: &Assignment) -> Result<Given, Failure> {
+        let source = Source::parse(&assignment.value)?;
+        let file = match &source.columns {
+            Some(_) => source.path.as_path(),
+            None => Path::new(&assignment.value),
+        };
         Ok(Given {
             name: assignment.name.clone(),
-            file: FileMark::of(Path::new(&assignment.value))?,
+            file: FileMark::of(file)?,
         })
     }
 }

@@ -2,7 +2,12 @@
 //! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>): read in versions 1 to 3,
 //! little-endian and C order.
 
-use super::{Loaded, MemoryCheck, cell::Kind, fits};
+use super::{
+    Loaded, MemoryCheck,
+    cell::Kind,
+    fits,
+    rules::{Refusal, Rules},
+};
 use crate::{
     open::open,
     problem::{self, Problem},
@@ -112,9 +117,28 @@ struct Header {
 ///
 /// # Errors
 /// What is wrong with the file, or that it does not have the declared shape.
-pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Problem> {
+pub(super) fn read(
+    path: &Path,
+    role: &str,
+    field: &Field,
+    rules: Rules,
+) -> Result<Loaded, Problem> {
     let opened = open(path).map_err(|error| problem::unreadable(path, &error))?;
-    let mut reader = BufReader::with_capacity(1 << 20, opened.file);
+    let reader = BufReader::with_capacity(1 << 20, opened.file);
+    read_array(path, (reader, opened.length), role, field, rules)
+}
+
+/// [`read`] from a file that is open, or a member of an archive, of this many bytes if that is known.
+///
+/// # Errors
+/// The same.
+pub(super) fn read_array(
+    path: &Path,
+    (mut reader, length): (impl Read, Option<u64>),
+    role: &str,
+    field: &Field,
+    rules: Rules,
+) -> Result<Loaded, Problem> {
     let header = read_header(path, &mut reader)?;
     let declared = if role == "input" {
         [vec![0], field.dims()].concat()
@@ -148,10 +172,10 @@ pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Pro
             "its shape is beyond every memory",
         ));
     };
-    if opened.length.is_some_and(|length| length < bytes) {
+    if length.is_some_and(|length| length < bytes) {
         return Err(problem::npy_malformed(path, "it is cut short"));
     }
-    let words = read_words(path, &mut reader, &header, count, field)?;
+    let words = read_words(path, &mut reader, (&header, count), field, rules)?;
     let mut shape = declared;
     if shape.first() == Some(&0) {
         shape[0] = u32::try_from(header.shape[0]).unwrap_or(u32::MAX);
@@ -167,9 +191,9 @@ pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Pro
 fn read_words(
     path: &Path,
     reader: &mut impl Read,
-    header: &Header,
-    count: u64,
+    (header, count): (&Header, u64),
     field: &Field,
+    rules: Rules,
 ) -> Result<Vec<u32>, Problem> {
     let kind = Kind::of(field);
     let size = header.element.size;
@@ -190,17 +214,17 @@ fn read_words(
                 Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             } else {
                 match header.element.number(bytes) {
-                    Number::Float(value) => kind.float(value),
-                    Number::Whole(value) => kind.integer(value),
+                    Number::Float(value) => kind.float(value).map_err(Refusal::from),
+                    Number::Whole(value) => rules.integer(kind, value),
                 }
             };
-            let word = word.map_err(|why| {
+            let word = word.map_err(|refusal| {
                 let value = match header.element.number(bytes) {
                     Number::Float(value) => format!("{value:?}"),
                     Number::Whole(value) => value.to_string(),
                 };
                 let index = index_of(words.len() as u64, &header.shape);
-                problem::npy_value(path, &index, &value, why)
+                problem::npy_value(path, &index, &value, refusal.why, refusal.fix)
             })?;
             words.push(word);
         }
@@ -243,7 +267,7 @@ fn read_header(path: &Path, reader: &mut impl Read) -> Result<Header, Problem> {
     let start = exact(8)?;
     if !start.starts_with(MAGIC) {
         let why = if start.starts_with(b"PK") {
-            "it is a .npz archive"
+            "it is an archive: its name must end with `.npz`"
         } else {
             "it does not begin with NumPy's mark"
         };

@@ -1,7 +1,8 @@
 //! Every complaint of the command, once, as its user sees it.
 
-use crate::{Place, files::header};
-use std::collections::BTreeSet;
+use crate::{Place, data::parquet, files::header};
+use arrow_array::TimestampSecondArray;
+use std::{collections::BTreeSet, sync::Arc};
 
 const MODEL: &str = "// allow(W0202)
 agents 2
@@ -63,8 +64,8 @@ fn csv_cases() -> Vec<Case> {
         case(slug, ("in.csv", text.as_bytes()), &["--input", name])
     };
     vec![
-        data("csv_empty", ""),
-        data("csv_empty-rows", "a,b\n"),
+        data("table_empty", ""),
+        data("table_empty-rows", "a,b\n"),
         data("csv_no_header", "1,2\n3,4\n"),
         data("csv_ragged", "a,b\n1,2\n3\n"),
         data("bad_cell", "a,b\n1,2\n3,four\n"),
@@ -79,17 +80,17 @@ fn csv_cases() -> Vec<Case> {
             ("t.csv", b"a,b\n1,2\n3,4\n"),
             &["--data", "fixed=t.csv"],
         ),
-        orders("csv_missing_column-struct", "size,cost\n1,2\n"),
-        orders("csv_missing_column-others", "a,b\n1,2\n"),
-        orders("csv_twin_columns-data", "price,size,price\n1,2,3\n"),
+        orders("missing_column-struct", "size,cost\n1,2\n"),
+        orders("missing_column-others", "a,b\n1,2\n"),
+        orders("twin_columns-data", "price,size,price\n1,2,3\n"),
         case(
-            "csv_missing_column-vector",
+            "missing_column-vector",
             ("p.csv", b"lon,lat\n1,2\n"),
             &["--data", "places=p.csv"],
         ),
-        data("csv_missing_column-element", "table[0],b\n1,2\n"),
-        input("csv_missing_column", "w[0],v\n1,2\n3,4\n", "w=in.csv"),
-        input("csv_twin_columns", "x,x\n1,2\n3,4\n", "x=in.csv"),
+        data("missing_column-element", "table[0],b\n1,2\n"),
+        input("missing_column", "w[0],v\n1,2\n3,4\n", "w=in.csv"),
+        input("twin_columns", "x,x\n1,2\n3,4\n", "x=in.csv"),
         input("csv_blank_line", "x\n1\n\n2\n", "x=in.csv"),
         input("bad_cell-i32", "n\n1\n2147483648\n", "n=in.csv"),
         input("bad_cell-enum", "k\nRed\nGreen\n", "k=in.csv"),
@@ -129,6 +130,65 @@ fn npy_cases() -> Vec<Case> {
     ]
 }
 
+/// Files with columns, and names of those.
+fn column_cases() -> Vec<Case> {
+    let data = |slug, file: (&'static str, Vec<u8>), arg: &'static str| Case {
+        slug,
+        files: vec![file],
+        args: vec!["--data", arg],
+    };
+    let csv = |text: &str| ("t.csv", text.as_bytes().to_vec());
+    let days = Arc::new(TimestampSecondArray::from(vec![0, 1]));
+    let days = parquet(vec![("day", days.clone()), ("open", days)], 1);
+    let brotli = include_bytes!("fixtures/brotli.parquet").to_vec();
+    vec![
+        data("csv_ambiguous", csv("a;b\n1.000;0,5\n"), "table=t.csv"),
+        data(
+            "columns_malformed",
+            ("t.parquet", b"a,b\n1,2\n".to_vec()),
+            "table=t.parquet",
+        ),
+        data("columns_malformed-csv", csv("PAR1"), "table=t.csv"),
+        data(
+            "codec",
+            ("b.parquet", brotli),
+            "table=b.parquet:price,price",
+        ),
+        data("column_type", ("d.parquet", days), "table=d.parquet"),
+        data(
+            "unknown_column",
+            csv("open,close\n1,2\n"),
+            "table=t.csv:opne,close",
+        ),
+        data("picked_count", csv("open,close\n1,2\n"), "table=t.csv:open"),
+        data("bad_columns", csv("open,close\n1,2\n"), "table=t.csv:open,"),
+        data(
+            "no_columns",
+            ("t.npy", npy("<f4", "(2, 2)", &[0; 16])),
+            "table=t.npy:open",
+        ),
+        data("npz_member", ("t.npz", empty_archive()), "table=t.npz"),
+        data(
+            "table_empty-parquet",
+            ("t.parquet", Vec::new()),
+            "table=t.parquet",
+        ),
+        data("needs_plain_file", csv(""), "table=null.arrow"),
+        case("input_value", ("t.csv", b""), &["--input", "n=0.5"]),
+        case(
+            "bad_cell-lossy",
+            ("in.csv", b"x\n1\n16777217\n"),
+            &["--input", "x=in.csv"],
+        ),
+    ]
+}
+
+fn empty_archive() -> Vec<u8> {
+    let archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let archive = archive.finish().expect("memory takes everything");
+    archive.into_inner()
+}
+
 fn other_cases() -> Vec<Case> {
     let plain = |slug, args: &[&'static str]| Case {
         slug,
@@ -150,7 +210,7 @@ fn other_cases() -> Vec<Case> {
         plain("unknown_picture_form", &["--plot", "plot.pdf"]),
         plain("nothing_of_that_name", &["--plot", "--show", "z"]),
         plain("not_alike", &["--plot", "--show", "y+y"]),
-        plain("unknown_table_form", &["--data", "table=t.parquet"]),
+        plain("unknown_table_form", &["--data", "table=t.xlsx"]),
         // The launch's own complaints, in the spelling of the command.
         plain("launch-unknown_param", &["--param", "sgima=0.1"]),
         plain("launch-param_that_is_an_input", &["--param", "x=2.0"]),
@@ -164,10 +224,12 @@ fn other_cases() -> Vec<Case> {
 fn every_complaint_has_its_report() {
     let mut cases = csv_cases();
     cases.extend(npy_cases());
+    cases.extend(column_cases());
     cases.extend(other_cases());
     let place = Place::new();
     place.write("model.sim", MODEL);
     std::fs::create_dir(place.path("folder.csv")).expect("a directory can be made");
+    std::os::unix::fs::symlink("/dev/null", place.path("null.arrow")).expect("it can be made");
     let mut codes = BTreeSet::new();
     for Case { slug, files, args } in cases {
         for (name, bytes) in &files {

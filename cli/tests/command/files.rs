@@ -262,3 +262,29 @@ pub(crate) fn header(descr: &str, shape: &str) -> Vec<u8> {
     bytes.extend(text.bytes());
     bytes
 }
+
+#[test]
+fn a_row_may_have_very_many_columns() {
+    let place = Place::new();
+    place.write(
+        "t.sim",
+        "agents 1\ndata t: [[f32; 30_000]]\noutput y = t[1][29_999]\n",
+    );
+    let header: Vec<String> = (0..30_000).map(|at| format!("column {at}")).collect();
+    let row: Vec<String> = (0..30_000).map(|at| at.to_string()).collect();
+    let (header, row) = (header.join(","), row.join(","));
+    place.write("t.csv", format!("day,{header}\nMo,{row}\nTu,{row}\n"));
+    let args = [
+        "run",
+        "t.sim",
+        "--backend",
+        "cpu",
+        "-o",
+        "out.csv",
+        "--data",
+        "t=t.csv",
+    ];
+    let said = place.good(&args);
+    assert_eq!(place.text("out.csv"), "y\n29999.0\n");
+    assert!(said.err.contains("left out `day` (text)"), "{}", said.err);
+}

@@ -6,6 +6,7 @@ mod book;
 mod build;
 mod check;
 mod checks;
+mod data;
 mod doctor;
 #[cfg(target_os = "linux")]
 mod errors;
