@@ -201,7 +201,8 @@ catalog! {
     E0947 codec(path: &Path, codec: &str) {
         Problem::new(format!("`{}` is compressed with {codec}, which is not read here", path.display()))
             .help(
-                "write Parquet with `compression=\"snappy\"`, Arrow with `compression=\"lz4\"`, or without any",
+                "write Parquet with `compression=\"snappy\"`, Arrow with `compression=\"lz4\"`, or \
+                 without any",
             )
     }
 

@@ -177,8 +177,8 @@ impl Wanted<'_> {
         })
     }
 
-    /// The names of the columns of each field, and their shorter forms if all have one. A column of lists fills
-    /// a field alone.
+    /// The names of the columns of each field, and their shorter forms if all have one. A column of lists
+    /// fills a field alone.
     fn all_names(self, of_lists: impl Fn(&str) -> bool) -> (Names, Option<Names>) {
         let long = self.fields.iter().map(|field| match of_lists(&field.name) {
             true => vec![field.name.clone()],
