@@ -152,9 +152,9 @@ impl Agents {
             if control.cancel.load(Ordering::Relaxed) {
                 return Err(Cancelled);
             }
-            let count = rows.progress.len() as u64;
+            let done = rows.progress.len() as u64 * steps.len() as u64;
             rows.run(interpreter, strides, steps.clone(), control, failures)?;
-            control.agents_done.fetch_add(count, Ordering::Relaxed);
+            control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
             Ok(())
         })
     }
@@ -223,8 +223,8 @@ impl Agents {
                 for (word, progress) in words.iter_mut().zip(&progress) {
                     *word = progress.word();
                 }
-                let done = &control.agents_done;
-                done.fetch_add(agents as u64, Ordering::Relaxed);
+                let done = agents as u64 * steps.len() as u64;
+                control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
                 Ok(())
             },
         )

@@ -180,3 +180,10 @@ pub(super) fn occasion(agent: Option<u32>, world: Option<u32>, moment: Moment) -
         Moment::End => format!("{who}, after the last step"),
     }
 }
+
+pub(super) fn snapshot_differs(what: &str, values: Option<&[String; 2]>) -> String {
+    match values {
+        Some([here, there]) => format!("{what} is {here} here, but {there} in the snapshot"),
+        None => format!("{what} is not as it was for the snapshot"),
+    }
+}
