@@ -4,9 +4,11 @@
 use sim_compiler::diagnostic::render::Style;
 use std::{fmt::Write, io, path::Path};
 
+mod checkpoints;
 mod files;
 mod tables;
 
+pub(crate) use checkpoints::*;
 pub(crate) use files::*;
 pub(crate) use tables::*;
 
@@ -116,7 +118,9 @@ pub(crate) fn frame(
 
 /// All complaints, by code.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    [files::ENTRIES, tables::ENTRIES].into_iter().flatten()
+    [files::ENTRIES, tables::ENTRIES, checkpoints::ENTRIES]
+        .into_iter()
+        .flatten()
 }
 
 /// The complaint about a file that cannot be read.

@@ -1,7 +1,7 @@
 //! `simc run`: compiles a model, runs it and summarises its outputs.
 
 use crate::{
-    cache, calibration,
+    cache, calibration, checkpoint,
     compilation::Compilation,
     costs::Own,
     failure::Failure,
@@ -12,13 +12,14 @@ use crate::{
     output::Target,
     place::{self, Place},
     problem,
-    progress::Progress,
+    progress::{self, Progress},
+    source::Source,
     standard_output,
     summary::Summary,
     terminal, usage,
     warnings::Warnings,
 };
-use sim_runtime::{Control, Simulation, Timing};
+use sim_runtime::{Control, Run, Simulation, Snapshot, Timing};
 use std::{path::PathBuf, time::Instant};
 
 /// Arguments of `simc run`.
@@ -54,15 +55,9 @@ pub(crate) struct Args {
     /// Number of agents in a world, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     world: Option<u32>,
-    /// Seed of all random draws.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = number::seed,
-        allow_negative_numbers = true,
-        default_value = "0"
-    )]
-    seed: u64,
+    /// Seed of all random draws [default: 0].
+    #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true)]
+    seed: Option<u64>,
     #[command(flatten)]
     compilation: Compilation,
     #[command(flatten)]
@@ -95,18 +90,16 @@ pub(crate) struct Args {
     /// Compile the kernel anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
-    /// Number of the first agent, to run a part of a larger population.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = number::count,
-        allow_negative_numbers = true,
-        default_value = "0"
-    )]
-    first_agent: u32,
+    /// Number of the first agent, to run a part of a larger population [default: 0].
+    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
+    first_agent: Option<u32>,
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
+    #[command(flatten)]
+    progress: progress::Args,
+    #[command(flatten)]
+    checkpoint: checkpoint::Args,
     #[command(flatten)]
     knobs: AllKnobs,
 }
@@ -123,6 +116,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         ));
     };
     let target = target(args)?;
+    let resumed = args.checkpoint.open()?;
     let prints_outputs = target.as_ref().is_some_and(Target::is_standard_output);
     let called = Instant::now();
     // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
@@ -139,19 +133,12 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         return Err(problem::no_outputs().into());
     }
     let started = Instant::now();
-    let simulation = launched(args, Simulation::from_artifact(artifact))?;
+    let simulation = launched(args, Simulation::from_artifact(artifact), resumed.as_ref())?;
     let load = started.elapsed().as_secs_f64();
     drop(preload);
 
     let cancel = interrupt::flag();
-    let progress = Progress::start();
-    let result = simulation.run_with(&Control {
-        cancel: Some(cancel),
-        progress: Some(&|done, total| progress.update(done, total)),
-        timing: args.json.then_some(Timing::ONCE),
-    });
-    progress.finish();
-    let run = result.map_err(|error| source.refusal(error))?;
+    let run = computed(args, (&source, &simulation), resumed)?;
 
     let own = Own {
         compile,
@@ -180,7 +167,24 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         }
         false => standard_output::print(text),
     };
-    written.and(printed)
+    args.checkpoint.close(written.and(printed))
+}
+
+/// The run of a model, from its beginning or from where it was cut.
+fn computed(
+    args: &Args,
+    model: (&Source, &Simulation),
+    resumed: Option<Snapshot>,
+) -> Result<Run, Failure> {
+    let progress = Progress::start(args.progress);
+    let control = Control {
+        cancel: Some(interrupt::flag()),
+        progress: Some(&|done, total| progress.update(done, total)),
+        timing: args.json.then_some(Timing::ONCE),
+    };
+    let result = (args.checkpoint).run(model, resumed, &control, &progress);
+    progress.finish();
+    result
 }
 
 /// Where the outputs go, if anywhere.
@@ -196,16 +200,29 @@ fn target(args: &Args) -> Result<Option<Target>, Failure> {
 }
 
 /// The simulation with everything that the command line says about it.
-fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failure> {
+fn launched(
+    args: &Args,
+    mut simulation: Simulation,
+    resumed: Option<&Snapshot>,
+) -> Result<Simulation, Failure> {
+    if let Some(snapshot) = resumed {
+        let set = simulation.set_from(snapshot);
+        set.map_err(|error| args.checkpoint.refusal(error, Failure::from))?;
+    }
     simulation = simulation
-        .seed(args.seed)
-        .first_agent(args.first_agent)
         .tuning(args.knobs.tuning)
         .calibration(calibration::stored())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false)
         .keep_outputs(args.output.is_some() || !args.quantiles.is_empty());
-    simulation = args.place.resolve()?.on(simulation);
+    let place = args.place.or_on(resumed.and_then(Snapshot::device));
+    simulation = place.resolve()?.on(simulation);
+    if let Some(seed) = args.seed {
+        simulation = simulation.seed(seed);
+    }
+    if let Some(first) = args.first_agent {
+        simulation = simulation.first_agent(first);
+    }
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);
     }
@@ -219,10 +236,15 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         simulation = simulation.population(population);
     }
     let manifest = simulation.manifest();
-    let agents = args.agents.or(manifest.agents);
-    let members = args
-        .world
-        .or(manifest.world.as_ref().and_then(|world| world.members));
+    let agents = args
+        .agents
+        .or(resumed.map(Snapshot::agents))
+        .or(manifest.agents);
+    let members = manifest.world.as_ref().and_then(|world| {
+        (args.world)
+            .or(resumed.map(Snapshot::members))
+            .or(world.members)
+    });
     launch::params(&mut simulation, &args.param)?;
     launch::data(&mut simulation, &args.data)?;
     launch::inputs(&mut simulation, &args.input, (agents, members))?;
