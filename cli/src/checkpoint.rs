@@ -25,7 +25,7 @@ const GROWTH: f64 = 8.0;
 /// Arguments of runs that can be interrupted.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Long runs")]
-pub(crate) struct Args {
+pub(crate) struct CheckpointArgs {
     /// Save the run in FILE now and then, and when Ctrl-C ends it; FILE is removed when the run is complete.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     checkpoint: Option<PathBuf>,
@@ -87,7 +87,7 @@ fn number_text(text: &str, end: usize) -> &str {
     text[..end].trim()
 }
 
-impl Args {
+impl CheckpointArgs {
     /// Reads the run to go on with, and looks whether checkpoints can be written.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// Arguments that say how progress is shown.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ProgressArgs {
     /// Print the progress to standard error as JSON, an object a line, for tools.
     #[arg(long)]
     json_progress: bool,
@@ -49,7 +49,7 @@ enum Form {
 
 impl Progress {
     /// Starts the clock. Without arguments, people who watch standard error see a bar.
-    pub(crate) fn start(args: Args) -> Progress {
+    pub(crate) fn start(args: ProgressArgs) -> Progress {
         let form = match (args.json_progress, terminal::is_watched()) {
             (true, _) => Form::Lines(None),
             (false, true) => Form::Bar(None),
@@ -124,7 +124,7 @@ impl Progress {
 }
 
 fn new_bar(total: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {msg}");
+    let style = ProgressStyle::with_template("{bar:14} {percent:>3} % {wide_msg}");
     let style = style
         .expect("the template is a constant")
         .progress_chars("━╸ ");

@@ -1,7 +1,8 @@
 //! `simc run`: compiles a model, runs it and summarises its outputs.
 
 use crate::{
-    cache, calibration, checkpoint,
+    cache, calibration,
+    checkpoint::CheckpointArgs,
     compilation::Compilation,
     costs::Own,
     failure::Failure,
@@ -12,7 +13,7 @@ use crate::{
     output::Target,
     place::{self, Place},
     problem,
-    progress::{self, Progress},
+    progress::{Progress, ProgressArgs},
     source::Source,
     standard_output,
     summary::Summary,
@@ -97,9 +98,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
     #[command(flatten)]
-    progress: progress::Args,
+    progress: ProgressArgs,
     #[command(flatten)]
-    checkpoint: checkpoint::Args,
+    checkpoint: CheckpointArgs,
     #[command(flatten)]
     knobs: AllKnobs,
 }

@@ -202,7 +202,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     let (first, second) = said.err.split_once('\n').expect("two lines");
     assert!(first.starts_with("interrupted: "), "{first}");
     assert!(
-        first.ends_with(" of 1,000,000 steps are done and saved"),
+        first.ends_with(" of 1_000_000 steps are done and saved"),
         "{first}"
     );
     let command =
