@@ -11,6 +11,7 @@ mod build;
 mod cache;
 mod calibration;
 mod check;
+mod checkpoint;
 mod columns;
 mod compilation;
 mod completions;

@@ -73,6 +73,21 @@ impl Place {
         matches!(self.backend, Backend::Gpu) || self.adapter.is_some()
     }
 
+    /// The same, on the device of a run that goes on, unless another one is asked for.
+    pub(crate) fn or_on(&self, device: Option<&str>) -> Place {
+        match (device, self.backend, &self.adapter) {
+            (Some("the CPU"), Backend::Auto, None) => Place {
+                backend: Backend::Cpu,
+                adapter: None,
+            },
+            (Some(name), Backend::Auto, None) => Place {
+                backend: Backend::Gpu,
+                adapter: Some(name.to_owned()),
+            },
+            _ => self.clone(),
+        }
+    }
+
     /// Finds the adapter.
     ///
     /// # Errors

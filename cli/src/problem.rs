@@ -4,11 +4,13 @@
 use sim_compiler::diagnostic::render::Style;
 use std::{fmt::Write, io, path::Path};
 
+mod checkpoints;
 mod files;
 mod plots;
 mod results;
 mod tables;
 
+pub(crate) use checkpoints::*;
 pub(crate) use files::*;
 pub(crate) use plots::*;
 pub(crate) use results::*;
@@ -125,6 +127,7 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
         results::ENTRIES,
         tables::ENTRIES,
         plots::ENTRIES,
+        checkpoints::ENTRIES,
     ]
     .into_iter()
     .flatten()

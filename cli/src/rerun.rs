@@ -135,10 +135,11 @@ fn repeat(before: &Metadata, path: &Path) -> Result<Metadata, Failure> {
     })?;
     let mut args = call.args;
     args.place = place(before);
+    args.repeat_values(before);
     let compiled = Compiled::of(&args, Path::new(&origin.model.path))?;
-    let launched = compiled.launched(&args, true)?;
+    let launched = compiled.launched(&args, true, None)?;
     let origin = launched.origin(&args, &path)?;
-    let run = launched.run(false)?;
+    let run = launched.run(&args, None)?;
     Ok(launched.metadata(origin, &run))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     cache, calibration,
+    checkpoint::CheckpointArgs,
     compilation::Compilation,
     costs::Own,
     failure::Failure,
@@ -11,10 +12,10 @@ use crate::{
     number,
     place::{self, Place},
     plot::{Drawn, Plan, PlotArgs},
-    progress::Progress,
+    progress::{Progress, ProgressArgs},
     results::{
         self,
-        metadata::{Asked, Metadata, Origin},
+        metadata::{self, Asked, Metadata, Origin},
     },
     source::Source,
     standard_output,
@@ -23,7 +24,7 @@ use crate::{
     terminal, usage,
     warnings::Warnings,
 };
-use sim_runtime::{Artifact, Control, Preload, Run, Simulation, Timing};
+use sim_runtime::{Artifact, Control, Preload, Run, Simulation, Snapshot, Timing};
 use std::{
     path::{Path, PathBuf},
     time::Instant,
@@ -67,15 +68,9 @@ pub(crate) struct Args {
     /// Number of agents in a world, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     world: Option<u32>,
-    /// Seed of all random draws.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = number::seed,
-        allow_negative_numbers = true,
-        default_value = "0"
-    )]
-    seed: u64,
+    /// Seed of all random draws [default: 0].
+    #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true)]
+    seed: Option<u64>,
     #[command(flatten)]
     compilation: Compilation,
     #[command(flatten)]
@@ -110,22 +105,41 @@ pub(crate) struct Args {
     /// Compile the kernel anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
-    /// Number of the first agent, to run a part of a larger population.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = number::count,
-        allow_negative_numbers = true,
-        default_value = "0"
-    )]
-    first_agent: u32,
+    /// Number of the first agent, to run a part of a larger population [default: 0].
+    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
+    first_agent: Option<u32>,
     /// Agents of the whole population, which the model calls `agents`, when only a part is run.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     population: Option<u32>,
     #[command(flatten)]
     results: results::Destination,
     #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
+    #[command(flatten)]
     knobs: AllKnobs,
+}
+
+impl Args {
+    /// Asks for the values that a run had, wherever it had them from, and for a run in one piece.
+    pub(crate) fn repeat_values(&mut self, before: &Metadata) {
+        self.checkpoint = CheckpointArgs::default();
+        self.agents = Some(before.agents);
+        self.steps = Some(before.steps);
+        self.world = before.world;
+        self.seed = Some(before.seed);
+        self.first_agent = Some(before.first_agent);
+        self.population = Some(before.population);
+        for (name, value) in &before.origin.params {
+            if !self.param.iter().any(|given| given.name == *name) {
+                self.param.push(Assignment {
+                    name: name.clone(),
+                    value: metadata::listed(value),
+                });
+            }
+        }
+    }
 }
 
 /// Runs a model.
@@ -142,19 +156,20 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let target = args.results.target(args.json)?;
     let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
     check_plot(args, prints_outputs)?;
+    let resumed = args.checkpoint.open()?;
     let called = Instant::now();
     let compiled = Compiled::of(args, file)?;
     let manifest = &compiled.artifact.visible_manifest();
     let plan = target.map(|target| target.plan(manifest)).transpose()?;
     let plot = args.plot.plan(manifest)?;
     let keeps_outputs = args.results.are_wanted() || args.plot.is_given();
-    let launched = compiled.launched(args, keeps_outputs)?;
+    let launched = compiled.launched(args, keeps_outputs, resumed.as_ref())?;
     let simulation = &launched.simulation;
     let metadata = plan.as_ref().and_then(results::Plan::metadata);
     let origin = metadata
         .map(|metadata| launched.origin(args, metadata))
         .transpose()?;
-    let run = launched.run(args.json)?;
+    let run = launched.run(args, resumed)?;
 
     let own = Own {
         compile: launched.compile,
@@ -177,7 +192,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         }
         false => standard_output::print(text),
     };
-    plotted.and_then(standard_output::print).and(printed)
+    (args.checkpoint).close(plotted.and_then(standard_output::print).and(printed))
 }
 
 /// Writes results and a plot into their files, and notes these. Returns a plot for the terminal as text.
@@ -248,12 +263,17 @@ impl Compiled {
     ///
     /// # Errors
     /// What is wrong with that.
-    pub(crate) fn launched(self, args: &Args, keeps_outputs: bool) -> Result<Launched, Failure> {
+    pub(crate) fn launched(
+        self,
+        args: &Args,
+        keeps_outputs: bool,
+        resumed: Option<&Snapshot>,
+    ) -> Result<Launched, Failure> {
         let started = Instant::now();
         let simulation = Simulation::from_artifact(self.artifact)
             .keep_states(false)
             .keep_outputs(keeps_outputs || !args.quantiles.is_empty());
-        let simulation = launched(args, simulation)?;
+        let simulation = launched(args, simulation, resumed)?;
         let load = started.elapsed().as_secs_f64();
         drop(self.preload);
         Ok(Launched {
@@ -276,19 +296,22 @@ pub(crate) struct Launched {
 }
 
 impl Launched {
-    /// Runs it, with a bar of its progress.
+    /// Runs it from its beginning, or from where it was cut, with a bar of its progress.
     ///
     /// # Errors
     /// Those of a run.
-    pub(crate) fn run(&self, is_timed: bool) -> Result<Run, Failure> {
-        let progress = Progress::start();
-        let result = self.simulation.run_with(&Control {
+    pub(crate) fn run(&self, args: &Args, resumed: Option<Snapshot>) -> Result<Run, Failure> {
+        let progress = Progress::start(args.progress);
+        let control = Control {
             cancel: Some(interrupt::flag()),
             progress: Some(&|done, total| progress.update(done, total)),
-            timing: is_timed.then_some(Timing::ONCE),
-        });
+            timing: args.json.then_some(Timing::ONCE),
+        };
+        let refusal = |error| fault::refusal(&self.source, error, args.json);
+        let model = (&refusal as &dyn Fn(_) -> _, &self.simulation);
+        let result = (args.checkpoint).run(model, resumed, &control, &progress);
         progress.finish();
-        result.map_err(|error| fault::refusal(&self.source, error, is_timed))
+        result
     }
 
     /// What is known before the run, for metadata in this file.
@@ -315,14 +338,27 @@ impl Launched {
 }
 
 /// The simulation with everything that the command line says about it.
-fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failure> {
+fn launched(
+    args: &Args,
+    mut simulation: Simulation,
+    resumed: Option<&Snapshot>,
+) -> Result<Simulation, Failure> {
+    if let Some(snapshot) = resumed {
+        let set = simulation.set_from(snapshot);
+        set.map_err(|error| args.checkpoint.refusal(error, Failure::from))?;
+    }
     simulation = simulation
-        .seed(args.seed)
-        .first_agent(args.first_agent)
         .tuning(args.knobs.tuning)
         .calibration(calibration::stored())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache));
-    simulation = args.place.resolve()?.on(simulation);
+    let place = args.place.or_on(resumed.and_then(Snapshot::device));
+    simulation = place.resolve()?.on(simulation);
+    if let Some(seed) = args.seed {
+        simulation = simulation.seed(seed);
+    }
+    if let Some(first) = args.first_agent {
+        simulation = simulation.first_agent(first);
+    }
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);
     }
@@ -336,10 +372,15 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         simulation = simulation.population(population);
     }
     let manifest = simulation.manifest();
-    let agents = args.agents.or(manifest.agents);
-    let members = args
-        .world
-        .or(manifest.world.as_ref().and_then(|world| world.members));
+    let agents = args
+        .agents
+        .or(resumed.map(Snapshot::agents))
+        .or(manifest.agents);
+    let members = manifest.world.as_ref().and_then(|world| {
+        (args.world)
+            .or(resumed.map(Snapshot::members))
+            .or(world.members)
+    });
     launch::params(&mut simulation, &args.param)?;
     launch::data(&mut simulation, &args.data, &args.reading)?;
     let counts = (agents, members);

@@ -24,10 +24,7 @@ pub(crate) fn cancellable(
     control.check()?;
     let inner = cpu::Control::default();
     let total = u64::from(agents) * u64::from(steps);
-    let report = || {
-        let agents = inner.agents_done.load(Ordering::Relaxed);
-        control.report(agents * u64::from(steps), total);
-    };
+    let report = || control.report(inner.agent_steps_done.load(Ordering::Relaxed), total);
     let has_threads = !cfg!(target_family = "wasm");
     if !has_threads || (control.cancel.is_none() && control.progress.is_none()) {
         return work(&inner).map_err(|cpu::Cancelled| Error::Cancelled);

@@ -12,7 +12,7 @@ use catalog::{After, errors};
 use sim_compiler::{diagnostic::Diagnostic, ir::checks::CheckKind, manifest::Scalar, value::Shown};
 use words::{
     all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
-    other_arguments, quoted, role_options, unknown_name, what_fits,
+    other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
 };
 
 impl Error {
@@ -336,6 +336,70 @@ errors! {
     E0719 no_worlds NoWorlds
         says("the model has no worlds")
         help(Some("leave the size of a world out, or write `world N` into the model".into()))
+        after(KeepBackend)
+
+    /// A run that was cut between two steps goes on only with the model and the values with which it began,
+    /// since its states follow from them. The model's number is right, but one of the values is not: a number
+    /// of agents or steps, the seed, a param, a table or an input. (Tables and inputs are compared by their
+    /// values, wherever they are read from.)
+    E0720 snapshot_differs SnapshotDiffers {
+        /// What is different.
+        what: String,
+        /// The value here and that in the snapshot, if they can be shown.
+        values: Option<[String; 2]>,
+    }
+        says("{}", snapshot_differs(what, values.as_ref()))
+        help(Some("go on with the values with which the run began, or begin a new one".into()))
+        after(KeepBackend)
+
+    /// A snapshot begins with a mark and ends with a checksum (BLAKE3) of all of its bytes. This one is
+    /// another file, was cut short, has damaged bytes, or was written in another version of the form.
+    E0721 snapshot_broken SnapshotBroken {
+        /// What is wrong.
+        why: String,
+    }
+        says("this is no complete snapshot: {why}")
+        help(Some("go on from an older one, or begin the run again".into()))
+        after(KeepBackend)
+
+    /// A snapshot belongs to a model: to its program and to the version of the compiler. Comments and layout
+    /// do not count. Its states mean nothing to another model.
+    E0722 snapshot_model SnapshotModel
+        says("the snapshot is of another model, or of this one as it was before")
+        help(Some("go on with the model, and the version of the compiler, with which the run \
+            began".into()))
+        after(KeepBackend)
+
+    /// A run is cut before its last step: that one and `finish` belong together. And it never goes back.
+    E0723 cut_out_of_range CutOutOfRange {
+        /// The step at which it was to be cut.
+        until: u32,
+        /// The step that it has reached.
+        step: u32,
+        /// The steps of the run.
+        steps: u32,
+    }
+        says("a run of {steps} steps that has done {step} cannot be cut after {until}")
+        help(Some("cut it later, and before its last step; `finish` runs to the end".into()))
+        after(KeepBackend)
+
+    /// A run that was cut goes on on the device on which it began: another one may round otherwise, and the
+    /// results would be those of neither. The CPU backend and the reference interpreter give the same bits
+    /// and count as one device; a GPU is known by its name and by the kernel that was chosen for it.
+    E0724 snapshot_device SnapshotDevice {
+        /// What computed the snapshot.
+        there: String,
+        /// What is to go on.
+        here: String,
+    }
+        says("the snapshot was computed on {there}, and this run is on {here}")
+        help(Some("go on on the same device".into()))
+        after(KeepBackend)
+
+    /// The initial values of states are computed with the first steps. Until then a run that is cut has none.
+    E0725 run_not_begun NotBegun
+        says("the run has not begun, so its states are not known")
+        help(Some("advance it first, by no step if you want the initial states".into()))
         after(KeepBackend)
 
     /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. The

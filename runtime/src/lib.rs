@@ -24,6 +24,8 @@
 //! * `cpu`: the two machines for the IR, which use nothing of the above.
 //! * `values`, `statistics`, `series`, `results`, `run`: what a run gives, from raw words to typed columns.
 //!   `compare`: whether two runs gave the same. `nd`: the same as arrays.
+//! * `cut`: the steps of a part of a run, and what travels from one part to the next. `snapshot`: the same
+//!   for callers, with what it is bound to, and as bytes.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
@@ -52,6 +54,7 @@ mod clock;
 pub mod compare;
 mod control;
 pub mod cpu;
+mod cut;
 mod error;
 mod exclusive;
 mod fault;
@@ -67,6 +70,7 @@ mod run;
 mod select;
 mod series;
 mod simulation;
+mod snapshot;
 mod statistics;
 mod telemetry;
 mod values;
@@ -95,6 +99,7 @@ pub use sim_compiler::{
     span::Span,
 };
 pub use simulation::Simulation;
+pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};
 pub use values::{Column, Element, Values};

@@ -2,6 +2,7 @@
 //! times.
 
 mod execute;
+mod parts;
 
 use crate::{
     array::Array,
@@ -429,6 +430,7 @@ impl Simulation {
     fn forget_launch(&mut self) {
         let reusable = self.reusable_mut();
         reusable.launch = None;
+        reusable.identity = None;
         reusable.complete = None;
         reusable.selected.take_if(|known| known.for_short_run);
     }

@@ -203,6 +203,15 @@ impl Origin {
     }
 }
 
+/// A param's value as `--param` takes it: with commas between the values of an array.
+pub(crate) fn listed(value: &Value) -> String {
+    match value {
+        Value::Array(values) => values.iter().map(listed).collect::<Vec<_>>().join(","),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 impl Metadata {
     /// Of a run that is over; `compile` are the seconds from source to artifact.
     pub(crate) fn of(origin: Origin, run: &Run, has_worlds: bool, compile: f64) -> Metadata {

@@ -212,6 +212,16 @@ fn other_cases() -> Vec<Case> {
         plain("not_alike", &["--plot", "--show", "y+y"]),
         plain("unknown_table_form", &["--data", "table=t.xlsx"]),
         // The launch's own complaints, in the spelling of the command.
+        case(
+            "checkpoint_exists",
+            ("old.ckpt", b"not mine"),
+            &["--checkpoint", "old.ckpt"],
+        ),
+        case(
+            "cannot_resume",
+            ("old.ckpt", b"not mine"),
+            &["--resume", "old.ckpt"],
+        ),
         plain("launch-unknown_param", &["--param", "sgima=0.1"]),
         plain("launch-param_that_is_an_input", &["--param", "x=2.0"]),
         plain("launch-input_that_is_a_param", &["--input", "sigma=0.3"]),

@@ -5,6 +5,8 @@ mod bench;
 mod book;
 mod build;
 mod check;
+#[cfg(unix)]
+mod checkpoint;
 mod checks;
 mod data;
 mod doctor;

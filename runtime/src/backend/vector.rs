@@ -10,15 +10,16 @@ use crate::{
         self,
         vector::{
             Program, Values,
-            drive::{self, Column, Job, Results, Samples, Shown},
+            drive::{self, Before, Column, Job, Results, Samples, Shown},
         },
     },
+    cut::Part,
     error::Error,
     memory::{Need, zeroed},
     results::RawResults,
     run::Device,
     series::Places,
-    statistics::{Part, Stream, Sums, stream_bytes},
+    statistics::{self, Stream, Sums, stream_bytes},
 };
 use sim_compiler::{
     artifact::Artifact,
@@ -62,9 +63,12 @@ impl Executor for VectorBackend {
 
     fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
         run_sequentially(batch, deliver, |launch, control| {
+            if batch.part.is_cut(launch.steps) {
+                return self.run_cut(launch, batch.part, control);
+            }
             match self.reduces(launch.agents, batch.keep) {
-                true => self.run_reduced(launch, control),
-                false => self.run_kept(launch, batch.keep, control),
+                true => self.run_reduced(launch, batch.part, control),
+                false => self.run_kept(launch, batch.keep, batch.part, control),
             }
         })
     }
@@ -81,9 +85,40 @@ impl VectorBackend {
         !keep.outputs && !keep.states && self.reduce.unwrap_or(bytes > HELD_BYTES)
     }
 
-    fn run_reduced(&self, launch: &Launch, control: Control<'_>) -> Result<RawResults, Error> {
-        let mut raw = RawResults::empty(self.manifest(), launch, Keep::NOTHING)?;
-        let (sums, passes) = self.sums(launch, &mut raw, control)?;
+    /// Runs a part that ends before the last of all steps, and keeps what the next part needs.
+    fn run_cut(
+        &self,
+        launch: &Launch,
+        part: Part<'_>,
+        control: Control<'_>,
+    ) -> Result<RawResults, Error> {
+        let manifest = self.manifest();
+        let mut raw = RawResults::empty(manifest, launch, Keep::NOTHING, part)?;
+        let saved = raw.saved.as_mut().expect("the part is cut");
+        with_job(&self.program, &self.artifact, launch, part, |job| {
+            let results = Results {
+                saved: Column::by_word(&mut saved.states),
+                world_saved: Column::by_word(&mut saved.world_states),
+                series: samples(manifest, launch, part, &mut raw.series),
+                progress: &mut saved.progress,
+                ..Results::default()
+            };
+            let steps = part.steps().len() as u32;
+            cancellable(launch.agents, steps, control, |inner| {
+                drive::run(job, results, inner)
+            })
+        })?;
+        Ok(raw)
+    }
+
+    fn run_reduced(
+        &self,
+        launch: &Launch,
+        part: Part<'_>,
+        control: Control<'_>,
+    ) -> Result<RawResults, Error> {
+        let mut raw = RawResults::empty(self.manifest(), launch, Keep::NOTHING, part)?;
+        let (sums, passes) = self.sums(launch, part, &mut raw, control)?;
         Ok(RawResults {
             sums: Some(sums),
             passes,
@@ -95,26 +130,28 @@ impl VectorBackend {
     fn sums(
         &self,
         launch: &Launch,
+        part: Part<'_>,
         raw: &mut RawResults,
         control: Control<'_>,
     ) -> Result<(Sums, u32), Error> {
+        let steps = part.steps().len() as u32;
         let mut stream = Stream::new(&self.manifest().outputs, rayon::current_num_threads());
         let passes = stream.passes();
         for pass in 0..passes {
-            let see = |part: &mut Part, block: &Shown<'_>| {
-                block.outputs(|word, values| stream.see(part, word, values));
-                stream.see_progress(part, block.progress());
+            let see = |sums: &mut statistics::Part, block: &Shown<'_>| {
+                block.outputs(|word, values| stream.see(sums, word, values));
+                stream.see_progress(sums, block.progress());
             };
             let mut parts = Vec::new();
-            with_job(&self.program, &self.artifact, launch, |job| {
+            with_job(&self.program, &self.artifact, launch, part, |job| {
                 control.part(pass as usize, passes as usize, |control| {
                     let fields = &self.manifest().world_rows().outputs;
                     let results = Results {
                         world_outputs: Column::of(fields, &mut raw.world_outputs),
-                        series: samples(self.manifest(), launch, &mut raw.series),
+                        series: samples(self.manifest(), launch, part, &mut raw.series),
                         ..Results::default()
                     };
-                    cancellable(launch.agents, launch.steps, control, |inner| {
+                    cancellable(launch.agents, steps, control, |inner| {
                         parts = drive::show(job, results, inner, || stream.part(), see)?;
                         Ok(())
                     })
@@ -129,11 +166,12 @@ impl VectorBackend {
         &self,
         launch: &Launch,
         keep: Keep,
+        part: Part<'_>,
         control: Control<'_>,
     ) -> Result<RawResults, Error> {
         let manifest = self.manifest();
-        let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
-        with_job(&self.program, &self.artifact, launch, |job| {
+        let mut raw = RawResults::empty(manifest, launch, keep.with_outputs(), part)?;
+        with_job(&self.program, &self.artifact, launch, part, |job| {
             let states = raw.states.as_deref_mut().unwrap_or_default();
             let world_states = raw.world_states.as_deref_mut().unwrap_or_default();
             let rows = manifest.world_rows();
@@ -142,10 +180,12 @@ impl VectorBackend {
                 states: Column::of(&manifest.states, states),
                 world_outputs: Column::of(&rows.outputs, &mut raw.world_outputs),
                 world_states: Column::of(&rows.states, world_states),
-                series: samples(manifest, launch, &mut raw.series),
+                series: samples(manifest, launch, part, &mut raw.series),
                 progress: &mut raw.progress,
+                ..Results::default()
             };
-            cancellable(launch.agents, launch.steps, control, |inner| {
+            let steps = part.steps().len() as u32;
+            cancellable(launch.agents, steps, control, |inner| {
                 drive::run(job, results, inner)
             })
         })?;
@@ -157,16 +197,19 @@ impl VectorBackend {
 fn samples<'a>(
     manifest: &Manifest,
     launch: &Launch,
+    part: Part<'_>,
     words: &'a mut [Vec<u32>],
 ) -> Vec<Samples<'a>> {
     let of = |(series, words): (&Series, &'a mut Vec<u32>)| {
         let places = Places::of(manifest, series, launch.steps);
-        let sample = words.len() / places.samples;
+        let sample = places.rows(launch.agents, launch.worlds()) * places.width;
+        let taken = part.samples(manifest.samplings[series.sampling as usize]);
         Samples {
             sampling: series.sampling as usize,
             of_agents: places.of_agents,
             word: series.field.word,
             width: places.width,
+            first: taken.start,
             samples: words.chunks_exact_mut(sample).collect(),
         }
     };
@@ -184,19 +227,26 @@ pub(crate) fn with_all_inputs(
 ) -> Result<Launch, Error> {
     let stride = artifact.manifest.input_words as usize;
     let mut inputs = zeroed(launch.agents as usize * stride)?;
-    with_job(program, artifact, launch, |job| {
-        // Defaults of inputs are short: no need to cancel them.
-        drive::fill_inputs(job, &mut inputs, &cpu::Control::default())
-    })
+    with_job(
+        program,
+        artifact,
+        launch,
+        Part::whole(launch.steps),
+        |job| {
+            // Defaults of inputs are short: no need to cancel them.
+            drive::fill_inputs(job, &mut inputs, &cpu::Control::default())
+        },
+    )
     .map_err(|cpu::Cancelled| Error::Cancelled)?;
     Ok(launch.with_inputs(inputs))
 }
 
-/// Calls `act` with the job that describes a launch.
+/// Calls `act` with the job that describes a part of a launch.
 fn with_job<T>(
     program: &Program,
     artifact: &Artifact,
     launch: &Launch,
+    part: Part<'_>,
     act: impl FnOnce(&Job<'_>) -> T,
 ) -> T {
     let data = launch.tables(artifact);
@@ -218,5 +268,11 @@ fn with_job<T>(
         world_input_words: artifact.manifest.world_rows().input_words as usize,
         given: &launch.given,
         absent: &launch.absent,
+        steps: part.steps(),
+        before: part.from.map(|from| Before {
+            states: &from.states,
+            world_states: &from.world_states,
+            progress: &from.progress,
+        }),
     })
 }

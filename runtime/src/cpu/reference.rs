@@ -86,9 +86,9 @@ impl Agents {
             if control.cancel.load(Ordering::Relaxed) {
                 return Err(Cancelled);
             }
-            let count = rows.progress.len() as u64;
+            let done = rows.progress.len() as u64 * steps.len() as u64;
             rows.run(interpreter, strides, steps.clone(), control)?;
-            control.agents_done.fetch_add(count, Ordering::Relaxed);
+            control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
             Ok(())
         })
     }
@@ -152,8 +152,8 @@ impl Agents {
                 for (word, progress) in words.iter_mut().zip(&progress) {
                     *word = progress.word();
                 }
-                let done = &control.agents_done;
-                done.fetch_add(agents as u64, Ordering::Relaxed);
+                let done = agents as u64 * steps.len() as u64;
+                control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
                 Ok(())
             },
         )

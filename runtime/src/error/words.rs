@@ -164,3 +164,10 @@ pub(super) fn less_memory(most_agents: Option<u32>, samples: bool, keeps_outputs
     };
     format!("{rarely}{most}: `first_agent` continues where a run ended{or}")
 }
+
+pub(super) fn snapshot_differs(what: &str, values: Option<&[String; 2]>) -> String {
+    match values {
+        Some([here, there]) => format!("{what} is {here} here, but {there} in the snapshot"),
+        None => format!("{what} is not as it was for the snapshot"),
+    }
+}

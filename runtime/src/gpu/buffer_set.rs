@@ -12,7 +12,7 @@ use super::{
     results::Layout,
     submission::Staging,
 };
-use crate::{control::Keep, error::Error};
+use crate::{control::Keep, cut::Saved, error::Error};
 use sim_compiler::{
     manifest::{Manifest, header},
     value::WORD_BYTES,
@@ -41,6 +41,8 @@ pub(crate) struct Shape {
     pub(crate) keep: Keep,
     /// Whether all runs have the same inputs, in one buffer.
     pub(crate) shares_inputs: bool,
+    /// Whether what a cut run needs to go on is read back, instead of results.
+    pub(crate) is_cut: bool,
 }
 
 /// The size and number of uniform blocks.
@@ -81,6 +83,8 @@ struct Inputs {
 /// The buffers of one run of a submission. The bind groups keep those that nothing else names.
 pub(crate) struct RunBuffers {
     pub(crate) results: wgpu::Buffer,
+    /// What the stages of the kernel keep.
+    pub(crate) scratch: Option<wgpu::Buffer>,
     main: wgpu::BindGroup,
     /// Of the entry point that fills the step table.
     prepare: Option<wgpu::BindGroup>,
@@ -120,6 +124,10 @@ impl BufferSet {
         let mut bytes_back = layout.bytes_back(shape.keep);
         if !shape.keep.outputs {
             bytes_back += reduce::report_bytes(&manifest.outputs);
+        }
+        if shape.is_cut {
+            let scratch = kernel.scratch.as_ref();
+            bytes_back += scratch.map_or(0, |it| it.bytes(shape.agents, shape.members));
         }
         let count = match (manifest.input_words, shape.shares_inputs) {
             (0, _) => 0,
@@ -196,7 +204,9 @@ impl BufferSet {
         let scratch = (kernel.scratch.as_ref())
             .map(|scratch| {
                 let bytes = scratch.bytes(self.shape.agents, self.shape.members);
-                let usage = wgpu::BufferUsages::STORAGE;
+                let usage = wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST;
                 let buffer = open.buffer("allocating what agents read of others", bytes, usage)?;
                 Ok((scratch.binding, buffer))
             })
@@ -215,6 +225,7 @@ impl BufferSet {
             // All stages have the same bindings.
             main: kernel.stages[0].entry_point.bind(open, &buffers)?,
             prepare: prepare.transpose()?,
+            scratch: scratch.map(|(_, buffer)| buffer),
             results,
         })
     }
@@ -227,6 +238,7 @@ impl BufferSet {
             && self.shape.steps == shape.steps
             && self.shape.keep == shape.keep
             && self.shape.shares_inputs == shape.shares_inputs
+            && self.shape.is_cut == shape.is_cut
     }
 
     /// Uploads the inputs of a job, and those of its worlds, as this run of the submission. In debug builds,
@@ -250,6 +262,34 @@ impl BufferSet {
             self.layout.poison(open, results)?;
         }
         Ok(())
+    }
+
+    /// Uploads what the steps before those of a part left of a job, as this run of the submission.
+    pub(crate) fn resume(
+        &self,
+        open: &OpenDevice,
+        manifest: &Manifest,
+        run: usize,
+        job: &Job,
+        from: &Saved,
+    ) -> Result<(), Error> {
+        let run = &self.runs[run];
+        (self.layout).upload_saved(open, manifest, &run.results, job.chunk, from)?;
+        let Some(scratch) = &run.scratch else {
+            return Ok(());
+        };
+        let agents = [job.chunk.first, job.chunk.count];
+        let known = (from.scratch.iter()).find(|known| known.agents == agents);
+        let words = known.filter(|known| known.words.len() as u64 * WORD_BYTES == scratch.size());
+        let words = words.ok_or_else(|| Error::SnapshotDiffers {
+            what: "the number of agents that the device's memory holds at a time".to_owned(),
+            values: None,
+        })?;
+        open.upload(
+            "uploading what agents read of others",
+            scratch,
+            &words.words,
+        )
     }
 
     /// Writes a uniform block per dispatch, all jobs side by side in each range of steps, unless the device

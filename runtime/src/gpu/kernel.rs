@@ -70,6 +70,12 @@ impl Stage {
 }
 
 impl Kernel {
+    /// A name that it has in every process, and no kernel of the model with another schedule.
+    pub(crate) fn name(&self) -> String {
+        let hash = blake3::hash(format!("{:?}", self.schedule).as_bytes());
+        hash.to_hex()[..16].to_owned()
+    }
+
     /// Whether a dispatch computes at most one step.
     pub(crate) fn is_per_step(&self) -> bool {
         self.stages.iter().any(|stage| stage.when == When::Step)

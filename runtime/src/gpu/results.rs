@@ -4,9 +4,12 @@
 //! follow, each with a binding of its own; samples lie behind outputs and behind the values of worlds. Word
 //! `w` of agent `i` is at index `w * agents + i` of its part, and that of a world likewise.
 
+mod cut;
+
 use crate::{
     bind::Launch,
     control::Keep,
+    cut::Part as RunPart,
     error::Error,
     gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback},
     results::RawResults,
@@ -163,6 +166,7 @@ impl Layout {
         manifest: &Manifest,
         words: &[u32],
         chunk: Chunk,
+        part: RunPart<'_>,
         raw: &mut RawResults,
     ) {
         let rows = manifest.world_rows();
@@ -185,7 +189,7 @@ impl Layout {
             take(rows.input_words, &rows.states, columns);
         }
         let before = rows.words() as usize * count;
-        self.copy_samples(manifest, false, &words[before..], (first, count), raw);
+        self.copy_samples(manifest, false, &words[before..], (first, count), part, raw);
     }
 
     /// The first world or unit of a chunk, and their number.
@@ -194,13 +198,15 @@ impl Layout {
         ((chunk.first / self.members) as usize, count as usize)
     }
 
-    /// Copies the samples of agents, or of worlds or units: rows `first..first + count` of each sample.
+    /// Copies the samples that a part took of agents, or of worlds or units: rows `first..first + count` of
+    /// each sample.
     fn copy_samples(
         &self,
         manifest: &Manifest,
         of_agents: bool,
         words: &[u32],
         (first, count): (usize, usize),
+        part: RunPart<'_>,
         raw: &mut RawResults,
     ) {
         for (series, stored) in manifest.series.iter().zip(&mut raw.series) {
@@ -208,9 +214,10 @@ impl Layout {
             if places.of_agents != of_agents {
                 continue;
             }
-            let row = stored.len() / places.samples;
+            let samples = part.samples(manifest.samplings[series.sampling as usize]);
+            let row = stored.len() / samples.len().max(1);
             let width = places.width;
-            for (sample, stored) in stored.chunks_exact_mut(row).enumerate() {
+            for (sample, stored) in samples.zip(stored.chunks_exact_mut(row.max(1))) {
                 let words = &words[places.word(sample) * count..][..width * count];
                 let rows = &mut stored[first * width..][..count * width];
                 readback::transpose(width, words, count, rows);
@@ -227,7 +234,7 @@ impl Layout {
         manifest: &Manifest,
         words: &[u32],
         chunk: Chunk,
-        steps: u32,
+        part: RunPart<'_>,
         raw: &mut RawResults,
     ) -> Result<(), Fault> {
         let (first, count) = (chunk.first as usize, chunk.count as usize);
@@ -237,7 +244,7 @@ impl Layout {
         };
         let progress = &mut raw.progress[first..first + count];
         readback::copy(words_of(self.progress), progress);
-        if let Some(fault) = fault(progress, steps) {
+        if let Some(fault) = fault(progress, part.until) {
             return Err(fault);
         }
         let take = |part: Part, fields: &[Field], rows: &mut [Vec<u32>]| {
@@ -253,7 +260,7 @@ impl Layout {
             take(self.states, &manifest.states, rows);
         }
         let samples = &words_of(self.outputs)[manifest.output_words as usize * count..];
-        self.copy_samples(manifest, true, samples, (first, count), raw);
+        self.copy_samples(manifest, true, samples, (first, count), part, raw);
         Ok(())
     }
 }

@@ -150,6 +150,13 @@ impl Session {
     fn start<'a>(&'a mut self, batch: &'a Batch<'a>) -> Result<BatchRun<'a>, Error> {
         let launch = (batch.complete_launch)(0)?;
         self.choose(&launch)?;
+        let kernel = self.kernels[0].name();
+        if let Some(from) = batch.part.from.filter(|from| from.kernel != kernel) {
+            return Err(Error::SnapshotDevice {
+                there: format!("kernel {}", from.kernel),
+                here: format!("kernel {kernel}"),
+            });
+        }
         let reduces = self.reduces(&launch, batch.keep);
         let manifest = &self.artifact.manifest;
         let most_agents = buffer_set::most_agents(&self.open, manifest, launch.steps)?;
@@ -221,6 +228,7 @@ mod tests {
     use crate::{
         bind::{Settings, bind},
         control::Control,
+        cut::Part,
         gpu::adapter,
     };
 
@@ -248,6 +256,7 @@ mod tests {
             complete_launch: &|_| Ok(Arc::clone(&launch)),
             same_inputs: true,
             keep: Keep::ALL,
+            part: Part::whole(launch.steps),
             control: Control::default(),
         };
         let mut run = session.start(&batch).expect("it starts");

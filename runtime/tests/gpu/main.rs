@@ -4,6 +4,7 @@
 
 mod batch;
 mod launch;
+mod parts;
 mod reduced;
 mod runs;
 mod series;

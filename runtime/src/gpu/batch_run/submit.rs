@@ -46,10 +46,14 @@ impl BatchRun<'_> {
             && let Some(job) = self.jobs.next(agents)
         {
             self.start_run(&job, keep)?;
-            buffers.upload(self.resources.open, jobs.len(), &job)?;
+            let open = self.resources.open;
+            buffers.upload(open, jobs.len(), &job)?;
+            if let Some(from) = self.batch.part.from {
+                buffers.resume(open, self.resources.manifest, jobs.len(), &job, from)?;
+            }
             jobs.push(job);
         }
-        self.submit(buffers, jobs, 0)?;
+        self.submit(buffers, jobs, self.batch.part.steps().start)?;
         Ok(true)
     }
 
@@ -61,7 +65,7 @@ impl BatchRun<'_> {
         let raw = RawResults {
             chunks: 0,
             decisions: self.resources.kernel.decisions.clone(),
-            ..RawResults::empty(self.resources.manifest, &job.launch, keep)?
+            ..RawResults::empty(self.resources.manifest, &job.launch, keep, self.batch.part)?
         };
         self.started.push_back(raw);
         Ok(())
@@ -102,6 +106,7 @@ impl BatchRun<'_> {
         let launch = self.jobs.launch();
         let is_whole = agents == launch.agents;
         let has_table = self.resources.kernel.prepare.is_some();
+        let is_cut = self.batch.part.is_cut(launch.steps);
         Shape {
             runs,
             agents,
@@ -110,11 +115,15 @@ impl BatchRun<'_> {
                 true => launch.steps,
                 false => 0,
             },
-            keep: Keep {
-                outputs: !(self.resources.reduces && is_whole),
-                states: self.batch.keep.states,
+            keep: match is_cut {
+                true => Keep::ALL,
+                false => Keep {
+                    outputs: !(self.resources.reduces && is_whole),
+                    states: self.batch.keep.states,
+                },
             },
             shares_inputs: is_whole && self.batch.same_inputs,
+            is_cut,
         }
     }
 
@@ -151,12 +160,13 @@ impl BatchRun<'_> {
         self.batch.control.check()?;
         let (open, kernel) = (self.resources.open, &*self.resources.kernel);
         let (agents, all_steps) = (agents(&jobs), self.jobs.launch().steps);
+        let part = self.batch.part;
         let most = buffers.blocks.count as usize / jobs.len();
-        let ranges = (kernel.pace).ranges(agents, first_step..all_steps, most.max(1));
+        let ranges = (kernel.pace).ranges(agents, first_step..part.until, most.max(1));
         let steps = whole(&ranges);
-        let (is_first, is_last) = (first_step == 0, steps.end == all_steps);
+        let (is_first, is_last) = (first_step == part.steps().start, steps.end == part.until);
         let count = steps.len() as u32;
-        let is_single = is_first && is_last && ranges.len() * jobs.len() == 1;
+        let is_single = first_step == 0 && is_last && ranges.len() * jobs.len() == 1;
         let repeats = match is_single && buffers.staging.has_clock() {
             true => self.repeats(agents, count),
             false => 1,
@@ -178,14 +188,19 @@ impl BatchRun<'_> {
             true => buffers.layout.bytes_back(buffers.shape.keep),
             false => HEADER_BYTES,
         };
-        let results = buffers.runs[..jobs.len()]
+        let results = match is_last && buffers.shape.is_cut {
+            true => self.copies_of_cut(&buffers, &jobs),
+            false => (buffers.runs[..jobs.len()].iter())
+                .map(|run| (&run.results, 0..bytes_back))
+                .collect(),
+        };
+        let reports = reductions
             .iter()
-            .map(|run| (&run.results, bytes_back));
-        let reports = reductions.iter().map(|it| (&it.report, it.report.size()));
+            .map(|it| (&it.report, 0..it.report.size()));
         let commands = Commands {
             dispatches: tables.into_iter().flatten().chain(main).collect(),
             untimed: reductions.iter().flat_map(Reduction::dispatches).collect(),
-            copies: results.chain(reports).collect(),
+            copies: results.into_iter().chain(reports).collect(),
             timed,
         };
         let submitted = buffers.staging.submit(open, &commands)?;
@@ -193,6 +208,7 @@ impl BatchRun<'_> {
             buffers,
             jobs,
             ranges,
+            until: part.until,
             repeats,
             dispatches,
             reductions,
