@@ -45,9 +45,9 @@ Examples:
   simc run gbm.sim --adapter list
 
 The same model, values, seed and backend repeat a run to the bit: `simc rerun` does it from
-the metadata beside the results. Files that are read are CSV with a header or NumPy's NPY; a row is
-one agent or world (--input, --output) or one outermost element (--data). Outputs of worlds and
-what is observed and recorded are tables of their own: paths.csv, paths.world.csv,
+the metadata beside the results. Files that are read are CSV with a header, Parquet, Arrow, NPY or
+NPZ; a row is one agent or world (--input, --output) or one outermost element (--data). Outputs of
+worlds and what is observed and recorded are tables of their own: paths.csv, paths.world.csv,
 paths.observe.csv, paths.world.observe.csv, paths.record.csv, or in a directory outputs.parquet,
 world.parquet and so on. .npz and .json hold them all. `--output -` writes the first of them as CSV
 to standard output, and the summary to standard error.")]

@@ -15,7 +15,7 @@ use std::{
 
 /// Draws, a compensated sum, agents that stop, and everything that can be sampled of agents.
 const ALONE: &str = "
-agents 3_000
+agents 1_000
 steps 4_000
 param pull = 0.01
 input start ~ normal()
@@ -310,7 +310,7 @@ fn tools_get_a_line_of_json_for_each_event() {
         (last["event"].as_str(), &last["done"]),
         (Some("progress"), &last["total"])
     );
-    assert_eq!(last["total"], 3_000 * 4_000);
+    assert_eq!(last["total"], 1_000 * 4_000);
     // Nobody watches, and nobody asks.
     let quiet = ["run", "model.sim", "--backend", "cpu", "--steps", "10"];
     assert_eq!(place.good(&quiet).err, "");

@@ -171,8 +171,7 @@ impl Snapshot {
         if bytes > MOST_HEADER_BYTES {
             return Err(broken("its header has an impossible length"));
         }
-        let mut header = Vec::new();
-        header.resize(bytes as usize, 0);
+        let mut header = vec![0; bytes as usize];
         from.read(&mut header)?;
         from.check()?;
         let header: Header =

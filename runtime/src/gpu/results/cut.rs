@@ -10,7 +10,7 @@ use crate::{
     results::RawResults,
 };
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 /// Words of a part of the buffer: its bytes before it, and its words before and in it, per row.
 struct Words {
@@ -72,8 +72,7 @@ impl Layout {
         let states = part(self.states.start, 0, manifest.state_words, agents);
         let all = [world_states].into_iter().chain(samples(false));
         let all = all.chain([progress]).chain(samples(true)).chain([states]);
-        [0..HEADER_BYTES]
-            .into_iter()
+        iter::once(0..HEADER_BYTES)
             .chain(all.map(|words| words.bytes()))
             .collect()
     }
