@@ -16,14 +16,14 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// # Errors
 /// [`Error::Cancelled`]
 pub(crate) fn cancellable(
-    agents: u32,
+    agents: u64,
     steps: u32,
     control: Control<'_>,
     work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled> + Send,
 ) -> Result<(), Error> {
     control.check()?;
     let inner = cpu::Control::default();
-    let total = u64::from(agents) * u64::from(steps);
+    let total = agents * u64::from(steps);
     let report = || {
         let agents = inner.agents_done.load(Ordering::Relaxed);
         control.report(agents * u64::from(steps), total);

@@ -93,16 +93,19 @@ fn run(
         }
         launch.overwrite_given(&mut agents.inputs);
         let mut failure = None;
-        cancellable(launch.agents, launch.steps, control, |inner| {
-            match agents.run(interpreter, 0..launch.steps, inner) {
+        cancellable(
+            launch.agents.into(),
+            launch.steps,
+            control,
+            |inner| match agents.run(interpreter, 0..launch.steps, inner) {
                 Ok(()) => Ok(()),
                 Err(Ended::Cancelled) => Err(Cancelled),
                 Err(Ended::Failed(found)) => {
                     failure = Some(found);
                     Ok(())
                 }
-            }
-        })?;
+            },
+        )?;
         failure.map(failed).map_or(Ok(()), Err)
     })??;
     results(manifest, launch, keep, agents)

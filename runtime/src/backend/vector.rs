@@ -1,6 +1,5 @@
 //! The CPU backend: runs launches on the vector machine.
 
-use super::run_sequentially;
 use crate::{
     batch::{Batch, Deliver, Executor},
     bind::Launch,
@@ -9,7 +8,7 @@ use crate::{
     cpu::{
         self,
         vector::{
-            Program, Values,
+            LANES, Program, Values,
             drive::{self, Column, Job, Results, Samples, Shown},
         },
     },
@@ -20,6 +19,7 @@ use crate::{
     series::Places,
     statistics::{Part, Stream, Sums, stream_bytes},
 };
+use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{Manifest, Series},
@@ -30,6 +30,11 @@ use std::sync::Arc;
 /// Outputs of more bytes than this are computed again for their quartiles rather than held, if the caller
 /// does not keep them.
 const HELD_BYTES: u64 = 256 << 20;
+
+/// Blocks of agents for each thread, of runs that are computed at the same time.
+const BLOCKS: usize = 16;
+/// Most bytes of their results.
+const SHARED_BYTES: u64 = 64 << 20;
 
 /// The vector machine with a model's program.
 pub(crate) struct VectorBackend {
@@ -61,12 +66,25 @@ impl Executor for VectorBackend {
     }
 
     fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
-        run_sequentially(batch, deliver, |launch, control| {
-            match self.reduces(launch.agents, batch.keep) {
-                true => self.run_reduced(launch, control),
-                false => self.run_kept(launch, batch.keep, control),
+        let mut first = 0;
+        while first < batch.runs {
+            let (launches, failed) = self.launches(batch, first)?;
+            let numbers = first..first + launches.len();
+            let part = |control: Control<'_>| match self.reduces(launches[0].agents, batch.keep) {
+                true => Ok(vec![self.run_reduced(&launches[0], control)?]),
+                false => self.run_kept(&launches, batch.keep, control),
+            };
+            let raw = batch.control.parts(numbers.clone(), batch.runs, part)?;
+            for (number, raw) in numbers.zip(raw) {
+                if number > first {
+                    batch.control.check()?;
+                }
+                deliver(number, raw);
             }
-        })
+            first += launches.len();
+            failed.map_or(Ok(()), Err)?;
+        }
+        Ok(())
     }
 }
 
@@ -79,6 +97,35 @@ impl VectorBackend {
     fn reduces(&self, agents: u32, keep: Keep) -> bool {
         let bytes = u64::from(self.manifest().output_words) * u64::from(agents) * WORD_BYTES;
         !keep.outputs && !keep.states && self.reduce.unwrap_or(bytes > HELD_BYTES)
+    }
+
+    /// The launches of the next runs, which share the threads; and what is wrong with the one after them, if
+    /// anything. There is at least one.
+    fn launches(
+        &self,
+        batch: &Batch<'_>,
+        first: usize,
+    ) -> Result<(Vec<Arc<Launch>>, Option<Error>), Error> {
+        let mut launches = vec![(batch.launch)(first)?];
+        let most = self.together(&launches[0], batch.keep);
+        for number in first + 1..batch.runs.min(first + most) {
+            match (batch.launch)(number) {
+                Ok(launch) => launches.push(launch),
+                Err(error) => return Ok((launches, Some(error))),
+            }
+        }
+        Ok((launches, None))
+    }
+
+    /// How many runs like this one share the threads: as many as give each thread some blocks.
+    fn together(&self, launch: &Launch, keep: Keep) -> usize {
+        let manifest = self.manifest();
+        let mut need = Need::new(launch.agents);
+        need.results(manifest, keep.with_outputs(), 1);
+        need.series(manifest, launch.steps, launch.worlds(), 1);
+        let by_memory = SHARED_BYTES / need.bytes().max(1);
+        let by_blocks = rayon::current_num_threads() * BLOCKS * LANES / launch.agents as usize;
+        by_blocks.min(by_memory as usize).max(1)
     }
 
     fn run_reduced(&self, launch: &Launch, control: Control<'_>) -> Result<RawResults, Error> {
@@ -106,7 +153,7 @@ impl VectorBackend {
                 stream.see_progress(part, block.progress());
             };
             let mut parts = Vec::new();
-            with_job(&self.program, &self.artifact, launch, |job| {
+            with_job(&self.program, &self.artifact, launch, 1, |job| {
                 control.part(pass as usize, passes as usize, |control| {
                     let fields = &self.manifest().world_rows().outputs;
                     let results = Results {
@@ -114,7 +161,7 @@ impl VectorBackend {
                         series: samples(self.manifest(), launch, &mut raw.series),
                         ..Results::default()
                     };
-                    cancellable(launch.agents, launch.steps, control, |inner| {
+                    cancellable(launch.agents.into(), launch.steps, control, |inner| {
                         parts = drive::show(job, results, inner, || stream.part(), see)?;
                         Ok(())
                     })
@@ -125,15 +172,34 @@ impl VectorBackend {
         Ok((stream.sums(), passes))
     }
 
+    /// Runs launches side by side.
     fn run_kept(
         &self,
-        launch: &Launch,
+        launches: &[Arc<Launch>],
         keep: Keep,
         control: Control<'_>,
-    ) -> Result<RawResults, Error> {
+    ) -> Result<Vec<RawResults>, Error> {
+        let (manifest, keep) = (self.manifest(), keep.with_outputs());
+        let empty = |launch: &Arc<Launch>| RawResults::empty(manifest, launch, keep);
+        let mut all = launches.iter().map(empty).collect::<Result<Vec<_>, _>>()?;
+        let agents = u64::from(launches[0].agents) * launches.len() as u64;
+        cancellable(agents, launches[0].steps, control, |inner| {
+            let runs = all.par_iter_mut().zip(launches);
+            runs.try_for_each(|(raw, launch)| self.run_into(launch, raw, launches.len(), inner))
+        })?;
+        Ok(all)
+    }
+
+    /// Runs one of `jobs` launches that share the threads.
+    fn run_into(
+        &self,
+        launch: &Launch,
+        raw: &mut RawResults,
+        jobs: usize,
+        control: &cpu::Control,
+    ) -> Result<(), cpu::Cancelled> {
         let manifest = self.manifest();
-        let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
-        with_job(&self.program, &self.artifact, launch, |job| {
+        with_job(&self.program, &self.artifact, launch, jobs, |job| {
             let states = raw.states.as_deref_mut().unwrap_or_default();
             let world_states = raw.world_states.as_deref_mut().unwrap_or_default();
             let rows = manifest.world_rows();
@@ -145,11 +211,8 @@ impl VectorBackend {
                 series: samples(manifest, launch, &mut raw.series),
                 progress: &mut raw.progress,
             };
-            cancellable(launch.agents, launch.steps, control, |inner| {
-                drive::run(job, results, inner)
-            })
-        })?;
-        Ok(raw)
+            drive::run(job, results, control)
+        })
     }
 }
 
@@ -184,7 +247,7 @@ pub(crate) fn with_all_inputs(
 ) -> Result<Launch, Error> {
     let stride = artifact.manifest.input_words as usize;
     let mut inputs = zeroed(launch.agents as usize * stride)?;
-    with_job(program, artifact, launch, |job| {
+    with_job(program, artifact, launch, 1, |job| {
         // Defaults of inputs are short: no need to cancel them.
         drive::fill_inputs(job, &mut inputs, &cpu::Control::default())
     })
@@ -192,11 +255,12 @@ pub(crate) fn with_all_inputs(
     Ok(launch.with_inputs(inputs))
 }
 
-/// Calls `act` with the job that describes a launch.
+/// Calls `act` with the job that describes a launch, one of `jobs` that run at the same time.
 fn with_job<T>(
     program: &Program,
     artifact: &Artifact,
     launch: &Launch,
+    jobs: usize,
     act: impl FnOnce(&Job<'_>) -> T,
 ) -> T {
     let data = launch.tables(artifact);
@@ -218,5 +282,6 @@ fn with_job<T>(
         world_input_words: artifact.manifest.world_rows().input_words as usize,
         given: &launch.given,
         absent: &launch.absent,
+        jobs,
     })
 }

@@ -4,6 +4,7 @@
 
 mod batch;
 mod launch;
+mod points;
 mod reduced;
 mod runs;
 mod series;
