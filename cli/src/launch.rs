@@ -56,7 +56,7 @@ pub(crate) fn params(simulation: &mut Simulation, given: &[Assignment]) -> Resul
 }
 
 /// A param's words from a list with commas.
-fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
+pub(crate) fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
     let kind = Kind::of(field);
     let mut words = Vec::new();
     for part in text.split(',').map(str::trim) {

@@ -36,6 +36,7 @@ mod run;
 mod source;
 mod standard_output;
 mod summary;
+mod sweep;
 mod table;
 mod terminal;
 mod translate;

@@ -5,9 +5,11 @@ use sim_compiler::diagnostic::render::Style;
 use std::{fmt::Write, io, path::Path};
 
 mod files;
+mod sweeps;
 mod tables;
 
 pub(crate) use files::*;
+pub(crate) use sweeps::*;
 pub(crate) use tables::*;
 
 /// A complaint of the command: what is wrong, where, and how to mend it.
@@ -116,7 +118,9 @@ pub(crate) fn frame(
 
 /// All complaints, by code.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    [files::ENTRIES, tables::ENTRIES].into_iter().flatten()
+    [files::ENTRIES, tables::ENTRIES, sweeps::ENTRIES]
+        .into_iter()
+        .flatten()
 }
 
 /// The complaint about a file that cannot be read.

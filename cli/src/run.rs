@@ -15,7 +15,7 @@ use crate::{
     progress::Progress,
     standard_output,
     summary::Summary,
-    terminal, usage,
+    sweep, terminal, usage,
     warnings::Warnings,
 };
 use sim_runtime::{Control, Simulation, Timing};
@@ -77,6 +77,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
     input: Vec<Assignment>,
     #[command(flatten)]
+    sweep: sweep::Sweep,
+    #[command(flatten)]
     place: Place,
     /// Check every `assert` of the model, on the reference interpreter.
     #[arg(long, conflicts_with_all = ["backend", "adapter"])]
@@ -122,7 +124,8 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
             "name a model",
         ));
     };
-    let target = target(args)?;
+    let sweeps = args.sweep.is_asked()?;
+    let target = if sweeps { None } else { target(args)? };
     let prints_outputs = target.as_ref().is_some_and(Target::is_standard_output);
     let called = Instant::now();
     // The drivers take longer to load than a model to compile; where a GPU is certain, both are done at once.
@@ -142,6 +145,19 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let simulation = launched(args, Simulation::from_artifact(artifact))?;
     let load = started.elapsed().as_secs_f64();
     drop(preload);
+    if sweeps {
+        let call = sweep::Call {
+            source: &source,
+            agents: args.agents.or(simulation.manifest().agents),
+            simulation,
+            params: &args.param,
+            output: args.output.as_ref(),
+            quantiles: &args.quantiles,
+            json: args.json,
+            quiet,
+        };
+        return sweep::run(&args.sweep, call);
+    }
 
     let cancel = interrupt::flag();
     let progress = Progress::start();
@@ -204,7 +220,9 @@ fn launched(args: &Args, mut simulation: Simulation) -> Result<Simulation, Failu
         .calibration(calibration::stored())
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache))
         .keep_states(false)
-        .keep_outputs(args.output.is_some() || !args.quantiles.is_empty());
+        .keep_outputs(
+            args.output.is_some() || !args.quantiles.is_empty() || args.sweep.is_asked()?,
+        );
     simulation = args.place.resolve()?.on(simulation);
     if let Some(agents) = args.agents {
         simulation = simulation.agents(agents);

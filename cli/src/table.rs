@@ -4,7 +4,7 @@ pub(crate) mod cell;
 mod columns;
 pub(crate) mod csv;
 pub(crate) mod json;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod npy;
 
 use crate::problem::{self, Problem};

@@ -23,6 +23,7 @@ mod pipes;
 mod process;
 mod run;
 mod shell;
+mod sweep;
 mod warnings;
 mod worlds;
 

@@ -134,6 +134,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "warnings",
             "calibration",
             "progress",
+            "sweep",
             "run",
             "bench",
             "translate",
