@@ -6,6 +6,7 @@ use crate::{
     launch::{self, Assignment},
     number, open, problem,
     table::{cell::Kind, lines::Lines, spellings},
+    usage,
 };
 use sim_compiler::{
     manifest::{Manifest, Param},
@@ -67,8 +68,10 @@ impl<'a> Points<'a> {
         };
         refuse_twins(&axes)?;
         if rows.is_empty() {
-            let help = "give at least one point";
-            return Err(problem::bad_sweep("nothing", "the sweep has no points", help).into());
+            return Err(usage::refused(
+                "the sweep has no points",
+                "give at least one",
+            ));
         }
         let base = axes.iter().map(|axis| base(axis, &rows[0], &axes, given));
         let base = base.collect::<Result<Vec<_>, Failure>>()?;
@@ -106,6 +109,12 @@ impl<'a> Points<'a> {
                 let [first, last] = axis.param.range?;
                 let value = axis.value(word);
                 let legal = first <= value && value <= last;
+                let text = |value| match axis.kind() {
+                    // Ranges of floats are rounded as the floats are.
+                    Kind::F32 => (value as f32).to_string(),
+                    Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => value.to_string(),
+                };
+                let [value, first, last] = [value, first, last].map(text);
                 (!legal).then(|| format!("{} = {value} is not in {first}..{last}", axis.name))
             })
     }
@@ -119,8 +128,7 @@ impl Axis<'_> {
     /// A word as a number.
     fn value(&self, word: u32) -> f64 {
         match self.kind() {
-            // As the shortest text that means it, in which ranges are written, too.
-            Kind::F32 => f32::from_bits(word).to_string().parse().unwrap_or(f64::NAN),
+            Kind::F32 => f32::from_bits(word).into(),
             Kind::I32 => f64::from(word.cast_signed()),
             Kind::U32 | Kind::Bool | Kind::Enum(_) => f64::from(word),
         }
@@ -255,7 +263,7 @@ fn listed(axis: &Axis<'_>, text: &str) -> Result<Vec<u32>, Failure> {
         return range(axis, [low, high], count).map_err(|(why, help)| refused(&why, help));
     }
     let help = format!(
-        "write `{name}=LOW:HIGH:COUNT`, or a list of {}",
+        "write `{name}=LOW:HIGH:COUNT`, or values with commas between them; {}",
         axis.kind().accepts(),
         name = axis.name
     );
@@ -300,7 +308,10 @@ fn range(
         ));
     }
     if count > MOST_RUNS as i128 {
-        return Err((format!("{count} values are too many"), "take fewer values"));
+        return Err((
+            format!("{} values are too many", number::grouped(count as u64)),
+            "take fewer values",
+        ));
     }
     let last = (count - 1) as f64;
     let value = |k: i128| match k as f64 {
