@@ -13,6 +13,7 @@ use crate::{
     place::{self, Place},
     problem,
     progress::Progress,
+    source::Source,
     standard_output,
     summary::Summary,
     sweep, terminal, usage,
@@ -146,17 +147,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let load = started.elapsed().as_secs_f64();
     drop(preload);
     if sweeps {
-        let call = sweep::Call {
-            source: &source,
-            agents: args.agents.or(simulation.manifest().agents),
-            simulation,
-            params: &args.param,
-            output: args.output.as_ref(),
-            quantiles: &args.quantiles,
-            json: args.json,
-            quiet,
-        };
-        return sweep::run(&args.sweep, call);
+        return swept(args, &source, simulation, quiet);
     }
 
     let cancel = interrupt::flag();
@@ -197,6 +188,21 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         false => standard_output::print(text),
     };
     written.and(printed)
+}
+
+/// Runs a sweep of the simulation.
+fn swept(args: &Args, source: &Source, simulation: Simulation, quiet: bool) -> Result<(), Failure> {
+    let call = sweep::Call {
+        source,
+        agents: args.agents.or(simulation.manifest().agents),
+        simulation,
+        params: &args.param,
+        output: args.output.as_ref(),
+        quantiles: &args.quantiles,
+        json: args.json,
+        quiet,
+    };
+    sweep::run(&args.sweep, call)
 }
 
 /// Where the outputs go, if anywhere.

@@ -6,17 +6,18 @@ use std::path::Path;
 catalog! {
     /// The values of a swept param are not understood.
     ///
-    /// `--sweep sigma=0.1:0.5:9` takes nine values from 0.1 to 0.5, both included; `--sweep strike=90,100,110`
-    /// takes those of the list. An element of an array or a vector is named: `w[3]=0.0,1.0`, `place.x=0:1:5`.
-    /// Both ends of a range are numbers, the first is less than the second, and there are at least two values.
+    /// `--sweep sigma=0.1:0.5:9` takes nine values from 0.1 to 0.5, both included; `--sweep
+    /// strike=90,100,110` takes those of the list. An element of an array or a vector is named:
+    /// `w[3]=0.0,1.0`, `place.x=0:1:5`. Both ends of a range are numbers, the first is less than the second,
+    /// and there are at least two values.
     E0970 bad_sweep(what: &str, why: &str, help: &str) {
         Problem::new(format!("`{what}` cannot be swept: {why}")).help(help)
     }
 
     /// A param has no range to take values from.
     ///
-    /// `--sweep-random` and `--sweep-sobol` take the values of params from the ranges that the model declares,
-    /// `param sigma = 0.2 in 0.01..1.0`: of all params that have one, or of those of `--sweep-over`.
+    /// `--sweep-random` and `--sweep-sobol` take the values of params from the ranges that the model
+    /// declares, `param sigma = 0.2 in 0.01..1.0`: of all params that have one, or of those of `--sweep-over`.
     E0971 no_sweep_range(message: &str, help: &str) {
         Problem::new(message).help(help)
     }

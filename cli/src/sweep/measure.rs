@@ -97,8 +97,8 @@ pub(crate) struct Measures {
 }
 
 impl Measures {
-    /// Runs all points whose values are in range. One that fails does not end the others, unless the one after
-    /// it fails in the same way.
+    /// Runs all points whose values are in range. One that fails does not end the others, unless the one
+    /// after it fails in the same way.
     ///
     /// # Errors
     /// What is wrong with all points: no run completed, and the first one failed for this.

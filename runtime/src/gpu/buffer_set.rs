@@ -1,6 +1,7 @@
-//! The buffers of one submission. A submission may have several runs side by side: each with a dispatch and
-//! results of its own, or all in the same dispatches and buffers, as their points. The uniform blocks are in one buffer, one block per dispatch, selected by a dynamic offset: so all
-//! dispatches share one compute pass without copies between them.
+//! The buffers of one submission. A submission may have several runs side by side: each with dispatches and
+//! results of its own, or all in the same dispatches and buffers, as their points. The uniform blocks are in
+//! one buffer, one block per dispatch, selected by a dynamic offset: so all dispatches share one compute pass
+//! without copies between them.
 
 use super::{
     chunk::workgroups,
@@ -165,11 +166,7 @@ impl BufferSet {
         });
         let block_bytes = u64::from(manifest.uniform_words) * WORD_BYTES;
         let points = (kernel.points)
-            .map(|_| {
-                let bytes = shape.points as u64 * block_bytes;
-                open.buffer("allocating the params of runs", bytes, usage)
-            })
-            .transpose()?;
+            .map(|_| open.buffer("allocating the params of runs", points * block_bytes, usage));
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = blocks.stride * blocks.count;
         let uniforms = open.buffer("allocating the params", bytes, usage)?;
@@ -178,7 +175,7 @@ impl BufferSet {
             layout,
             blocks,
             uniforms: Written::new(uniforms),
-            points: points.map(Written::new),
+            points: points.transpose()?.map(Written::new),
             staging: Staging::create(open, bytes_back * shape.runs as u64)?,
             runs: Vec::with_capacity(shape.runs),
             inputs: inputs.collect::<Result<_, Error>>()?,
