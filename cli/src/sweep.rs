@@ -137,6 +137,7 @@ pub(crate) fn run(args: &Sweep, call: Call<'_>) -> Result<(), Failure> {
             asked => asked,
         },
         covariance: measure::pair(&manifest, &args.covariance)?,
+        timed: call.json,
     };
     let progress = Progress::start();
     let cancel = interrupt::flag();

@@ -17,7 +17,8 @@ catalog! {
     /// A param has no range to take values from.
     ///
     /// `--sweep-random` and `--sweep-sobol` take the values of params from the ranges that the model
-    /// declares, `param sigma = 0.2 in 0.01..1.0`: of all params that have one, or of those of `--sweep-over`.
+    /// declares, `param sigma = 0.2 in 0.01..1.0`: of all params that have one, or of those of
+    /// `--sweep-over`.
     E0971 no_sweep_range(message: &str, help: &str) {
         Problem::new(message).help(help)
     }

@@ -3,7 +3,9 @@
 use super::points::Points;
 use crate::{failure::Failure, number::grouped, problem, table::spellings};
 use sim_compiler::manifest::{Field, Manifest};
-use sim_runtime::{Column, Control, Error, Report, Run, Simulation, Statistics, Values, Variation};
+use sim_runtime::{
+    Column, Control, Error, Report, Run, Simulation, Statistics, Timing, Values, Variation,
+};
 use std::{sync::atomic::AtomicBool, time::Instant};
 
 /// Most values of a point whose repeats are pooled: a gibibyte.
@@ -15,6 +17,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) common_draws: bool,
     pub(crate) quantiles: &'a [f64],
     pub(crate) covariance: Option<Pair>,
+    /// Whether the device's clock is asked.
+    pub(crate) timed: bool,
 }
 
 /// Two values of agents, or of worlds.
@@ -92,6 +96,8 @@ pub(crate) struct Measures {
     pub(crate) agent_steps: u64,
     pub(crate) dispatches: u64,
     pub(crate) submissions: u64,
+    /// Of all dispatches by the device's clock, if it was asked.
+    pub(crate) gpu_seconds: Option<f64>,
     /// Of all runs, with their statistics.
     pub(crate) seconds: f64,
 }
@@ -120,6 +126,7 @@ impl Measures {
             agent_steps: 0,
             dispatches: 0,
             submissions: 0,
+            gpu_seconds: None,
             seconds: 0.0,
         };
         let legal = (0..points.rows.len()).filter(|&point| points.fault(point).is_none());
@@ -138,7 +145,7 @@ impl Measures {
         let control = Control {
             cancel: Some(cancel),
             progress: Some(progress),
-            timing: None,
+            timing: plan.timed.then_some(Timing::ONCE),
         };
         measures.run(simulation, plan, (&runs, &variations), &control)?;
         measures.seconds = started.elapsed().as_secs_f64();
@@ -205,6 +212,9 @@ impl Measures {
         self.agent_steps += run.agent_steps();
         self.dispatches += report.telemetry.dispatches;
         self.submissions += report.telemetry.submissions;
+        if let Some(seconds) = report.telemetry.gpu_seconds {
+            *self.gpu_seconds.get_or_insert(0.0) += seconds;
+        }
         self.report.get_or_insert_with(|| report.clone());
         if repeat == 0 {
             pool.clear();

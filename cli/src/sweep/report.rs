@@ -159,6 +159,7 @@ impl<'a> Report<'a> {
             "agent_steps_per_second": self.speed(),
             "dispatches": measures.dispatches,
             "submissions": measures.submissions,
+            "gpu_seconds": measures.gpu_seconds,
             "table": self.table.json(),
         });
         format!("{value:#}\n")
