@@ -86,6 +86,11 @@ fn number_text(text: &str, end: usize) -> &str {
 }
 
 impl CheckpointArgs {
+    /// Is the run to be saved, or one to go on that was?
+    pub(crate) fn is_given(&self) -> bool {
+        self.checkpoint.is_some() || self.resume.is_some()
+    }
+
     /// Reads the run to go on with, and looks whether checkpoints can be written.
     ///
     /// # Errors

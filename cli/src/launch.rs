@@ -61,7 +61,7 @@ pub(crate) fn params(simulation: &mut Simulation, given: &[Assignment]) -> Resul
 }
 
 /// A param's words from a list with commas.
-fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
+pub(crate) fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
     let words = listed(field, text).map_err(|why| {
         let accepts = Kind::of(field).accepts();
         problem::bad_param(&field.name, text, &why, &accepts)

@@ -41,6 +41,7 @@ mod run;
 mod source;
 mod standard_output;
 mod summary;
+mod sweep;
 mod table;
 mod terminal;
 mod translate;

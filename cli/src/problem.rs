@@ -8,12 +8,14 @@ mod checkpoints;
 mod files;
 mod plots;
 mod results;
+mod sweeps;
 mod tables;
 
 pub(crate) use checkpoints::*;
 pub(crate) use files::*;
 pub(crate) use plots::*;
 pub(crate) use results::*;
+pub(crate) use sweeps::*;
 pub(crate) use tables::*;
 
 /// A complaint of the command: what is wrong, where, and how to mend it.
@@ -128,6 +130,7 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
         tables::ENTRIES,
         plots::ENTRIES,
         checkpoints::ENTRIES,
+        sweeps::ENTRIES,
     ]
     .into_iter()
     .flatten()

@@ -110,6 +110,11 @@ impl Destination {
         self.output.is_some()
     }
 
+    /// Where results are to be written.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.output.as_ref()
+    }
+
     /// May files be replaced that are there already?
     pub(crate) fn replaces(&self) -> bool {
         self.force

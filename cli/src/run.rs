@@ -20,6 +20,7 @@ use crate::{
     source::Source,
     standard_output,
     summary::Summary,
+    sweep,
     table::reading::Reading,
     terminal, usage,
     warnings::Warnings,
@@ -88,6 +89,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    sweep: sweep::Sweep,
+    #[command(flatten)]
     pub(crate) place: Place,
     /// Check indices, divisions of integers, floats, limits of `while` and each `assert`, and report the
     /// first fault with its place and values. Takes longer.
@@ -153,7 +156,11 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
             "name a model",
         ));
     };
-    let target = args.results.target(args.json)?;
+    let sweeps = args.sweep.is_asked()?;
+    let target = match sweeps {
+        true => None,
+        false => args.results.target(args.json)?,
+    };
     let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
     check_plot(args, prints_outputs)?;
     let resumed = args.checkpoint.open()?;
@@ -162,8 +169,11 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let manifest = &compiled.artifact.visible_manifest();
     let plan = target.map(|target| target.plan(manifest)).transpose()?;
     let plot = args.plot.plan(manifest)?;
-    let keeps_outputs = args.results.are_wanted() || args.plot.is_given();
+    let keeps_outputs = args.results.are_wanted() || args.plot.is_given() || sweeps;
     let launched = compiled.launched(args, keeps_outputs, resumed.as_ref())?;
+    if sweeps {
+        return swept(args, launched, quiet);
+    }
     let simulation = &launched.simulation;
     let metadata = plan.as_ref().and_then(results::Plan::metadata);
     let origin = metadata
@@ -193,6 +203,36 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         false => standard_output::print(text),
     };
     (args.checkpoint).close(plotted.and_then(standard_output::print).and(printed))
+}
+
+/// Runs a sweep of the model.
+fn swept(args: &Args, launched: Launched, quiet: bool) -> Result<(), Failure> {
+    let other = [
+        ("--plot", args.plot.is_given()),
+        ("--checkpoint", args.checkpoint.is_given()),
+    ];
+    if let Some((option, _)) = other.iter().find(|(_, given)| *given) {
+        return Err(usage::refused(
+            format!("`{option}` is for one run, and a sweep has many"),
+            "write the table of the sweep to a file, `--output FILE.csv`",
+        ));
+    }
+    let Launched {
+        source, simulation, ..
+    } = launched;
+    let call = sweep::Call {
+        source: &source,
+        agents: args.agents.or(simulation.manifest().agents),
+        simulation,
+        params: &args.param,
+        output: args.results.file(),
+        replaces: args.results.replaces(),
+        progress: args.progress,
+        quantiles: &args.quantiles,
+        json: args.json,
+        quiet,
+    };
+    sweep::run(&args.sweep, call)
 }
 
 /// Writes results and a plot into their files, and notes these. Returns a plot for the terminal as text.

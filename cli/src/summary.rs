@@ -52,7 +52,7 @@ pub(crate) struct Summary {
 /// One output, or one element of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    name: String,
+    pub(crate) name: String,
     /// Values per agent or world that the row is about.
     elements: u32,
     count: u64,

@@ -8,7 +8,7 @@ pub(crate) mod cell;
 mod columns;
 mod csv_reader;
 mod dialect;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod npy;
 mod npz_reader;
 mod parquet_reader;

@@ -16,14 +16,14 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// # Errors
 /// [`Error::Cancelled`]
 pub(crate) fn cancellable(
-    agents: u32,
+    agents: u64,
     steps: u32,
     control: Control<'_>,
     work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled> + Send,
 ) -> Result<(), Error> {
     control.check()?;
     let inner = cpu::Control::default();
-    let total = u64::from(agents) * u64::from(steps);
+    let total = agents * u64::from(steps);
     let report = || control.report(inner.agent_steps_done.load(Ordering::Relaxed), total);
     let has_threads = !cfg!(target_family = "wasm");
     if !has_threads || (control.cancel.is_none() && control.progress.is_none()) {

@@ -205,6 +205,20 @@ fn other_cases() -> Vec<Case> {
         plain("bad_param", &["--param", "weights=0.1,abc,0.3"]),
         plain("bad_param-i32", &["--param", "turns=0.5"]),
         plain("param_count", &["--param", "weights=0.1,0.2"]),
+        plain("bad_sweep", &["--sweep", "sigma=0.5:0.1:9"]),
+        plain(
+            "no_sweep_range",
+            &["--sweep-random", "9", "--sweep-over", "turns"],
+        ),
+        plain(
+            "too_large_sweep",
+            &["--sweep", "turns=1:1e6:1e6", "--sweep", "sigma=0,1"],
+        ),
+        case(
+            "bad_points_file",
+            ("points.csv", b"sigma\n0.5\nhigh\n"),
+            &["--sweep-file", "points.csv"],
+        ),
         plain("unknown_output_form", &["--output", "out.xlsx"]),
         plain("no_output_directory", &["--output", "nowhere/out.csv"]),
         plain("unknown_picture_form", &["--plot", "plot.pdf"]),
@@ -261,6 +275,7 @@ fn every_complaint_has_its_report() {
     codes.extend(repeating(&place));
     codes.extend(usage(&place));
     codes.insert(endless(&place));
+    codes.insert(failed_points(&place));
     let listed = place.good(&["explain"]).out;
     let missing: Vec<&str> = listed
         .lines()
@@ -270,6 +285,23 @@ fn every_complaint_has_its_report() {
         .filter(|&code| !codes.contains(code))
         .collect();
     assert!(missing.is_empty(), "no specimen for {missing:?}");
+}
+
+/// A sweep of which one point has no results.
+fn failed_points(place: &Place) -> String {
+    place.write(
+        "swept.sim",
+        "agents 2\nparam p = 0.5 in 0.0..1.0\noutput p\n",
+    );
+    let args = ["run", "swept.sim", "--backend", "cpu", "--sweep", "p=0.5,2"];
+    let said = place.simc(&args);
+    assert!(
+        said.code == 1 && said.out.contains("p = 2 is not in 0..1"),
+        "{}",
+        said.out
+    );
+    insta::assert_snapshot!("failed_points", said.err);
+    code_of(&said.err).expect("it has a code")
 }
 
 /// The code of a report, `[E0901] Error: …`.

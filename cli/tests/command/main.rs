@@ -29,6 +29,7 @@ mod process;
 mod results;
 mod run;
 mod shell;
+mod sweep;
 mod warnings;
 mod worlds;
 

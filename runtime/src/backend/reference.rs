@@ -96,7 +96,7 @@ fn run(
         }
         launch.overwrite_given(&mut agents.inputs);
         let steps = part.steps();
-        cancellable(launch.agents, steps.len() as u32, control, |inner| {
+        cancellable(launch.agents.into(), steps.len() as u32, control, |inner| {
             agents.run(interpreter, steps, inner)
         })
     })??;

@@ -2,7 +2,8 @@
 //! submitted two submissions at a time, so that the device computes while the host reads the results of the
 //! submission before. Short runs share a submission, in which they are computed side by side; long ones take
 //! several. Nothing is submitted behind a submission that leaves steps to do, so runs complete in the order
-//! of their numbers.
+//! of their numbers. Where the kernel can, as many short runs as fit share their dispatches, too: each is a
+//! point of them.
 //!
 //! A driver calls [`BatchRun::submit_next`] until nothing more can be submitted, waits until
 //! [`BatchRun::poll`] says that the oldest submission has completed, and calls [`BatchRun::complete`].
@@ -11,6 +12,8 @@
 
 mod cut;
 mod submit;
+
+pub(super) use submit::points_together;
 
 use super::{
     buffer_pool::BufferPool,
@@ -234,8 +237,11 @@ impl<'a> BatchRun<'a> {
             return self.submit(submission.buffers, submission.jobs, steps.end);
         }
         self.resources.pool.release(submission.buffers);
-        for job in submission.jobs {
-            self.deliver(&job, deliver);
+        for (number, job) in submission.jobs.iter().enumerate() {
+            if number > 0 {
+                self.batch.control.check()?;
+            }
+            self.deliver(job, deliver);
         }
         Ok(())
     }
@@ -281,14 +287,20 @@ impl<'a> BatchRun<'a> {
         }
         let (layout, keep) = (&buffers.layout, buffers.shape.keep);
         let words_back = (layout.bytes_back(keep) / WORD_BYTES) as usize;
-        let (results, mut words) = words.split_at(words_back * jobs.len());
-        for (own, job) in results.chunks_exact(words_back).zip(jobs) {
+        let (groups, _) = buffers.sharing(jobs.len());
+        let (results, mut words) = words.split_at(words_back * groups);
+        for (number, job) in jobs.iter().enumerate() {
             let (manifest, part) = (self.resources.manifest, self.batch.part);
-            layout.copy_worlds(manifest, own, job.chunk, part, self.raw(job));
+            let (run, point) = buffers.place_of(number, jobs.len());
+            let (own, place) = (
+                &results[run * words_back..][..words_back],
+                (job.chunk, point),
+            );
+            layout.copy_worlds(manifest, own, place, part, self.raw(job));
             if !keep.outputs {
                 continue;
             }
-            let copied = layout.copy_results(manifest, own, job.chunk, part, self.raw(job));
+            let copied = layout.copy_results(manifest, own, place, part, self.raw(job));
             copied.map_err(|fault| self.error(fault, job))?;
         }
         for (reduction, job) in submission.reductions.iter().zip(jobs) {

@@ -36,6 +36,8 @@ pub(crate) struct Kernel {
     pub(crate) stages: Vec<Stage>,
     /// What the stages keep in a buffer of their own.
     pub(crate) scratch: Option<Scratch>,
+    /// The binding of the uniform blocks of the runs of a dispatch, if it computes several.
+    pub(crate) points: Option<u32>,
     /// What fills the step table before `main` runs, if the kernel has a table.
     pub(crate) prepare: Option<(EntryPoint, StepTable)>,
 }
@@ -113,6 +115,7 @@ impl Kernel {
         bindings.extend(of_agents(manifest));
         bindings.extend(text.step_table.map(|table| (table.binding, READ)));
         bindings.extend(text.scratch.map(|scratch| (scratch.binding, WRITE)));
+        bindings.extend(text.points.map(|binding| (binding, READ)));
         check_limits(open, manifest, &text, &bindings)?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
@@ -155,6 +158,7 @@ impl Kernel {
             unsaved: cache,
             stages,
             scratch: text.scratch,
+            points: text.points,
             prepare,
         })
     }

@@ -5,6 +5,7 @@
 mod batch;
 mod launch;
 mod parts;
+mod points;
 mod reduced;
 mod runs;
 mod series;

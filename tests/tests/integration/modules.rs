@@ -141,6 +141,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "calibration",
             "progress",
             "checkpoint",
+            "sweep",
             "run",
             "rerun",
             "bench",

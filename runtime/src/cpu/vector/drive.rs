@@ -36,6 +36,8 @@ pub struct Job<'a> {
     pub given: &'a [bool],
     /// The numbers of the inputs that the program computes.
     pub absent: &'a [usize],
+    /// The jobs that are run at the same time, on threads that they share.
+    pub jobs: usize,
     /// The steps to run: from `init` if they start with 0, up to `finish` if they end with the run.
     pub steps: Range<u32>,
     /// What the steps before them left, if any.
@@ -284,15 +286,16 @@ struct Split {
 }
 
 impl Split {
-    fn new(program: &Program, agents: usize, members: usize) -> Split {
-        let block = block_size(agents);
+    fn new(program: &Program, agents: usize, members: usize, jobs: usize) -> Split {
+        let threads = rayon::current_num_threads().div_ceil(jobs);
+        let block = block_size(agents, threads);
         let (group, blocks) = match program.joint {
             false => (block, 1),
             true if program.alone || members > LANES => (members, members.div_ceil(LANES)),
             true => ((block / members).max(1) * members, 1),
         };
         let groups = agents.div_ceil(group);
-        let each = groups.div_ceil(TASKS * rayon::current_num_threads()).max(1);
+        let each = groups.div_ceil(TASKS * threads).max(1);
         Split {
             group,
             blocks,
@@ -303,7 +306,7 @@ impl Split {
 
 /// The work space of all threads for a population, in bytes.
 pub fn work_space(program: &Program, agents: u32, members: u32) -> u64 {
-    let split = Split::new(program, agents as usize, members as usize);
+    let split = Split::new(program, agents as usize, members as usize, 1);
     let tasks = (agents as usize).div_ceil(split.task);
     let threads = rayon::current_num_threads().min(tasks);
     threads as u64 * Group::bytes(program, split.blocks)
@@ -369,6 +372,7 @@ pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(),
         job.program,
         job.agents as usize,
         job.values.members as usize,
+        job.jobs,
     );
     let tasks = Task::all(job, split, results);
     tasks.into_par_iter().try_for_each_init(
@@ -399,8 +403,7 @@ pub fn fill_inputs(job: &Job<'_>, rows: &mut [u32], control: &Control) -> Result
 }
 
 /// Agents per block: as many as fit, with enough blocks for all threads.
-fn block_size(agents: usize) -> usize {
-    let threads = rayon::current_num_threads();
+fn block_size(agents: usize, threads: usize) -> usize {
     let blocks = agents.div_ceil(LANES);
     // With few blocks, a partial last round would leave threads idle.
     let blocks = match blocks < 4 * threads {
@@ -488,6 +491,7 @@ pub fn show<T: Send>(
         job.program,
         job.agents as usize,
         job.values.members as usize,
+        job.jobs,
     );
     // A task reuses the machine of a finished task, so there are at most as many as threads.
     let idle = Mutex::new(Vec::new());
