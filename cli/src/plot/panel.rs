@@ -112,8 +112,8 @@ pub(super) fn axis_over(label: &str, values: impl IntoIterator<Item = f64>) -> A
     Axis::new(label, low, high)
 }
 
-/// A curve of means over one param or over steps. The band about it reaches as far as `spread` says, which may
-/// be errors or deviations, or empty; otherwise all columns are of one length.
+/// A curve of means over one param or over steps. The band about it reaches as far as `spread` says, which
+/// may be errors or deviations, or empty; otherwise all columns are of one length.
 pub(super) fn curve(
     title: &str,
     labels: [&str; 2],

@@ -23,8 +23,8 @@ catalog! {
     /// `--show` names neither an output nor a series of the model.
     ///
     /// A name is that of an `output`, a `world output`, an `observe`, a `world observe` or a `record`; an
-    /// element of one is written as in files of outputs, such as `position.x` or `w[0]`. States are drawn only
-    /// if an output or a series has them.
+    /// element of one is written as in files of outputs, such as `position.x` or `w[0]`. States are drawn
+    /// only if an output or a series has them.
     E0985 nothing_of_that_name(name: &str, known: &[&str]) {
         const MOST: usize = 12;
         let quoted = |names: &[&str]| {
@@ -46,9 +46,9 @@ catalog! {
 
     /// `--show` asks for values in one plot that do not belong together.
     ///
-    /// `x:y` draws two single numbers against each other: two outputs, two world outputs, or two series of the
-    /// same kind. An element of an array or vector is a single number: `position.x:position.y`. `a+b` draws
-    /// curves of single numbers that are observed of all agents.
+    /// `x:y` draws two single numbers, one against the other: two outputs, two world outputs, or two
+    /// series of one kind. An element of an array or vector is a single number: `position.x:position.y`.
+    /// `a+b` draws curves of single numbers that are observed of all agents.
     E0986 not_alike(wanted: &str, why: &str) {
         Problem::new(format!("`{wanted}` cannot be drawn in one plot: {why}"))
             .help("`x:y` takes two single numbers of one kind, `a+b` single numbers that are observed of all \
