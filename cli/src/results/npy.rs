@@ -3,7 +3,8 @@
 use super::tables::columns;
 use sim_runtime::{Column, Run, Values};
 use std::{
-    io::{self, ErrorKind, Seek, SeekFrom, Write},
+    io::{self, ErrorKind, Seek, Write},
+    mem,
     sync::atomic::{AtomicBool, Ordering},
 };
 use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
@@ -35,8 +36,23 @@ pub(super) fn write_all(
     out: &mut (impl Write + Seek),
     cancel: &AtomicBool,
 ) -> io::Result<()> {
+    let mut archive = ZipWriter::new(out);
+    match fill(&mut archive, run, cancel) {
+        Ok(()) => archive.finish().map(drop).map_err(io_error),
+        Err(error) => {
+            // An archive that is dropped tries to write its end, and complains on standard error.
+            mem::forget(archive);
+            Err(error)
+        }
+    }
+}
+
+fn fill(
+    archive: &mut ZipWriter<impl Write + Seek>,
+    run: &Run,
+    cancel: &AtomicBool,
+) -> io::Result<()> {
     let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    let mut archive = ZipWriter::new(UntilFailure { out, failed: false });
     for (of, column, series) in columns(run) {
         let name = format!("{}{}", of.prefix(), column.field.name);
         // Beyond 4 GiB an entry has another form of header, which says its length in 64 bits.
@@ -44,55 +60,16 @@ pub(super) fn write_all(
         archive
             .start_file(format!("{name}.npy"), plain.large_file(is_large))
             .map_err(io_error)?;
-        write(column, &mut archive, cancel)?;
+        write(column, archive, cancel)?;
         if let Some(series) = series {
             archive
                 .start_file(format!("{name}.steps.npy"), plain)
                 .map_err(io_error)?;
-            header("<u4", &[series.steps.len()], &mut archive)?;
-            elements(
-                &series.steps,
-                |step| step.to_le_bytes(),
-                &mut archive,
-                cancel,
-            )?;
+            header("<u4", &[series.steps.len()], archive)?;
+            elements(&series.steps, |step| step.to_le_bytes(), archive, cancel)?;
         }
     }
-    archive.finish().map(drop).map_err(io_error)
-}
-
-/// Passes on what is written until that fails, and nothing after it: an archive that is dropped tries to write
-/// its end, and would complain on standard error.
-struct UntilFailure<W> {
-    out: W,
-    failed: bool,
-}
-
-impl<W> UntilFailure<W> {
-    fn attempt<T>(&mut self, none: T, act: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
-        if self.failed {
-            return Ok(none);
-        }
-        let done = act(&mut self.out);
-        self.failed = done.is_err();
-        done
-    }
-}
-
-impl<W: Write> Write for UntilFailure<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.attempt(bytes.len(), |out| out.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.attempt((), W::flush)
-    }
-}
-
-impl<W: Seek> Seek for UntilFailure<W> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.attempt(0, |out| out.seek(to))
-    }
+    archive.flush()
 }
 
 fn io_error(error: ZipError) -> io::Error {
