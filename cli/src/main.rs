@@ -1,10 +1,11 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `inspect`, `bench`, `fmt`, `explain`, `doctor`, `new`, `lsp`,
-//! `completions`, `man`. Behind them: `source` reads models, `table` reads and writes tables, `translate`
-//! translates a kernel into other shading languages, `summary` is the report of `run`, `calibration` keeps
-//! what `doctor` measured, `problem` is the catalog of the command's own complaints, `usage` those about its
-//! arguments, and `failure` turns whatever ended a command into a report and an exit code.
+//! One file a subcommand: `check`, `build`, `run`, `test`, `inspect`, `bench`, `fmt`, `explain`, `doctor`,
+//! `new`, `lsp`, `completions`, `man`. Behind them: `source` reads models, `table` reads and writes tables,
+//! `translate` translates a kernel into other shading languages, `summary` is the report of `run`,
+//! `calibration` keeps what `doctor` measured, `problem` is the catalog of the command's own complaints,
+//! `usage` those about its arguments, and `failure` turns whatever ended a command into a report and an exit
+//! code.
 
 mod bench;
 mod build;
@@ -25,6 +26,7 @@ mod knobs;
 mod launch;
 mod lsp;
 mod man;
+mod models;
 mod new;
 mod number;
 mod open;
@@ -38,6 +40,7 @@ mod standard_output;
 mod summary;
 mod table;
 mod terminal;
+mod test;
 mod translate;
 mod usage;
 mod warnings;
@@ -73,6 +76,8 @@ enum Command {
     Build(build::Args),
     /// Compile a model, run it and summarise its outputs.
     Run(run::Args),
+    /// Run the tests of models and report those that fail.
+    Test(test::Args),
     /// Show what a model takes and gives: names, types, shapes and documentation.
     Inspect(inspect::Args),
     /// Verify the results of models, then time them.
@@ -109,6 +114,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Check(args) => check::check(&args),
         Command::Build(args) => build::build(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
+        Command::Test(args) => test::test(&args, cli.quiet),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Fmt(args) => fmt::fmt(&args),

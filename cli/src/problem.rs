@@ -1,14 +1,16 @@
 //! The catalog of the command's own complaints (`E09xx`), one constructor function each. The doc comment of a
 //! constructor is what `simc explain CODE` prints.
 
-use sim_compiler::diagnostic::render::Style;
+use sim_compiler::diagnostic::{Diagnostic, Label, Severity, render::Style};
 use std::{fmt::Write, io, path::Path};
 
 mod files;
 mod tables;
+mod testing;
 
 pub(crate) use files::*;
 pub(crate) use tables::*;
+pub(crate) use testing::*;
 
 /// A complaint of the command: what is wrong, where, and how to mend it.
 #[derive(Debug)]
@@ -78,6 +80,20 @@ impl Problem {
         self
     }
 
+    /// The same with the places of a model that it is about.
+    pub(crate) fn in_model(self, labels: Vec<Label>) -> Diagnostic {
+        let entry = entries().find(|entry| entry.code == self.code);
+        Diagnostic {
+            code: self.code,
+            slug: entry.map_or("", |entry| entry.slug),
+            severity: Severity::Error,
+            message: self.message,
+            labels,
+            help: self.help,
+            fixes: Vec::new(),
+        }
+    }
+
     /// As text for standard error.
     pub(crate) fn text(&self, style: Style) -> String {
         frame(
@@ -116,7 +132,9 @@ pub(crate) fn frame(
 
 /// All complaints, by code.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    [files::ENTRIES, tables::ENTRIES].into_iter().flatten()
+    [files::ENTRIES, tables::ENTRIES, testing::ENTRIES]
+        .into_iter()
+        .flatten()
 }
 
 /// The complaint about a file that cannot be read.

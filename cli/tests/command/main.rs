@@ -23,6 +23,7 @@ mod pipes;
 mod process;
 mod run;
 mod shell;
+mod testing;
 mod warnings;
 mod worlds;
 
