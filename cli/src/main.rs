@@ -27,6 +27,7 @@ mod knobs;
 mod launch;
 mod lsp;
 mod man;
+mod models;
 mod new;
 mod number;
 mod open;
@@ -44,6 +45,7 @@ mod summary;
 mod sweep;
 mod table;
 mod terminal;
+mod test;
 mod translate;
 mod usage;
 mod warnings;
@@ -81,6 +83,8 @@ enum Command {
     Run(run::Args),
     /// Repeat a run by the metadata beside its results, and compare the results.
     Rerun(rerun::Args),
+    /// Run the tests of models and report those that fail.
+    Test(test::Args),
     /// Show what a model takes and gives: names, types, shapes and documentation.
     Inspect(inspect::Args),
     /// Verify the results of models, then time them.
@@ -118,6 +122,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Build(args) => build::build(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Rerun(args) => rerun::rerun(&args),
+        Command::Test(args) => test::test(&args, cli.quiet),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Fmt(args) => fmt::fmt(&args),

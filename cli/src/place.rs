@@ -31,6 +31,18 @@ pub(crate) enum Backend {
     Reference,
 }
 
+impl Backend {
+    /// As it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Backend::Auto => "auto",
+            Backend::Gpu => "gpu",
+            Backend::Cpu => "cpu",
+            Backend::Reference => "reference",
+        }
+    }
+}
+
 impl From<Backend> for sim_runtime::Backend {
     fn from(backend: Backend) -> Self {
         match backend {

@@ -1,7 +1,7 @@
 //! The catalog of the command's own complaints (`E09xx`), one constructor function each. The doc comment of a
 //! constructor is what `simc explain CODE` prints.
 
-use sim_compiler::diagnostic::render::Style;
+use sim_compiler::diagnostic::{Diagnostic, Label, Severity, render::Style};
 use std::{fmt::Write, io, path::Path};
 
 mod checkpoints;
@@ -10,6 +10,7 @@ mod plots;
 mod results;
 mod sweeps;
 mod tables;
+mod testing;
 
 pub(crate) use checkpoints::*;
 pub(crate) use files::*;
@@ -17,6 +18,7 @@ pub(crate) use plots::*;
 pub(crate) use results::*;
 pub(crate) use sweeps::*;
 pub(crate) use tables::*;
+pub(crate) use testing::*;
 
 /// A complaint of the command: what is wrong, where, and how to mend it.
 #[derive(Debug)]
@@ -86,6 +88,20 @@ impl Problem {
         self
     }
 
+    /// The same with the places of a model that it is about.
+    pub(crate) fn in_model(self, labels: Vec<Label>) -> Diagnostic {
+        let entry = entries().find(|entry| entry.code == self.code);
+        Diagnostic {
+            code: self.code,
+            slug: entry.map_or("", |entry| entry.slug),
+            severity: Severity::Error,
+            message: self.message,
+            labels,
+            help: self.help,
+            fixes: Vec::new(),
+        }
+    }
+
     /// As text for standard error.
     pub(crate) fn text(&self, style: Style) -> String {
         frame(
@@ -131,6 +147,7 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
         plots::ENTRIES,
         checkpoints::ENTRIES,
         sweeps::ENTRIES,
+        testing::ENTRIES,
     ]
     .into_iter()
     .flatten()

@@ -16,6 +16,7 @@ use crate::{
     ir::{Launch, Owner},
     manifest::{SeriesFold, SeriesOf},
     span::Span,
+    testing,
 };
 pub use ty::{Constant, Type};
 
@@ -72,6 +73,7 @@ pub struct Model {
     pub init: Vec<Block>,
     pub step: Vec<StepBlock>,
     pub finish: Vec<Block>,
+    pub tests: Vec<Test>,
     pub exprs: Vec<Expr>,
     pub locals: Vec<Local>,
     /// The prelude's functions that are draws.
@@ -172,6 +174,24 @@ pub struct Series {
     pub value: ExprId,
     pub fold: Option<SeriesFold>,
     pub span: Span,
+}
+
+/// `test`
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// All but the values that it gives.
+    pub test: testing::Test,
+    pub given: Vec<GivenValue>,
+}
+
+/// What a test gives a value to.
+#[derive(Clone, Debug)]
+pub struct GivenValue {
+    pub role: testing::Role,
+    pub name: String,
+    /// Its own, but for the number of rows of an open table, which is that of the value.
+    pub ty: Type,
+    pub value: Constant,
 }
 
 /// `fn`

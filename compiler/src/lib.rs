@@ -32,6 +32,7 @@ pub mod random;
 mod size;
 pub mod span;
 pub mod syntax;
+pub mod testing;
 pub mod value;
 pub mod words;
 
@@ -59,6 +60,7 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
             launch_checks,
             program: lowered,
             manifest,
+            tests,
         },
         program,
     ) = optimised(source, options)?;
@@ -68,6 +70,7 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
         program,
         launch_checks,
         own_kernel: None,
+        tests,
         options,
     })
 }

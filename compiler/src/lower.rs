@@ -18,6 +18,7 @@ mod place;
 mod sample;
 mod stmt;
 mod store;
+mod test;
 mod world;
 
 use crate::{
@@ -32,6 +33,7 @@ use crate::{
     manifest::{Manifest, Requirement},
     random::INPUT_STEP,
     span::Span,
+    testing::Test,
 };
 use place::{Fields, Place};
 use std::collections::{HashMap, HashSet};
@@ -68,12 +70,14 @@ pub fn lower(model: &Model, checks: bool) -> Result<Lowered, Vec<Diagnostic>> {
         return Err(vec![complaint]);
     }
     let manifest = lowerer.manifest();
+    let tests = lowerer.tests();
     let launch_checks = lowerer.launch_checks();
     if let Some(complaint) = lowerer.refused {
         return Err(vec![complaint]);
     }
     Ok(Lowered {
         manifest,
+        tests,
         launch_checks,
         program: lowerer.program,
     })
@@ -83,6 +87,7 @@ pub fn lower(model: &Model, checks: bool) -> Result<Lowered, Vec<Diagnostic>> {
 pub struct Lowered {
     pub program: Program,
     pub manifest: Manifest,
+    pub tests: Vec<Test>,
     pub launch_checks: Option<LaunchChecks>,
 }
 

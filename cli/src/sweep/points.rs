@@ -4,8 +4,8 @@ use super::{MOST_RUNS, Sweep};
 use crate::{
     failure::Failure,
     launch::{self, Assignment},
-    number, open,
-    open::{named, open},
+    number,
+    open::{self, named, open},
     problem,
     table::{cell::Kind, lines::Lines, spellings},
     usage,

@@ -26,7 +26,7 @@ pub(super) struct Wanted<'a> {
 }
 
 /// A column of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Column {
     /// Its name; of a struct's field with the struct's name before it.
     pub(super) name: String,
@@ -482,21 +482,23 @@ mod tests {
     use super::*;
     use sim_compiler::manifest::Scalar;
 
-    fn found(
-        role: &str,
-        name: &str,
-        fields: &[Field],
-        header: &str,
-    ) -> Result<Option<Vec<usize>>, String> {
+    fn found(role: &str, name: &str, fields: &[Field], header: &str) -> Result<Vec<usize>, String> {
         let fields: Vec<&Field> = fields.iter().collect();
-        let header: Vec<String> = header.split(',').map(str::to_owned).collect();
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            ..Column::default()
+        };
+        let columns: Vec<Column> = header.split(',').map(column).collect();
         let wanted = Wanted {
             role,
             name,
             fields: &fields,
+            picked: None,
         };
-        let found = wanted.find(Path::new("t.csv"), &header);
-        found.map_err(|problem| problem.text(Default::default()))
+        let found = wanted.find(Path::new("t.csv"), &columns);
+        let found = found.map_err(|problem| problem.text(Default::default()))?;
+        let parts = found.of_fields.iter().flatten();
+        Ok(parts.map(|part| part.column).collect())
     }
 
     #[test]
@@ -506,11 +508,11 @@ mod tests {
             field("orders.legs", Scalar::I32, &[0, 2], 1),
         ];
         let data = |header| found("data", "orders", &orders, header);
-        assert_eq!(data("price,legs[0],legs[1]"), Ok(Some(vec![0, 1, 2])));
-        assert_eq!(data("legs[1],day,price,legs[0]"), Ok(Some(vec![2, 3, 0])));
+        assert_eq!(data("price,legs[0],legs[1]"), Ok(vec![0, 1, 2]));
+        assert_eq!(data("legs[1],day,price,legs[0]"), Ok(vec![2, 3, 0]));
         assert_eq!(
             data("orders.legs[1],orders.legs[0],orders.price"),
-            Ok(Some(vec![2, 1, 0]))
+            Ok(vec![2, 1, 0])
         );
         let problem = data("price,legs[0],leg").expect_err("a column is missing");
         assert!(problem.contains("no column `legs[1]`"), "{problem}");
@@ -522,16 +524,16 @@ mod tests {
         assert!(data("a,b,c").is_err(), "other names");
         assert!(data("price,price,legs[0],legs[1]").is_err(), "twins");
         let place = [field("place", Scalar::F32, &[0], 2)];
-        assert_eq!(found("data", "place", &place, "y,x"), Ok(Some(vec![1, 0])));
+        assert_eq!(found("data", "place", &place, "y,x"), Ok(vec![1, 0]));
         assert_eq!(
             found("data", "place", &place, "place.y,place.x"),
-            Ok(Some(vec![1, 0]))
+            Ok(vec![1, 0])
         );
         assert!(found("data", "place", &place, "lon,lat").is_err());
         let one = [field("orders.price", Scalar::F32, &[0], 1)];
         assert_eq!(
             found("data", "orders.price", &one, "size,price"),
-            Ok(Some(vec![1]))
+            Ok(vec![1])
         );
         assert!(
             found("data", "orders", &one, "size").is_err(),
@@ -543,15 +545,13 @@ mod tests {
     fn only_a_table_without_names_inside_is_taken_in_order() {
         let table = [field("t", Scalar::F32, &[0, 2], 1)];
         let data = |header| found("data", "t", &table, header);
-        assert_eq!(data("left,right"), Ok(Some(vec![0, 1])));
-        assert_eq!(data("left,middle,right"), Ok(None));
-        assert_eq!(data("t[1],note,t[0]"), Ok(Some(vec![2, 0])));
+        assert_eq!(data("left,right"), Ok(vec![0, 1]));
+        let problem = data("left,middle,right").expect_err("a column too many");
+        assert!(problem.contains("E0935"), "{problem}");
+        assert_eq!(data("t[1],note,t[0]"), Ok(vec![2, 0]));
         assert!(data("t[0],right").is_err());
         let weights = [field("w", Scalar::F32, &[2], 1)];
         assert!(found("input", "w", &weights, "left,right").is_err());
-        assert_eq!(
-            found("input", "w", &weights, "w[1],w[0]"),
-            Ok(Some(vec![1, 0]))
-        );
+        assert_eq!(found("input", "w", &weights, "w[1],w[0]"), Ok(vec![1, 0]));
     }
 }

@@ -20,7 +20,7 @@ use std::path::Path;
 const HEADING: &str = "Reading tables";
 
 /// How tables are read.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct Reading {
     /// What an empty cell, NA or a null is where floats stand.
     #[arg(long, help_heading = HEADING, value_name = "HOW", default_value = "error")]

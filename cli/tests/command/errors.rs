@@ -274,6 +274,7 @@ fn every_complaint_has_its_report() {
     codes.extend(writing(&place));
     codes.extend(repeating(&place));
     codes.extend(usage(&place));
+    codes.extend(testing(&place));
     codes.insert(endless(&place));
     codes.insert(failed_points(&place));
     let listed = place.good(&["explain"]).out;
@@ -391,6 +392,39 @@ fn usage(place: &Place) -> Vec<String> {
             "{slug}: {}",
             said.err
         );
+        codes.extend(code_of(&said.err));
+        insta::assert_snapshot!(slug, said.err);
+    }
+    codes
+}
+
+/// Tests of models.
+fn testing(place: &Place) -> Vec<String> {
+    place.write(
+        "tested.sim",
+        "agents 2\nstate x = 1.0\noutput x\n\ntest \"x is 2\" {\n    expect mean(x) ~ 2.0 within 0.25\n}\n",
+    );
+    place.write(
+        "uncounted.sim",
+        "output a = agent\n\ntest \"agents count from 0\" {\n    expect min(a) == 0\n}\n",
+    );
+    place.write(
+        "wide.sim",
+        "agents 2_000_000_000\ninput w: [f32; 2]\noutput a = w[0]\n\ntest \"weights\" {\n    \
+         input w = [1.0, 2.0]\n    expect min(a) == 1.0\n}\n",
+    );
+    place.write("untested.sim", "agents 2\noutput a = agent\n");
+    let calls: [(&str, &[&str]); 5] = [
+        ("expectation_failed", &["test", "tested.sim"]),
+        ("no_tests", &["test", "untested.sim"]),
+        ("no_tests-filter", &["test", "tested.sim", "--filter", "y"]),
+        ("test_without_count", &["test", "uncounted.sim"]),
+        ("test_input_too_large", &["test", "wide.sim"]),
+    ];
+    let mut codes = Vec::new();
+    for (slug, args) in calls {
+        let said = place.simc(args);
+        assert_eq!(said.code, 1, "{slug}: {}", said.err);
         codes.extend(code_of(&said.err));
         insta::assert_snapshot!(slug, said.err);
     }

@@ -30,6 +30,7 @@ mod results;
 mod run;
 mod shell;
 mod sweep;
+mod testing;
 mod warnings;
 mod worlds;
 
