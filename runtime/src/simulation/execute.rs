@@ -162,11 +162,7 @@ impl Simulation {
         };
         let of = |steps: u32| u64::from(base.agents) * u64::from(steps);
         let (before, after) = (of(part.steps().start), of(base.steps - part.until));
-        let progress = |done, all| {
-            asked
-                .control
-                .report(before + done, (before + after).saturating_add(all))
-        };
+        let progress = |done, all| asked.control.report(before + done, all + before + after);
         let batch = Batch {
             runs: variations.len(),
             launch: &|number| launches.bound(number),
