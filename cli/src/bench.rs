@@ -17,7 +17,9 @@ use crate::{
     launch::{self, Assignment},
     number, output,
     place::{self, Place, Placed},
-    problem, standard_output, usage,
+    problem, standard_output,
+    table::reading::Reading,
+    usage,
     warnings::Warnings,
 };
 use measure::{Batched, InARow, Measured};
@@ -86,9 +88,11 @@ pub(crate) struct Args {
     /// Value of a param, of the models that have it.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
-    /// File of a data table, of the models that have it.
-    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    /// File of a data table, of the models that have it, as for `simc run`.
+    #[arg(long, value_name = "NAME=FILE[:COLUMNS]", value_parser = Assignment::parse)]
     data: Vec<Assignment>,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     place: Place,
     /// Print the results as JSON.
@@ -319,7 +323,11 @@ fn launched(args: &Args, model: &Model, agents: Option<u32>) -> Result<Simulatio
     let params = manifest.params.iter().map(|param| &param.field.name);
     let tables = manifest.data.iter().map(|table| &table.field.name);
     launch::params(&mut simulation, &theirs(&args.param, args, params))?;
-    launch::data(&mut simulation, &theirs(&args.data, args, tables))?;
+    launch::data(
+        &mut simulation,
+        &theirs(&args.data, args, tables),
+        &args.reading,
+    )?;
     Ok(simulation)
 }
 

@@ -1,6 +1,7 @@
 //! `--generator` and `--math`: how a model is compiled.
 
 use crate::{failure::Failure, source::Source};
+use clap::{ValueEnum, builder::PossibleValue};
 use sim_compiler::{Options, artifact::Artifact, compile_with, random};
 
 /// Arguments that decide how a model is compiled.
@@ -34,6 +35,14 @@ enum Math {
 }
 
 impl Compilation {
+    /// The generator, and which mathematical functions, as on the command line.
+    pub(crate) fn words(self) -> [String; 2] {
+        let generator = self.generator.to_possible_value();
+        let math = self.math.to_possible_value();
+        let word = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_owned());
+        [generator, math].map(|value| word(value).unwrap_or_default())
+    }
+
     /// Compiles a model so.
     pub(crate) fn compile(self, source: &Source) -> Result<Artifact, Failure> {
         self.compile_with(source, false)

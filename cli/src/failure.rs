@@ -32,6 +32,15 @@ pub(crate) enum Failure {
     Reported,
     /// The user pressed Ctrl-C, or another signal asked the command to end.
     Interrupted,
+    /// The same of a run that was saved, after so many steps of all.
+    Suspended {
+        /// The steps that are done.
+        step: u32,
+        /// Those of the whole run.
+        steps: u32,
+    },
+    /// A failure that leaves a checkpoint, and the command that goes on from it.
+    Resumable(Box<Failure>, String),
     /// Whoever read standard output has stopped.
     ClosedPipe,
 }
@@ -52,6 +61,11 @@ impl From<sim_runtime::Error> for Failure {
 }
 
 impl Failure {
+    /// The same, with the command that goes on.
+    pub(crate) fn resumable(self, command: String) -> Failure {
+        Failure::Resumable(Box::new(self), command)
+    }
+
     /// Prints it to standard error.
     pub(crate) fn print(&self) {
         let style = terminal::error_style();
@@ -79,6 +93,15 @@ impl Failure {
                 terminal::remark(problem.text(style));
             }
             Failure::Interrupted => terminal::remark("interrupted: the run has no results\n"),
+            Failure::Suspended { step, steps } => terminal::remark(format!(
+                "interrupted: {} of {} steps are done and saved\n",
+                grouped((*step).into()),
+                grouped((*steps).into())
+            )),
+            Failure::Resumable(failure, command) => {
+                failure.print();
+                terminal::remark(format!("to go on from the last checkpoint: {command}\n"));
+            }
             Failure::Reported | Failure::ClosedPipe => {}
         }
     }
@@ -88,8 +111,13 @@ impl Failure {
     /// otherwise 1.
     pub(crate) fn report(&self) -> ExitCode {
         self.print();
+        self.code()
+    }
+
+    fn code(&self) -> ExitCode {
         match self {
-            Failure::Interrupted => ExitCode::from(interrupt::CODE),
+            Failure::Resumable(failure, _) => failure.code(),
+            Failure::Interrupted | Failure::Suspended { .. } => ExitCode::from(interrupt::CODE),
             Failure::ClosedPipe => ExitCode::SUCCESS,
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Model { .. }

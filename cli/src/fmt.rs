@@ -1,16 +1,12 @@
 //! `simc fmt`: models into the one canonical style.
 
 use crate::{
-    failure::Failure,
-    output,
-    problem::{self, formatter_damages, no_models},
-    source::Source,
+    failure::Failure, models::models, output, problem::formatter_damages, source::Source,
     standard_output, terminal, usage,
 };
 use similar::TextDiff;
 use std::{
     fmt::Write as _,
-    fs,
     io::Write as _,
     path::{Path, PathBuf},
 };
@@ -167,42 +163,6 @@ fn formatted(source: &Source) -> Result<String, Failure> {
         sim_format::Error::Syntax(diagnostics) => source.failure(diagnostics),
         sim_format::Error::Bug(what) => formatter_damages(&source.name, &what).into(),
     })
-}
-
-/// The file itself, or the models in a directory and those below it, by name.
-fn models(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    let mut directories = vec![path.to_owned()];
-    while let Some(directory) = directories.pop() {
-        let entries = fs::read_dir(&directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        for entry in entries.map_err(|error| problem::unreadable(&directory, &error))? {
-            let inside = entry.path();
-            let hidden = entry.file_name().to_string_lossy().starts_with('.');
-            let kind = entry.file_type();
-            if kind.is_ok_and(|kind| kind.is_dir()) {
-                if !hidden {
-                    directories.push(inside);
-                }
-            } else if !hidden
-                && inside.extension().is_some_and(|ending| ending == "sim")
-                && inside.is_file()
-            {
-                found.push(inside);
-            }
-        }
-    }
-    if found.is_empty() {
-        return Err(no_models(path).into());
-    }
-    found.sort();
-    if path == Path::new(".") {
-        let plain = |file: PathBuf| file.strip_prefix(path).map(Path::to_owned).unwrap_or(file);
-        found = found.into_iter().map(plain).collect();
-    }
-    Ok(found)
 }
 
 /// What would change, as a short difference of lines.

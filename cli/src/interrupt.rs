@@ -56,16 +56,28 @@ impl Temporary {
         &self.0
     }
 
-    /// Gives it its name.
+    /// Gives each its name; no signal ends the process in between.
     ///
     /// # Errors
-    /// What the operating system says; the file is removed.
-    pub(crate) fn keep(self, place: &Path) -> io::Result<()> {
+    /// Which could not have its name, and what the operating system says. All are removed then, also those
+    /// that had theirs, but not those that replaced an older file.
+    pub(crate) fn keep_all(all: Vec<(Temporary, PathBuf)>) -> Result<(), (PathBuf, io::Error)> {
         let renamed = {
             let _temporaries = temporaries();
-            fs::rename(&self.0, place)
+            let mut fresh = Vec::new();
+            all.iter().try_for_each(|(temporary, place)| {
+                let is_fresh = !place.exists();
+                fs::rename(&temporary.0, place).map_err(|error| {
+                    for path in &fresh {
+                        let _ = fs::remove_file(path);
+                    }
+                    (place.clone(), error)
+                })?;
+                fresh.extend(is_fresh.then_some(place));
+                Ok(())
+            })
         };
-        drop(self);
+        drop(all);
         renamed
     }
 }

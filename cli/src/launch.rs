@@ -3,9 +3,14 @@
 use crate::{
     failure::Failure,
     number,
-    open::{is_pipe, is_standard_input, named as path_of},
-    problem,
-    table::{Form, Loaded, cell::Kind, csv, npy},
+    open::is_pipe,
+    problem::{self, Problem},
+    table::{
+        Loaded,
+        cell::Kind,
+        reading::{self, Reading},
+        source::Source,
+    },
 };
 use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
 use sim_runtime::{Array, Simulation};
@@ -56,24 +61,11 @@ pub(crate) fn params(simulation: &mut Simulation, given: &[Assignment]) -> Resul
 }
 
 /// A param's words from a list with commas.
-fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
-    let kind = Kind::of(field);
-    let mut words = Vec::new();
-    for part in text.split(',').map(str::trim) {
-        let word = match kind {
-            Kind::F32 => number::float(part).map(f32::to_bits),
-            Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => kind.word(part),
-        };
-        let word = word.map_err(|why| {
-            let why = if part == text {
-                format!("it {why}")
-            } else {
-                format!("`{part}` {why}")
-            };
-            problem::bad_param(&field.name, text, &why, &kind.accepts())
-        })?;
-        words.push(word);
-    }
+pub(crate) fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
+    let words = listed(field, text).map_err(|why| {
+        let accepts = Kind::of(field).accepts();
+        problem::bad_param(&field.name, text, &why, &accepts)
+    })?;
     let shape = field.dims();
     let needed: u32 = shape.iter().product();
     if words.len() != needed as usize {
@@ -91,8 +83,74 @@ fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> {
     })
 }
 
+/// The words of a list with commas, or why it has none.
+fn listed(field: &Field, text: &str) -> Result<Vec<u32>, String> {
+    let kind = Kind::of(field);
+    let word = |part: &str| {
+        let word = match kind {
+            Kind::F32 => number::float(part).map(f32::to_bits),
+            Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => kind.word(part),
+        };
+        word.map_err(|why| match part == text {
+            true => format!("it {why}"),
+            false => format!("`{part}` {why}"),
+        })
+    };
+    text.split(',').map(str::trim).map(word).collect()
+}
+
+/// The values of one input for all agents or worlds, if the text names no file.
+fn for_all(fields: &[&Field], text: &str, rows: Option<u32>) -> Option<Result<Loaded, Problem>> {
+    let [field] = fields else { return None };
+    if is_pipe(Path::new(text)) {
+        return None;
+    }
+    let mut shape = field.dims();
+    let needed: u32 = shape.iter().product();
+    let words = listed(field, text).and_then(|words| match words.len() == needed as usize {
+        true => Ok(words),
+        false => Err(format!(
+            "the input has {needed} values, but these are {}",
+            words.len()
+        )),
+    });
+    if words.is_err() && reading::is_file(text) {
+        return None;
+    }
+    let words = words.map_err(|why| {
+        let accepts = Kind::of(field).accepts();
+        problem::input_value(&field.name, text, &why, &accepts)
+    });
+    Some(words.map(|mut words| {
+        // The runtime gives one value to all; of several, each agent has its own.
+        if needed > 1 {
+            let rows = rows.unwrap_or(1);
+            words = words.repeat(rows as usize);
+            shape.insert(0, rows);
+        }
+        Loaded {
+            name: field.name.clone(),
+            scalar: field.scalar,
+            words,
+            shape,
+        }
+    }))
+}
+
+/// How many rows an input has, if that is known.
+fn rows_of(of_world: bool, (agents, members): (Option<u32>, Option<u32>)) -> Option<u32> {
+    match (agents, members) {
+        (Some(agents), Some(members)) if of_world => agents.checked_div(members),
+        (agents, _) => agents.filter(|_| !of_world),
+    }
+}
+
 /// Gives the simulation its tables.
-pub(crate) fn data(simulation: &mut Simulation, given: &[Assignment]) -> Result<(), Failure> {
+pub(crate) fn data(
+    simulation: &mut Simulation,
+    given: &[Assignment],
+    how: &Reading,
+) -> Result<(), Failure> {
     refuse_twins("data", given)?;
     for Assignment { name, value } in given {
         let manifest = simulation.manifest();
@@ -101,15 +159,8 @@ pub(crate) fn data(simulation: &mut Simulation, given: &[Assignment]) -> Result<
             simulation.set_data(name, 0.0_f32)?;
             continue;
         }
-        let path = path_of(Path::new(value));
-        let rows = |field: &&Field| field.shape.first().copied();
-        let tables = match form_of(&path)? {
-            Form::Csv if fields.iter().all(|field| rows(field) == rows(&fields[0])) => {
-                csv::read_data(&path, name, &fields)?
-            }
-            Form::Csv | Form::Npy | Form::Json => single(&path, "data", name, &fields)?,
-        };
-        for table in tables {
+        let source = Source::parse(value)?;
+        for table in reading::read(&source, ("data", name), &fields, how)? {
             let name = table.name.clone();
             simulation.set_data(&name, array(table))?;
         }
@@ -117,11 +168,12 @@ pub(crate) fn data(simulation: &mut Simulation, given: &[Assignment]) -> Result<
     Ok(())
 }
 
-/// Gives the simulation its inputs, one row for each agent or world if their numbers are known: of agents,
-/// and of agents in a world.
+/// Gives the simulation its inputs: one value for all agents or worlds, or a file with a row for each. Their
+/// numbers are checked if they are known: those of agents, and of agents in a world.
 pub(crate) fn inputs(
     simulation: &mut Simulation,
     given: &[Assignment],
+    how: &Reading,
     counts: (Option<u32>, Option<u32>),
 ) -> Result<(), Failure> {
     refuse_twins("input", given)?;
@@ -135,13 +187,13 @@ pub(crate) fn inputs(
             simulation.set_input(name, 0.0_f32)?;
             continue;
         }
-        let path = path_of(Path::new(value));
-        let inputs = match form_of(&path)? {
-            Form::Csv => csv::read_input(&path, name, &fields)?,
-            Form::Npy | Form::Json => single(&path, "input", name, &fields)?,
-        };
-        for input in inputs {
-            check_rows(&path, &input, of_world, counts)?;
+        if let Some(same) = for_all(&fields, value, rows_of(of_world, counts)) {
+            simulation.set_input(name, array(same?))?;
+            continue;
+        }
+        let source = Source::parse(value)?;
+        for input in reading::read(&source, ("input", name), &fields, how)? {
+            check_rows(&source.path, &input, of_world, counts)?;
             let name = input.name.clone();
             simulation.set_input(&name, array(input))?;
         }
@@ -175,46 +227,19 @@ fn named<'a>(fields: impl Iterator<Item = &'a Field> + Clone, name: &str) -> Vec
     fields.filter(inside).collect()
 }
 
-fn form_of(path: &Path) -> Result<Form, Failure> {
-    match Form::of(path) {
-        Some(form @ (Form::Csv | Form::Npy)) => Ok(form),
-        // `/dev/fd/63`, as shells call `<(…)`.
-        None if is_pipe(path) || is_standard_input(path) => Ok(Form::Csv),
-        Some(Form::Json) | None => Err(problem::unknown_table_form(path).into()),
-    }
-}
-
-/// An array file, which fills one field.
-fn single(path: &Path, role: &str, name: &str, fields: &[&Field]) -> Result<Vec<Loaded>, Failure> {
-    match fields {
-        [field] => Ok(vec![npy::read(path, role, field)?]),
-        many => {
-            let each: Vec<String> = many
-                .iter()
-                .map(|field| format!("`--{role} {}=…`", field.name))
-                .collect();
-            Err(problem::struct_needs_files(path, role, name, &each.join(" ")).into())
-        }
-    }
-}
-
 /// The runtime checks this too, but does not know the file.
 fn check_rows(
     path: &Path,
     input: &Loaded,
     of_world: bool,
-    (agents, members): (Option<u32>, Option<u32>),
+    counts: (Option<u32>, Option<u32>),
 ) -> Result<(), Failure> {
     let found = input.shape[0];
-    let rows = match (agents, members) {
-        (Some(agents), Some(members)) if of_world => agents.checked_div(members),
-        (agents, _) => agents.filter(|_| !of_world),
-    };
-    let Some(rows) = rows.filter(|&rows| rows != found) else {
+    let Some(rows) = rows_of(of_world, counts).filter(|&rows| rows != found) else {
         return Ok(());
     };
     let expected = [&[rows], &input.shape[1..]].concat();
-    let help = match members.filter(|_| of_world) {
+    let help = match counts.1.filter(|_| of_world) {
         Some(members) => format!(
             "every world needs one row: give a file of {rows} rows, or `--agents {}`",
             u64::from(found) * u64::from(members)

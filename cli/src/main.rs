@@ -1,17 +1,17 @@
 //! The `simc` command: arguments in, files and reports out. The only crate of the project that prints.
 //!
-//! One file a subcommand: `check`, `build`, `run`, `trace`, `inspect`, `bench`, `fmt`, `explain`, `doctor`,
-//! `new`, `lsp`, `completions`, `man`. Behind them: `source` reads models, `table` reads and writes tables,
-//! `translate` translates a kernel into other shading languages, `summary` is the report of `run`,
-//! `calibration` keeps what `doctor` measured, `problem` is the catalog of the command's own complaints,
-//! `usage` those about its arguments, and `failure` turns whatever ended a command into a report and an exit
-//! code.
+//! One file a subcommand, by its name. Behind them: `source` reads models, `table` reads tables, `output`
+//! writes files and `results` those of a run, `translate` translates a kernel into other shading languages,
+//! `summary` is the report of `run`, `plot` draws it, `calibration` keeps what `doctor` measured, `problem` is
+//! the catalog of the command's own complaints, `usage` those about its arguments, and `failure` turns
+//! whatever ended a command into a report and an exit code.
 
 mod bench;
 mod build;
 mod cache;
 mod calibration;
 mod check;
+mod checkpoint;
 mod columns;
 mod compilation;
 mod completions;
@@ -19,6 +19,7 @@ mod costs;
 mod doctor;
 mod explain;
 mod failure;
+mod fault;
 mod fmt;
 mod inspect;
 mod interrupt;
@@ -26,20 +27,26 @@ mod knobs;
 mod launch;
 mod lsp;
 mod man;
+mod models;
 mod new;
 mod number;
 mod open;
 mod output;
 mod place;
+mod plot;
 mod problem;
 mod progress;
+mod rerun;
+mod results;
 mod run;
 mod shadow;
 mod source;
 mod standard_output;
 mod summary;
+mod sweep;
 mod table;
 mod terminal;
+mod test;
 mod trace;
 mod translate;
 mod usage;
@@ -78,6 +85,10 @@ enum Command {
     Run(run::Args),
     /// Show the states of an agent, and every `let`, step by step.
     Trace(trace::Args),
+    /// Repeat a run by the metadata beside its results, and compare the results.
+    Rerun(rerun::Args),
+    /// Run the tests of models and report those that fail.
+    Test(test::Args),
     /// Show what a model takes and gives: names, types, shapes and documentation.
     Inspect(inspect::Args),
     /// Verify the results of models, then time them.
@@ -115,6 +126,8 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Build(args) => build::build(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Trace(args) => trace::trace(&args),
+        Command::Rerun(args) => rerun::rerun(&args),
+        Command::Test(args) => test::test(&args, cli.quiet),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Fmt(args) => fmt::fmt(&args),

@@ -101,6 +101,15 @@ pub(crate) fn float(text: &str) -> Result<f32, &'static str> {
     float_cell(&plain)
 }
 
+/// A double: `0.5`, `1e-3`, `1_000.5`.
+///
+/// # Errors
+/// Why it is none, to follow the text in a sentence.
+pub(crate) fn double(text: &str) -> Result<f64, &'static str> {
+    let plain = without_separators(text).ok_or("is not a number")?;
+    plain.parse().map_err(|_| "is not a number")
+}
+
 /// [`float`] without separators, as files have it.
 ///
 /// # Errors

@@ -56,6 +56,9 @@ pub(crate) fn open(path: &Path) -> io::Result<Opened> {
         false => File::open(path)?,
     };
     let data = file.metadata()?;
+    if data.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     let length = data.is_file().then_some(data.len());
     Ok(Opened { file, length })
 }

@@ -19,7 +19,7 @@ pub(crate) struct Place {
 }
 
 /// `--backend`.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Backend {
     /// A real GPU where there is one, otherwise the CPU; the CPU for short runs.
     Auto,
@@ -29,6 +29,18 @@ pub(crate) enum Backend {
     Cpu,
     /// The reference interpreter, which is slow: the meaning of the language.
     Reference,
+}
+
+impl Backend {
+    /// As it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Backend::Auto => "auto",
+            Backend::Gpu => "gpu",
+            Backend::Cpu => "cpu",
+            Backend::Reference => "reference",
+        }
+    }
 }
 
 impl From<Backend> for sim_runtime::Backend {
@@ -50,6 +62,11 @@ pub(crate) struct Placed {
 }
 
 impl Place {
+    /// The place where something ran before: the backend, and on a GPU the adapter of this name.
+    pub(crate) fn of(backend: Backend, adapter: Option<String>) -> Place {
+        Place { backend, adapter }
+    }
+
     /// Is the list of adapters asked for, instead of a run?
     pub(crate) fn is_list(&self) -> bool {
         self.adapter.as_deref() == Some("list")
@@ -66,6 +83,21 @@ impl Place {
     /// Is a GPU or a software adapter certain to be opened?
     pub(crate) fn opens_adapter(&self) -> bool {
         matches!(self.backend, Backend::Gpu) || self.adapter.is_some()
+    }
+
+    /// The same, on the device of a run that goes on, unless another one is asked for.
+    pub(crate) fn or_on(&self, device: Option<&str>) -> Place {
+        match (device, self.backend, &self.adapter) {
+            (Some("the CPU"), Backend::Auto, None) => Place {
+                backend: Backend::Cpu,
+                adapter: None,
+            },
+            (Some(name), Backend::Auto, None) => Place {
+                backend: Backend::Gpu,
+                adapter: Some(name.to_owned()),
+            },
+            _ => self.clone(),
+        }
     }
 
     /// Finds the adapter.

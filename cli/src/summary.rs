@@ -8,12 +8,13 @@ use crate::{
     failure::Failure,
     number::grouped,
     output::Written,
+    results::metadata::{Adapter, Machine},
     table::spellings,
 };
 use serde::{Serialize, Serializer};
 use series::SeriesRows;
 use sim_compiler::manifest::{Field, Manifest};
-use sim_runtime::{Device, Report, Run, Statistics};
+use sim_runtime::{Report, Run, Statistics};
 use std::{fmt::Write, time::Instant};
 
 /// All that is said about a run.
@@ -22,7 +23,7 @@ pub(crate) struct Summary {
     outputs: Vec<Row>,
     world_outputs: Vec<Row>,
     series: Vec<SeriesRows>,
-    backend: &'static str,
+    backend: String,
     reason: String,
     adapter: Option<Adapter>,
     agents: u32,
@@ -51,7 +52,7 @@ pub(crate) struct Summary {
 /// One output, or one element of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    name: String,
+    pub(crate) name: String,
     /// Values per agent or world that the row is about.
     elements: u32,
     count: u64,
@@ -74,15 +75,6 @@ pub(crate) struct Row {
 struct Quantile {
     probability: f64,
     value: Option<Number>,
-}
-
-/// The adapter of a GPU run.
-#[derive(Debug, Serialize)]
-struct Adapter {
-    name: String,
-    kind: String,
-    driver: String,
-    api: String,
 }
 
 /// A number that JSON may not have: those are the strings `"NaN"`, `"inf"` and `"-inf"`.
@@ -109,19 +101,9 @@ impl Summary {
     ) -> Result<Summary, Failure> {
         let started = Instant::now();
         let report: &Report = run.report();
-        let (backend, adapter) = match &report.backend {
-            Device::Cpu(_) => ("cpu", None),
-            Device::Reference => ("reference", None),
-            Device::Gpu(adapter) => (
-                "gpu",
-                Some(Adapter {
-                    name: adapter.name.clone(),
-                    kind: adapter.kind.to_string(),
-                    driver: adapter.driver.clone(),
-                    api: adapter.api.to_string(),
-                }),
-            ),
-        };
+        let Machine {
+            backend, adapter, ..
+        } = Machine::of(&report.backend);
         let agent_steps = run.agent_steps();
         let speed = match agent_steps {
             0 => 0.0,
@@ -161,9 +143,9 @@ impl Summary {
         })
     }
 
-    /// Notes the files that hold the outputs.
-    pub(crate) fn wrote(&mut self, files: Vec<Written>) {
-        self.written = files;
+    /// Notes a file that holds outputs, or a plot of them.
+    pub(crate) fn wrote(&mut self, file: Written) {
+        self.written.push(file);
     }
 
     /// For machines.
@@ -261,22 +243,6 @@ impl Summary {
         let mut lines = vec![first.head(has_nan)];
         lines.extend(rows.iter().map(|(owner, row)| row.cells(owner, has_nan)));
         table(&lines, Flush::Right) + &series
-    }
-}
-
-impl Adapter {
-    fn text(&self) -> String {
-        let Adapter {
-            name,
-            kind,
-            driver,
-            api,
-        } = self;
-        let driver = match driver.is_empty() {
-            true => String::new(),
-            false => format!(", {driver}"),
-        };
-        format!("{name} ({kind}, {api}{driver})")
     }
 }
 

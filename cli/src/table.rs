@@ -1,39 +1,25 @@
-//! Tables in files: CSV, NPY and JSON, and how a value of the model is spelled in them.
+//! Tables in files, and how a value of the model is spelled in them: `reading` reads CSV, NPY, NPZ, Parquet
+//! and Arrow files, a module each.
 
+mod arrow_columns;
+mod arrow_reader;
+mod arrow_values;
 pub(crate) mod cell;
 mod columns;
-pub(crate) mod csv;
-pub(crate) mod json;
-mod lines;
+mod csv_reader;
+mod dialect;
+pub(crate) mod lines;
 pub(crate) mod npy;
+mod npz_reader;
+mod parquet_reader;
+pub(crate) mod reading;
+mod rules;
+pub(crate) mod source;
+mod zstd_pages;
 
 use crate::problem::{self, Problem};
 use sim_compiler::manifest::{Field, Scalar};
 use std::path::Path;
-
-/// Forms of a table's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Text with a header line.
-    Csv,
-    /// NumPy's array file.
-    Npy,
-    /// An object of nested arrays; only written.
-    Json,
-}
-
-impl Form {
-    /// By the path's ending, in any case.
-    pub(crate) fn of(path: &Path) -> Option<Form> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        match ending.as_str() {
-            "csv" => Some(Form::Csv),
-            "npy" => Some(Form::Npy),
-            "json" => Some(Form::Json),
-            _ => None,
-        }
-    }
-}
 
 /// The values of one param, table or input.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +32,15 @@ pub(crate) struct Loaded {
     pub(crate) words: Vec<u32>,
     /// Rows or agents first where there are any, components of a vector last.
     pub(crate) shape: Vec<u32>,
+}
+
+/// What the columns of a file hold.
+#[derive(Debug, Default)]
+struct Values {
+    /// The words of each field, row by row.
+    words: Vec<Vec<u32>>,
+    /// How many rows there are.
+    rows: u64,
 }
 
 /// Limits the values of a file to the available memory: a pipe may bring more and more.

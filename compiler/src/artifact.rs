@@ -1,6 +1,7 @@
 //! The result of compiling a model: everything that a runtime needs, and nothing of the source's form.
 
-use crate::{ir, launch_checks::LaunchChecks, manifest::Manifest, options::Options};
+use crate::{ir, launch_checks::LaunchChecks, manifest::Manifest, options::Options, testing::Test};
+use std::borrow::Cow;
 
 /// A compiled model.
 #[derive(Clone, Debug)]
@@ -15,6 +16,21 @@ pub struct Artifact {
     pub launch_checks: Option<LaunchChecks>,
     /// A kernel of the caller's own, which runs instead of the compiler's: one agent an invocation.
     pub own_kernel: Option<String>,
+    /// The tests that the model has.
+    pub tests: Vec<Test>,
     /// How it was compiled.
     pub options: Options,
+}
+
+impl Artifact {
+    /// The manifest for callers: without the outputs of checks, which are the last ones.
+    pub fn visible_manifest(&self) -> Cow<'_, Manifest> {
+        let mut manifest = Cow::Borrowed(&self.manifest);
+        let hidden = self.program.checks.words.len();
+        if hidden > 0 {
+            let outputs = &mut manifest.to_mut().outputs;
+            outputs.truncate(outputs.len() - hidden);
+        }
+        manifest
+    }
 }

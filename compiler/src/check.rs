@@ -209,6 +209,8 @@ struct Checker<'a> {
     target: Option<Span>,
     /// Where the variables of blocks are declared, once a message asks.
     locals_of_blocks: Option<HashMap<String, Span>>,
+    /// Numbers that tests have given to params, tables and inputs.
+    given_in_tests: u64,
     notebook: notes::Notebook,
 }
 
@@ -247,6 +249,7 @@ impl<'a> Checker<'a> {
             states_in_functions: HashMap::new(),
             target: None,
             locals_of_blocks: None,
+            given_in_tests: 0,
             notebook: notes::Notebook::default(),
         }
     }
@@ -264,6 +267,7 @@ impl<'a> Checker<'a> {
         self.check_blocks();
         self.check_outputs();
         self.check_series();
+        self.check_tests();
         self.check_calls();
         self.check_whole();
     }

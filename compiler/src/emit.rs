@@ -54,6 +54,7 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
             workgroup_agents: artifact.manifest.workgroup_size,
             workgroup_bytes: 0,
             step_table: None,
+            points: None,
             decisions: vec![Decision::new(
                 "the kernel that was given",
                 "it took the place of the compiler's",

@@ -16,6 +16,7 @@ use crate::{
     ir::{Launch, Owner},
     manifest::{SeriesFold, SeriesOf},
     span::Span,
+    testing,
 };
 use std::collections::HashMap;
 pub use ty::{Constant, Type};
@@ -73,6 +74,7 @@ pub struct Model {
     pub init: Vec<Block>,
     pub step: Vec<StepBlock>,
     pub finish: Vec<Block>,
+    pub tests: Vec<Test>,
     pub exprs: Vec<Expr>,
     pub locals: Vec<Local>,
     /// The prelude's functions that are draws.
@@ -175,6 +177,24 @@ pub struct Series {
     pub value: ExprId,
     pub fold: Option<SeriesFold>,
     pub span: Span,
+}
+
+/// `test`
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// All but the values that it gives.
+    pub test: testing::Test,
+    pub given: Vec<GivenValue>,
+}
+
+/// What a test gives a value to.
+#[derive(Clone, Debug)]
+pub struct GivenValue {
+    pub role: testing::Role,
+    pub name: String,
+    /// Its own, but for the number of rows of an open table, which is that of the value.
+    pub ty: Type,
+    pub value: Constant,
 }
 
 /// `fn`

@@ -14,6 +14,7 @@
 //!   counter is an ordinary `u32` variable, so that folding turns it into literals.
 
 pub mod affine;
+pub mod checks;
 pub mod cost;
 pub mod interpret;
 mod lane_op;
@@ -30,6 +31,7 @@ use crate::{
     span::Span,
 };
 pub use affine::Affine;
+pub use checks::Checks;
 pub use lane_op::LaneOp;
 pub use map::{ExprMap, FunctionMap, Map, VarMap};
 pub use section::Section;
@@ -63,7 +65,8 @@ pub struct FunctionId(pub u32);
 /// The agents of a world run each phase together: all complete one before the next begins. A phase of owner
 /// [`Owner::World`] computes values of the world: every agent of the world runs it, also those that have
 /// stopped, and all compute the same, each in copies of its own of the world's states. What differs from
-/// agent to agent reaches no state of the world and no control flow but by way of [`Expr::AcrossWorld`].
+/// agent to agent reaches no state of the world and no control flow but by way of [`Expr::AcrossWorld`];
+/// except that an agent may keep a fault of its own in [`Checks::words`].
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Every variable.
@@ -106,8 +109,8 @@ pub struct Program {
     pub finish: Block,
     /// Per input with a default or a distribution: how the host computes it when the launch gives none.
     pub input_defaults: Vec<InputDefault>,
-    /// What [`Stmt::Fail`] names.
-    pub assertions: Vec<Assertion>,
+    /// What is checked.
+    pub checks: Checks,
     /// The draws that are not a smooth function of their arguments for given random bits. Only in a program
     /// that no pass has changed.
     pub draws: Vec<DrawSite>,
@@ -126,15 +129,6 @@ pub struct DrawSite {
     /// Its arguments.
     pub args: Vec<VarId>,
     /// Where it is made.
-    pub span: Span,
-}
-
-/// An `assert` of the model. One in a function has an entry for each place where the function is written out.
-#[derive(Clone, Debug)]
-pub struct Assertion {
-    /// The message.
-    pub message: String,
-    /// The statement.
     pub span: Span,
 }
 
@@ -185,7 +179,7 @@ impl DerefMut for Phase {
 ///
 /// Its body is a phase of owner [`Owner::World`], also for agents that have stopped. In a program without
 /// worlds, units of consecutive agents stand for them ([`crate::manifest::UNIT`]). It draws nothing and
-/// changes no state.
+/// changes no state but those of [`Checks`].
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// Steps between two samples, at least 1: those after which `(step + 1) % every == 0`.
@@ -371,9 +365,6 @@ pub enum Stmt {
     Continue,
     /// Only in a phase of agents: this agent is done, with its states as they are.
     Stop,
-    /// Ends the run: this one of [`Program::assertions`] does not hold. Only in programs that are compiled
-    /// with checks, which the interpreter alone runs; kernels pass over it.
-    Fail(u32),
     /// Only in a function: its result.
     Return(ExprId),
 }

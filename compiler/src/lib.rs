@@ -32,6 +32,7 @@ pub mod random;
 mod size;
 pub mod span;
 pub mod syntax;
+pub mod testing;
 pub mod value;
 pub mod words;
 
@@ -59,6 +60,7 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
             launch_checks,
             program: lowered,
             manifest,
+            tests,
         },
         program,
     ) = optimised(source, options)?;
@@ -68,6 +70,7 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
         program,
         launch_checks,
         own_kernel: None,
+        tests,
         options,
     })
 }
@@ -110,7 +113,7 @@ fn optimised(
     if !options.checks {
         model.drop_assertions();
     }
-    let mut lowered = lower::lower(&model)?;
+    let mut lowered = lower::lower(&model, options.checks)?;
     lowered.program.prelude = source.len() as u32;
     ir::verify::debug_verify(&lowered.program, "lower");
     let mut program = lowered.program.clone();

@@ -4,6 +4,7 @@
 //! A value of one scalar or vector is an expression tree. Anything larger is stored in variables: a
 //! [`place::Place`] says in which, and where in them.
 
+mod checks;
 mod compensated;
 mod draw;
 mod expr;
@@ -17,17 +18,22 @@ mod place;
 mod sample;
 mod stmt;
 mod store;
+mod test;
 mod world;
 
 use crate::{
     builtin::BuiltinId,
     diagnostic::{Diagnostic, catalog},
     hir::{self, InputSource, Model, StateId, Type},
-    ir::{self, Block, Expr, ExprId, Len, Owner, Phase, Program, Stmt, Value, Var, VarId, VarKind},
+    ir::{
+        self, Block, Expr, ExprId, Len, Owner, Phase, Program, Stmt, Value, Var, VarId, VarKind,
+        checks::When,
+    },
     launch_checks::{LaunchChecks, Phase as CheckedPhase},
     manifest::{Manifest, Requirement},
     random::INPUT_STEP,
     span::Span,
+    testing::Test,
 };
 use place::{Fields, Place};
 use std::collections::{HashMap, HashSet};
@@ -42,12 +48,13 @@ const TEXT_OF_A_NODE: usize = 64;
 /// Nesting depth of blocks, each arm of a chain within the one before: the passes recurse over them.
 const MOST_LEVELS: u32 = 2_100;
 
-/// Lowers a model without errors.
+/// Lowers a model without errors, with checks or without.
 ///
 /// # Errors
 /// The complaint that it becomes too long or too deep.
-pub fn lower(model: &Model) -> Result<Lowered, Vec<Diagnostic>> {
+pub fn lower(model: &Model, checks: bool) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lowerer = Lowerer::new(model);
+    lowerer.checking.enabled = checks;
     lowerer.declare_roots();
     if !lowerer.is_full() {
         lowerer.input_defaults();
@@ -55,17 +62,22 @@ pub fn lower(model: &Model) -> Result<Lowered, Vec<Diagnostic>> {
         lowerer.step();
         lowerer.samples();
         lowerer.finish();
+        if checks {
+            lowerer.finish_checks();
+        }
     }
     if let Some(complaint) = lowerer.refused.take() {
         return Err(vec![complaint]);
     }
     let manifest = lowerer.manifest();
+    let tests = lowerer.tests();
     let launch_checks = lowerer.launch_checks();
     if let Some(complaint) = lowerer.refused {
         return Err(vec![complaint]);
     }
     Ok(Lowered {
         manifest,
+        tests,
         launch_checks,
         program: lowerer.program,
     })
@@ -75,6 +87,7 @@ pub fn lower(model: &Model) -> Result<Lowered, Vec<Diagnostic>> {
 pub struct Lowered {
     pub program: Program,
     pub manifest: Manifest,
+    pub tests: Vec<Test>,
     pub launch_checks: Option<LaunchChecks>,
 }
 
@@ -143,6 +156,7 @@ struct Lowerer<'a> {
     uniform: HashMap<*const hir::Constant, bool>,
     /// How the leaves of each struct are laid out.
     fields: Fields,
+    checking: checks::Checking,
     span: Span,
     /// Bytes of names and documentation of variables.
     text: usize,
@@ -188,6 +202,7 @@ impl<'a> Lowerer<'a> {
             known_constants: HashMap::new(),
             uniform: HashMap::new(),
             fields: Fields::of(model),
+            checking: checks::Checking::default(),
             span: Span::default(),
             text: 0,
             levels: 0,
@@ -199,6 +214,7 @@ impl<'a> Lowerer<'a> {
         for (number, input) in self.model.inputs.iter().enumerate() {
             let place = self.inputs[number].clone();
             self.phase = CheckedPhase::Input(self.program.input_defaults.len());
+            (self.checking.when, self.checking.input) = (When::Launch, Some(number));
             let body = match input.source {
                 InputSource::Required => continue,
                 InputSource::Default(value) => {
@@ -220,6 +236,7 @@ impl<'a> Lowerer<'a> {
     fn init(&mut self) {
         let model = self.model;
         self.phase = CheckedPhase::Always;
+        (self.checking.when, self.checking.input) = (When::Beginning, None);
         self.program.init = self.entry(|lowerer| {
             for owner in [Owner::World, Owner::Agent] {
                 lowerer.owner = owner;
@@ -239,6 +256,7 @@ impl<'a> Lowerer<'a> {
     fn step(&mut self) {
         let model = self.model;
         self.phase = CheckedPhase::Step;
+        self.checking.when = When::Step;
         let mut renormalised = false;
         let blocks = model.step.iter().map(|block| (block.owner, &block.body));
         let phases = self.phases(blocks.collect(), |lowerer| {
@@ -292,6 +310,7 @@ impl<'a> Lowerer<'a> {
     fn finish(&mut self) {
         let model = self.model;
         self.phase = CheckedPhase::Always;
+        self.checking.when = When::End;
         let outputs = |owner| {
             model
                 .outputs

@@ -15,6 +15,10 @@
 //! | the next | `worlds` (read, write) | word `w` of world `j` at `w * count + j` for `count` worlds of this dispatch: its inputs, then its states, its outputs and its samples; `array<u32>` |
 //! | or, the next | `per_step` (read) | in kernels with a step table, which their entry point `prepare` fills: see [`StepTable`] |
 //!
+//! A kernel that computes several runs in a dispatch, as a runtime may ask for, has one more binding after
+//! these, `points` (read): a block per run, laid out as `run`, for its params, its seed and the number of its
+//! agents. `run.agents` then counts the agents of all runs, which lie one after the other.
+//!
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0, `j` its
 //! worlds; the agent's own number is `run.first_agent + i`.
 

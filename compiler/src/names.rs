@@ -79,6 +79,8 @@ pub enum Kind {
     Record,
     /// `observe`; nothing reads it.
     Observation,
+    /// `test`; nothing reads it.
+    Test,
     /// `fn`
     Function,
     /// `struct`
@@ -144,6 +146,7 @@ impl Kind {
             Kind::Output => "output",
             Kind::Record => "record",
             Kind::Observation => "observation",
+            Kind::Test => "test",
             Kind::Function => "function",
             Kind::Struct => "struct",
             Kind::Enum => "enum",

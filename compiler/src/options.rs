@@ -12,8 +12,8 @@ pub struct Options {
     pub generator: Generator,
     /// Which mathematical functions a kernel calls.
     pub math: Math,
-    /// Checks every `assert`. Only the reference interpreter does, so such a program runs on it alone. Its
-    /// results are the same to the bit.
+    /// Checks indices, divisions of integers, floats, limits of `while` and each `assert`: an agent keeps the
+    /// first fault that it comes to, see [`crate::ir::checks`]. Results are the same to the bit.
     pub checks: bool,
 }
 

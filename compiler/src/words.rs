@@ -18,6 +18,8 @@ pub enum Role {
     Declaration,
     /// `every`.
     Sampling,
+    /// `test` and the words of tests, which are names elsewhere.
+    Testing,
     /// Begins a block that runs at its time.
     Phase,
     /// Declares a variable of a block.
@@ -387,6 +389,24 @@ const OTHERS: &[(Role, &str, &str)] = &[
         "every",
         "Steps between two samples of `record` and `observe`.",
     ),
+    (
+        Role::Testing,
+        "test",
+        "A test of the model, which `simc test` runs: `test \"name\" { … }`.",
+    ),
+    (Role::Testing, "seed", "The seed of a test."),
+    (
+        Role::Testing,
+        "expect",
+        "What a test finds true of a run: `expect mean(x) ~ 8.02 within 0.05`.",
+    ),
+    (
+        Role::Testing,
+        "within",
+        "How far off a value may be: `within 0.05`, `within 1 %`, `within 4 se`.",
+    ),
+    (Role::Testing, "se", "Standard errors of a mean, in a test."),
+    (Role::Testing, "from", "A file that a test reads."),
     (
         Role::Value,
         "agent",

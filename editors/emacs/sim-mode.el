@@ -82,6 +82,10 @@
     ("\\(?:^\\|[;}]\\)\\s-*\\(agents\\|steps\\|world\\)\\s-+[[:alnum:]_.(]" (1
     font-lock-keyword-face))
     ("[])}[:alnum:]_.]\\s-+\\(limit\\|every\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
+    ("\\_<\\(test\\|from\\)\\s-*\"" (1 font-lock-keyword-face))
+    ("^\\s-*\\(expect\\|seed\\)\\s-+[[:alnum:]_.(!-]" (1 font-lock-keyword-face))
+    ("[])}[:alnum:]_.]\\s-+\\(within\\)\\s-+[[:alnum:]_.(]" (1 font-lock-keyword-face))
+    ("[])}[:alnum:]_.]\\s-+\\(se\\)\\s-*\\(?:$\\|}\\|//\\)" (1 font-lock-keyword-face))
     (,(sim--any sim--functions "\\s-*(") (1 font-lock-builtin-face))
     (,(sim--any sim--words) . font-lock-keyword-face)
     (,(sim--any sim--phases) . font-lock-keyword-face)

@@ -34,6 +34,11 @@ syn keyword simBitcast {{bitcast}}
 syn match simRepeat '\%([])}[:alnum:]_.]\s\)\@2<=\<limit\ze\s\+[[:alnum:]_.(]'
 syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<{{sampling}}\ze\s\+[[:alnum:]_.(]'
 
+syn match simDeclaration '\<\%(test\|from\)\ze\s*"'
+syn match simDeclaration '\%(^\s*\)\@40<=\<\%(expect\|seed\)\ze\s\+[[:alnum:]_.(!-]'
+syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<within\ze\s\+[[:alnum:]_.(]'
+syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<se\ze\s*\%($\|}\|//\)'
+
 " Builtin functions are names like others unless they are called.
 syn match simBuiltin '\<\%({{bar function fold}}\)\ze\s*('
 syn match simDraw '\<\%({{bar draw}}\)\ze\s*('

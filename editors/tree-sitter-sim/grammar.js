@@ -65,6 +65,7 @@ module.exports = grammar({
         $.init_declaration,
         $.step_declaration,
         $.finish_declaration,
+        $.test_declaration,
       ),
 
     agents_declaration: ($) => seq("agents", field("value", $.expression)),
@@ -86,11 +87,9 @@ module.exports = grammar({
         "observe",
         $._named,
         optional($._typed),
-        optional(choice($._valued, seq("=", field("value", alias($._variance, $.call_expression))))),
+        optional($._valued),
         optional($._every),
       ),
-    // `var` begins a statement elsewhere; as the fold of agents it stands nowhere else.
-    _variance: ($) => seq(field("function", alias("var", $.name)), field("arguments", $.arguments)),
     _every: ($) => seq("every", field("every", $.expression)),
 
     function_declaration: ($) =>
@@ -110,6 +109,31 @@ module.exports = grammar({
     step_declaration: ($) => seq(optional("world"), "step", optional(field("index", $.name)), field("body", $.block)),
     finish_declaration: ($) => seq("finish", field("body", $.block)),
 
+    // The words of tests are names everywhere else.
+    test_declaration: ($) => seq("test", field("name", $.text), field("body", $.test_block)),
+    test_block: ($) =>
+      seq(
+        "{",
+        repeat(choice($.test_count, $.test_value, $.expectation, ";")),
+        "}",
+      ),
+    test_count: ($) => seq(choice("agents", "steps", "world", "seed"), field("value", $.expression)),
+    test_value: ($) =>
+      choice(
+        seq("param", $._named, $._valued),
+        seq(choice("data", "input"), $._named, choice($._valued, seq("from", field("file", $.text)))),
+      ),
+    expectation: ($) =>
+      seq(
+        "expect",
+        field("value", $.expression),
+        optional(
+          choice(
+            seq("~", field("expected", $.expression), "within", field("tolerance", $._term), optional(choice("%", "se"))),
+            seq("in", field("range", $.range)),
+          ),
+        ),
+      ),
     _named: ($) => field("name", $.name),
     _typed: ($) => seq(":", field("type", $.type)),
     _valued: ($) => seq("=", field("value", $.expression)),
@@ -249,7 +273,8 @@ module.exports = grammar({
       prec(PRECEDENCE.prefix, seq(field("operator", choice("-", "!", "~")), field("operand", $.expression))),
     parenthesized_expression: ($) => seq("(", $.expression, ")"),
     call_expression: ($) => seq(field("function", $._callee), field("arguments", $.arguments)),
-    _callee: ($) => choice($.name, alias("step", $.name)),
+    // `var` begins a statement, too, which no expression goes on with.
+    _callee: ($) => choice($.name, alias("step", $.name), alias("var", $.name)),
     arguments: ($) => seq("(", optional(choice($.comprehension, list($.expression))), ")"),
     bitcast_expression: ($) => seq("bitcast", "<", field("type", $.type), ">", "(", field("value", $.expression), ")"),
     array_expression: ($) => seq("[", optional(list($.expression)), "]"),

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Param,
     /// `input`
     Input,
+    /// `data`, in a test
+    Data,
     /// `state`
     State,
     /// `output`

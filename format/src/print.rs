@@ -4,6 +4,7 @@
 mod expr;
 mod item;
 mod stmt;
+mod test;
 
 use crate::{
     align::{Kind, Mark},

@@ -7,6 +7,7 @@ pub mod hover;
 pub mod navigate;
 pub mod outline;
 pub mod problems;
+mod testing;
 pub mod tokens;
 pub mod wgsl;
 

@@ -4,7 +4,7 @@ use crate::language::{Column, Launch, Model, Results, Whose as Sampled};
 use crate::programs::Program;
 use sim_compiler::manifest::{Field, Manifest, Scalar};
 use sim_compiler::{Options, compile_with};
-use sim_runtime::{Array, Backend, Isa, Run, Simulation, Tuning, WorldDispatch};
+use sim_runtime::{Array, Backend, Error, Isa, Run, Simulation, Tuning, WorldDispatch};
 
 /// How far columns whose names begin with `near_` may be off, of the larger of the value and 1.
 const NEAR: f64 = 2e-5;
@@ -123,7 +123,8 @@ pub fn compare_with(
     }
 }
 
-/// A run that checks the assertions, all of which hold, gives the same.
+/// A run with checks, whose assertions all hold, gives the same; or the machines find the same fault of
+/// another kind.
 fn checked(program: &Program, results: &Results) -> Result<(), String> {
     let options = Options {
         checks: true,
@@ -135,8 +136,27 @@ fn checked(program: &Program, results: &Results) -> Result<(), String> {
     let manifest = simulation.manifest().clone();
     launch(&mut simulation, &manifest, &program.launch)
         .map_err(|error| format!("launch {} | with checks", error.code()))?;
-    let run = (simulation.run()).map_err(|error| format!("run {} | {error}", error.code()))?;
-    held(results, &run, true).map_err(|error| format!("differs with checks | {error}"))
+    let mut faults = Vec::new();
+    for backend in [Backend::Reference, Backend::Cpu] {
+        simulation = simulation.backend(backend);
+        match simulation.run() {
+            Ok(run) => {
+                faults.push(None);
+                held(results, &run, true)
+                    .map_err(|error| format!("differs with checks | {backend:?}: {error}"))?;
+            }
+            Err(Error::AssertionFailed { .. }) => return Err("an assertion fails".to_owned()),
+            Err(error) => match error.fault() {
+                // NaN is not equal to itself, but its text is.
+                Some(fault) => faults.push(Some(format!("{fault:?}"))),
+                None => return Err(format!("run {} | {error}", error.code())),
+            },
+        }
+    }
+    match faults[0] == faults[1] {
+        true => Ok(()),
+        false => Err(format!("faults differ | {faults:?}")),
+    }
 }
 
 /// Are the results of a run those of the pages?

@@ -4,6 +4,7 @@
 use crate::{
     bind::Launch,
     control::{Control, Keep},
+    cut::Part,
     error::Error,
     memory::Need,
     results::RawResults,
@@ -36,6 +37,8 @@ pub(crate) struct Batch<'a> {
     )]
     pub(crate) same_inputs: bool,
     pub(crate) keep: Keep,
+    /// The steps that are computed of each run; a batch of several runs computes all of them.
+    pub(crate) part: Part<'a>,
     pub(crate) control: Control<'a>,
 }
 

@@ -16,18 +16,15 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// # Errors
 /// [`Error::Cancelled`]
 pub(crate) fn cancellable(
-    agents: u32,
+    agents: u64,
     steps: u32,
     control: Control<'_>,
     work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled>,
 ) -> Result<(), Error> {
     control.check()?;
     let inner = cpu::Control::default();
-    let total = u64::from(agents) * u64::from(steps);
-    let report = || {
-        let agents = inner.agents_done.load(Ordering::Relaxed);
-        control.report(agents * u64::from(steps), total);
-    };
+    let total = agents * u64::from(steps);
+    let report = || control.report(inner.agent_steps_done.load(Ordering::Relaxed), total);
     let has_threads = !cfg!(target_family = "wasm");
     if !has_threads || (control.cancel.is_none() && control.progress.is_none()) {
         return work(&inner).map_err(|cpu::Cancelled| Error::Cancelled);

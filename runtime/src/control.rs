@@ -1,7 +1,10 @@
 //! What a caller controls: progress, cancellation and timing.
 
 use crate::error::Error;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// Progress, cancellation and timing of a run.
 #[derive(Clone, Copy, Default)]
@@ -55,11 +58,22 @@ impl Control<'_> {
         runs: usize,
         run: impl FnOnce(Control<'_>) -> T,
     ) -> T {
+        self.parts(number..number + 1, runs, run)
+    }
+
+    /// The same for several of the runs, which `run` computes together.
+    pub(crate) fn parts<T>(
+        &self,
+        numbers: Range<usize>,
+        runs: usize,
+        run: impl FnOnce(Control<'_>) -> T,
+    ) -> T {
         let progress = |done: u64, total: u64| {
-            let before = total.saturating_mul(number as u64);
+            let each = total / numbers.len().max(1) as u64;
+            let before = each.saturating_mul(numbers.start as u64);
             self.report(
                 before.saturating_add(done),
-                total.saturating_mul(runs as u64),
+                each.saturating_mul(runs as u64),
             );
         };
         run(Control {

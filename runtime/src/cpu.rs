@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 pub struct Control {
     /// Set to cancel the run.
     pub cancel: AtomicBool,
-    /// The number of agents that have completed the range of steps.
-    pub agents_done: AtomicU64,
+    /// The number of agents times the number of their steps that are done.
+    pub agent_steps_done: AtomicU64,
 }
 
 /// The run was cancelled. The agents' rows are partly updated.

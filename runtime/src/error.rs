@@ -7,20 +7,12 @@ mod words;
 
 pub use role::Role;
 
+use crate::fault::Fault;
 use catalog::{After, errors};
-use sim_compiler::{
-    diagnostic::Diagnostic,
-    ir::{
-        Owner, Program,
-        interpret::{Failure, Moment},
-    },
-    manifest::Scalar,
-    span::Span,
-    value::Shown,
-};
+use sim_compiler::{diagnostic::Diagnostic, ir::checks::CheckKind, manifest::Scalar, value::Shown};
 use words::{
     all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
-    occasion, other_arguments, quoted, role_options, unknown_name, what_fits,
+    other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
 };
 
 impl Error {
@@ -29,27 +21,26 @@ impl Error {
         matches!(self.after(), After::DropBackend)
     }
 
-    /// The error of an assertion of the program that does not hold.
-    pub(crate) fn failed(program: &Program, failure: Failure) -> Error {
-        let assertion = &program.assertions[failure.assertion as usize];
-        Error::AssertionFailed {
-            message: assertion.message.clone(),
-            span: assertion.span,
-            agent: (failure.owner == Owner::Agent).then_some(failure.agent),
-            world: program.has_worlds().then_some(failure.world),
-            moment: failure.moment,
+    /// The error of a checked run with a fault.
+    pub(crate) fn of_fault(fault: Fault) -> Error {
+        let fault = Box::new(fault);
+        match fault.kind {
+            CheckKind::Assertion { .. } => Error::AssertionFailed { fault },
+            CheckKind::Index => Error::IndexOutside { fault },
+            CheckKind::Division => Error::IntegerDivision { fault },
+            CheckKind::NotFinite => Error::NotFinite { fault },
+            CheckKind::Limit => Error::LimitMet { fault },
         }
     }
 
-    /// Where an assertion did not hold, in words; nothing for other errors.
-    pub fn occasion(&self) -> Option<String> {
+    /// What a checked run found; none for other errors.
+    pub fn fault(&self) -> Option<&Fault> {
         match self {
-            Error::AssertionFailed {
-                agent,
-                world,
-                moment,
-                ..
-            } => Some(occasion(*agent, *world, *moment)),
+            Error::AssertionFailed { fault }
+            | Error::IndexOutside { fault }
+            | Error::IntegerDivision { fault }
+            | Error::NotFinite { fault }
+            | Error::LimitMet { fault } => Some(fault),
             _ => None,
         }
     }
@@ -347,25 +338,126 @@ errors! {
         help(Some("leave the size of a world out, or write `world N` into the model".into()))
         after(KeepBackend)
 
-    /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. Of
-    /// several agents it is the lowest one, of several worlds the first one, and there the first assertion.
-    /// The run has no results.
-    ///
-    /// The interpreter checks assertions, step by step; other runs leave them out, and give the same numbers.
-    E0730 assertion_failed AssertionFailed {
-        /// The message of the `assert`.
-        message: String,
-        /// Byte range of the `assert` in the source.
-        span: Span,
-        /// The agent; none in the code of worlds.
-        agent: Option<u32>,
-        /// The world, if the model has worlds.
-        world: Option<u32>,
-        /// When it was.
-        moment: Moment,
+    /// A run that was cut between two steps goes on only with the model and the values with which it began,
+    /// since its states follow from them. The model's number is right, but one of the values is not: a number
+    /// of agents or steps, the seed, a param, a table or an input. (Tables and inputs are compared by their
+    /// values, wherever they are read from.)
+    E0720 snapshot_differs SnapshotDiffers {
+        /// What is different.
+        what: String,
+        /// The value here and that in the snapshot, if they can be shown.
+        values: Option<[String; 2]>,
     }
-        says("an assertion does not hold {}: {message}", occasion(*agent, *world, *moment))
+        says("{}", snapshot_differs(what, values.as_ref()))
+        help(Some("go on with the values with which the run began, or begin a new one".into()))
+        after(KeepBackend)
+
+    /// A snapshot begins with a mark and ends with a checksum (BLAKE3) of all of its bytes. This one is
+    /// another file, was cut short, has damaged bytes, or was written in another version of the form.
+    E0721 snapshot_broken SnapshotBroken {
+        /// What is wrong.
+        why: String,
+    }
+        says("this is no complete snapshot: {why}")
+        help(Some("go on from an older one, or begin the run again".into()))
+        after(KeepBackend)
+
+    /// A snapshot belongs to a model: to its program and to the version of the compiler. Comments and layout
+    /// do not count. Its states mean nothing to another model.
+    E0722 snapshot_model SnapshotModel
+        says("the snapshot is of another model, or of this one as it was before")
+        help(Some("go on with the model, and the version of the compiler, with which the run \
+            began".into()))
+        after(KeepBackend)
+
+    /// A run is cut before its last step: that one and `finish` belong together. And it never goes back.
+    E0723 cut_out_of_range CutOutOfRange {
+        /// The step at which it was to be cut.
+        until: u32,
+        /// The step that it has reached.
+        step: u32,
+        /// The steps of the run.
+        steps: u32,
+    }
+        says("a run of {steps} steps that has done {step} cannot be cut after {until}")
+        help(Some("cut it later, and before its last step; `finish` runs to the end".into()))
+        after(KeepBackend)
+
+    /// A run that was cut goes on on the device on which it began: another one may round otherwise, and the
+    /// results would be those of neither. The CPU backend and the reference interpreter give the same bits
+    /// and count as one device; a GPU is known by its name and by the kernel that was chosen for it.
+    E0724 snapshot_device SnapshotDevice {
+        /// What computed the snapshot.
+        there: String,
+        /// What is to go on.
+        here: String,
+    }
+        says("the snapshot was computed on {there}, and this run is on {here}")
+        help(Some("go on on the same device".into()))
+        after(KeepBackend)
+
+    /// The initial values of states are computed with the first steps. Until then a run that is cut has none.
+    E0725 run_not_begun NotBegun
+        says("the run has not begun, so its states are not known")
+        help(Some("advance it first, by no step if you want the initial states".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. The
+    /// message has the values of both sides, where the condition is a comparison, and otherwise those of the
+    /// first names in it.
+    ///
+    /// Of all faults of a run, of any kind, it is the one that comes first: at the earliest moment, of that
+    /// in the lowest agent, and there the first that the agent came to. The run has no results. Without
+    /// `--check` nothing is checked, at no cost, and the numbers are the same.
+    E0730 assertion_failed AssertionFailed {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
         help(None)
+        after(KeepBackend)
+
+    /// A run with `--check` used an index that is negative, or not below the length of its array: `a[i]` in a
+    /// value or an assignment, or `world[k]`. Without `--check` the nearest element is meant, so `a[-1]` is
+    /// `a[0]`.
+    E0731 index_outside IndexOutside {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("keep the index within the array, or write `clamp(i, 0, len(a) - 1)`".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` divided an integer by zero, by `/` or `%`, or the least i32 by -1. Without
+    /// `--check` these have results, which `docs/language.md` names: `x / 0` is `x`, and `x % 0` is 0.
+    E0732 integer_division IntegerDivision {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("guard the division by an `if`, or divide by `max(n, 1)`".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` found an operation with a float that is NaN although no operand is, or infinite
+    /// although all operands are finite: `x / 0.0`, `log(-1.0)`, a sum beyond 3.4e38. What follows from such
+    /// a value is not reported again, and neither are an infinity or NaN that the model writes as a literal
+    /// or reads from data, inputs or params, nor an infinity that follows from those.
+    E0733 not_finite NotFinite {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("guard the operation by an `if`, or keep its operands where it has a number".into()))
+        after(KeepBackend)
+
+    /// A run with `--check` found a `while` that its limit ended, though its condition still held. Without
+    /// `--check` the model goes on after the loop.
+    E0734 limit_met LimitMet {
+        /// What was found.
+        fault: Box<Fault>,
+    }
+        says("{}: {}", fault.message(), fault.occasion())
+        help(Some("raise the limit, or `break` where enough is enough".into()))
         after(KeepBackend)
 
     /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter

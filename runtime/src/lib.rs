@@ -24,6 +24,8 @@
 //! * `cpu`: the two machines for the IR, which use nothing of the above.
 //! * `values`, `statistics`, `series`, `results`, `run`: what a run gives, from raw words to typed columns.
 //!   `compare`: whether two runs gave the same. `nd`: the same as arrays.
+//! * `cut`: the steps of a part of a run, and what travels from one part to the next. `snapshot`: the same
+//!   for callers, with what it is bound to, and as bytes.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `walk`, `shadow`, `trace`: agents on the interpreter in `f64` and step by step.
@@ -53,8 +55,10 @@ mod clock;
 pub mod compare;
 mod control;
 pub mod cpu;
+mod cut;
 mod error;
 mod exclusive;
+mod fault;
 mod field;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
@@ -68,6 +72,7 @@ mod select;
 mod series;
 mod shadow;
 mod simulation;
+mod snapshot;
 mod statistics;
 mod telemetry;
 mod trace;
@@ -83,6 +88,7 @@ pub use calibration::Calibration;
 pub use control::{Control, Timing};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
+pub use fault::{Fault, FaultValue};
 pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
@@ -91,13 +97,15 @@ pub use shadow::{Compared, Of, Shadow, Verdict};
 /// What a caller meets of the compiler, so that it need not be a dependency of its own.
 pub use sim_compiler::{
     Artifact, Diagnostic, Math, Options, compile_with, diagnostic, gradient,
-    ir::interpret::{Moment, Progress},
+    ir::checks::{CheckKind, Moment},
+    ir::interpret::Progress,
     kernel::schedule::{Decision, Occupancy, Tuning, WorldDispatch},
     manifest::{self, Field, MOST_AGENTS, MOST_STEPS, Manifest, Scalar, SeriesOf},
     random::Generator,
     span::Span,
 };
 pub use simulation::Simulation;
+pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};
 pub use trace::Trace;

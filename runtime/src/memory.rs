@@ -112,7 +112,7 @@ impl Need {
         );
     }
 
-    fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let agents = u64::from(self.agents);
         let parts = self.parts.iter().map(|part| part.bytes(agents));
         parts.fold(0, u64::saturating_add)

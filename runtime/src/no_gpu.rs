@@ -61,6 +61,7 @@ impl Session {
         _tuning: Tuning,
         _cache: Option<&Path>,
         _launch: &Launch,
+        _several: bool,
     ) -> Result<Box<dyn Executor>, Error> {
         match *adapter {}
     }

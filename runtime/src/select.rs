@@ -58,9 +58,6 @@ impl BackendOptions {
                 reason,
             ))
         };
-        if artifact.options.checks {
-            return on_reference("the reference interpreter checks assertions");
-        }
         match self.backend {
             Backend::Reference => on_reference("the reference interpreter was asked for"),
             Backend::Cpu => {
@@ -110,7 +107,8 @@ impl BackendOptions {
         let (model, base) = (launches.model, launches.base);
         let open = || {
             let (artifact, cache) = (Arc::clone(model.artifact), self.pipeline_cache.as_deref());
-            gpu::Session::open(adapter, artifact, self.tuning, cache, base)
+            let several = launches.variations.len() > 1;
+            gpu::Session::open(adapter, artifact, self.tuning, cache, base, several)
         };
         // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
         // inputs later in that case, on this thread.

@@ -114,8 +114,6 @@ pub(crate) struct Counts {
 pub(crate) struct Places {
     /// Is there a row per agent? Otherwise one per world or unit.
     pub(crate) of_agents: bool,
-    /// The number of samples.
-    pub(crate) samples: usize,
     /// Words of a sample.
     pub(crate) width: usize,
     /// The word of the first sample, counted from the first sample of all, and words to the next one.
@@ -135,7 +133,6 @@ impl Places {
         };
         Places {
             of_agents,
-            samples: sampling.samples(steps) as usize,
             width: series.stored_words() as usize,
             first: first as usize + series.field.word as usize,
             stride: stride as usize,
@@ -153,11 +150,6 @@ impl Places {
             true => agents as usize,
             false => worlds as usize,
         }
-    }
-
-    /// All words of the series.
-    pub(crate) fn words(&self, agents: u32, worlds: u32) -> usize {
-        self.samples * self.rows(agents, worlds) * self.width
     }
 }
 

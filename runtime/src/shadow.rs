@@ -179,21 +179,22 @@ fn in_parallel<T: Send>(
     with_lowered(artifact, launch, |interpreter| {
         memory_of::<f64>(interpreter, groups)?;
         let mut results = Ok(Vec::new());
-        cancellable(agents, launch.steps, control, |inner| {
+        cancellable(agents.into(), launch.steps, control, |inner| {
             results = (groups.par_iter())
                 .map(|&group| {
                     let result = each(interpreter, group, inner)?;
                     let agents = group.agents().len() as u64;
-                    inner.agents_done.fetch_add(agents, Ordering::Relaxed);
+                    let done = agents * u64::from(launch.steps);
+                    inner.agent_steps_done.fetch_add(done, Ordering::Relaxed);
                     Ok(result)
                 })
                 .collect();
             match results {
                 Err(Fault::Cancelled) => Err(Cancelled),
-                Ok(_) | Err(Fault::Failed(_) | Fault::Diverged) => Ok(()),
+                Ok(_) | Err(Fault::Diverged) => Ok(()),
             }
         })?;
-        results.map_err(|fault| error(artifact, fault))
+        results.map_err(error)
     })?
 }
 

@@ -2,6 +2,7 @@
 //! times.
 
 mod execute;
+mod parts;
 mod watch;
 
 use crate::{
@@ -27,6 +28,7 @@ use sim_compiler::{
     manifest::{Field, Manifest},
 };
 use std::{
+    borrow::Cow,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -43,6 +45,8 @@ use std::{
 #[derive(Debug)]
 pub struct Simulation {
     artifact: Arc<Artifact>,
+    /// Its manifest without what callers do not see, if there is anything.
+    visible: Option<Manifest>,
     compile_seconds: f64,
     settings: Settings,
     options: BackendOptions,
@@ -61,8 +65,7 @@ impl Simulation {
         Simulation::compile_with(source, Options::default())
     }
 
-    /// Compiles a model with options: another random generator, precise mathematical functions, or checked
-    /// assertions.
+    /// Compiles a model with options: another random generator, precise mathematical functions, or checks.
     ///
     /// # Errors
     /// [`Error::Compile`] with the compiler's diagnostics.
@@ -80,8 +83,13 @@ impl Simulation {
 
     /// Uses a model that was compiled before.
     pub fn from_artifact(artifact: Artifact) -> Simulation {
+        let visible = match artifact.visible_manifest() {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(manifest) => Some(manifest),
+        };
         Simulation {
             artifact: Arc::new(artifact),
+            visible,
             compile_seconds: 0.0,
             settings: Settings::default(),
             options: BackendOptions::default(),
@@ -332,7 +340,7 @@ impl Simulation {
     /// Names, types, shapes, defaults and documentation of the model's params, tables, inputs, states and
     /// outputs.
     pub fn manifest(&self) -> &Manifest {
-        &self.artifact.manifest
+        self.visible.as_ref().unwrap_or(&self.artifact.manifest)
     }
 
     /// The compiled model.
@@ -343,6 +351,16 @@ impl Simulation {
     /// The kernel's WGSL text for hosts that rely on the manifest alone.
     pub fn wgsl(&self) -> String {
         self.artifact.wgsl()
+    }
+
+    /// The bits of a param's value in the next run, row by row: what was set, or its default.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], and [`Error::Missing`] if it has neither.
+    pub fn param_words(&self, name: &str) -> Result<Vec<u32>, Error> {
+        let param = find_param(&self.artifact.manifest, name)?;
+        let given = self.settings.params.get(name);
+        Ok(param_words(param, given)?.to_vec())
     }
 
     /// The seed of the next run.
@@ -413,6 +431,7 @@ impl Simulation {
     fn forget_launch(&mut self) {
         let reusable = self.reusable_mut();
         reusable.launch = None;
+        reusable.identity = None;
         reusable.complete = None;
         reusable.selected.take_if(|known| known.for_short_run);
     }

@@ -5,6 +5,8 @@
 pub struct Telemetry {
     /// Submissions to the device.
     pub submissions: u64,
+    /// Dispatches of the model's kernel. One that several runs share is counted once.
+    pub dispatches: u64,
     /// Bytes written to the device: tables, inputs and params that were not there yet.
     pub bytes_up: u64,
     /// Bytes read from the device: step counts, outputs, kept states and timestamps.

@@ -77,10 +77,10 @@ pub(crate) fn trace(
                 .and_then(|()| along(&mut walk, member, artifact, launch, each));
             match ended {
                 Err(Fault::Cancelled) => Err(Cancelled),
-                Ok(()) | Err(Fault::Failed(_) | Fault::Diverged) => Ok(()),
+                Ok(()) | Err(Fault::Diverged) => Ok(()),
             }
         })?;
-        ended.map_err(|fault| error(artifact, fault))
+        ended.map_err(error)
     })?
 }
 

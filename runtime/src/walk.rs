@@ -88,10 +88,9 @@ pub(crate) fn with_lowered<T>(
 }
 
 /// What ended a walk early, as an error.
-pub(crate) fn error(artifact: &Artifact, fault: Fault) -> Error {
+pub(crate) fn error(fault: Fault) -> Error {
     match fault {
         Fault::Cancelled => Error::Cancelled,
-        Fault::Failed(failure) => Error::failed(&artifact.lowered, failure),
         Fault::Diverged => panic!("internal error: agents of a world diverge"),
     }
 }

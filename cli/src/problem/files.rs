@@ -1,4 +1,4 @@
-//! Complaints about models' files, arguments and what is to be written (E0901–E0929).
+//! Complaints about models' files, arguments and what is to be written (E0901–E0922).
 
 use super::{Problem, catalog, reason};
 use std::{io, path::Path};
@@ -101,10 +101,15 @@ catalog! {
 
     /// The ending of an output file says no known form.
     ///
-    /// `--output` takes the form from the ending: `.csv`, `.npy` or `.json`.
+    /// `--output` takes the form from the ending: `.csv`, `.parquet`, `.arrow`, `.feather`, `.npy`, `.npz` or
+    /// `.json`. `--format` says it for other names. A name that ends with `/` is a directory, which gets a file
+    /// for each table.
     E0913 unknown_output_form(path: &Path) {
         Problem::new(format!("`{}` ends with no known form of output", path.display()))
-            .help("write to a file that ends with .csv, .npy or .json")
+            .help(
+                "write to a file that ends with .csv, .parquet, .arrow, .npy, .npz or .json, or to a \
+                 directory, `DIR/`",
+            )
     }
 
     /// The directory of an output file does not exist.

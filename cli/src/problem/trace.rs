@@ -8,7 +8,7 @@ catalog! {
     ///
     /// A column is a state, a `let` or a `var`, as the header of the table spells it: `price`, `w[3]`,
     /// `place.x`. A name without an index or a component stands for all columns of that name.
-    E0975 unknown_column(name: &str, known: &str) {
+    E0975 not_traced(name: &str, known: &str) {
         Problem::new(format!("the model has no state and no `let` called `{name}`"))
             .help(match known {
                 "" => "it has neither states nor `let`s".to_owned(),

@@ -1,29 +1,28 @@
 //! A CSV file cell by cell, with the line numbers of each row.
 //!
-//! Rows are lines, ended by LF or CRLF; cells are separated by commas. A cell that begins with a double quote
-//! ends with one, may contain commas and line ends, and writes a quote as two (RFC 4180). White space around
-//! cells, a byte order mark at the beginning and lines without any text are ignored.
+//! Rows are lines, ended by LF or CRLF; cells are separated by a comma or another byte. A cell that begins
+//! with a double quote ends with one, may contain separators and line ends, and writes a quote as two
+//! (RFC 4180). White space around cells, a byte order mark at the beginning and lines without any text are
+//! ignored.
 
-use crate::{
-    open::open,
-    problem::{self, Problem},
-};
+use crate::problem::{self, Problem};
+use memchr::{memchr, memchr_iter};
 use std::{
-    fs::File,
+    fmt,
     io::{BufRead, BufReader, Read},
     ops::Range,
     path::Path,
 };
 
 /// Most bytes of a row.
-const MOST: u64 = 256 << 20;
+pub(super) const MOST: u64 = 256 << 20;
 /// Most bytes of a row that goes over several lines: such a row is read again with every line.
 const MOST_OF_LINES: usize = 64 << 10;
 
 /// The rows of a file, one at a time.
-#[derive(Debug)]
-pub(crate) struct Lines {
-    reader: BufReader<File>,
+pub(crate) struct Lines<'a> {
+    reader: BufReader<Box<dyn Read + 'a>>,
+    separator: u8,
     /// The row as the file has it.
     raw: Vec<u8>,
     /// The texts of its cells, if any is quoted; otherwise they stand in `raw`.
@@ -37,21 +36,27 @@ pub(crate) struct Lines {
     end: u64,
 }
 
-impl Lines {
-    /// Before the first row.
-    pub(crate) fn open(path: &Path) -> Result<Lines, Problem> {
-        let file = open(path)
-            .map_err(|error| problem::unreadable(path, &error))?
-            .file;
-        Ok(Lines {
-            reader: BufReader::with_capacity(1 << 18, file),
+impl fmt::Debug for Lines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines")
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Lines<'a> {
+    /// Before the first row of a text.
+    pub(crate) fn of(text: impl Read + 'a, separator: u8) -> Lines<'a> {
+        Lines {
+            reader: BufReader::with_capacity(1 << 18, Box::new(text)),
+            separator,
             raw: Vec::new(),
             unquoted: Vec::new(),
             cells: Vec::new(),
             is_quoted: false,
             start: 0,
             end: 0,
-        })
+        }
     }
 
     /// Reads the next row that has any text; false at the end.
@@ -65,11 +70,11 @@ impl Lines {
                 self.mark(path)?;
             }
             self.start = self.end;
-            if !self.raw.trim_ascii().is_empty() {
+            if !trimmed(&self.raw, self.separator).is_empty() {
                 break;
             }
         }
-        self.is_quoted = self.raw.contains(&b'"');
+        self.is_quoted = memchr(b'"', &self.raw).is_some();
         if !self.is_quoted {
             self.split();
             return Ok(true);
@@ -126,11 +131,9 @@ impl Lines {
     fn split(&mut self) {
         self.cells.clear();
         let mut start = 0;
-        for (at, &byte) in self.raw.iter().enumerate() {
-            if byte == b',' {
-                self.cells.push(start..at);
-                start = at + 1;
-            }
+        for at in memchr_iter(self.separator, &self.raw) {
+            self.cells.push(start..at);
+            start = at + 1;
         }
         self.cells.push(start..self.raw.len());
     }
@@ -142,7 +145,7 @@ impl Lines {
         let mut rest = self.raw.as_slice();
         loop {
             let start = self.unquoted.len();
-            let cell = rest.trim_ascii_start();
+            let cell = trimmed_start(rest, self.separator);
             let mut was_quoted = false;
             if let Some(mut quoted) = cell.strip_prefix(b"\"") {
                 loop {
@@ -160,14 +163,14 @@ impl Lines {
                 rest = quoted;
                 was_quoted = true;
             }
-            // After a closing quote any text up to the comma belongs to the cell, so that it is not lost.
-            let comma = rest.iter().position(|&byte| byte == b',');
-            let tail = &rest[..comma.unwrap_or(rest.len())];
+            // After a closing quote any text up to the separator belongs to the cell, so that it is not lost.
+            let end = memchr(self.separator, rest);
+            let tail = &rest[..end.unwrap_or(rest.len())];
             let tail = if was_quoted { tail.trim_ascii() } else { tail };
             self.unquoted.extend(tail);
             self.cells.push(start..self.unquoted.len());
-            match comma {
-                Some(comma) => rest = &rest[comma + 1..],
+            match end {
+                Some(end) => rest = &rest[end + 1..],
                 None => return true,
             }
         }
@@ -201,24 +204,37 @@ impl Lines {
     }
 }
 
+/// A line without white space at its ends; a separator is none.
+fn trimmed(line: &[u8], separator: u8) -> &[u8] {
+    let line = trimmed_start(line, separator);
+    let kept = line
+        .iter()
+        .rposition(|&byte| byte == separator || !byte.is_ascii_whitespace());
+    &line[..kept.map_or(0, |at| at + 1)]
+}
+
+fn trimmed_start(text: &[u8], separator: u8) -> &[u8] {
+    let start = text
+        .iter()
+        .position(|&byte| byte == separator || !byte.is_ascii_whitespace());
+    &text[start.unwrap_or(text.len())..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{env, fs, process};
 
     /// The rows of a text: first line, last line, cells.
-    fn rows(name: &str, text: &str) -> Vec<(u64, u64, Vec<String>)> {
-        let path = env::temp_dir().join(format!("simc-lines-{}-{name}.csv", process::id()));
-        fs::write(&path, text).expect("a temporary file can be written");
-        let mut lines = Lines::open(&path).expect("it exists");
+    fn rows(text: &str, separator: u8) -> Vec<(u64, u64, Vec<String>)> {
+        let path = Path::new("t.csv");
+        let mut lines = Lines::of(text.as_bytes(), separator);
         let mut rows = Vec::new();
-        while lines.advance(&path).expect("it is well-formed") {
+        while lines.advance(path).expect("it is well-formed") {
             let cells = (0..lines.cells())
                 .map(|at| String::from_utf8_lossy(lines.cell(at)).into_owned())
                 .collect();
             rows.push((lines.start(), lines.end(), cells));
         }
-        fs::remove_file(&path).expect("it was written");
         rows
     }
 
@@ -228,14 +244,14 @@ mod tests {
             (1, 1, vec!["a".to_owned(), "b".to_owned()]),
             (3, 3, vec!["1".to_owned(), String::new()]),
         ];
-        assert_eq!(rows("lf", "a,b\n\n1,\n"), expected);
-        assert_eq!(rows("crlf", "\u{feff}a, b\r\n\r\n1,\r\n\r\n"), expected);
-        assert_eq!(rows("end", "a,b\n \n 1 ,"), expected);
+        assert_eq!(rows("a,b\n\n1,\n", b','), expected);
+        assert_eq!(rows("\u{feff}a, b\r\n\r\n1,\r\n\r\n", b','), expected);
+        assert_eq!(rows("a,b\n \n 1 ,", b','), expected);
     }
 
     #[test]
     fn quoted_cells_hold_anything() {
-        let found = rows("quotes", "\"a\"\"b\", \"x,\ny\" ,c\r\n\"1\"2,3,\"\"\n");
+        let found = rows("\"a\"\"b\", \"x,\ny\" ,c\r\n\"1\"2,3,\"\"\n", b',');
         assert_eq!(
             found[0],
             (
@@ -247,6 +263,19 @@ mod tests {
         assert_eq!(
             found[1],
             (3, 3, vec!["12".to_owned(), "3".to_owned(), String::new()])
+        );
+    }
+
+    #[test]
+    fn a_tab_that_separates_is_no_white_space() {
+        let cells = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        assert_eq!(
+            rows("a\tb\tc\n\t\t\n\t\"x\ty\"\t\r\n \n", b'\t'),
+            [
+                (1, 1, cells(["a", "b", "c"])),
+                (2, 2, cells(["", "", ""])),
+                (3, 3, cells(["", "x\ty", ""])),
+            ]
         );
     }
 }

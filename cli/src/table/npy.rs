@@ -1,8 +1,13 @@
 //! NPY files, NumPy's form of one array
 //! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>): read in versions 1 to 3,
-//! little-endian and C order; written in version 1.
+//! little-endian and C order.
 
-use super::{Loaded, MemoryCheck, cell::Kind, fits};
+use super::{
+    Loaded, MemoryCheck,
+    cell::Kind,
+    fits,
+    rules::{Refusal, Rules},
+};
 use crate::{
     open::open,
     problem::{self, Problem},
@@ -11,11 +16,9 @@ use sim_compiler::{
     manifest::{Field, Scalar, describe},
     value::WORD_BYTES,
 };
-use sim_runtime::{Column, Values};
 use std::{
-    io::{self, BufReader, ErrorKind, Read, Write},
+    io::{self, BufReader, ErrorKind, Read},
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
 };
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -114,9 +117,28 @@ struct Header {
 ///
 /// # Errors
 /// What is wrong with the file, or that it does not have the declared shape.
-pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Problem> {
+pub(super) fn read(
+    path: &Path,
+    role: &str,
+    field: &Field,
+    rules: Rules,
+) -> Result<Loaded, Problem> {
     let opened = open(path).map_err(|error| problem::unreadable(path, &error))?;
-    let mut reader = BufReader::with_capacity(1 << 20, opened.file);
+    let reader = BufReader::with_capacity(1 << 20, opened.file);
+    read_array(path, (reader, opened.length), role, field, rules)
+}
+
+/// [`read`] from a file that is open, or a member of an archive, of this many bytes if that is known.
+///
+/// # Errors
+/// The same.
+pub(super) fn read_array(
+    path: &Path,
+    (mut reader, length): (impl Read, Option<u64>),
+    role: &str,
+    field: &Field,
+    rules: Rules,
+) -> Result<Loaded, Problem> {
     let header = read_header(path, &mut reader)?;
     let declared = if role == "input" {
         [vec![0], field.dims()].concat()
@@ -150,10 +172,10 @@ pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Pro
             "its shape is beyond every memory",
         ));
     };
-    if opened.length.is_some_and(|length| length < bytes) {
+    if length.is_some_and(|length| length < bytes) {
         return Err(problem::npy_malformed(path, "it is cut short"));
     }
-    let words = read_words(path, &mut reader, &header, count, field)?;
+    let words = read_words(path, &mut reader, (&header, count), field, rules)?;
     let mut shape = declared;
     if shape.first() == Some(&0) {
         shape[0] = u32::try_from(header.shape[0]).unwrap_or(u32::MAX);
@@ -169,9 +191,9 @@ pub(crate) fn read(path: &Path, role: &str, field: &Field) -> Result<Loaded, Pro
 fn read_words(
     path: &Path,
     reader: &mut impl Read,
-    header: &Header,
-    count: u64,
+    (header, count): (&Header, u64),
     field: &Field,
+    rules: Rules,
 ) -> Result<Vec<u32>, Problem> {
     let kind = Kind::of(field);
     let size = header.element.size;
@@ -192,17 +214,17 @@ fn read_words(
                 Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             } else {
                 match header.element.number(bytes) {
-                    Number::Float(value) => kind.float(value),
-                    Number::Whole(value) => kind.integer(value),
+                    Number::Float(value) => kind.float(value).map_err(Refusal::from),
+                    Number::Whole(value) => rules.integer(kind, value),
                 }
             };
-            let word = word.map_err(|why| {
+            let word = word.map_err(|refusal| {
                 let value = match header.element.number(bytes) {
                     Number::Float(value) => format!("{value:?}"),
                     Number::Whole(value) => value.to_string(),
                 };
                 let index = index_of(words.len() as u64, &header.shape);
-                problem::npy_value(path, &index, &value, why)
+                problem::npy_value(path, &index, &value, refusal.why, refusal.fix)
             })?;
             words.push(word);
         }
@@ -245,7 +267,7 @@ fn read_header(path: &Path, reader: &mut impl Read) -> Result<Header, Problem> {
     let start = exact(8)?;
     if !start.starts_with(MAGIC) {
         let why = if start.starts_with(b"PK") {
-            "it is a .npz archive"
+            "it is an archive: its name must end with `.npz`"
         } else {
             "it does not begin with NumPy's mark"
         };
@@ -324,55 +346,4 @@ fn parse_header(path: &Path, text: &str) -> Result<Header, Problem> {
         ));
     }
     Ok(Header { element, shape })
-}
-
-/// Writes one output of all agents.
-///
-/// # Errors
-/// What the operating system says, and `Interrupted` if `cancel` is set.
-pub(crate) fn write(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
-    let descr = match &column.values {
-        Values::F32(_) => "<f4",
-        Values::I32(_) => "<i4",
-        Values::U32(_) => "<u4",
-        Values::Bool(_) => "|b1",
-    };
-    let lengths: String = column.shape.iter().map(|n| format!("{n}, ")).collect();
-    // A tuple of one keeps its comma, others lose it, as NumPy writes them.
-    let lengths = match column.shape.len() {
-        1 => lengths.trim_end(),
-        _ => lengths.trim_end_matches(", "),
-    };
-    let mut header =
-        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
-    let padding = 63 - (MAGIC.len() + 4 + header.len()) % 64;
-    header.push_str(&" ".repeat(padding));
-    header.push('\n');
-    out.write_all(MAGIC)?;
-    out.write_all(&[1, 0])?;
-    out.write_all(&(header.len() as u16).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    match &column.values {
-        Values::F32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::I32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::U32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::Bool(values) => elements(values, |value| [u8::from(value)], out, cancel),
-    }
-}
-
-fn elements<T: Copy, const N: usize>(
-    values: &[T],
-    bytes: impl Fn(T) -> [u8; N],
-    out: &mut impl Write,
-    cancel: &AtomicBool,
-) -> io::Result<()> {
-    for part in values.chunks(1 << 16) {
-        if cancel.load(Ordering::Relaxed) {
-            return Err(ErrorKind::Interrupted.into());
-        }
-        for &value in part {
-            out.write_all(&bytes(value))?;
-        }
-    }
-    Ok(())
 }

@@ -148,7 +148,7 @@ fn unknown(name: &str, all: &[Shown]) -> Failure {
     let names = all.iter().take(20).map(|it| format!("`{}`", it.field.name));
     let more = if all.len() > 20 { ", …" } else { "" };
     let names: Vec<String> = names.collect();
-    problem::unknown_column(name, &(names.join(", ") + more)).into()
+    problem::not_traced(name, &(names.join(", ") + more)).into()
 }
 
 fn states(program: &Program, manifest: &Manifest) -> Vec<Shown> {

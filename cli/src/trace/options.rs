@@ -4,6 +4,7 @@ use crate::{
     failure::Failure,
     launch::{self, Assignment},
     number,
+    table::reading::Reading,
 };
 use sim_runtime::Simulation;
 
@@ -29,12 +30,15 @@ pub(crate) struct LaunchOptions {
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     param: Vec<Assignment>,
-    /// File of a data table, .csv or .npy; `-` is CSV from standard input.
-    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    /// File of a data table: .csv, .parquet, .arrow, .npy or .npz, with its columns after a colon if they are
+    /// not found by name; `-` is CSV from standard input.
+    #[arg(long, value_name = "NAME=FILE[:COLUMNS]", value_parser = Assignment::parse)]
     data: Vec<Assignment>,
-    /// File of an input of all agents or all worlds, .csv or .npy; `-` is CSV from standard input.
-    #[arg(long, value_name = "NAME=FILE", value_parser = Assignment::parse)]
+    /// One value of an input for all agents or all worlds, or a file with a row for each, as for --data.
+    #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = Assignment::parse)]
     input: Vec<Assignment>,
+    #[command(flatten)]
+    reading: Reading,
     /// Number of the first agent, where only a part of a larger population is run.
     #[arg(
         long,
@@ -78,8 +82,9 @@ impl LaunchOptions {
             simulation.set_population(population);
         }
         launch::params(&mut simulation, &self.param)?;
-        launch::data(&mut simulation, &self.data)?;
-        launch::inputs(&mut simulation, &self.input, (Some(agents), members))?;
+        let counts = (Some(agents), members);
+        launch::data(&mut simulation, &self.data, &self.reading)?;
+        launch::inputs(&mut simulation, &self.input, &self.reading, counts)?;
         Ok(simulation)
     }
 }

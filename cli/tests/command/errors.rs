@@ -1,7 +1,8 @@
 //! Every complaint of the command, once, as its user sees it.
 
-use crate::{Place, files::header};
-use std::collections::BTreeSet;
+use crate::{Place, data::parquet, files::header};
+use arrow_array::TimestampSecondArray;
+use std::{collections::BTreeSet, sync::Arc};
 
 const MODEL: &str = "// allow(W0202)
 agents 2
@@ -63,8 +64,8 @@ fn csv_cases() -> Vec<Case> {
         case(slug, ("in.csv", text.as_bytes()), &["--input", name])
     };
     vec![
-        data("csv_empty", ""),
-        data("csv_empty-rows", "a,b\n"),
+        data("table_empty", ""),
+        data("table_empty-rows", "a,b\n"),
         data("csv_no_header", "1,2\n3,4\n"),
         data("csv_ragged", "a,b\n1,2\n3\n"),
         data("bad_cell", "a,b\n1,2\n3,four\n"),
@@ -79,17 +80,17 @@ fn csv_cases() -> Vec<Case> {
             ("t.csv", b"a,b\n1,2\n3,4\n"),
             &["--data", "fixed=t.csv"],
         ),
-        orders("csv_missing_column-struct", "size,cost\n1,2\n"),
-        orders("csv_missing_column-others", "a,b\n1,2\n"),
-        orders("csv_twin_columns-data", "price,size,price\n1,2,3\n"),
+        orders("missing_column-struct", "size,cost\n1,2\n"),
+        orders("missing_column-others", "a,b\n1,2\n"),
+        orders("twin_columns-data", "price,size,price\n1,2,3\n"),
         case(
-            "csv_missing_column-vector",
+            "missing_column-vector",
             ("p.csv", b"lon,lat\n1,2\n"),
             &["--data", "places=p.csv"],
         ),
-        data("csv_missing_column-element", "table[0],b\n1,2\n"),
-        input("csv_missing_column", "w[0],v\n1,2\n3,4\n", "w=in.csv"),
-        input("csv_twin_columns", "x,x\n1,2\n3,4\n", "x=in.csv"),
+        data("missing_column-element", "table[0],b\n1,2\n"),
+        input("missing_column", "w[0],v\n1,2\n3,4\n", "w=in.csv"),
+        input("twin_columns", "x,x\n1,2\n3,4\n", "x=in.csv"),
         input("csv_blank_line", "x\n1\n\n2\n", "x=in.csv"),
         input("bad_cell-i32", "n\n1\n2147483648\n", "n=in.csv"),
         input("bad_cell-enum", "k\nRed\nGreen\n", "k=in.csv"),
@@ -129,6 +130,65 @@ fn npy_cases() -> Vec<Case> {
     ]
 }
 
+/// Files with columns, and names of those.
+fn column_cases() -> Vec<Case> {
+    let data = |slug, file: (&'static str, Vec<u8>), arg: &'static str| Case {
+        slug,
+        files: vec![file],
+        args: vec!["--data", arg],
+    };
+    let csv = |text: &str| ("t.csv", text.as_bytes().to_vec());
+    let days = Arc::new(TimestampSecondArray::from(vec![0, 1]));
+    let days = parquet(vec![("day", days.clone()), ("open", days)], 1);
+    let brotli = include_bytes!("fixtures/brotli.parquet").to_vec();
+    vec![
+        data("csv_ambiguous", csv("a;b\n1.000;0,5\n"), "table=t.csv"),
+        data(
+            "columns_malformed",
+            ("t.parquet", b"a,b\n1,2\n".to_vec()),
+            "table=t.parquet",
+        ),
+        data("columns_malformed-csv", csv("PAR1"), "table=t.csv"),
+        data(
+            "codec",
+            ("b.parquet", brotli),
+            "table=b.parquet:price,price",
+        ),
+        data("column_type", ("d.parquet", days), "table=d.parquet"),
+        data(
+            "unknown_column",
+            csv("open,close\n1,2\n"),
+            "table=t.csv:opne,close",
+        ),
+        data("picked_count", csv("open,close\n1,2\n"), "table=t.csv:open"),
+        data("bad_columns", csv("open,close\n1,2\n"), "table=t.csv:open,"),
+        data(
+            "no_columns",
+            ("t.npy", npy("<f4", "(2, 2)", &[0; 16])),
+            "table=t.npy:open",
+        ),
+        data("npz_member", ("t.npz", empty_archive()), "table=t.npz"),
+        data(
+            "table_empty-parquet",
+            ("t.parquet", Vec::new()),
+            "table=t.parquet",
+        ),
+        data("needs_plain_file", csv(""), "table=null.arrow"),
+        case("input_value", ("t.csv", b""), &["--input", "n=0.5"]),
+        case(
+            "bad_cell-lossy",
+            ("in.csv", b"x\n1\n16777217\n"),
+            &["--input", "x=in.csv"],
+        ),
+    ]
+}
+
+fn empty_archive() -> Vec<u8> {
+    let archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let archive = archive.finish().expect("memory takes everything");
+    archive.into_inner()
+}
+
 fn other_cases() -> Vec<Case> {
     let plain = |slug, args: &[&'static str]| Case {
         slug,
@@ -145,10 +205,37 @@ fn other_cases() -> Vec<Case> {
         plain("bad_param", &["--param", "weights=0.1,abc,0.3"]),
         plain("bad_param-i32", &["--param", "turns=0.5"]),
         plain("param_count", &["--param", "weights=0.1,0.2"]),
+        plain("bad_sweep", &["--sweep", "sigma=0.5:0.1:9"]),
+        plain(
+            "no_sweep_range",
+            &["--sweep-random", "9", "--sweep-over", "turns"],
+        ),
+        plain(
+            "too_large_sweep",
+            &["--sweep", "turns=1:1e6:1e6", "--sweep", "sigma=0,1"],
+        ),
+        case(
+            "bad_points_file",
+            ("points.csv", b"sigma\n0.5\nhigh\n"),
+            &["--sweep-file", "points.csv"],
+        ),
         plain("unknown_output_form", &["--output", "out.xlsx"]),
         plain("no_output_directory", &["--output", "nowhere/out.csv"]),
-        plain("unknown_table_form", &["--data", "table=t.parquet"]),
+        plain("unknown_picture_form", &["--plot", "plot.pdf"]),
+        plain("nothing_of_that_name", &["--plot", "--show", "z"]),
+        plain("not_alike", &["--plot", "--show", "y+y"]),
+        plain("unknown_table_form", &["--data", "table=t.xlsx"]),
         // The launch's own complaints, in the spelling of the command.
+        case(
+            "checkpoint_exists",
+            ("old.ckpt", b"not mine"),
+            &["--checkpoint", "old.ckpt"],
+        ),
+        case(
+            "cannot_resume",
+            ("old.ckpt", b"not mine"),
+            &["--resume", "old.ckpt"],
+        ),
         plain("launch-unknown_param", &["--param", "sgima=0.1"]),
         plain("launch-param_that_is_an_input", &["--param", "x=2.0"]),
         plain("launch-input_that_is_a_param", &["--input", "sigma=0.3"]),
@@ -161,10 +248,12 @@ fn other_cases() -> Vec<Case> {
 fn every_complaint_has_its_report() {
     let mut cases = csv_cases();
     cases.extend(npy_cases());
+    cases.extend(column_cases());
     cases.extend(other_cases());
     let place = Place::new();
     place.write("model.sim", MODEL);
     std::fs::create_dir(place.path("folder.csv")).expect("a directory can be made");
+    std::os::unix::fs::symlink("/dev/null", place.path("null.arrow")).expect("it can be made");
     let mut codes = BTreeSet::new();
     for Case { slug, files, args } in cases {
         for (name, bytes) in &files {
@@ -183,8 +272,11 @@ fn every_complaint_has_its_report() {
     }
     codes.extend(model_files(&place));
     codes.extend(writing(&place));
+    codes.extend(repeating(&place));
     codes.extend(usage(&place));
+    codes.extend(testing(&place));
     codes.insert(endless(&place));
+    codes.insert(failed_points(&place));
     let listed = place.good(&["explain"]).out;
     let missing: Vec<&str> = listed
         .lines()
@@ -194,6 +286,23 @@ fn every_complaint_has_its_report() {
         .filter(|&code| !codes.contains(code))
         .collect();
     assert!(missing.is_empty(), "no specimen for {missing:?}");
+}
+
+/// A sweep of which one point has no results.
+fn failed_points(place: &Place) -> String {
+    place.write(
+        "swept.sim",
+        "agents 2\nparam p = 0.5 in 0.0..1.0\noutput p\n",
+    );
+    let args = ["run", "swept.sim", "--backend", "cpu", "--sweep", "p=0.5,2"];
+    let said = place.simc(&args);
+    assert!(
+        said.code == 1 && said.out.contains("p = 2 is not in 0..1"),
+        "{}",
+        said.out
+    );
+    insta::assert_snapshot!("failed_points", said.err);
+    code_of(&said.err).expect("it has a code")
 }
 
 /// The code of a report, `[E0901] Error: …`.
@@ -210,14 +319,16 @@ fn model_files(place: &Place) -> Vec<String> {
     place.write("latin1.sim", b"// caf\xe9\nagents 2\n");
     let mut codes = Vec::new();
     std::fs::create_dir(place.path("empty")).expect("a directory can be made");
-    let calls: [(&str, &[&str]); 13] = [
+    place.write(
+        "silent.sim",
+        "agents 2\nsteps 1\nstate x = 0.0\nstep { x += 1.0 }\n",
+    );
+    let calls: [(&str, &[&str]); 14] = [
         ("new_exists", &["new", "latin1"]),
         ("new_without_name", &["new", ".."]),
         ("no_such_page", &["man", "rum"]),
-        (
-            "unknown_column",
-            &["trace", "small.sim", "--columns", "prize"],
-        ),
+        ("nothing_to_draw", &["run", "silent.sim", "--plot"]),
+        ("not_traced", &["trace", "small.sim", "--columns", "prize"]),
         ("steps_beyond", &["trace", "small.sim", "--steps", "10..20"]),
         ("trace_form", &["trace", "small.sim", "-o", "small.xlsx"]),
         ("launch-agent", &["trace", "small.sim", "--agent", "9"]),
@@ -242,7 +353,7 @@ fn model_files(place: &Place) -> Vec<String> {
 
 /// Command lines that are not understood.
 fn usage(place: &Place) -> Vec<String> {
-    let calls: [(&str, &[&str]); 10] = [
+    let calls: [(&str, &[&str]); 12] = [
         ("bad_arguments-command", &["rum"]),
         ("bad_arguments-argument", &["run", "--bakend", "cpu"]),
         ("bad_arguments-missing", &["run"]),
@@ -261,7 +372,7 @@ fn usage(place: &Place) -> Vec<String> {
         ),
         (
             "bad_arguments-conflict",
-            &["run", "model.sim", "--check", "--backend", "cpu"],
+            &["check", "model.sim", "--json", "--sarif"],
         ),
         (
             "bad_arguments-adapter",
@@ -270,6 +381,14 @@ fn usage(place: &Place) -> Vec<String> {
         (
             "bad_arguments-output",
             &["run", "model.sim", "--json", "--output", "-"],
+        ),
+        (
+            "bad_arguments-format",
+            &["run", "model.sim", "-o", "a.csv", "--format", "parquet"],
+        ),
+        (
+            "bad_arguments-format-pipe",
+            &["run", "model.sim", "-o", "-", "--format", "npz"],
         ),
     ];
     let mut codes = Vec::new();
@@ -281,6 +400,39 @@ fn usage(place: &Place) -> Vec<String> {
             "{slug}: {}",
             said.err
         );
+        codes.extend(code_of(&said.err));
+        insta::assert_snapshot!(slug, said.err);
+    }
+    codes
+}
+
+/// Tests of models.
+fn testing(place: &Place) -> Vec<String> {
+    place.write(
+        "tested.sim",
+        "agents 2\nstate x = 1.0\noutput x\n\ntest \"x is 2\" {\n    expect mean(x) ~ 2.0 within 0.25\n}\n",
+    );
+    place.write(
+        "uncounted.sim",
+        "output a = agent\n\ntest \"agents count from 0\" {\n    expect min(a) == 0\n}\n",
+    );
+    place.write(
+        "wide.sim",
+        "agents 2_000_000_000\ninput w: [f32; 2]\noutput a = w[0]\n\ntest \"weights\" {\n    \
+         input w = [1.0, 2.0]\n    expect min(a) == 1.0\n}\n",
+    );
+    place.write("untested.sim", "agents 2\noutput a = agent\n");
+    let calls: [(&str, &[&str]); 5] = [
+        ("expectation_failed", &["test", "tested.sim"]),
+        ("no_tests", &["test", "untested.sim"]),
+        ("no_tests-filter", &["test", "tested.sim", "--filter", "y"]),
+        ("test_without_count", &["test", "uncounted.sim"]),
+        ("test_input_too_large", &["test", "wide.sim"]),
+    ];
+    let mut codes = Vec::new();
+    for (slug, args) in calls {
+        let said = place.simc(args);
+        assert_eq!(said.code, 1, "{slug}: {}", said.err);
         codes.extend(code_of(&said.err));
         insta::assert_snapshot!(slug, said.err);
     }
@@ -311,6 +463,19 @@ fn writing(place: &Place) -> Vec<String> {
     insta::assert_snapshot!("unwritable", said.err);
     codes.extend(code_of(&said.err));
 
+    place.write("old.csv", "kept\n");
+    let said = place.simc(&["run", "small.sim", "--backend", "cpu", "-o", "old.csv"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert_eq!(place.text("old.csv"), "kept\n");
+    insta::assert_snapshot!("file_exists", said.err);
+    codes.extend(code_of(&said.err));
+
+    place.write("wide.sim", "agents 2\noutput a = [for i in 0..16385: i]\n");
+    let said = place.simc(&["run", "wide.sim", "--backend", "cpu", "-o", "wide.arrow"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    insta::assert_snapshot!("too_many_columns", said.err);
+    codes.extend(code_of(&said.err));
+
     let full = std::fs::File::options()
         .write(true)
         .open("/dev/full")
@@ -324,6 +489,34 @@ fn writing(place: &Place) -> Vec<String> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     insta::assert_snapshot!("standard_output", said);
     codes.extend(code_of(&said));
+    codes
+}
+
+/// Runs that cannot be repeated, or have other results.
+fn repeating(place: &Place) -> Vec<String> {
+    let model = "agents 2\noutput a = agent\n";
+    place.write("again.sim", model);
+    place.good(&["run", "again.sim", "--backend", "cpu", "-o", "again.csv"]);
+    let args = ["run", "-", "--backend", "cpu", "-o", "piped.csv"];
+    assert_eq!(place.piped(&args, model).code, 0);
+    place.write("broken.meta.json", "{\"metadata\": 1}\n");
+    place.write("later.meta.json", "{\"metadata\": 2}\n");
+    let mut codes = Vec::new();
+    let mut rerun = |slug, metadata| {
+        let said = place.simc(&["rerun", metadata]);
+        assert_eq!(said.code, 1, "{slug}: {}", said.err);
+        codes.extend(code_of(&said.err));
+        let root = place.0.to_string_lossy().into_owned();
+        insta::assert_snapshot!(slug, said.err.replace(&root, "[PLACE]"));
+    };
+    rerun("bad_metadata", "again.sim");
+    rerun("bad_metadata-missing", "broken.meta.json");
+    rerun("bad_metadata-version", "later.meta.json");
+    rerun("came_through_a_pipe", "piped.meta.json");
+    place.write("again.sim", "agents 2\noutput a = agent + 1\n");
+    rerun("results_differ", "again.meta.json");
+    std::fs::rename(place.path("again.sim"), place.path("gone.sim")).expect("it is there");
+    rerun("moved_model", "again.meta.json");
     codes
 }
 

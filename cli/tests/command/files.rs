@@ -38,7 +38,15 @@ const NAMES: [&str; 8] = ["f", "i", "u", "b", "k", "w", "p", "o"];
 fn echo(place: &Place, files: impl Fn(&str) -> String, output: &str) {
     place.write("echo.sim", ECHO);
     let given: Vec<String> = NAMES.iter().map(|name| files(name)).collect();
-    let mut args = vec!["run", "echo.sim", "--backend", "cpu", "--output", output];
+    let mut args = vec![
+        "run",
+        "echo.sim",
+        "--backend",
+        "cpu",
+        "--force",
+        "-o",
+        output,
+    ];
     for given in given.iter().flat_map(|given| given.split(' ')) {
         args.extend(["--input", given]);
     }
@@ -53,7 +61,7 @@ fn csv_comes_back_to_the_bit() {
     assert_eq!(place.text("out.csv"), TABLE);
     assert_eq!(
         place.names(),
-        ["echo.sim", "in.csv", "out.csv"],
+        ["echo.sim", "in.csv", "out.csv", "out.meta.json"],
         "no temporary file is left"
     );
 }
@@ -228,7 +236,15 @@ fn tables_of_structs_and_vectors_are_read_by_name() {
         ),
     ] {
         place.write("o.csv", text);
-        let mut args = vec!["run", "orders.sim", "--backend", "cpu", "-o", "out.csv"];
+        let mut args = vec![
+            "run",
+            "orders.sim",
+            "--backend",
+            "cpu",
+            "-o",
+            "out.csv",
+            "--force",
+        ];
         for given in given {
             args.extend(["--data", given]);
         }
@@ -245,4 +261,30 @@ pub(crate) fn header(descr: &str, shape: &str) -> Vec<u8> {
     bytes.extend((text.len() as u32).to_le_bytes());
     bytes.extend(text.bytes());
     bytes
+}
+
+#[test]
+fn a_row_may_have_very_many_columns() {
+    let place = Place::new();
+    place.write(
+        "t.sim",
+        "agents 1\ndata t: [[f32; 30_000]]\noutput y = t[1][29_999]\n",
+    );
+    let header: Vec<String> = (0..30_000).map(|at| format!("column {at}")).collect();
+    let row: Vec<String> = (0..30_000).map(|at| at.to_string()).collect();
+    let (header, row) = (header.join(","), row.join(","));
+    place.write("t.csv", format!("day,{header}\nMo,{row}\nTu,{row}\n"));
+    let args = [
+        "run",
+        "t.sim",
+        "--backend",
+        "cpu",
+        "-o",
+        "out.csv",
+        "--data",
+        "t=t.csv",
+    ];
+    let said = place.good(&args);
+    assert_eq!(place.text("out.csv"), "y\n29999.0\n");
+    assert!(said.err.contains("left out `day` (text)"), "{}", said.err);
 }

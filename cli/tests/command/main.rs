@@ -5,6 +5,10 @@ mod bench;
 mod book;
 mod build;
 mod check;
+#[cfg(unix)]
+mod checkpoint;
+mod checks;
+mod data;
 mod doctor;
 #[cfg(target_os = "linux")]
 mod errors;
@@ -19,11 +23,15 @@ mod memory;
 mod new;
 #[cfg(unix)]
 mod pipes;
+mod plots;
 #[cfg(unix)]
 mod process;
+mod results;
 mod run;
 mod shadow;
 mod shell;
+mod sweep;
+mod testing;
 mod trace;
 mod warnings;
 mod worlds;

@@ -134,7 +134,7 @@ fn a_signal_that_is_to_be_ignored_is_ignored() {
     send("-HUP", &child);
     let status = child.wait().expect("simc can be waited for");
     assert_eq!(status.code(), Some(0));
-    assert_eq!(place.names(), ["large.sim", "out.csv"]);
+    assert_eq!(place.names(), ["large.sim", "out.csv", "out.meta.json"]);
 }
 
 #[test]
@@ -165,6 +165,7 @@ fn version_and_help_are_there() {
     assert_eq!(version, format!("simc {}\n", env!("CARGO_PKG_VERSION")));
     insta::assert_snapshot!("help", place.good(&["--help"]).out);
     insta::assert_snapshot!("help-run", place.good(&["run", "--help"]).out);
+    insta::assert_snapshot!("help-rerun", place.good(&["rerun", "--help"]).out);
     insta::assert_snapshot!("help-bench", place.good(&["bench", "--help"]).out);
     insta::assert_snapshot!("help-fmt", place.good(&["fmt", "--help"]).out);
     insta::assert_snapshot!("help-build", place.good(&["build", "--help"]).out);

@@ -58,14 +58,14 @@ fn outputs_of_worlds_have_rows_and_files_of_their_own() {
     ] {
         assert!(said.out.contains(line), "{line}: {}", said.out);
     }
-    place.good(&[&RUN[..], &["-o", "out.json"]].concat());
+    place.good(&[&RUN[..], &["-o", "nested.json"]].concat());
     let found: serde_json::Value =
-        serde_json::from_str(&place.text("out.json")).expect("it is JSON");
+        serde_json::from_str(&place.text("nested.json")).expect("it is JSON");
     assert_eq!(found["price"], serde_json::json!([3.0, 1.5]));
     assert_eq!(found["both"][1], serde_json::json!([1.5, 1.0]));
     assert_eq!(found["wealth"].as_array().map(Vec::len), Some(8));
-    place.good(&[&RUN[..], &["-o", "out.npy"]].concat());
-    for name in ["out.wealth.npy", "out.price.npy", "out.both.npy"] {
+    place.good(&[&RUN[..], &["-o", "arrays.npy"]].concat());
+    for name in ["arrays.wealth.npy", "arrays.price.npy", "arrays.both.npy"] {
         assert!(place.names().contains(&name.to_owned()), "{name}");
     }
 }
@@ -79,7 +79,7 @@ fn a_model_of_worlds_only_writes_one_table() {
     );
     place.good(&["run", "lone.sim", "--backend", "cpu", "-o", "lone.csv"]);
     assert_eq!(place.text("lone.csv"), "n\n0\n1\n");
-    assert_eq!(place.names(), ["lone.csv", "lone.sim"]);
+    assert_eq!(place.names(), ["lone.csv", "lone.meta.json", "lone.sim"]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn json_counts_worlds() {
     assert_eq!(found["worlds"], 2);
     assert_eq!(
         found["written"],
-        serde_json::json!(["out.csv", "out.world.csv"])
+        serde_json::json!(["out.csv", "out.world.csv", "out.meta.json"])
     );
     let rows = found["world_outputs"].as_array().expect("a list");
     let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();

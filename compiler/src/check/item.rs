@@ -4,6 +4,7 @@
 mod body;
 mod launch;
 mod series;
+mod test;
 
 use super::{Checker, ConstState, Global};
 use crate::{
@@ -70,6 +71,7 @@ impl<'a> Checker<'a> {
                 | ast::ItemKind::Init(_)
                 | ast::ItemKind::Step { .. }
                 | ast::ItemKind::Finish(_)
+                | ast::ItemKind::Test(_)
                 | ast::ItemKind::Error => continue,
             };
             self.declare_global(name, global);

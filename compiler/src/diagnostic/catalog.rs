@@ -8,6 +8,7 @@ pub mod control;
 pub mod model;
 pub mod names;
 pub mod syntax;
+pub mod test;
 pub mod types;
 pub mod warning;
 pub mod world;
@@ -91,6 +92,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         types::ENTRIES,
         control::ENTRIES,
         world::ENTRIES,
+        test::ENTRIES,
         constants::ENTRIES,
         model::ENTRIES,
         warning::ENTRIES,

@@ -22,6 +22,7 @@ mod literal;
 mod names;
 mod operator;
 mod origin;
+mod points;
 mod precise;
 mod reserve;
 mod reserved;
@@ -64,6 +65,7 @@ pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Option
     let mut writer = Writer::new(&tailored, manifest, options);
     let stages = writer.write();
     let (lanes, scratch) = (tailored.layout.lanes, writer.scratch());
+    let points = writer.points();
     let (workgroup_size, workgroup_agents, workgroup_bytes) = writer.workgroup();
     let wgsl = writer.out;
     Kernel {
@@ -77,6 +79,7 @@ pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Option
         workgroup_agents,
         workgroup_bytes,
         step_table: tailored.table.map(|table| table.layout),
+        points,
         decisions: tailored.decisions,
     }
 }
@@ -151,7 +154,13 @@ struct Buffers<T> {
 /// Names of what the kernel itself declares in `main`.
 #[derive(Default)]
 struct Own {
+    /// What holds the params, the seed and the number of agents of the run.
+    launch: String,
+    /// Private: which run of the dispatch this is, if it has several.
+    point: String,
     slot: String,
+    /// The agent's place in its run; that is `slot` where a dispatch has one run.
+    place: String,
     row: String,
     lane: String,
     /// Is this one of the agents, where invocations beyond the last wait at barriers, too?
@@ -211,8 +220,9 @@ impl<'a> Writer<'a> {
                 false => HashMap::new(),
             },
             floats: Buffers {
-                inputs: manifest.inputs.iter().all(|x| float(&x.field.scalar)),
-                states: manifest.states.iter().all(|x| float(&x.scalar)),
+                inputs: (program.inputs.iter()).all(|var| float(&Scalar::from(program[*var].ty))),
+                states: manifest.states.iter().all(|x| float(&x.scalar))
+                    && program.checks.words.is_empty(),
                 outputs: (manifest.outputs.iter().all(|x| float(&x.scalar)))
                     && recorded.all(|var| float(&Scalar::from(program[*var].ty))),
             },
@@ -278,6 +288,7 @@ impl<'a> Writer<'a> {
     /// Names everything at module scope, in an order that depends on the model alone.
     fn name_module(&mut self) {
         let program = self.program;
+        self.name_points();
         for &var in &program.data {
             self.declare(var);
         }

@@ -230,7 +230,6 @@ impl Forward<'_> {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => self.block.push(stmt.clone()),
         }
     }

@@ -37,7 +37,7 @@ mod world;
 
 #[cfg(doc)]
 use super::{Expr, Launch};
-use super::{Owner, Program, Value};
+use super::{Program, Value};
 use crate::{builtin::real::Real, random::Generator};
 use lane::Lane;
 pub use machine::Machine;
@@ -82,36 +82,6 @@ pub enum Fault {
     Cancelled,
     /// The lanes of an agent diverged around an [`Expr::AcrossLanes`]: the program was split wrongly.
     Diverged,
-    /// An assertion does not hold.
-    Failed(Failure),
-}
-
-/// An assertion that does not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Which one of the program's.
-    pub assertion: u32,
-    /// Whose code it is in.
-    pub owner: Owner,
-    /// The agent; where the code is the world's, one of its agents.
-    pub agent: u32,
-    /// The agent's world.
-    pub world: u32,
-    /// When.
-    pub moment: Moment,
-}
-
-/// When something happens in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// Before it: an input is computed.
-    Launch,
-    /// At the beginning: initial values and `init`.
-    Beginning,
-    /// In this step.
-    Step(u32),
-    /// After the last step: `finish` and the outputs.
-    End,
 }
 
 /// A launch that is ready to run.

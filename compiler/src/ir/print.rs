@@ -214,11 +214,6 @@ impl Printer<'_> {
             Stmt::Break => self.line("break"),
             Stmt::Continue => self.line("continue"),
             Stmt::Stop => self.line("stop"),
-            Stmt::Fail(number) => {
-                let message = &self.program.assertions[*number as usize].message;
-                let line = format!("fail {message:?}");
-                self.line(&line);
-            }
             Stmt::Return(value) => {
                 let line = format!("return {}", self.expr(*value));
                 self.line(&line);

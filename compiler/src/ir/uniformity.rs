@@ -286,7 +286,6 @@ impl Uniformity {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => {}
         }
     }

@@ -236,13 +236,6 @@ impl Verifier<'_> {
                 Ok(())
             }
             Stmt::Stop => self.complain("stop outside step"),
-            Stmt::Fail(_) if matches!(self.section, Section::Function(_)) => {
-                self.complain("a function fails")
-            }
-            Stmt::Fail(number) if *number as usize >= self.program.assertions.len() => {
-                self.complain("no such assertion")
-            }
-            Stmt::Fail(_) => Ok(()),
             Stmt::Return(value) => {
                 let Section::Function(number) = self.section else {
                     return self.complain("return outside a function");
@@ -311,6 +304,15 @@ impl Verifier<'_> {
         self.exists(var)?;
         let fine = match self.program[var].kind {
             VarKind::Local => self.in_scope[var],
+            // Whoever finds a fault keeps it.
+            VarKind::State if self.program.checks.are_for(var) => matches!(
+                self.section,
+                Section::Init
+                    | Section::Phase(_)
+                    | Section::End(_)
+                    | Section::Sample(_)
+                    | Section::Finish
+            ),
             VarKind::State => {
                 self.program.owner(self.section) == Owner::Agent
                     && matches!(

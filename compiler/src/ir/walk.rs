@@ -174,7 +174,7 @@ impl Stmt {
             Stmt::AssignElement { index, value, .. } => some(&[*index, *value]),
             Stmt::If { condition, .. } => some(&[*condition]),
             Stmt::For { start, end, .. } => some(&[*start, *end]),
-            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) => some(&[]),
+            Stmt::Break | Stmt::Continue | Stmt::Stop => some(&[]),
         }
     }
 
@@ -198,7 +198,7 @@ impl Stmt {
                 *start = f(*start);
                 *end = f(*end);
             }
-            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) => {}
+            Stmt::Break | Stmt::Continue | Stmt::Stop => {}
         }
     }
 
@@ -210,12 +210,7 @@ impl Stmt {
             | Stmt::Assign { var, .. }
             | Stmt::AssignElement { var, .. }
             | Stmt::For { index: var, .. } => Some(*var),
-            Stmt::If { .. }
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Stop
-            | Stmt::Fail(_)
-            | Stmt::Return(_) => None,
+            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
         }
     }
 
@@ -227,12 +222,7 @@ impl Stmt {
             | Stmt::Assign { var, .. }
             | Stmt::AssignElement { var, .. }
             | Stmt::For { index: var, .. } => Some(var),
-            Stmt::If { .. }
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Stop
-            | Stmt::Fail(_)
-            | Stmt::Return(_) => None,
+            Stmt::If { .. } | Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => None,
         }
     }
 
@@ -248,7 +238,6 @@ impl Stmt {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => [None, None],
         };
         blocks.into_iter().flatten()
@@ -266,7 +255,6 @@ impl Stmt {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => [None, None],
         };
         blocks.into_iter().flatten()

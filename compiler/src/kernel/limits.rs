@@ -116,7 +116,6 @@ fn depth(block: &Block) -> Option<(u32, ExprId)> {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => None,
         })
         .max_by_key(|(levels, _)| *levels)

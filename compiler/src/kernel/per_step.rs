@@ -154,6 +154,12 @@ pub(crate) fn obstacle(program: &Program, members: u32) -> Option<Obstacle> {
         return Some(Obstacle::Samples);
     }
     let phases = || program.phases.iter().chain(&program.ends);
+    let mut of_worlds = phases().filter(|phase| phase.owner == Owner::World);
+    let keeps_fault =
+        |stmt: &Stmt| matches!(stmt, Stmt::Assign { var, .. } if program.checks.are_for(*var));
+    if of_worlds.any(|phase| any_statement(phase, &keeps_fault)) {
+        return Some(Obstacle::Checks);
+    }
     let combines = |block: &Block| super::worlds::combines(program, block);
     let in_loop = |stmt: &Stmt| matches!(stmt, Stmt::For { body, .. } if combines(body));
     if phases().any(|phase| any_statement(phase, &in_loop)) {

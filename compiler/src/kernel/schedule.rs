@@ -50,6 +50,9 @@ pub struct Schedule {
     pub worlds: u32,
     /// What a dispatch computes of worlds.
     pub world_dispatch: WorldDispatch,
+    /// A dispatch computes several runs, which differ by their params, seeds and inputs: see
+    /// [`Kernel::points`].
+    pub points: bool,
 }
 
 /// What a dispatch computes of worlds whose agents read one another.
@@ -87,6 +90,7 @@ impl Default for Schedule {
             members: 0,
             worlds: 0,
             world_dispatch: WorldDispatch::default(),
+            points: false,
         }
     }
 }
@@ -101,6 +105,7 @@ impl Schedule {
             keeps_order: target.keeps_order,
             has_infinities: target.has_infinities,
             relax: tuning.relax.unwrap_or(target.busy.is_some()),
+            points: target.points,
             ..Schedule::default()
         }
     }
@@ -138,6 +143,9 @@ pub struct Kernel {
     pub workgroup_bytes: u64,
     /// The step table, which `prepare` fills; none if there is no such entry point.
     pub step_table: Option<StepTable>,
+    /// The binding of the uniform blocks of the runs of a dispatch, the points, if it has several: see
+    /// [`crate::manifest`].
+    pub points: Option<u32>,
     /// What was decided for it, and why.
     pub decisions: Vec<Decision>,
 }
@@ -187,6 +195,8 @@ pub struct Target {
     pub keeps_order: bool,
     /// See [`Schedule::has_infinities`].
     pub has_infinities: bool,
+    /// Several runs of the same size share a dispatch, if the kernel that is right for one of them can.
+    pub points: bool,
 }
 
 impl Target {
@@ -206,6 +216,7 @@ impl Target {
             table_bytes: profile.table_bytes,
             keeps_order: is_gpu,
             has_infinities: is_gpu,
+            points: false,
         }
     }
 
@@ -223,6 +234,7 @@ impl Target {
             table_bytes: u64::MAX,
             keeps_order: false,
             has_infinities: false,
+            points: false,
         }
     }
 

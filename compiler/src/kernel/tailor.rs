@@ -223,6 +223,10 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     let (time_loop, copies) = TimeLoop::plan(&program, &layout, &schedule, statements, rows);
     schedule.relax = changes.is_some();
     schedule.step_table = table.is_some();
+    // A table holds the values of one run, and stages find their rows of a world by its number in one.
+    schedule.points &= table.is_none() && per_step.is_none();
+    // Many runs share the device.
+    schedule.reserve &= !schedule.points;
     decisions.extend(changes.map(|changes| changes.decision()));
     decisions.extend(table.as_ref().map(Table::decision));
     decisions.extend(copies);

@@ -284,7 +284,6 @@ pub(crate) fn jumps_out(block: &Block) -> bool {
         | Stmt::Assign { .. }
         | Stmt::AssignElement { .. }
         | Stmt::Stop
-        | Stmt::Fail(_)
         | Stmt::Return(_) => false,
     })
 }

@@ -143,6 +143,7 @@ fn spans(facts: &Facts<'_>) -> Vec<Span> {
                 open.push(body);
             }
             ItemKind::Fn(function) => open.push(&function.body),
+            ItemKind::Test(test) => found.extend(test.parts.iter().map(|part| part.span)),
             _ => {}
         }
     }

@@ -18,6 +18,11 @@ pub(super) fn lint(facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
     let enums: HashSet<usize> = variants.filter_map(|(it, _)| it.owner).collect();
     let assigned = assigned(facts);
     let values = values(facts);
+    let tests = facts.tree.items.iter().filter_map(|item| match &item.kind {
+        ItemKind::Test(test) => Some(test.body),
+        _ => None,
+    });
+    let tests: Vec<Span> = tests.collect();
     for (index, (declaration, uses)) in declarations.iter().zip(&facts.uses).enumerate() {
         if enums.contains(&index) || declaration.name.starts_with('_') {
             continue;
@@ -25,7 +30,13 @@ pub(super) fn lint(facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let (span, what) = (declaration.span, declaration.describe());
         match declaration.kind {
             Kind::Param | Kind::Data | Kind::Input => {
-                if uses.is_empty() {
+                // A test gives it a value, and reads none.
+                let tested = |place: &Span| {
+                    tests
+                        .iter()
+                        .any(|test| test.start <= place.start && place.end <= test.end)
+                };
+                if uses.iter().all(tested) {
                     found.push(say::unread_value(&what, &declaration.name, span));
                 }
             }
@@ -59,6 +70,7 @@ pub(super) fn lint(facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
                 ));
             }
             Kind::Output
+            | Kind::Test
             | Kind::Record
             | Kind::Observation
             | Kind::Field

@@ -55,7 +55,8 @@ impl Lowerer<'_> {
         if !smooth.contains(&draw) {
             self.draw_site(draw, vars.clone());
         }
-        self.call_with(function, &vars)
+        let value = self.unchecked(|lowerer| lowerer.call_with(function, &vars));
+        self.drawn(value, &vars, args)
     }
 
     /// Notes a draw that has no derivative by its arguments.
@@ -70,7 +71,7 @@ impl Lowerer<'_> {
         let vars: Vec<ir::VarId> = (args.into_iter())
             .map(|arg| self.bind("argument", arg))
             .collect();
-        self.call_with(function, &vars)
+        self.unchecked(|lowerer| lowerer.call_with(function, &vars))
     }
 
     /// An argument of a draw: evaluated before the words are taken, whatever it draws itself.
@@ -159,15 +160,16 @@ impl Lowerer<'_> {
         let unit = self.unit();
         let width = self.read(width);
         let offset = self.binary(BinaryOp::Multiply, width, unit);
-        let low = self.read(low);
-        let value = self.binary(BinaryOp::Add, low, offset);
-        match last {
+        let start = self.read(low);
+        let value = self.binary(BinaryOp::Add, start, offset);
+        let value = match last {
             Some(last) => {
                 let last = self.read(last);
                 self.builtin(BuiltinId::MIN, vec![value, last])
             }
             None => value,
-        }
+        };
+        self.drawn(value, &[low, high], args)
     }
 
     /// The end up to which a uniform number is drawn, and the last number before it: `high` and the float
@@ -223,10 +225,11 @@ impl Lowerer<'_> {
         let Some((mean, deviation)) = scale else {
             return normal;
         };
-        let deviation = self.read(deviation);
-        let offset = self.binary(BinaryOp::Multiply, deviation, normal);
-        let mean = self.read(mean);
-        self.binary(BinaryOp::Add, mean, offset)
+        let factor = self.read(deviation);
+        let offset = self.binary(BinaryOp::Multiply, factor, normal);
+        let middle = self.read(mean);
+        let value = self.binary(BinaryOp::Add, middle, offset);
+        self.drawn(value, &[mean, deviation], args)
     }
 
     /// A number of rate 1, divided by the rate; infinite if that is not above 0.
@@ -237,9 +240,10 @@ impl Lowerer<'_> {
         let number = self.builtin(BuiltinId::EXPONENTIAL_FROM, vec![word]);
         let (a, zero) = (self.read(rate), self.float(0.0));
         let none = self.binary(BinaryOp::LessEqual, a, zero);
-        let (zero, rate) = (self.float(0.0), self.read(rate));
-        let rate = self.select(none, zero, rate);
-        self.binary(BinaryOp::Divide, number, rate)
+        let (zero, above) = (self.float(0.0), self.read(rate));
+        let above = self.select(none, zero, above);
+        let value = self.binary(BinaryOp::Divide, number, above);
+        self.drawn(value, &[rate], args)
     }
 }
 

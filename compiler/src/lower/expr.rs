@@ -1,11 +1,16 @@
 //! Expressions of one scalar or vector, and the places of larger ones.
 
-use super::{Lowerer, place::Place};
+use super::{
+    Lowerer,
+    checks::{Kept, Operands},
+    place::Place,
+};
 use crate::{
     builtin::BuiltinId,
     check::{ir_binary, ir_unary},
     hir::{self, AgentField, BinaryOp, Constant, ExprKind, Type},
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
+    span::Span,
 };
 
 /// A value `if` with more IR nodes than this in its arms becomes a statement, so that only the selected arm
@@ -128,7 +133,7 @@ impl Lowerer<'_> {
             BinaryOp::And | BinaryOp::Or => self.logical(op, a, b),
             BinaryOp::Power => {
                 let base = self.scalar(a);
-                self.power(base, b)
+                self.power(base, b, self.model[a].span)
             }
             BinaryOp::Add
             | BinaryOp::Subtract
@@ -148,12 +153,12 @@ impl Lowerer<'_> {
             | BinaryOp::ShiftRight => {
                 let left = self.scalar(a);
                 let right = self.scalar(b);
-                self.join(op, left, right)
+                let spans = [a, b].map(|operand| self.model[operand].span);
+                self.operation(op, [left, right], spans)
             }
         }
     }
 
-    /// `left op right`, for every operator but `&& || **`.
     /// Between scalars; from an integer to an enum, whose variants it numbers.
     fn conversion(&mut self, id: hir::ExprId, value: hir::ExprId) -> ExprId {
         let (to, value) = (self.value_type(id), self.scalar(value));
@@ -167,6 +172,7 @@ impl Lowerer<'_> {
         self.convert(to, value)
     }
 
+    /// `left op right`, for every operator but `&& || **`.
     pub(super) fn join(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> ExprId {
         let shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
         let right = if shift && self.program.type_of(right) == ir::Type::I32 {
@@ -182,7 +188,17 @@ impl Lowerer<'_> {
     }
 
     /// `base ** n` for a constant n, by squaring.
-    pub(super) fn power(&mut self, base: ExprId, exponent: hir::ExprId) -> ExprId {
+    pub(super) fn power(&mut self, base: ExprId, exponent: hir::ExprId, span: Span) -> ExprId {
+        if !self.checks() || !self.program.type_of(base).is_float() {
+            return self.power_of(base, exponent);
+        }
+        let held = self.hold(base);
+        let base = self.again(held);
+        let value = self.power_of(base, exponent);
+        self.computed(value, &[Kept::at(span, held)], Operands::ByComponent)
+    }
+
+    fn power_of(&mut self, base: ExprId, exponent: hir::ExprId) -> ExprId {
         let exponent = match &self.model[exponent].kind {
             ExprKind::Constant(constant) => constant.as_int().unwrap_or(0),
             _ => unreachable!("the checker left only constant exponents to `**`"),
@@ -245,9 +261,9 @@ impl Lowerer<'_> {
     }
 
     fn builtin_call(&mut self, id: BuiltinId, args: &[hir::ExprId]) -> ExprId {
-        let args: Vec<ExprId> = args.iter().map(|&arg| self.scalar(arg)).collect();
+        let lowered: Vec<ExprId> = args.iter().map(|&arg| self.scalar(arg)).collect();
         if id == BuiltinId::SELECT {
-            let [reject, accept, condition] = args[..] else {
+            let [reject, accept, condition] = lowered[..] else {
                 unreachable!("`select` takes three arguments")
             };
             return self.add(Expr::Select {
@@ -256,7 +272,7 @@ impl Lowerer<'_> {
                 reject,
             });
         }
-        self.add(Expr::Builtin(id, args))
+        self.checked_call(id, lowered, args)
     }
 
     /// A vector from scalars and vectors.

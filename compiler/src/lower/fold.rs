@@ -194,8 +194,8 @@ impl Lowerer<'_> {
             _ => value,
         };
         let next = match accumulator.fold {
-            Fold::Sum => self.binary(BinaryOp::Add, before, value),
-            Fold::Product => self.binary(BinaryOp::Multiply, before, value),
+            Fold::Sum => self.accumulated(BinaryOp::Add, before, value),
+            Fold::Product => self.accumulated(BinaryOp::Multiply, before, value),
             Fold::Min | Fold::Max => self.better(accumulator.fold, before, value),
             Fold::Any => self.binary(BinaryOp::Or, before, value),
             Fold::All => self.binary(BinaryOp::And, before, value),
@@ -215,7 +215,7 @@ impl Lowerer<'_> {
                 let (old, one) = (self.read(number), self.literal(Value::F32(1.0)));
                 let more = self.binary(BinaryOp::Add, old, one);
                 self.assign(number, more);
-                self.binary(BinaryOp::Add, before, value)
+                self.accumulated(BinaryOp::Add, before, value)
             }
             Fold::ArgMin | Fold::ArgMax => return self.accumulate_best(accumulator, value, index),
         };
@@ -276,7 +276,7 @@ impl Lowerer<'_> {
         match (accumulator.fold, accumulator.other) {
             (Fold::Mean, Some(number)) => {
                 let number = self.read(number);
-                self.binary(BinaryOp::Divide, result, number)
+                self.mean(result, number)
             }
             _ => result,
         }

@@ -2,6 +2,7 @@
 
 use super::{
     Lowerer,
+    checks::{Held, Kept},
     place::{Index, Place},
 };
 use crate::{
@@ -30,7 +31,6 @@ impl Lowerer<'_> {
         }
         let span = self.model[index].span;
         let value = self.scalar(index);
-        let value = self.signed(value);
         if let Some((counter, offset)) = self.counted(value)
             && is_data
             && self.require(base, counter, offset, index)
@@ -38,6 +38,8 @@ impl Lowerer<'_> {
             let var = self.index_variable(value);
             return base.at(Index::Variable(var));
         }
+        let value = self.checked_index(base, value, span);
+        let value = self.signed(value);
         let value = match base.length() {
             Some(length) => self.index_below(length, value, span),
             None => {
@@ -54,13 +56,34 @@ impl Lowerer<'_> {
     /// The nearest index of `length` things.
     pub(super) fn index_below(&mut self, length: u32, value: ExprId, span: Span) -> ExprId {
         let value = self.signed(value);
-        match self.range(value) {
-            Some((low, high)) if low >= 0 && high < i64::from(length) => value,
-            _ => {
-                let last = self.int(i64::from(length) - 1);
-                self.clamp(value, last, span)
-            }
+        if self.is_within(value, length) {
+            return value;
         }
+        let last = self.int(i64::from(length) - 1);
+        self.clamp(value, last, span)
+    }
+
+    /// Does the form of an index say that it is one of `length` things?
+    fn is_within(&self, value: ExprId, length: u32) -> bool {
+        matches!(self.range(value), Some((low, high)) if low >= 0 && high < i64::from(length))
+    }
+
+    /// The index again, after the check that it is one of a place's elements.
+    fn checked_index(&mut self, base: &Place, value: ExprId, span: Span) -> ExprId {
+        let length = base.length();
+        if !self.checks() || length.is_some_and(|length| self.is_within(value, length)) {
+            return value;
+        }
+        let index = self.hold(value);
+        let length = match length {
+            Some(length) => Held::Literal(Value::I32(length as i32)),
+            None => {
+                let rows = self.add(Expr::Rows(base.leaves[0].var));
+                self.hold(rows)
+            }
+        };
+        self.check_index(Kept::at(span, index), length);
+        self.again(index)
     }
 
     pub(super) fn clamp(&mut self, value: ExprId, last: ExprId, span: Span) -> ExprId {

@@ -69,7 +69,7 @@ impl Lowerer<'_> {
     }
 
     fn is_inlined(&self, id: hir::FunctionId) -> bool {
-        self.model[id].is_written_out(self.model)
+        self.checks() || self.model[id].is_written_out(self.model)
     }
 
     /// Binds the parameters of a function that is being inlined and runs `run` in its scope.

@@ -26,6 +26,11 @@ impl Lowerer<'_> {
                 _ => None,
             })
             .collect();
+        self.checking.equations = (body.iter())
+            .filter(|stmt| matches!(stmt.kind, StmtKind::Equation { .. }))
+            .map(|stmt| stmt.span)
+            .zip(states.iter().copied())
+            .collect();
         let start: Vec<VarId> = states
             .iter()
             .map(|state| {
@@ -55,7 +60,8 @@ impl Lowerer<'_> {
             };
             stages.push(self.slopes(body, &states, &stage, number + 1));
         }
-        self.advance(method, dt, &states, &stages);
+        self.advance(method, dt, &states, &start, &stages);
+        self.checking.equations.clear();
     }
 
     /// `dt * fraction`, named.
@@ -68,20 +74,22 @@ impl Lowerer<'_> {
         self.bind("half_dt", product)
     }
 
-    /// `start + step * slope`, named after the state.
+    /// `start + step_length * slope`, named after the state.
     fn along(
         &mut self,
         start: VarId,
-        step: VarId,
+        step_length: VarId,
         slope: VarId,
         states: &[StateId],
         k: usize,
     ) -> VarId {
-        let (step, slope) = (self.read(step), self.read(slope));
-        let offset = self.binary(BinaryOp::Multiply, step, slope);
-        let start = self.read(start);
-        let value = self.binary(BinaryOp::Add, start, offset);
-        self.bind(&self.model[states[k]].name.clone(), value)
+        let (step, by) = (self.read(step_length), self.read(slope));
+        let offset = self.binary(BinaryOp::Multiply, step, by);
+        let before = self.read(start);
+        let value = self.binary(BinaryOp::Add, before, offset);
+        let name = self.model[states[k]].name.clone();
+        let value = self.checked_stage(value, states[k], [start, step_length, slope]);
+        self.bind(&name, value)
     }
 
     /// The derivatives of all states at one stage.
@@ -108,7 +116,14 @@ impl Lowerer<'_> {
         slopes
     }
 
-    fn advance(&mut self, method: Method, dt: VarId, states: &[StateId], stages: &[Vec<VarId>]) {
+    fn advance(
+        &mut self,
+        method: Method,
+        dt: VarId,
+        states: &[StateId],
+        start: &[VarId],
+        stages: &[Vec<VarId>],
+    ) {
         let step = match method {
             Method::Euler | Method::Midpoint => dt,
             Method::Heun => self.scaled(dt, 0.5),
@@ -133,6 +148,8 @@ impl Lowerer<'_> {
             let step = self.read(step);
             let offset = self.binary(BinaryOp::Multiply, step, slope);
             self.add_increment(*state, offset);
+            let slopes: Vec<VarId> = stages.iter().map(|slopes| slopes[k]).collect();
+            self.check_advance(*state, [start[k], dt], &slopes);
         }
     }
 

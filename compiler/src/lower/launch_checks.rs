@@ -120,7 +120,6 @@ impl<'a> Maker<'a> {
                 | Stmt::Break
                 | Stmt::Continue
                 | Stmt::Stop
-                | Stmt::Fail(_)
                 | Stmt::Return(_) => {}
             }
         }
@@ -207,7 +206,7 @@ impl<'a> Maker<'a> {
             Stmt::For {
                 start, end, body, ..
             } => self.reads_launch(*start) && self.reads_launch(*end) && self.is_of_launch(body),
-            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) => true,
+            Stmt::Break | Stmt::Continue | Stmt::Stop => true,
         })
     }
 

@@ -215,6 +215,7 @@ impl Lowerer<'_> {
             state_words,
             output_words,
         } = self.rows(Owner::Agent);
+        let hidden = self.fields_of_checks();
         let steps = model.step.iter().any(|step| step.owner == Owner::World);
         let observes = model
             .series
@@ -245,7 +246,7 @@ impl Lowerer<'_> {
             data,
             inputs,
             states,
-            outputs,
+            outputs: outputs.into_iter().chain(hidden).collect(),
             world,
             samplings: self.samplings(),
             series: self.series_of_manifest(),
@@ -277,11 +278,9 @@ impl Lowerer<'_> {
         let inputs = || model.inputs.iter().filter(|item| item.owner == owner);
         let states = model.states.iter().filter(|item| item.owner == owner);
         let outputs = model.outputs.iter().filter(|item| item.owner == owner);
-        let (states, _) = self.fields(states.map(|item| (&item.name, &item.ty)), state_vars);
-        let (outputs, output_words) =
-            self.fields(outputs.map(|item| (&item.name, &item.ty)), output_vars);
-        let (input_fields, input_words) =
-            self.fields(inputs().map(|item| (&item.name, &item.ty)), input_vars);
+        let states = self.fields(states.map(|item| (&item.name, &item.ty)), state_vars);
+        let outputs = self.fields(outputs.map(|item| (&item.name, &item.ty)), output_vars);
+        let input_fields = self.fields(inputs().map(|item| (&item.name, &item.ty)), input_vars);
         let sources = inputs().flat_map(|input| {
             let source = match input.source {
                 InputSource::Required => Source::Required,
@@ -297,9 +296,9 @@ impl Lowerer<'_> {
                 .collect(),
             states,
             outputs,
-            input_words: input_words.next_multiple_of(VEC4_WORDS),
+            input_words: program.row_words(input_vars).next_multiple_of(VEC4_WORDS),
             state_words: program.row_words(state_vars),
-            output_words,
+            output_words: program.row_words(output_vars),
         }
     }
 
@@ -307,7 +306,7 @@ impl Lowerer<'_> {
         &self,
         items: impl Iterator<Item = (&'b String, &'b Type)>,
         vars: &[VarId],
-    ) -> (Vec<Field>, u32) {
+    ) -> Vec<Field> {
         let mut vars = vars.iter();
         let mut fields = Vec::new();
         for (name, ty) in items {
@@ -316,12 +315,7 @@ impl Lowerer<'_> {
                 fields.push(self.field(name, &leaf, var));
             }
         }
-        let words = fields
-            .iter()
-            .map(|field| field.word + field.words())
-            .max()
-            .unwrap_or(0);
-        (fields, words)
+        fields
     }
 
     pub(super) fn field(&self, name: &str, leaf: &LeafType, var: &Var) -> Field {

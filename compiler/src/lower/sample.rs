@@ -7,7 +7,7 @@
 use super::{Lowerer, layout::Declared, place::Place, world::combining};
 use crate::{
     hir::{self, Type},
-    ir::{self, Owner, Sample, VarKind},
+    ir::{self, Owner, Sample, VarKind, checks::When},
     manifest::{self, SeriesFold, SeriesOf},
 };
 
@@ -58,6 +58,8 @@ impl Lowerer<'_> {
     /// The code of all samples.
     pub(super) fn samples(&mut self) {
         for at in 0..self.program.samples.len() {
+            let every = self.program.samples[at].every;
+            self.checking.when = When::Sample { every };
             let body = self.entry_of(Owner::World, |lowerer| {
                 for (series, (of, place)) in lowerer.model.series.iter().zip(lowerer.series.clone())
                 {
@@ -66,6 +68,7 @@ impl Lowerer<'_> {
                         lowerer.sample(series, &place);
                     }
                 }
+                lowerer.count_sample();
             });
             self.program.samples[at].body = body;
         }

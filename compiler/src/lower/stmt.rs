@@ -8,6 +8,7 @@ use super::{
 use crate::{
     hir::{self, Arm, BinaryOp, Constant, Domain, ExprKind, LocalKind, StmtKind, Type},
     ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
+    span::Span,
 };
 
 impl Lowerer<'_> {
@@ -93,22 +94,7 @@ impl Lowerer<'_> {
                 condition,
                 limit,
                 body,
-            } => {
-                let (start, end) = (self.int(0), self.scalar(*limit));
-                self.renormalise_before(body);
-                self.each("round", start, end, |lowerer, round| {
-                    lowerer.renormalise_in_loop(round, body);
-                    let condition = lowerer.scalar(*condition);
-                    let condition = lowerer.not(condition);
-                    lowerer.emit(Stmt::If {
-                        condition,
-                        accept: vec![Stmt::Break],
-                        reject: Vec::new(),
-                    });
-                    lowerer.loop_body(body);
-                });
-                self.leave_outer_loop(body);
-            }
+            } => self.while_loop(*condition, *limit, body),
             StmtKind::Match { value, arms } => self.match_stmt(*value, arms),
             StmtKind::Return(value) => self.return_stmt(*value),
             StmtKind::Break => self.emit(Stmt::Break),
@@ -125,26 +111,27 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `if !condition { fail }`
-    fn assertion(&mut self, condition: hir::ExprId, message: &str) {
+    fn while_loop(&mut self, condition: hir::ExprId, limit: hir::ExprId, body: &[hir::Stmt]) {
         let span = self.span;
-        let condition = self.scalar(condition);
-        let mut failed = self.not(condition);
-        for guard in self.guards.clone() {
-            let evaluated = self.read(guard);
-            failed = self.binary(ir::BinaryOp::And, evaluated, failed);
-        }
-        let number = self.program.assertions.len() as u32;
-        self.text += message.len();
-        self.program.assertions.push(ir::Assertion {
-            message: message.to_owned(),
-            span,
+        let (start, end) = (self.int(0), self.scalar(limit));
+        let checked = self.checks().then(|| self.bound_of_checked(end));
+        let end = checked.map_or(end, |bound| self.end_of_checked(bound));
+        self.renormalise_before(body);
+        self.each("round", start, end, |lowerer, round| {
+            if let Some(bound) = checked {
+                lowerer.check_limit(span, [condition, limit], bound, round);
+            }
+            lowerer.renormalise_in_loop(round, body);
+            let condition = lowerer.scalar(condition);
+            let condition = lowerer.not(condition);
+            lowerer.emit(Stmt::If {
+                condition,
+                accept: vec![Stmt::Break],
+                reject: Vec::new(),
+            });
+            lowerer.loop_body(body);
         });
-        self.emit(Stmt::If {
-            condition: failed,
-            accept: vec![Stmt::Fail(number)],
-            reject: Vec::new(),
-        });
+        self.leave_outer_loop(body);
     }
 
     fn loop_body(&mut self, body: &[hir::Stmt]) {
@@ -246,19 +233,20 @@ impl Lowerer<'_> {
             None => self.scalar(value),
             Some(op) => {
                 let before = self.load(&place);
-                self.update(op, before, value)
+                self.update(op, before, value, model[target].span)
             }
         };
         self.store(&place, value);
     }
 
     /// `before op value`
-    fn update(&mut self, op: BinaryOp, before: ExprId, value: hir::ExprId) -> ExprId {
+    fn update(&mut self, op: BinaryOp, before: ExprId, value: hir::ExprId, span: Span) -> ExprId {
         if op == BinaryOp::Power {
-            return self.power(before, value);
+            return self.power(before, value, span);
         }
+        let spans = [span, self.model[value].span];
         let value = self.scalar(value);
-        self.join(op, before, value)
+        self.operation(op, [before, value], spans)
     }
 
     /// Arrays and structs: through a temporary, since the value may read what is being assigned.
@@ -297,7 +285,7 @@ impl Lowerer<'_> {
                     vector,
                     components: components.to_vec(),
                 });
-                self.update(op, before, value)
+                self.update(op, before, value, self.model[base].span)
             }
         };
         let new = self.bind("part", new);
@@ -414,7 +402,6 @@ pub(super) fn stops(block: &ir::Block) -> bool {
         | Stmt::AssignElement { .. }
         | Stmt::Break
         | Stmt::Continue
-        | Stmt::Fail(_)
         | Stmt::Return(_) => false,
     })
 }

@@ -318,6 +318,7 @@ impl Lowerer<'_> {
         let value = self.bind("element", value);
         self.in_elements = before;
         let all = self.across(fold::name(fold), combining(fold), value);
+        self.check_fold(fold, all, value);
         match fold {
             Fold::ArgMin | Fold::ArgMax => self.first_with(value, all, passes),
             Fold::Mean => {
@@ -333,7 +334,7 @@ impl Lowerer<'_> {
                     None => self.add(Expr::Launch(Launch::Members)),
                 };
                 let number = self.convert(ir::Type::F32, number);
-                self.binary(BinaryOp::Divide, sum, number)
+                self.mean(sum, number)
             }
             Fold::Sum => self.sum_of(all, part, passes.is_some()),
             Fold::Product | Fold::Min | Fold::Max | Fold::Any | Fold::All | Fold::Count => {
@@ -384,7 +385,7 @@ impl Lowerer<'_> {
     }
 
     /// What the agents of the world have for a variable, combined.
-    fn across(&mut self, name: &str, op: LaneOp, part: VarId) -> VarId {
+    pub(super) fn across(&mut self, name: &str, op: LaneOp, part: VarId) -> VarId {
         let value = self.read(part);
         let value = self.add(Expr::AcrossWorld { op, value });
         self.bind(name, value)
@@ -457,6 +458,7 @@ impl Lowerer<'_> {
             ExprKind::WorldAt(index) => {
                 let span = self.model[*index].span;
                 let value = self.scalar(*index);
+                let value = self.checked_member(value, span);
                 let value = self.signed(value);
                 let members = self.add(Expr::Launch(Launch::Members));
                 let one = self.int(1);
@@ -559,7 +561,6 @@ fn words_taken(program: &ir::Program, block: &[Stmt], counter: VarId) -> Option<
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => 0,
         };
         sum.checked_add(taken)

@@ -5,7 +5,8 @@ use crate::{
     span::Span,
     syntax::ast::{
         Block, Comprehension, Domain, Expr, ExprKind, Field, InputSource, Item, ItemKind, Model,
-        Name, PatternKind, Range, Stmt, StmtKind, Type, TypeKind,
+        Name, PatternKind, Range, Stmt, StmtKind, Test, TestPartKind, TestRelation, TestSource,
+        Type, TypeKind,
     },
 };
 
@@ -58,7 +59,7 @@ impl Collector {
 
     fn global(&mut self, item: &Item, name: &Name, kind: Kind, ty: Option<&Type>) -> usize {
         let scope = match kind {
-            Kind::Output | Kind::Record | Kind::Observation => Span::default(),
+            Kind::Output | Kind::Record | Kind::Observation | Kind::Test => Span::default(),
             _ => self.file,
         };
         let index = self.declare(name, kind, item.span, scope, ty.is_some());
@@ -143,8 +144,44 @@ impl Collector {
                 }
                 self.block(body);
             }
+            ItemKind::Test(test) => self.test(item, test),
             ItemKind::Fn(_) | ItemKind::Struct { .. } | ItemKind::Enum { .. } => self.parted(item),
             ItemKind::Error => {}
+        }
+    }
+
+    fn test(&mut self, item: &Item, test: &Test) {
+        self.global(item, &test.name, Kind::Test, None);
+        for part in &test.parts {
+            match &part.kind {
+                TestPartKind::Agents(value)
+                | TestPartKind::Steps(value)
+                | TestPartKind::World(value)
+                | TestPartKind::Seed(value)
+                | TestPartKind::Param { value, .. }
+                | TestPartKind::Data {
+                    source: TestSource::Value(value),
+                    ..
+                }
+                | TestPartKind::Input {
+                    source: TestSource::Value(value),
+                    ..
+                } => self.expr(value),
+                TestPartKind::Data { .. } | TestPartKind::Input { .. } | TestPartKind::Error => {}
+                TestPartKind::Expect { value, relation } => {
+                    self.expr(value);
+                    match relation {
+                        Some(TestRelation::Near {
+                            value, tolerance, ..
+                        }) => {
+                            self.expr(value);
+                            self.expr(tolerance);
+                        }
+                        Some(TestRelation::In(range)) => self.range(range),
+                        None => {}
+                    }
+                }
+            }
         }
     }
 

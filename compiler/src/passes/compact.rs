@@ -107,6 +107,8 @@ fn drop_vars(program: &mut Program, used: &VarMap<bool>) {
         &mut program.world_inputs,
         &mut program.world_states,
         &mut program.world_outputs,
+        &mut program.checks.words,
+        &mut program.checks.samples,
     ] {
         list.iter_mut().for_each(renumber);
     }

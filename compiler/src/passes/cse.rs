@@ -268,7 +268,7 @@ impl Numbering {
                 self.renew_all(changed);
             }
             (Stmt::Let { .. } | Stmt::Assign { .. }, None)
-            | (Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) | Stmt::Return(_), _) => {}
+            | (Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_), _) => {}
         }
     }
 

@@ -128,7 +128,7 @@ fn sweep(program: &mut Program, live: &Live, block: &mut Block, branches: &mut b
                     continue;
                 }
             }
-            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) | Stmt::Return(_) => {}
+            Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => {}
         }
         new.push(stmt);
         if leaves(&new) {

@@ -206,9 +206,7 @@ impl Walk<'_> {
                     end,
                     body,
                 } => new.extend(self.repeat(index, start, end, body)),
-                Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) | Stmt::Return(_) => {
-                    new.push(stmt)
-                }
+                Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Return(_) => new.push(stmt),
             }
             if leaves(new) {
                 return;

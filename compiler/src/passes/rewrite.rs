@@ -60,7 +60,6 @@ impl Clock {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => {}
         }
         for var in changed {
@@ -241,7 +240,6 @@ impl Cloner {
             Stmt::Break => Stmt::Break,
             Stmt::Continue => Stmt::Continue,
             Stmt::Stop => Stmt::Stop,
-            Stmt::Fail(number) => Stmt::Fail(*number),
             Stmt::Return(value) => Stmt::Return(self.expr(program, *value)),
         }
     }

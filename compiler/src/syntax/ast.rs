@@ -106,8 +106,89 @@ pub enum ItemKind {
     Step { index: Option<Name>, body: Block },
     /// `finish { … }`
     Finish(Block),
+    /// `test "name" { … }`
+    Test(Test),
     /// What could not be read; a diagnostic says so.
     Error,
+}
+
+/// A test of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// Its name as it reads, without marks and escapes; the place is that of the text.
+    pub name: Name,
+    /// What it launches and expects, in order.
+    pub parts: Vec<TestPart>,
+    /// From one brace to the other.
+    pub body: Span,
+}
+
+/// What stands in a test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestPart {
+    /// What it is.
+    pub kind: TestPartKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The forms of what stands in a test.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TestPartKind {
+    /// `agents 10_000`
+    Agents(Expr),
+    /// `steps 252`
+    Steps(Expr),
+    /// `world 100`
+    World(Expr),
+    /// `seed 7`
+    Seed(Expr),
+    /// `param sigma = 0.3`
+    Param { name: Name, value: Expr },
+    /// `data prices = [1.0, 2.0]` or `data prices from "prices.csv"`
+    Data { name: Name, source: TestSource },
+    /// `input start = 100.0` or `input start from "start.csv"`
+    Input { name: Name, source: TestSource },
+    /// `expect mean(payoff) ~ 8.02 within 0.05`; a comparison is a part of the value.
+    Expect {
+        value: Expr,
+        relation: Option<TestRelation>,
+    },
+    /// What could not be read.
+    Error,
+}
+
+/// Where a test takes a table or an input from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TestSource {
+    /// `= e`
+    Value(Expr),
+    /// `from "path"`: the path as it reads; the place is that of the text.
+    File(Name),
+}
+
+/// What a value must be, if that is no comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TestRelation {
+    /// `~ e within t`
+    Near {
+        value: Expr,
+        tolerance: Expr,
+        unit: ToleranceUnit,
+    },
+    /// `in a..b`
+    In(Range),
+}
+
+/// What a tolerance is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToleranceUnit {
+    /// The value itself.
+    Absolute,
+    /// `%` of the value that is expected.
+    Percent,
+    /// `se`, standard errors of a mean.
+    StandardErrors,
 }
 
 /// Where an input's value comes from when the launch gives none.

@@ -65,6 +65,8 @@ struct Open {
     paren: bool,
     square: bool,
     brace: bool,
+    /// Whether it is the `{` of a test, in which declarations' words stand.
+    test: bool,
 }
 
 struct Balancer<'a> {
@@ -89,7 +91,9 @@ impl Balancer<'_> {
         let mark = self.lexed.marks[index];
         if mark.first {
             self.indent = self.column(mark.span);
-            if !self.stack.is_empty() && self.begins_declaration(index) {
+            let part =
+                matches!(self.stack.as_slice(), [only] if only.test) && self.begins_part(index);
+            if !self.stack.is_empty() && !part && self.begins_declaration(index) {
                 self.abandon(Some(mark.span));
             } else if self.begins_statement(index) {
                 self.abandon_expression(mark.span);
@@ -132,6 +136,7 @@ impl Balancer<'_> {
             paren: token == Token::LeftParen || inherit(|open| open.paren),
             square: token == Token::LeftBracket || inherit(|open| open.square),
             brace: brace || outer.is_some_and(|open| open.brace),
+            test: brace && outer.is_none() && self.follows_test(index),
         };
         self.push(token, mark);
         if self.stack.len() < MAX_NESTING {
@@ -308,6 +313,25 @@ impl Balancer<'_> {
             // The variance is a value, also on a line of its own.
             Token::Var => next != Some(&Token::LeftParen),
             word => super::parse::STATEMENT_WORDS.has(word),
+        }
+    }
+
+    /// Whether `test "name"` stands before the index.
+    fn follows_test(&self, index: usize) -> bool {
+        let before = index.checked_sub(2);
+        before.is_some_and(|first| {
+            let word = self.lexed.marks[first].span.range();
+            self.lexed.tokens[first..index] == [Token::Ident, Token::Text]
+                && &self.source[word] == b"test"
+        })
+    }
+
+    /// Whether a part of a test begins here with a word that begins declarations, too.
+    fn begins_part(&self, index: usize) -> bool {
+        let next = self.lexed.tokens.get(index + 1);
+        match self.lexed.tokens[index] {
+            Token::World => next.is_none_or(|next| !super::parse::OF_WORLD.has(*next)),
+            word => super::parse::test::PARTS.has(word),
         }
     }
 

@@ -9,7 +9,8 @@
 //!   the first token that fits nowhere is the mistake, and the time is linear.
 //! * Lines and indentation only guide recovery and messages, never what is legal.
 //! * `agents`, `steps`, `step` and `world` are words of declarations and also names inside expressions.
-//!   `limit` is a word only after the condition of `while`.
+//!   `limit` is a word only after the condition of `while`, `test` only where a declaration begins and a text
+//!   follows, and the words of tests only in one.
 //! * The grammar gets balanced brackets (`bracket`), so all recursion is bounded; `if` values count
 //!   themselves.
 
@@ -19,6 +20,7 @@ pub(super) mod item;
 pub(super) mod operator;
 pub(super) mod recover;
 pub(super) mod stmt;
+pub(super) mod test;
 pub(super) mod ty;
 
 use super::{

@@ -3,7 +3,8 @@
 
 use super::ast::{
     Block, Comprehension, Domain, Expr, ExprKind, Field, InputSource, Item, ItemKind, Model, Name,
-    Pattern, PatternKind, Range, Stmt, StmtKind, Type, TypeKind,
+    Pattern, PatternKind, Range, Stmt, StmtKind, Test, TestPartKind, TestRelation, TestSource,
+    ToleranceUnit, Type, TypeKind,
 };
 
 /// The tree of a model.
@@ -111,8 +112,56 @@ impl Printer {
                 body,
             } => self.block(&format!("step {}", index.text), body),
             ItemKind::Finish(body) => self.block("finish", body),
+            ItemKind::Test(test) => self.test(test),
             ItemKind::Error => self.line("<error>"),
         }
+    }
+
+    fn test(&mut self, test: &Test) {
+        self.line(&format!("test {:?}", test.name.text));
+        self.depth += 1;
+        for part in &test.parts {
+            let source = |word: &str, name: &Name, source: &TestSource| match source {
+                TestSource::Value(value) => format!("{word} {} = {}", name.text, expr(value)),
+                TestSource::File(path) => format!("{word} {} from {:?}", name.text, path.text),
+            };
+            let line = match &part.kind {
+                TestPartKind::Agents(count) => format!("agents {}", expr(count)),
+                TestPartKind::Steps(count) => format!("steps {}", expr(count)),
+                TestPartKind::World(count) => format!("world {}", expr(count)),
+                TestPartKind::Seed(seed) => format!("seed {}", expr(seed)),
+                TestPartKind::Param { name, value } => {
+                    format!("param {} = {}", name.text, expr(value))
+                }
+                TestPartKind::Data { name, source: from } => source("data", name, from),
+                TestPartKind::Input { name, source: from } => source("input", name, from),
+                TestPartKind::Expect { value, relation } => {
+                    let value = expr(value);
+                    match relation {
+                        None => format!("expect {value}"),
+                        Some(TestRelation::In(limits)) => {
+                            format!("expect {value} in {}", range(limits))
+                        }
+                        Some(TestRelation::Near {
+                            value: wanted,
+                            tolerance,
+                            unit,
+                        }) => {
+                            let unit = match unit {
+                                ToleranceUnit::Absolute => "",
+                                ToleranceUnit::Percent => " %",
+                                ToleranceUnit::StandardErrors => " se",
+                            };
+                            let (wanted, tolerance) = (expr(wanted), expr(tolerance));
+                            format!("expect {value} ~ {wanted} within {tolerance}{unit}")
+                        }
+                    }
+                }
+                TestPartKind::Error => "<error>".to_owned(),
+            };
+            self.line(&line);
+        }
+        self.depth -= 1;
     }
 
     fn series(&mut self, item: &ItemKind) {

@@ -127,6 +127,7 @@ fn kernel_with(mut program: Program, options: Options) -> String {
         program,
         launch_checks: None,
         own_kernel: None,
+        tests: Vec::new(),
         options,
     };
     artifact.wgsl()

@@ -34,6 +34,11 @@ syn keyword simBitcast bitcast
 syn match simRepeat '\%([])}[:alnum:]_.]\s\)\@2<=\<limit\ze\s\+[[:alnum:]_.(]'
 syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<every\ze\s\+[[:alnum:]_.(]'
 
+syn match simDeclaration '\<\%(test\|from\)\ze\s*"'
+syn match simDeclaration '\%(^\s*\)\@40<=\<\%(expect\|seed\)\ze\s\+[[:alnum:]_.(!-]'
+syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<within\ze\s\+[[:alnum:]_.(]'
+syn match simDeclaration '\%([])}[:alnum:]_.]\s\)\@2<=\<se\ze\s*\%($\|}\|//\)'
+
 " Builtin functions are names like others unless they are called.
 syn match simBuiltin '\<\%(abs\|acos\|acosh\|all\|any\|argmax\|argmin\|asin\|asinh\|atan\|atan2\|atanh\|ceil\|clamp\|cos\|cosh\|count\|countLeadingZeros\|countOneBits\|countTrailingZeros\|cross\|degrees\|distance\|dot\|erf\|erfc\|exp\|exp2\|exponential_from\|extractBits\|faceForward\|firstLeadingBit\|firstTrailingBit\|floor\|fma\|fract\|histogram\|insertBits\|inverseSqrt\|ldexp\|len\|length\|lgamma\|log\|log2\|max\|mean\|min\|mix\|mul_high\|normal_cdf\|normal_from\|normal_quantile\|normalize\|pow\|product\|quantiles\|radians\|reflect\|refract\|relu\|reverseBits\|round\|saturate\|sd\|select\|sigmoid\|sign\|sin\|sinh\|smoothstep\|softplus\|sqrt\|step\|sum\|tan\|tanh\|trunc\|unit\|var\)\ze\s*('
 syn match simDraw '\<\%(bernoulli\|beta\|binomial\|categorical\|cauchy\|chi_squared\|exponential\|gamma\|geometric\|laplace\|lognormal\|normal\|poisson\|randint\|random\|student_t\|uniform\)\ze\s*('

@@ -70,6 +70,7 @@ impl Printer<'_> {
                 }
                 self.phase(body);
             }
+            ItemKind::Test(test) => self.test(test),
             ItemKind::Error => self.lose("a declaration"),
         }
     }

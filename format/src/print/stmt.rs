@@ -30,7 +30,7 @@ impl Printer<'_> {
     }
 
     /// Every row of a block begins a line; what is due before the first one is due already.
-    fn line_or_first(&mut self) {
+    pub(super) fn line_or_first(&mut self) {
         if !self.pending.first {
             self.line();
         }

@@ -5,7 +5,10 @@
 
 mod place;
 
-use super::{Document, hover};
+use super::{
+    Document, hover,
+    testing::{self, Expected},
+};
 use lsp_types::{
     CompletionItem, CompletionItemKind as Item, CompletionTextEdit, Documentation, InsertTextFormat,
 };
@@ -77,6 +80,7 @@ pub fn complete(document: &Document, at: usize) -> Vec<CompletionItem> {
             let (name, doc) = hover::EVERY;
             list.insert(name, "every ${1:10}", Item::KEYWORD, None, doc, '0');
         }
+        Expects::InTest(expected) => list.in_test(&place, expected),
         Expects::State => list.names(|found| found.kind == Kind::State && place.sees(found)),
     }
     list.items
@@ -181,6 +185,66 @@ impl List<'_> {
         }
     }
 
+    fn in_test(&mut self, place: &Place, expected: Expected) {
+        match expected {
+            Expected::Part => self.snippets(testing::PARTS, '0'),
+            Expected::NameOf(word) => {
+                let kind = match word {
+                    Token::Param => Kind::Param,
+                    Token::Data => Kind::Data,
+                    _ => Kind::Input,
+                };
+                self.names(|found| found.kind == kind);
+            }
+            Expected::Value => {
+                self.results();
+                self.values(place);
+            }
+            Expected::Within => {
+                let doc = "How far off a value may be.";
+                self.insert("within", "within ${1:4 se}", Item::KEYWORD, None, doc, '0');
+            }
+            Expected::Nothing => {}
+        }
+    }
+
+    /// What an `expect` looks at, and what combines it.
+    fn results(&mut self) {
+        let whole = self.surveyed();
+        for declaration in &whole.names().declarations {
+            let kinds = [Kind::Output, Kind::Record, Kind::Observation];
+            if kinds.contains(&declaration.kind) {
+                let detail = Some(hover::head(&whole, declaration));
+                self.add(
+                    &declaration.name,
+                    Item::FIELD,
+                    detail,
+                    &declaration.doc,
+                    '0',
+                );
+            }
+        }
+        let own = testing::CALLS;
+        for (name, signature, doc) in own {
+            let detail = Some(signature.to_owned());
+            self.insert(
+                name,
+                &format!("{name}($1)"),
+                Item::FUNCTION,
+                detail,
+                doc,
+                '0',
+            );
+        }
+        for fold in FOLDS_OF_AGENTS {
+            if !matches!(fold.name, "quantiles" | "histogram") {
+                let text = format!("{}($1)", fold.name);
+                let detail = Some(fold.signature());
+                self.insert(fold.name, &text, Item::FUNCTION, detail, fold.doc, '0');
+            }
+        }
+    }
+
     /// Components and the swizzles that take the first few in order.
     fn components(&mut self, count: usize) {
         for set in ["xyzw", "rgba"] {
@@ -234,7 +298,8 @@ impl List<'_> {
         self.names(|found| place.reads(found.kind) && place.sees(found));
         for row in table::rows() {
             let draws = matches!(row.meaning, Meaning::Draw(_));
-            let offered = place.wants_fold() && FoldOfAgents::of(row.name).is_some();
+            let folds = place.wants_fold() || matches!(place.expects, Expects::InTest(_));
+            let offered = folds && FoldOfAgents::of(row.name).is_some();
             if offered || draws && !place.draws() {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! What a name means, as text: for hovers, completions and signatures.
 
-use super::{Document, outline::begins_item};
+use super::{Document, outline::begins_item, testing};
 use lsp_types::{
     Hover, HoverContents, MarkupContent, MarkupKind, ParameterInformation, ParameterLabel,
     SignatureHelp, SignatureInformation,
@@ -115,6 +115,14 @@ fn explain(document: &Document, span: Span) -> Option<String> {
     let name = document.slice(span);
     if let Some(fold) = fold_of_agents(document, span) {
         return Some(of_agents(fold));
+    }
+    if let Some(doc) = testing::word(document, span) {
+        return Some(format!("```sim\n{name}\n```\n{doc}"));
+    }
+    if is_callee(document, span)
+        && let Some((signature, doc)) = testing::fold(document, span)
+    {
+        return Some(format!("```sim\n{signature}\n```\n{doc}"));
     }
     if document.is_every(span) {
         return Some(format!("```sim\n{name}\n```\n{}", EVERY.1));
@@ -237,6 +245,7 @@ pub(super) fn head(document: &Document, declaration: &Declaration) -> String {
         Kind::Field => return format!("{}.{typed}", owner.map_or("", |owner| owner)),
         Kind::Variant => return format!("{}.{name}", owner.map_or("", |owner| owner)),
         Kind::Parameter | Kind::Index | Kind::Step => return typed,
+        Kind::Test => return format!("test {:?}", declaration.name),
         Kind::Struct => "struct",
         Kind::Enum => "enum",
         Kind::Const => "const",

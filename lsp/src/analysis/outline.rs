@@ -60,6 +60,7 @@ fn declared(
         Kind::Const => SymbolKind::CONSTANT,
         Kind::Param | Kind::Data | Kind::Input => SymbolKind::PROPERTY,
         Kind::Output | Kind::Record | Kind::Observation => SymbolKind::INTERFACE,
+        Kind::Test => SymbolKind::EVENT,
         Kind::Function => SymbolKind::FUNCTION,
         Kind::Struct => SymbolKind::STRUCT,
         Kind::Enum => SymbolKind::ENUM,

@@ -1,6 +1,6 @@
 //! Semantic tokens: the class of every word of a text.
 
-use super::{Document, hover};
+use super::{Document, hover, testing};
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 use sim_compiler::{
     builtin::{BuiltinId, constants::NamedConstant, sampled::FoldOfAgents},
@@ -121,7 +121,10 @@ fn name(document: &Document, span: Span, next: Option<Token>) -> Option<(Semanti
     if called && (BuiltinId::find(text).is_some() || FoldOfAgents::of(text).is_some()) {
         return Some((SemanticTokenType::FUNCTION, LIBRARY));
     }
-    if document.is_every(span) {
+    if called && testing::fold(document, span).is_some() {
+        return Some((SemanticTokenType::FUNCTION, LIBRARY));
+    }
+    if document.is_every(span) || testing::word(document, span).is_some() {
         return Some((SemanticTokenType::KEYWORD, 0));
     }
     if let Some(index) = document.names().meant_at(span) {
@@ -139,6 +142,7 @@ fn name(document: &Document, span: Span, next: Option<Token>) -> Option<(Semanti
             Kind::Output | Kind::Record | Kind::Observation | Kind::Field => {
                 (SemanticTokenType::PROPERTY, 0)
             }
+            Kind::Test => (SemanticTokenType::STRING, 0),
             Kind::Function => (SemanticTokenType::FUNCTION, 0),
             Kind::Struct => (SemanticTokenType::STRUCT, 0),
             Kind::Enum => (SemanticTokenType::ENUM, 0),

@@ -8,4 +8,5 @@ mod mistakes;
 mod random;
 mod requests;
 mod series;
+mod testing;
 mod worlds;

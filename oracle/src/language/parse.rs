@@ -155,9 +155,56 @@ impl Parser {
                 let body = self.block()?;
                 model.step.push(Phase { index, body, world });
             }
+            "test" => self.test()?,
             _ => {
                 self.place -= 1;
                 return self.wrong("a declaration");
+            }
+        }
+        Ok(())
+    }
+
+    /// A test, which changes nothing of the model: read, and left out.
+    fn test(&mut self) -> Outcome<()> {
+        self.text()?;
+        self.expect("{")?;
+        while !self.take("}") {
+            if !self.take(";") {
+                self.part_of_test()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn part_of_test(&mut self) -> Outcome<()> {
+        let word = self.name()?;
+        match word.as_str() {
+            "agents" | "steps" | "world" | "seed" => {
+                self.expr()?;
+            }
+            "param" | "data" | "input" => {
+                self.name()?;
+                if word != "param" && self.take("from") {
+                    self.text()?;
+                } else {
+                    self.expect("=")?;
+                    self.expr()?;
+                }
+            }
+            "expect" => {
+                self.expr()?;
+                if self.take("~") {
+                    self.expr()?;
+                    self.expect("within")?;
+                    self.term()?;
+                    let _unit = self.take("%") || self.take("se");
+                } else if self.take("in") {
+                    self.range()?;
+                }
+            }
+            _ => {
+                self.place -= 1;
+                return self.wrong("a part of a test");
             }
         }
         Ok(())

@@ -125,7 +125,7 @@ pub const NUMBERS: [&str; 44] = [
 ];
 
 /// Words, operators and marks of the language.
-pub const VOCABULARY: [&str; 172] = [
+pub const VOCABULARY: [&str; 178] = [
     "agents",
     "steps",
     "const",
@@ -144,6 +144,12 @@ pub const VOCABULARY: [&str; 172] = [
     "observe",
     "record",
     "every",
+    "test \"t\" {",
+    "seed",
+    "expect",
+    "within",
+    "se",
+    "from",
     "sd",
     "quantiles",
     "histogram",

@@ -6,10 +6,8 @@ use crate::{
     bind::{Launch, with_interpreter},
     cancel::cancellable,
     control::{Control, Keep},
-    cpu::{
-        Cancelled,
-        reference::{Agents, Ended, WorldRows},
-    },
+    cpu::reference::{Agents, WorldRows},
+    cut::{Part, Saved},
     error::Error,
     memory::{Need, zeroed},
     results::RawResults,
@@ -54,7 +52,7 @@ impl Executor for ReferenceBackend {
 
     fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
         run_sequentially(batch, deliver, |launch, control| {
-            run(&self.artifact, launch, batch.keep, control)
+            run(&self.artifact, launch, batch.keep, batch.part, control)
         })
     }
 }
@@ -63,6 +61,7 @@ fn run(
     artifact: &Artifact,
     launch: &Launch,
     keep: Keep,
+    part: Part<'_>,
     control: Control<'_>,
 ) -> Result<RawResults, Error> {
     let manifest = &artifact.manifest;
@@ -86,26 +85,22 @@ fn run(
             outputs: zeroed(worlds * world_output_words)?,
         },
     };
+    if let Some(from) = part.from {
+        scatter(&from.states, &mut agents.states);
+        scatter(&from.world_states, &mut agents.world.states);
+        agents.progress.copy_from_slice(&from.progress);
+    }
     with_interpreter(artifact, launch, |interpreter| {
-        let failed = |failure| Error::failed(&artifact.program, failure);
         for &number in &launch.absent {
-            (agents.input_default(interpreter, number)).map_err(failed)?;
+            agents.input_default(interpreter, number);
         }
         launch.overwrite_given(&mut agents.inputs);
-        let mut failure = None;
-        cancellable(launch.agents, launch.steps, control, |inner| {
-            match agents.run(interpreter, 0..launch.steps, inner) {
-                Ok(()) => Ok(()),
-                Err(Ended::Cancelled) => Err(Cancelled),
-                Err(Ended::Failed(found)) => {
-                    failure = Some(found);
-                    Ok(())
-                }
-            }
-        })?;
-        failure.map(failed).map_or(Ok(()), Err)
+        let steps = part.steps();
+        cancellable(launch.agents.into(), steps.len() as u32, control, |inner| {
+            agents.run(interpreter, steps, inner)
+        })
     })??;
-    results(manifest, launch, keep, agents)
+    results(manifest, launch, keep, part, agents)
 }
 
 /// The results of a run, of the rows that it left.
@@ -113,11 +108,23 @@ fn results(
     manifest: &Manifest,
     launch: &Launch,
     keep: Keep,
+    part: Part<'_>,
     agents: Agents,
 ) -> Result<RawResults, Error> {
     let rows = manifest.world_rows();
     let [output_words, world_output_words] = output_words(manifest, launch);
-    let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
+    let mut raw = RawResults::empty(manifest, launch, keep.with_outputs(), part)?;
+    for (series, words) in manifest.series.iter().zip(&mut raw.series) {
+        let (all, first) = match series.is_of_agents() {
+            true => (&agents.outputs, manifest.output_words),
+            false => (&agents.world.outputs, rows.output_words),
+        };
+        gather_series(manifest, series, (launch, part), first, all, words);
+    }
+    if let Some(saved) = &mut raw.saved {
+        save(agents, saved);
+        return Ok(raw);
+    }
     gather_all(
         &manifest.outputs,
         &agents.outputs,
@@ -138,15 +145,34 @@ fn results(
     if let Some(states) = &mut raw.world_states {
         gather_all(&rows.states, &agents.world.states, words, states);
     }
-    for (series, words) in manifest.series.iter().zip(&mut raw.series) {
-        let (all, first) = match series.is_of_agents() {
-            true => (&agents.outputs, manifest.output_words),
-            false => (&agents.world.outputs, rows.output_words),
-        };
-        gather_series(manifest, series, launch, first, all, words);
-    }
     raw.progress = agents.progress;
     Ok(raw)
+}
+
+/// Keeps what the next part of the run needs.
+fn save(agents: Agents, saved: &mut Saved) {
+    for (columns, rows) in [
+        (&mut saved.states, &agents.states),
+        (&mut saved.world_states, &agents.world.states),
+    ] {
+        let width = columns.len();
+        for (word, column) in columns.iter_mut().enumerate() {
+            let own = rows.iter().skip(word).step_by(width);
+            column
+                .iter_mut()
+                .zip(own)
+                .for_each(|(to, &from)| *to = from);
+        }
+    }
+    saved.progress = agents.progress;
+}
+
+/// Copies columns, one per word, to rows.
+fn scatter(columns: &[Vec<u32>], rows: &mut [u32]) {
+    for (word, column) in columns.iter().enumerate() {
+        let own = rows.iter_mut().skip(word).step_by(columns.len());
+        own.zip(column).for_each(|(to, &from)| *to = from);
+    }
 }
 
 /// Words of an agent's and of a world's outputs, behind which samples lie.
@@ -171,18 +197,19 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
         ..Agents::default()
     };
     with_interpreter(artifact, launch, |interpreter| {
-        (launch.absent.iter())
-            .try_for_each(|&number| agents.input_default(interpreter, number))
-            .map_err(|failure| Error::failed(&artifact.program, failure))
-    })??;
+        for &number in &launch.absent {
+            agents.input_default(interpreter, number);
+        }
+    })?;
     Ok(launch.with_inputs(agents.inputs))
 }
 
-/// Copies the samples of a series out of rows, of which each has all samples from the word `first` on.
+/// Copies the samples that a part takes of a series out of rows, of which each has places for all samples
+/// from the word `first` on.
 fn gather_series(
     manifest: &Manifest,
     series: &Series,
-    launch: &Launch,
+    (launch, part): (&Launch, Part<'_>),
     first: u32,
     rows: &[u32],
     words: &mut [u32],
@@ -191,7 +218,8 @@ fn gather_series(
     let count = places.rows(launch.agents, launch.worlds());
     let stride = rows.len() / count.max(1);
     let width = places.width;
-    for (sample, words) in words.chunks_mut((count * width).max(1)).enumerate() {
+    let samples = part.samples(manifest.samplings[series.sampling as usize]);
+    for (sample, words) in samples.zip(words.chunks_mut((count * width).max(1))) {
         let from = first as usize + places.word(sample);
         for (words, row) in words.chunks_exact_mut(width).zip(rows.chunks_exact(stride)) {
             words.copy_from_slice(&row[from..from + width]);

@@ -1,6 +1,5 @@
 //! The CPU backend: runs launches on the vector machine.
 
-use super::run_sequentially;
 use crate::{
     batch::{Batch, Deliver, Executor},
     bind::Launch,
@@ -9,17 +8,19 @@ use crate::{
     cpu::{
         self,
         vector::{
-            Program, Values,
-            drive::{self, Column, Job, Results, Samples, Shown},
+            LANES, Program, Values,
+            drive::{self, Before, Column, Job, Results, Samples, Shown},
         },
     },
+    cut::Part,
     error::Error,
     memory::{Need, zeroed},
     results::RawResults,
     run::Device,
     series::Places,
-    statistics::{Part, Stream, Sums, stream_bytes},
+    statistics::{self, Stream, Sums, stream_bytes},
 };
+use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{Manifest, Series},
@@ -30,6 +31,11 @@ use std::sync::Arc;
 /// Outputs of more bytes than this are computed again for their quartiles rather than held, if the caller
 /// does not keep them.
 const HELD_BYTES: u64 = 256 << 20;
+
+/// Blocks of agents for each thread, of runs that are computed at the same time.
+const BLOCKS: usize = 16;
+/// Most bytes of their results.
+const SHARED_BYTES: u64 = 64 << 20;
 
 /// The vector machine with a model's program.
 pub(crate) struct VectorBackend {
@@ -61,12 +67,22 @@ impl Executor for VectorBackend {
     }
 
     fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
-        run_sequentially(batch, deliver, |launch, control| {
-            match self.reduces(launch.agents, batch.keep) {
-                true => self.run_reduced(launch, control),
-                false => self.run_kept(launch, batch.keep, control),
+        let mut first = 0;
+        while first < batch.runs {
+            let (launches, failed) = self.launches(batch, first)?;
+            let numbers = first..first + launches.len();
+            let part = |control: Control<'_>| self.run_side_by_side(batch, &launches, control);
+            let raw = batch.control.parts(numbers.clone(), batch.runs, part)?;
+            for (number, raw) in numbers.zip(raw) {
+                if number > first {
+                    batch.control.check()?;
+                }
+                deliver(number, raw);
             }
-        })
+            first += launches.len();
+            failed.map_or(Ok(()), Err)?;
+        }
+        Ok(())
     }
 }
 
@@ -81,9 +97,86 @@ impl VectorBackend {
         !keep.outputs && !keep.states && self.reduce.unwrap_or(bytes > HELD_BYTES)
     }
 
-    fn run_reduced(&self, launch: &Launch, control: Control<'_>) -> Result<RawResults, Error> {
-        let mut raw = RawResults::empty(self.manifest(), launch, Keep::NOTHING)?;
-        let (sums, passes) = self.sums(launch, &mut raw, control)?;
+    /// Runs launches that share the threads; a part that is cut, and a run that is reduced, is one of its own.
+    fn run_side_by_side(
+        &self,
+        batch: &Batch<'_>,
+        launches: &[Arc<Launch>],
+        control: Control<'_>,
+    ) -> Result<Vec<RawResults>, Error> {
+        let first = &launches[0];
+        if batch.part.is_cut(first.steps) {
+            return Ok(vec![self.run_cut(first, batch.part, control)?]);
+        }
+        match self.reduces(first.agents, batch.keep) {
+            true => Ok(vec![self.run_reduced(first, batch.part, control)?]),
+            false => self.run_kept(launches, batch.keep, batch.part, control),
+        }
+    }
+
+    /// The launches of the next runs, which share the threads; and what is wrong with the one after them, if
+    /// anything. There is at least one.
+    fn launches(
+        &self,
+        batch: &Batch<'_>,
+        first: usize,
+    ) -> Result<(Vec<Arc<Launch>>, Option<Error>), Error> {
+        let mut launches = vec![(batch.launch)(first)?];
+        let most = self.together(&launches[0], batch.keep);
+        for number in first + 1..batch.runs.min(first + most) {
+            match (batch.launch)(number) {
+                Ok(launch) => launches.push(launch),
+                Err(error) => return Ok((launches, Some(error))),
+            }
+        }
+        Ok((launches, None))
+    }
+
+    /// How many runs like this one share the threads: as many as give each thread some blocks.
+    fn together(&self, launch: &Launch, keep: Keep) -> usize {
+        let manifest = self.manifest();
+        let mut need = Need::new(launch.agents);
+        need.results(manifest, keep.with_outputs(), 1);
+        need.series(manifest, launch.steps, launch.worlds(), 1);
+        let by_memory = SHARED_BYTES / need.bytes().max(1);
+        let by_blocks = rayon::current_num_threads() * BLOCKS * LANES / launch.agents as usize;
+        by_blocks.min(by_memory as usize).max(1)
+    }
+
+    /// Runs a part that ends before the last of all steps, and keeps what the next part needs.
+    fn run_cut(
+        &self,
+        launch: &Launch,
+        part: Part<'_>,
+        control: Control<'_>,
+    ) -> Result<RawResults, Error> {
+        let manifest = self.manifest();
+        let mut raw = RawResults::empty(manifest, launch, Keep::NOTHING, part)?;
+        let saved = raw.saved.as_mut().expect("the part is cut");
+        with_job(&self.program, &self.artifact, launch, (part, 1), |job| {
+            let results = Results {
+                saved: Column::by_word(&mut saved.states),
+                world_saved: Column::by_word(&mut saved.world_states),
+                series: samples(manifest, launch, part, &mut raw.series),
+                progress: &mut saved.progress,
+                ..Results::default()
+            };
+            let steps = part.steps().len() as u32;
+            cancellable(launch.agents.into(), steps, control, |inner| {
+                drive::run(job, results, inner)
+            })
+        })?;
+        Ok(raw)
+    }
+
+    fn run_reduced(
+        &self,
+        launch: &Launch,
+        part: Part<'_>,
+        control: Control<'_>,
+    ) -> Result<RawResults, Error> {
+        let mut raw = RawResults::empty(self.manifest(), launch, Keep::NOTHING, part)?;
+        let (sums, passes) = self.sums(launch, part, &mut raw, control)?;
         Ok(RawResults {
             sums: Some(sums),
             passes,
@@ -95,26 +188,28 @@ impl VectorBackend {
     fn sums(
         &self,
         launch: &Launch,
+        part: Part<'_>,
         raw: &mut RawResults,
         control: Control<'_>,
     ) -> Result<(Sums, u32), Error> {
+        let steps = part.steps().len() as u32;
         let mut stream = Stream::new(&self.manifest().outputs, rayon::current_num_threads());
         let passes = stream.passes();
         for pass in 0..passes {
-            let see = |part: &mut Part, block: &Shown<'_>| {
-                block.outputs(|word, values| stream.see(part, word, values));
-                stream.see_progress(part, block.progress());
+            let see = |sums: &mut statistics::Part, block: &Shown<'_>| {
+                block.outputs(|word, values| stream.see(sums, word, values));
+                stream.see_progress(sums, block.progress());
             };
             let mut parts = Vec::new();
-            with_job(&self.program, &self.artifact, launch, |job| {
+            with_job(&self.program, &self.artifact, launch, (part, 1), |job| {
                 control.part(pass as usize, passes as usize, |control| {
                     let fields = &self.manifest().world_rows().outputs;
                     let results = Results {
                         world_outputs: Column::of(fields, &mut raw.world_outputs),
-                        series: samples(self.manifest(), launch, &mut raw.series),
+                        series: samples(self.manifest(), launch, part, &mut raw.series),
                         ..Results::default()
                     };
-                    cancellable(launch.agents, launch.steps, control, |inner| {
+                    cancellable(launch.agents.into(), steps, control, |inner| {
                         parts = drive::show(job, results, inner, || stream.part(), see)?;
                         Ok(())
                     })
@@ -125,15 +220,37 @@ impl VectorBackend {
         Ok((stream.sums(), passes))
     }
 
+    /// Runs launches side by side.
     fn run_kept(
         &self,
-        launch: &Launch,
+        launches: &[Arc<Launch>],
         keep: Keep,
+        part: Part<'_>,
         control: Control<'_>,
-    ) -> Result<RawResults, Error> {
+    ) -> Result<Vec<RawResults>, Error> {
+        let (manifest, keep) = (self.manifest(), keep.with_outputs());
+        let empty = |launch: &Arc<Launch>| RawResults::empty(manifest, launch, keep, part);
+        let mut all = launches.iter().map(empty).collect::<Result<Vec<_>, _>>()?;
+        let agents = u64::from(launches[0].agents) * launches.len() as u64;
+        let steps = part.steps().len() as u32;
+        cancellable(agents, steps, control, |inner| {
+            let runs = all.par_iter_mut().zip(launches);
+            let how = (part, launches.len());
+            runs.try_for_each(|(raw, launch)| self.run_into(launch, raw, how, inner))
+        })?;
+        Ok(all)
+    }
+
+    /// Runs one of `jobs` launches that share the threads.
+    fn run_into(
+        &self,
+        launch: &Launch,
+        raw: &mut RawResults,
+        (part, jobs): (Part<'_>, usize),
+        control: &cpu::Control,
+    ) -> Result<(), cpu::Cancelled> {
         let manifest = self.manifest();
-        let mut raw = RawResults::empty(manifest, launch, keep.with_outputs())?;
-        with_job(&self.program, &self.artifact, launch, |job| {
+        with_job(&self.program, &self.artifact, launch, (part, jobs), |job| {
             let states = raw.states.as_deref_mut().unwrap_or_default();
             let world_states = raw.world_states.as_deref_mut().unwrap_or_default();
             let rows = manifest.world_rows();
@@ -142,14 +259,12 @@ impl VectorBackend {
                 states: Column::of(&manifest.states, states),
                 world_outputs: Column::of(&rows.outputs, &mut raw.world_outputs),
                 world_states: Column::of(&rows.states, world_states),
-                series: samples(manifest, launch, &mut raw.series),
+                series: samples(manifest, launch, part, &mut raw.series),
                 progress: &mut raw.progress,
+                ..Results::default()
             };
-            cancellable(launch.agents, launch.steps, control, |inner| {
-                drive::run(job, results, inner)
-            })
-        })?;
-        Ok(raw)
+            drive::run(job, results, control)
+        })
     }
 }
 
@@ -157,16 +272,19 @@ impl VectorBackend {
 fn samples<'a>(
     manifest: &Manifest,
     launch: &Launch,
+    part: Part<'_>,
     words: &'a mut [Vec<u32>],
 ) -> Vec<Samples<'a>> {
     let of = |(series, words): (&Series, &'a mut Vec<u32>)| {
         let places = Places::of(manifest, series, launch.steps);
-        let sample = words.len() / places.samples;
+        let sample = places.rows(launch.agents, launch.worlds()) * places.width;
+        let taken = part.samples(manifest.samplings[series.sampling as usize]);
         Samples {
             sampling: series.sampling as usize,
             of_agents: places.of_agents,
             word: series.field.word,
             width: places.width,
+            first: taken.start,
             samples: words.chunks_exact_mut(sample).collect(),
         }
     };
@@ -184,7 +302,8 @@ pub(crate) fn with_all_inputs(
 ) -> Result<Launch, Error> {
     let stride = artifact.manifest.input_words as usize;
     let mut inputs = zeroed(launch.agents as usize * stride)?;
-    with_job(program, artifact, launch, |job| {
+    let part = Part::whole(launch.steps);
+    with_job(program, artifact, launch, (part, 1), |job| {
         // Defaults of inputs are short: no need to cancel them.
         drive::fill_inputs(job, &mut inputs, &cpu::Control::default())
     })
@@ -192,11 +311,12 @@ pub(crate) fn with_all_inputs(
     Ok(launch.with_inputs(inputs))
 }
 
-/// Calls `act` with the job that describes a launch.
+/// Calls `act` with the job that describes a part of a launch, one of `jobs` that run at the same time.
 fn with_job<T>(
     program: &Program,
     artifact: &Artifact,
     launch: &Launch,
+    (part, jobs): (Part<'_>, usize),
     act: impl FnOnce(&Job<'_>) -> T,
 ) -> T {
     let data = launch.tables(&artifact.program, artifact);
@@ -218,5 +338,12 @@ fn with_job<T>(
         world_input_words: artifact.manifest.world_rows().input_words as usize,
         given: &launch.given,
         absent: &launch.absent,
+        steps: part.steps(),
+        before: part.from.map(|from| Before {
+            states: &from.states,
+            world_states: &from.world_states,
+            progress: &from.progress,
+        }),
+        jobs,
     })
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 use sim_compiler::{
     artifact::Artifact,
-    ir::{Owner, interpret::Fault},
+    ir::Owner,
     manifest::{MOST_AGENTS, Manifest},
 };
 use std::sync::Arc;
@@ -83,15 +83,9 @@ pub(super) fn fill_inputs(
             for (world, row) in words.chunks_exact_mut(stride).enumerate() {
                 let agent = launch.first_agent + world as u32 * launch.members;
                 for &number in &computed {
-                    machine.input_default(number, agent, row)?;
+                    machine.input_default(number, agent, row);
                 }
             }
-            Ok(())
-        })?
-        .or_else(|fault| match fault {
-            Fault::Failed(failure) => Err(Error::failed(&artifact.program, failure)),
-            // Defaults are short, and of one lane.
-            Fault::Cancelled | Fault::Diverged => Ok(()),
         })?;
     }
     for input in &rows.inputs {

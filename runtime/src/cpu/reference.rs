@@ -3,16 +3,10 @@
 use super::{Cancelled, Control};
 use rayon::prelude::*;
 use sim_compiler::{
-    ir::interpret::{self, Failure, Fault, Interpreter, Progress},
+    ir::interpret::{self, Fault, Interpreter, Progress},
     manifest::Manifest,
 };
-use std::{
-    ops::Range,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
-};
+use std::{ops::Range, sync::atomic::Ordering};
 
 /// Agents per parallel task.
 const BLOCK: usize = 64;
@@ -49,53 +43,6 @@ pub struct WorldRows {
     pub outputs: Vec<u32>,
 }
 
-/// Why a run ended early. The agents' rows are partly updated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It was cancelled.
-    Cancelled,
-    /// An assertion does not hold; of those that do not, that of the lowest agent, its first one.
-    Failed(Failure),
-}
-
-/// The failure of the lowest agent, whichever one a thread finds first.
-struct Failures {
-    /// Its agent.
-    lowest: AtomicU32,
-    found: Mutex<Option<Failure>>,
-}
-
-impl Failures {
-    fn new() -> Failures {
-        Failures {
-            lowest: AtomicU32::new(u32::MAX),
-            found: Mutex::new(None),
-        }
-    }
-
-    /// Has a lower agent failed, so that this one need not run?
-    fn is_settled(&self, agent: u32) -> bool {
-        self.lowest.load(Ordering::Relaxed) < agent
-    }
-
-    fn note(&self, failure: Failure) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.is_none_or(|known| failure.agent < known.agent) {
-            self.lowest.store(failure.agent, Ordering::Relaxed);
-            *found = Some(failure);
-        }
-    }
-
-    fn into_found(self) -> Option<Failure> {
-        (self.found.into_inner()).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn into_result(self) -> Result<(), Ended> {
-        self.into_found()
-            .map_or(Ok(()), |failure| Err(Ended::Failed(failure)))
-    }
-}
-
 /// The rows of a block of agents.
 struct Rows<'a> {
     first: u32,
@@ -124,37 +71,24 @@ impl Agents {
     /// Runs all agents over a range of steps, see [`sim_compiler::ir::interpret::Machine::run`].
     ///
     /// # Errors
-    /// What ended the run early.
+    /// The run was cancelled.
     pub fn run(
         &mut self,
         interpreter: &Interpreter<'_>,
         steps: Range<u32>,
         control: &Control,
-    ) -> Result<(), Ended> {
-        let failures = Failures::new();
-        let ran = match interpreter.has_worlds() {
-            true => self.run_worlds(interpreter, steps, control, &failures),
-            false => self.run_agents(interpreter, steps, control, &failures),
-        };
-        ran.map_err(|Cancelled| Ended::Cancelled)?;
-        failures.into_result()
-    }
-
-    fn run_agents(
-        &mut self,
-        interpreter: &Interpreter<'_>,
-        steps: Range<u32>,
-        control: &Control,
-        failures: &Failures,
     ) -> Result<(), Cancelled> {
+        if interpreter.has_worlds() {
+            return self.run_worlds(interpreter, steps, control);
+        }
         let strides = self.strides();
         self.blocks().into_par_iter().try_for_each(|rows| {
             if control.cancel.load(Ordering::Relaxed) {
                 return Err(Cancelled);
             }
-            let count = rows.progress.len() as u64;
-            rows.run(interpreter, strides, steps.clone(), control, failures)?;
-            control.agents_done.fetch_add(count, Ordering::Relaxed);
+            let done = rows.progress.len() as u64 * steps.len() as u64;
+            rows.run(interpreter, strides, steps.clone(), control)?;
+            control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
             Ok(())
         })
     }
@@ -165,7 +99,6 @@ impl Agents {
         interpreter: &Interpreter<'_>,
         steps: Range<u32>,
         control: &Control,
-        failures: &Failures,
     ) -> Result<(), Cancelled> {
         let members = self.members as usize;
         let first = self.first / self.members;
@@ -192,9 +125,6 @@ impl Agents {
             |machine: &mut Option<(usize, _)>,
              (world, ((((states, outputs), words), world_states), world_outputs))| {
                 let number = first + world as u32;
-                if failures.is_settled(number * members as u32) {
-                    return Ok(());
-                }
                 let progress = words.iter().map(|&word| Progress::from_word(word));
                 let mut progress: Vec<Progress> = progress.collect();
                 let mut rows = interpret::WorldRows {
@@ -216,45 +146,32 @@ impl Agents {
                 };
                 match machine.run(number, steps.clone(), &mut rows) {
                     Ok(()) => {}
-                    Err(Fault::Failed(failure)) => failures.note(failure),
                     Err(Fault::Cancelled) => return Err(Cancelled),
                     Err(Fault::Diverged) => panic!("internal error: agents of a world diverge"),
                 }
                 for (word, progress) in words.iter_mut().zip(&progress) {
                     *word = progress.word();
                 }
-                let done = &control.agents_done;
-                done.fetch_add(agents as u64, Ordering::Relaxed);
+                let done = agents as u64 * steps.len() as u64;
+                control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
                 Ok(())
             },
         )
     }
 
     /// Computes input number `input` of `program.input_defaults` for all agents.
-    ///
-    /// # Errors
-    /// The assertion of the lowest agent in which one does not hold.
-    pub fn input_default(
-        &mut self,
-        interpreter: &Interpreter<'_>,
-        input: usize,
-    ) -> Result<(), Failure> {
+    pub fn input_default(&mut self, interpreter: &Interpreter<'_>, input: usize) {
         let [words, ..] = self.strides();
         if words == 0 {
-            return Ok(());
+            return;
         }
-        let failures = Failures::new();
         let first = self.first;
         (self.inputs.par_chunks_mut(words * BLOCK).enumerate()).for_each(|(block, rows)| {
             let mut machine = interpreter.machine(1, || false);
             for (k, row) in rows.chunks_mut(words).enumerate() {
-                let agent = first + (block * BLOCK + k) as u32;
-                if let Err(Fault::Failed(failure)) = machine.input_default(input, agent, row) {
-                    failures.note(failure);
-                }
+                machine.input_default(input, first + (block * BLOCK + k) as u32, row);
             }
         });
-        failures.into_found().map_or(Ok(()), Err)
     }
 
     /// Words per agent of inputs, states and outputs.
@@ -326,13 +243,9 @@ impl Rows<'_> {
         [inputs, states, outputs]: [usize; 3],
         steps: Range<u32>,
         control: &Control,
-        failures: &Failures,
     ) -> Result<(), Cancelled> {
         let mut machine = interpreter.machine(1, || control.cancel.load(Ordering::Relaxed));
         for (k, progress) in self.progress.iter_mut().enumerate() {
-            if failures.is_settled(self.first + k as u32) {
-                return Ok(());
-            }
             let done = machine.run(
                 self.first + k as u32,
                 steps.clone(),
@@ -341,12 +254,8 @@ impl Rows<'_> {
                 &mut self.states[k * states..][..states],
                 &mut self.outputs[k * outputs..][..outputs],
             );
-            match done {
-                Ok(done) => *progress = done.word(),
-                Err(Fault::Failed(failure)) => failures.note(failure),
-                Err(Fault::Cancelled) => return Err(Cancelled),
-                Err(Fault::Diverged) => panic!("internal error: an agent of one lane diverges"),
-            }
+            // An agent of one lane has no other fault.
+            *progress = done.map_err(|_| Cancelled)?.word();
         }
         Ok(())
     }

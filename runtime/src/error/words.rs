@@ -1,7 +1,7 @@
 //! The texts of messages and help lines that depend on values.
 
 use super::Role;
-use sim_compiler::{diagnostic::Diagnostic, ir::interpret::Moment, manifest::Scalar};
+use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar};
 
 /// What the model has in place of a name that it does not have.
 pub(super) fn known_names(role: Role, nearest: Option<&str>, known: &[String]) -> String {
@@ -165,18 +165,9 @@ pub(super) fn less_memory(most_agents: Option<u32>, samples: bool, keeps_outputs
     format!("{rarely}{most}: `first_agent` continues where a run ended{or}")
 }
 
-/// Where and when an assertion was made: `in agent 3 of world 0, in step 5`.
-pub(super) fn occasion(agent: Option<u32>, world: Option<u32>, moment: Moment) -> String {
-    let who = match (agent, world) {
-        (Some(agent), Some(world)) => format!("in agent {agent} of world {world}"),
-        (Some(agent), None) => format!("in agent {agent}"),
-        (None, Some(world)) => format!("in world {world}"),
-        (None, None) => String::new(),
-    };
-    match moment {
-        Moment::Launch => format!("{who}, where an input is computed"),
-        Moment::Beginning => format!("{who}, before the first step"),
-        Moment::Step(step) => format!("{who}, in step {step}"),
-        Moment::End => format!("{who}, after the last step"),
+pub(super) fn snapshot_differs(what: &str, values: Option<&[String; 2]>) -> String {
+    match values {
+        Some([here, there]) => format!("{what} is {here} here, but {there} in the snapshot"),
+        None => format!("{what} is not as it was for the snapshot"),
     }
 }

@@ -2,14 +2,18 @@
 //! submitted two submissions at a time, so that the device computes while the host reads the results of the
 //! submission before. Short runs share a submission, in which they are computed side by side; long ones take
 //! several. Nothing is submitted behind a submission that leaves steps to do, so runs complete in the order
-//! of their numbers.
+//! of their numbers. Where the kernel can, as many short runs as fit share their dispatches, too: each is a
+//! point of them.
 //!
 //! A driver calls [`BatchRun::submit_next`] until nothing more can be submitted, waits until
 //! [`BatchRun::poll`] says that the oldest submission has completed, and calls [`BatchRun::complete`].
 //! [`BatchRun::run`] is the driver that blocks its thread; one for an async executor would await the callback
 //! of the submission instead.
 
+mod cut;
 mod submit;
+
+pub(super) use submit::points_together;
 
 use super::{
     buffer_pool::BufferPool,
@@ -54,6 +58,8 @@ struct Submission {
     jobs: Vec<Job>,
     /// The steps of each dispatch of a job, one after the other.
     ranges: Vec<Range<u32>>,
+    /// The step after which nothing is left to do.
+    until: u32,
     /// How often the dispatches are repeated.
     repeats: u32,
     /// Dispatches of each job.
@@ -77,7 +83,7 @@ impl Submission {
 
     /// Whether no steps are left after it.
     fn is_last(&self) -> bool {
-        self.steps().end == self.jobs[0].launch.steps
+        self.steps().end == self.until
     }
 
     /// The number of agents times the number of steps.
@@ -217,7 +223,8 @@ impl<'a> BatchRun<'a> {
             if !pace.shorten(longest.unwrap_or(0) as u32) {
                 return Err(error);
             }
-            self.done -= submission.agent_steps(&(0..steps.start));
+            let first = self.batch.part.steps().start;
+            self.done -= submission.agent_steps(&(first..steps.start));
             // What is behind it was as long.
             self.in_flight.clear();
             self.jobs.rewind(&submission.jobs[0]);
@@ -230,8 +237,11 @@ impl<'a> BatchRun<'a> {
             return self.submit(submission.buffers, submission.jobs, steps.end);
         }
         self.resources.pool.release(submission.buffers);
-        for job in submission.jobs {
-            self.deliver(&job, deliver);
+        for (number, job) in submission.jobs.iter().enumerate() {
+            if number > 0 {
+                self.batch.control.check()?;
+            }
+            self.deliver(job, deliver);
         }
         Ok(())
     }
@@ -257,7 +267,7 @@ impl<'a> BatchRun<'a> {
 
     fn report_progress(&self) {
         let launch = self.jobs.launch();
-        let all = u64::from(launch.agents) * u64::from(launch.steps);
+        let all = u64::from(launch.agents) * self.batch.part.steps().len() as u64;
         let all = all.saturating_mul(self.batch.runs as u64);
         self.batch.control.report(self.done, all);
     }
@@ -272,16 +282,25 @@ impl<'a> BatchRun<'a> {
         if !submission.is_last() {
             return Ok(());
         }
+        if buffers.shape.is_cut {
+            return self.take_cut(submission, words);
+        }
         let (layout, keep) = (&buffers.layout, buffers.shape.keep);
         let words_back = (layout.bytes_back(keep) / WORD_BYTES) as usize;
-        let (results, mut words) = words.split_at(words_back * jobs.len());
-        for (own, job) in results.chunks_exact(words_back).zip(jobs) {
-            let (manifest, steps) = (self.resources.manifest, job.launch.steps);
-            layout.copy_worlds(manifest, own, job.chunk, self.raw(job));
+        let (groups, _) = buffers.sharing(jobs.len());
+        let (results, mut words) = words.split_at(words_back * groups);
+        for (number, job) in jobs.iter().enumerate() {
+            let (manifest, part) = (self.resources.manifest, self.batch.part);
+            let (run, point) = buffers.place_of(number, jobs.len());
+            let (own, place) = (
+                &results[run * words_back..][..words_back],
+                (job.chunk, point),
+            );
+            layout.copy_worlds(manifest, own, place, part, self.raw(job));
             if !keep.outputs {
                 continue;
             }
-            let copied = layout.copy_results(manifest, own, job.chunk, steps, self.raw(job));
+            let copied = layout.copy_results(manifest, own, place, part, self.raw(job));
             copied.map_err(|fault| self.error(fault, job))?;
         }
         for (reduction, job) in submission.reductions.iter().zip(jobs) {
@@ -295,7 +314,11 @@ impl<'a> BatchRun<'a> {
 
     fn error(&self, fault: Fault, job: &Job) -> Error {
         let first = u64::from(job.launch.first_agent) + u64::from(job.chunk.first);
-        fault.error(&self.resources.open.adapter.name, first, job.launch.steps)
+        fault.error(
+            &self.resources.open.adapter.name,
+            first,
+            self.batch.part.until,
+        )
     }
 
     /// Counts a job as complete, and delivers its run if it is the last one of it: jobs complete in order.

@@ -63,7 +63,7 @@ impl BufferPool {
             }
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let buffer = open.buffer("allocating a table", bytes, usage)?;
-            open.upload("uploading a table", &buffer, words)?;
+            open.upload("uploading a table", &buffer, 0, words)?;
             self.tables.push((buffer, Arc::clone(words)));
         }
         Ok(())

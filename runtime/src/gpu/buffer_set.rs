@@ -1,6 +1,7 @@
-//! The buffers of one submission. A submission may have several runs side by side, each with results of its
-//! own. The uniform blocks are in one buffer, one block per dispatch, selected by a dynamic offset: so all
-//! dispatches share one compute pass without copies between them.
+//! The buffers of one submission. A submission may have several runs side by side: each with dispatches and
+//! results of its own, or all in the same dispatches and buffers, as their points. The uniform blocks are in
+//! one buffer, one block per dispatch, selected by a dynamic offset: so all dispatches share one compute pass
+//! without copies between them.
 
 use super::{
     chunk::workgroups,
@@ -9,10 +10,10 @@ use super::{
     jobs::Job,
     kernel::{Kernel, binding},
     reduce,
-    results::Layout,
+    results::{Layout, Point},
     submission::Staging,
 };
-use crate::{control::Keep, error::Error};
+use crate::{control::Keep, cut::Saved, error::Error};
 use sim_compiler::{
     manifest::{Manifest, header},
     value::WORD_BYTES,
@@ -29,8 +30,10 @@ const MOST_UNIFORM_BYTES: u64 = 1 << 20;
 /// The size of a buffer set.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    /// Runs side by side.
+    /// Runs side by side, each in buffers of its own.
     pub(crate) runs: usize,
+    /// Runs that share these buffers and their dispatches.
+    pub(crate) points: usize,
     /// Agents of each run.
     pub(crate) agents: u32,
     /// Agents of a world.
@@ -41,6 +44,8 @@ pub(crate) struct Shape {
     pub(crate) keep: Keep,
     /// Whether all runs have the same inputs, in one buffer.
     pub(crate) shares_inputs: bool,
+    /// Whether what a cut run needs to go on is read back, instead of results.
+    pub(crate) is_cut: bool,
 }
 
 /// The size and number of uniform blocks.
@@ -74,13 +79,39 @@ impl UniformBlocks {
 /// The rows of inputs of a chunk, uploaded again only if the host has others.
 struct Inputs {
     buffer: wgpu::Buffer,
-    /// The rows of all agents of a launch, of which the buffer has a chunk, and its first agent.
-    holds: Option<(Arc<Vec<u32>>, u32)>,
+    /// By point: the rows of all agents of a launch, of which the buffer has a chunk, and its first agent.
+    holds: Vec<Option<(Arc<Vec<u32>>, u32)>>,
+}
+
+/// A buffer, and the words that it holds.
+struct Written {
+    buffer: wgpu::Buffer,
+    words: Vec<u32>,
+}
+
+impl Written {
+    fn new(buffer: wgpu::Buffer) -> Written {
+        Written {
+            buffer,
+            words: Vec::new(),
+        }
+    }
+
+    /// Writes words, unless the device holds them.
+    fn write(&mut self, open: &OpenDevice, words: Vec<u32>) -> Result<(), Error> {
+        if !self.words.starts_with(&words) {
+            open.upload("writing the params", &self.buffer, 0, &words)?;
+            self.words = words;
+        }
+        Ok(())
+    }
 }
 
 /// The buffers of one run of a submission. The bind groups keep those that nothing else names.
 pub(crate) struct RunBuffers {
     pub(crate) results: wgpu::Buffer,
+    /// What the stages of the kernel keep.
+    pub(crate) scratch: Option<wgpu::Buffer>,
     main: wgpu::BindGroup,
     /// Of the entry point that fills the step table.
     prepare: Option<wgpu::BindGroup>,
@@ -94,9 +125,9 @@ pub(crate) struct BufferSet {
     pub(crate) blocks: UniformBlocks,
     pub(crate) staging: Staging,
     pub(crate) runs: Vec<RunBuffers>,
-    uniforms: wgpu::Buffer,
-    /// The words in `uniforms`.
-    written: Vec<u32>,
+    uniforms: Written,
+    /// The blocks of the runs that share dispatches.
+    points: Option<Written>,
     /// One for each run, or one for all; none if the model has no inputs.
     inputs: Vec<Inputs>,
     /// Words of a row of inputs.
@@ -115,11 +146,16 @@ impl BufferSet {
         shape: Shape,
         tables: impl Iterator<Item = &'a wgpu::Buffer>,
     ) -> Result<BufferSet, Error> {
-        let layout = Layout::new(manifest, shape.agents, shape.members, shape.steps);
+        let points = shape.points as u32;
+        let layout = Layout::of_points(manifest, points, shape.agents, shape.members, shape.steps);
         let blocks = UniformBlocks::new(open, kernel, manifest);
         let mut bytes_back = layout.bytes_back(shape.keep);
         if !shape.keep.outputs {
             bytes_back += reduce::report_bytes(&manifest.outputs);
+        }
+        if shape.is_cut {
+            let scratch = kernel.scratch.as_ref();
+            bytes_back += scratch.map_or(0, |it| it.bytes(shape.agents, shape.members));
         }
         let count = match (manifest.input_words, shape.shares_inputs) {
             (0, _) => 0,
@@ -127,31 +163,37 @@ impl BufferSet {
             (_, false) => shape.runs,
         };
         let row_bytes = u64::from(manifest.input_words) * WORD_BYTES;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let parts = if shape.shares_inputs { 1 } else { shape.points };
         let inputs = (0..count).map(|_| {
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-            let bytes = u64::from(shape.agents) * row_bytes;
+            let bytes = parts as u64 * u64::from(shape.agents) * row_bytes;
             Ok(Inputs {
                 buffer: open.buffer("allocating the inputs", bytes, usage)?,
-                holds: None,
+                holds: vec![None; parts],
             })
         });
+        let block_bytes = u64::from(manifest.uniform_words) * WORD_BYTES;
+        let points = (kernel.points)
+            .map(|_| u64::from(points) * block_bytes)
+            .map(|bytes| open.buffer("allocating the params of runs", bytes, usage));
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = blocks.stride * blocks.count;
+        let uniforms = open.buffer("allocating the params", bytes, usage)?;
         let mut set = BufferSet {
             shape,
             layout,
             blocks,
-            uniforms: open.buffer("allocating the params", bytes, usage)?,
-            written: Vec::new(),
+            uniforms: Written::new(uniforms),
+            points: points.transpose()?.map(Written::new),
             staging: Staging::create(open, bytes_back * shape.runs as u64)?,
             runs: Vec::with_capacity(shape.runs),
             inputs: inputs.collect::<Result<_, Error>>()?,
             row: manifest.input_words as usize,
         };
         let uniform = wgpu::BufferBinding {
-            buffer: &set.uniforms,
+            buffer: &set.uniforms.buffer,
             offset: 0,
-            size: wgpu::BufferSize::new(u64::from(manifest.uniform_words) * WORD_BYTES),
+            size: wgpu::BufferSize::new(block_bytes),
         };
         let mut shared = vec![wgpu::BindGroupEntry {
             binding: binding::RUN,
@@ -164,6 +206,8 @@ impl BufferSet {
                 .zip(tables)
                 .map(|(data, it)| entry(data.binding, it)),
         );
+        let points = kernel.points.zip(set.points.as_ref());
+        shared.extend(points.map(|(binding, it)| entry(binding, &it.buffer)));
         for run in 0..shape.runs {
             set.runs.push(set.run(open, kernel, &shared, run)?);
         }
@@ -196,7 +240,9 @@ impl BufferSet {
         let scratch = (kernel.scratch.as_ref())
             .map(|scratch| {
                 let bytes = scratch.bytes(self.shape.agents, self.shape.members);
-                let usage = wgpu::BufferUsages::STORAGE;
+                let usage = wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST;
                 let buffer = open.buffer("allocating what agents read of others", bytes, usage)?;
                 Ok((scratch.binding, buffer))
             })
@@ -215,6 +261,7 @@ impl BufferSet {
             // All stages have the same bindings.
             main: kernel.stages[0].entry_point.bind(open, &buffers)?,
             prepare: prepare.transpose()?,
+            scratch: scratch.map(|(_, buffer)| buffer),
             results,
         })
     }
@@ -224,32 +271,107 @@ impl BufferSet {
         self.shape.agents == shape.agents
             && self.shape.members == shape.members
             && self.shape.runs >= shape.runs
+            && self.shape.points >= shape.points
             && self.shape.steps == shape.steps
             && self.shape.keep == shape.keep
             && self.shape.shares_inputs == shape.shares_inputs
+            && self.shape.is_cut == shape.is_cut
     }
 
-    /// Uploads the inputs of a job, and those of its worlds, as this run of the submission. In debug builds,
-    /// also fills the results with a poison value.
-    pub(crate) fn upload(&mut self, open: &OpenDevice, run: usize, job: &Job) -> Result<(), Error> {
-        let count = self.inputs.len().max(1);
-        if let Some(inputs) = self.inputs.get_mut(run % count) {
-            let (rows, first) = (&job.launch.inputs, job.chunk.first);
-            let holds = inputs.holds.as_ref();
-            if !holds.is_some_and(|(known, from)| *from == first && Arc::ptr_eq(known, rows)) {
-                let words =
-                    &rows[first as usize * self.row..][..job.chunk.count as usize * self.row];
-                open.upload("uploading the inputs", &inputs.buffer, words)?;
-                inputs.holds = Some((Arc::clone(rows), first));
+    /// The buffers of a job of the submission, by its place, and which of its `jobs` runs it is there.
+    pub(crate) fn place_of(&self, job: usize, jobs: usize) -> (usize, Point) {
+        match self.points {
+            Some(_) => (
+                0,
+                Point {
+                    number: job,
+                    points: jobs,
+                },
+            ),
+            None => (
+                job,
+                Point {
+                    number: 0,
+                    points: 1,
+                },
+            ),
+        }
+    }
+
+    /// The number of runs of buffers that `jobs` jobs take, and the runs in each of their dispatches.
+    pub(crate) fn sharing(&self, jobs: usize) -> (usize, usize) {
+        match self.points {
+            Some(_) => (1, jobs),
+            None => (jobs, 1),
+        }
+    }
+
+    /// Uploads the inputs of the jobs of the submission, and those of their worlds. In debug builds, also
+    /// fills the results with a poison value.
+    pub(crate) fn upload(&mut self, open: &OpenDevice, jobs: &[Job]) -> Result<(), Error> {
+        for (number, job) in jobs.iter().enumerate() {
+            let (run, point) = self.place_of(number, jobs.len());
+            self.upload_inputs(open, run, point, job)?;
+            let results = &self.runs[run].results;
+            (self.layout).upload_worlds(open, results, &job.launch, job.chunk, point)?;
+            if cfg!(debug_assertions) && point.number == 0 {
+                self.layout.poison(open, results)?;
             }
         }
-        let results = &self.runs[run].results;
-        self.layout
-            .upload_worlds(open, results, &job.launch, job.chunk)?;
-        if cfg!(debug_assertions) {
-            self.layout.poison(open, results)?;
+        Ok(())
+    }
+
+    fn upload_inputs(
+        &mut self,
+        open: &OpenDevice,
+        run: usize,
+        point: Point,
+        job: &Job,
+    ) -> Result<(), Error> {
+        let count = self.inputs.len().max(1);
+        let Some(inputs) = self.inputs.get_mut(run % count) else {
+            return Ok(());
+        };
+        let part = point.number % inputs.holds.len();
+        let (rows, first) = (&job.launch.inputs, job.chunk.first);
+        let holds = inputs.holds[part].as_ref();
+        if !holds.is_some_and(|(known, from)| *from == first && Arc::ptr_eq(known, rows)) {
+            let words = job.chunk.count as usize * self.row;
+            let at = (part * words) as u64 * WORD_BYTES;
+            let words = &rows[first as usize * self.row..][..words];
+            open.upload("uploading the inputs", &inputs.buffer, at, words)?;
+            inputs.holds[part] = Some((Arc::clone(rows), first));
         }
         Ok(())
+    }
+
+    /// Uploads what the steps before those of a part left of a job, as this run of the submission.
+    pub(crate) fn resume(
+        &self,
+        open: &OpenDevice,
+        manifest: &Manifest,
+        run: usize,
+        job: &Job,
+        from: &Saved,
+    ) -> Result<(), Error> {
+        let run = &self.runs[run];
+        (self.layout).upload_saved(open, manifest, &run.results, job.chunk, from)?;
+        let Some(scratch) = &run.scratch else {
+            return Ok(());
+        };
+        let agents = [job.chunk.first, job.chunk.count];
+        let known = (from.scratch.iter()).find(|known| known.agents == agents);
+        let words = known.filter(|known| known.words.len() as u64 * WORD_BYTES == scratch.size());
+        let words = words.ok_or_else(|| Error::SnapshotDiffers {
+            what: "the number of agents that the device's memory holds at a time".to_owned(),
+            values: None,
+        })?;
+        open.upload(
+            "uploading what agents read of others",
+            scratch,
+            0,
+            &words.words,
+        )
     }
 
     /// Writes a uniform block per dispatch, all jobs side by side in each range of steps, unless the device
@@ -260,22 +382,26 @@ impl BufferSet {
         jobs: &[Job],
         ranges: &[Range<u32>],
     ) -> Result<(), Error> {
+        let (groups, points) = self.sharing(jobs.len());
         let stride = (self.blocks.stride / WORD_BYTES) as usize;
-        let mut words = vec![0; stride * ranges.len() * jobs.len()];
+        let mut words = vec![0; stride * ranges.len() * groups];
         let dispatches = ranges
             .iter()
-            .flat_map(|steps| jobs.iter().map(move |job| (job, steps)));
+            .flat_map(|steps| jobs[..groups].iter().map(move |job| (job, steps)));
         for (block, (job, steps)) in words.chunks_exact_mut(stride).zip(dispatches) {
-            let launch = &job.launch;
-            block[..launch.uniform.len()].copy_from_slice(&launch.uniform);
-            block[header::AGENTS as usize] = job.chunk.count;
-            block[header::FIRST_AGENT as usize] = launch.first_agent + job.chunk.first;
+            write_block(block, job);
+            block[header::AGENTS as usize] *= points as u32;
             block[header::FIRST_STEP as usize] = steps.start;
             block[header::END_STEP as usize] = steps.end;
         }
-        if !self.written.starts_with(&words) {
-            open.upload("writing the params", &self.uniforms, &words)?;
-            self.written = words;
+        self.uniforms.write(open, words)?;
+        if let Some(points) = &mut self.points {
+            let width = jobs[0].launch.uniform.len();
+            let mut words = vec![0; width * jobs.len()];
+            for (block, job) in words.chunks_exact_mut(width).zip(jobs) {
+                write_block(block, job);
+            }
+            points.write(open, words)?;
         }
         Ok(())
     }
@@ -300,22 +426,24 @@ impl BufferSet {
                 buffers,
                 offset: self.blocks.offset(run),
                 workgroups: workgroups(rows, table.workgroup_size, most),
+                points: 1,
             })
         })
     }
 
-    /// The dispatches of the first `runs` runs, of `agents` agents and `steps` steps each, side by side in
+    /// The dispatches of the first `jobs` jobs, of `agents` agents and `steps` steps each, side by side in
     /// each of these ranges of steps.
     pub(crate) fn main<'a>(
         &'a self,
         open: &OpenDevice,
         kernel: &'a Kernel,
-        runs: usize,
+        jobs: usize,
         ranges: &'a [Range<u32>],
         (agents, steps): (u32, u32),
     ) -> impl Iterator<Item = Dispatch<'a>> + Clone {
         let most = open.limits.max_compute_workgroups_per_dimension;
         let members = self.shape.members;
+        let (runs, points) = self.sharing(jobs);
         (0..ranges.len() * runs).flat_map(move |block| {
             let range = &ranges[block / runs];
             let stages = (kernel.stages.iter()).filter(move |stage| stage.runs(range, steps));
@@ -324,9 +452,18 @@ impl BufferSet {
                 buffers: &self.runs[block % runs].main,
                 offset: self.blocks.offset(block),
                 workgroups: stage.workgroups(agents, members, most),
+                points: points as u32,
             })
         })
     }
+}
+
+/// Writes what a block has of a job, apart from its steps.
+fn write_block(block: &mut [u32], job: &Job) {
+    let launch = &job.launch;
+    block[..launch.uniform.len()].copy_from_slice(&launch.uniform);
+    block[header::AGENTS as usize] = job.chunk.count;
+    block[header::FIRST_AGENT as usize] = launch.first_agent + job.chunk.first;
 }
 
 /// The most agents of one chunk of runs of so many steps, at least 1.

@@ -14,7 +14,13 @@ use sim_compiler::{
 };
 
 /// What the kernel of a launch is to run on.
-pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) -> Target {
+/// `points` asks for dispatches of several runs.
+pub(crate) fn target(
+    open: &OpenDevice,
+    manifest: &Manifest,
+    launch: &Launch,
+    points: bool,
+) -> Target {
     let class = class(open.adapter.kind);
     Target {
         class,
@@ -33,6 +39,7 @@ pub(crate) fn target(open: &OpenDevice, manifest: &Manifest, launch: &Launch) ->
             true => class.profile().table_bytes.min(open.most_bytes()),
             false => 0,
         },
+        points: points && has_room(&open.limits, manifest),
         keeps_order: is_nvidia(&open.adapter),
         has_infinities: is_nvidia(&open.adapter),
     }
@@ -54,8 +61,9 @@ fn is_nvidia(adapter: &AdapterSummary) -> bool {
 
 /// Is there a binding left for one more table?
 fn has_room(limits: &wgpu::Limits, manifest: &Manifest) -> bool {
-    // Inputs, states, outputs, progress, the tables, and one more; worlds have no step table.
-    let buffers = 5 + manifest.data.len() as u32;
+    // Inputs, states, outputs, progress, the tables, worlds, and one more.
+    let worlds = u32::from(manifest.world_words(0) > 0);
+    let buffers = 5 + manifest.data.len() as u32 + worlds;
     buffers <= limits.max_storage_buffers_per_shader_stage
         && last_binding(manifest) + 1 < limits.max_bindings_per_bind_group
 }

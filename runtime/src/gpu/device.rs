@@ -207,15 +207,16 @@ impl OpenDevice {
         })
     }
 
-    /// Writes words to the beginning of a buffer, and counts them in the telemetry.
+    /// Writes words to a buffer from the byte `offset` on, and counts them in the telemetry.
     pub(crate) fn upload(
         &self,
         during: &'static str,
         buffer: &wgpu::Buffer,
+        offset: u64,
         words: &[u32],
     ) -> Result<(), Error> {
         self.meter(|telemetry| telemetry.bytes_up += words.len() as u64 * WORD_BYTES);
-        self.write(during, buffer, 0, words)
+        self.write(during, buffer, offset, words)
     }
 
     /// Writes words to a buffer from the byte `offset` on.

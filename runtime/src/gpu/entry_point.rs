@@ -32,6 +32,8 @@ pub(crate) struct Dispatch<'a> {
     pub(crate) offset: Option<u32>,
     /// The number of workgroups in x and y.
     pub(crate) workgroups: (u32, u32),
+    /// The number of workgroups in z: runs that the dispatch computes side by side.
+    pub(crate) points: u32,
 }
 
 /// Calls `act` on a stack that is large enough for naga and the drivers.
@@ -144,6 +146,6 @@ pub(crate) fn record(pass: &mut wgpu::ComputePass<'_>, dispatches: &[Dispatch<'_
         }
         pass.set_bind_group(0, dispatch.buffers, dispatch.offset.as_slice());
         let (x, y) = dispatch.workgroups;
-        pass.dispatch_workgroups(x, y, 1);
+        pass.dispatch_workgroups(x, y, dispatch.points);
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Kernel {
     pub(crate) stages: Vec<Stage>,
     /// What the stages keep in a buffer of their own.
     pub(crate) scratch: Option<Scratch>,
+    /// The binding of the uniform blocks of the runs of a dispatch, if it computes several.
+    pub(crate) points: Option<u32>,
     /// What fills the step table before `main` runs, if the kernel has a table.
     pub(crate) prepare: Option<(EntryPoint, StepTable)>,
 }
@@ -70,6 +72,12 @@ impl Stage {
 }
 
 impl Kernel {
+    /// A name that it has in every process, and no kernel of the model with another schedule.
+    pub(crate) fn name(&self) -> String {
+        let hash = blake3::hash(format!("{:?}", self.schedule).as_bytes());
+        hash.to_hex()[..16].to_owned()
+    }
+
     /// Whether a dispatch computes at most one step.
     pub(crate) fn is_per_step(&self) -> bool {
         self.stages.iter().any(|stage| stage.when == When::Step)
@@ -107,6 +115,7 @@ impl Kernel {
         bindings.extend(of_agents(manifest));
         bindings.extend(text.step_table.map(|table| (table.binding, READ)));
         bindings.extend(text.scratch.map(|scratch| (scratch.binding, WRITE)));
+        bindings.extend(text.points.map(|binding| (binding, READ)));
         check_limits(open, manifest, &text, &bindings)?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
@@ -149,6 +158,7 @@ impl Kernel {
             unsaved: cache,
             stages,
             scratch: text.scratch,
+            points: text.points,
             prepare,
         })
     }
@@ -229,6 +239,9 @@ fn check_limits(
                 }
                 Some(Obstacle::Samples) => {
                     "agents in a workgroup: it runs whole worlds, since values are recorded or observed"
+                }
+                Some(Obstacle::Checks) => {
+                    "agents in a workgroup: it runs whole worlds, since code of worlds is checked"
                 }
                 None => "agents in a workgroup, which runs whole worlds",
             },

@@ -17,11 +17,10 @@ pub(crate) fn copy(from: &[u32], to: &mut [u32]) {
     parts.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// Copies the columns at the front of `words`, of `count` agents each, to rows of `width` words.
-pub(crate) fn transpose(width: usize, words: &[u32], count: usize, rows: &mut [u32]) {
-    let columns = &words[..width * count];
+/// Copies columns, of which each begins `stride` words after the one before, to rows of `width` words.
+pub(crate) fn transpose(width: usize, columns: &[u32], stride: usize, rows: &mut [u32]) {
     if width == 1 {
-        copy(columns, rows);
+        copy(&columns[..rows.len()], rows);
         return;
     }
     rows.par_chunks_mut(BLOCK * width)
@@ -30,7 +29,7 @@ pub(crate) fn transpose(width: usize, words: &[u32], count: usize, rows: &mut [u
             let start = block * BLOCK;
             for (i, row) in rows.chunks_exact_mut(width).enumerate() {
                 for (w, value) in row.iter_mut().enumerate() {
-                    *value = columns[w * count + start + i];
+                    *value = columns[w * stride + start + i];
                 }
             }
         });

@@ -212,6 +212,7 @@ impl Reduction {
             buffers: &self.buffers,
             offset: None,
             workgroups,
+            points: 1,
         };
         all.into_iter().map(dispatch).collect()
     }

@@ -4,9 +4,12 @@
 //! follow, each with a binding of its own; samples lie behind outputs and behind the values of worlds. Word
 //! `w` of agent `i` is at index `w * agents + i` of its part, and that of a world likewise.
 
+mod cut;
+
 use crate::{
     bind::Launch,
     control::Keep,
+    cut::Part as RunPart,
     error::Error,
     gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback},
     results::RawResults,
@@ -55,6 +58,17 @@ pub(crate) struct Layout {
 impl Layout {
     /// The parts for agents in worlds of `members` agents, in runs of so many steps.
     pub(crate) fn new(manifest: &Manifest, agents: u32, members: u32, steps: u32) -> Layout {
+        Layout::of_points(manifest, 1, agents, members, steps)
+    }
+
+    /// The parts for several runs of so many agents each, which lie one after the other in each part.
+    pub(crate) fn of_points(
+        manifest: &Manifest,
+        points: u32,
+        agents: u32,
+        members: u32,
+        steps: u32,
+    ) -> Layout {
         let mut end = HEADER_BYTES;
         let mut part = |binding, words: u64, count: u32| {
             let start = end.next_multiple_of(ALIGNMENT);
@@ -66,7 +80,8 @@ impl Layout {
                 end,
             }
         };
-        let worlds = agents.div_ceil(members);
+        let worlds = points * agents.div_ceil(members);
+        let agents = points * agents;
         Layout {
             worlds: part(
                 manifest.worlds_binding(),
@@ -133,13 +148,14 @@ impl Layout {
         open.write("poisoning the results", buffer, start, &poison)
     }
 
-    /// Uploads the inputs of the worlds of a chunk.
+    /// Uploads the inputs of the worlds of a chunk, for a dispatch that has its run among others.
     pub(crate) fn upload_worlds(
         &self,
         open: &OpenDevice,
         buffer: &wgpu::Buffer,
         launch: &Launch,
         chunk: Chunk,
+        point: Point,
     ) -> Result<(), Error> {
         let width = launch.world_inputs.len() / launch.worlds() as usize;
         if width == 0 {
@@ -147,14 +163,13 @@ impl Layout {
         }
         let (first, count) = self.worlds_of(chunk);
         let rows = &launch.world_inputs[first * width..][..count * width];
-        let columns = (0..width).flat_map(|word| rows.iter().skip(word).step_by(width));
-        let columns: Vec<u32> = columns.copied().collect();
-        open.write(
-            "uploading the inputs of worlds",
-            buffer,
-            self.worlds.start,
-            &columns,
-        )
+        for word in 0..width {
+            let column: Vec<u32> = rows.iter().skip(word).step_by(width).copied().collect();
+            let at = word * point.stride(count) + point.first(count);
+            let at = self.worlds.start + at as u64 * WORD_BYTES;
+            open.write("uploading the inputs of worlds", buffer, at, &column)?;
+        }
+        Ok(())
     }
 
     /// Copies the results of the worlds of a chunk to `raw`.
@@ -162,7 +177,8 @@ impl Layout {
         &self,
         manifest: &Manifest,
         words: &[u32],
-        chunk: Chunk,
+        (chunk, point): (Chunk, Point),
+        part: RunPart<'_>,
         raw: &mut RawResults,
     ) {
         let rows = manifest.world_rows();
@@ -170,13 +186,14 @@ impl Layout {
             return;
         }
         let (first, count) = self.worlds_of(chunk);
-        let words = &words[(self.worlds.start / WORD_BYTES) as usize..];
+        let words = &words[(self.worlds.start / WORD_BYTES) as usize + point.first(count)..];
+        let stride = point.stride(count);
         let take = |before: u32, fields: &[Field], columns: &mut [Vec<u32>]| {
             for (field, column) in fields.iter().zip(columns) {
                 let width = field.words() as usize;
                 let column = &mut column[first * width..][..count * width];
-                let words = &words[(before + field.word) as usize * count..];
-                readback::transpose(width, words, count, column);
+                let words = &words[(before + field.word) as usize * stride..];
+                readback::transpose(width, words, stride, column);
             }
         };
         let outputs = rows.input_words + rows.state_words;
@@ -184,8 +201,9 @@ impl Layout {
         if let Some(columns) = &mut raw.world_states {
             take(rows.input_words, &rows.states, columns);
         }
-        let before = rows.words() as usize * count;
-        self.copy_samples(manifest, false, &words[before..], (first, count), raw);
+        let before = rows.words() as usize * stride;
+        let columns = (&words[before..], stride);
+        self.copy_samples(manifest, false, columns, (first, count), part, raw);
     }
 
     /// The first world or unit of a chunk, and their number.
@@ -194,13 +212,15 @@ impl Layout {
         ((chunk.first / self.members) as usize, count as usize)
     }
 
-    /// Copies the samples of agents, or of worlds or units: rows `first..first + count` of each sample.
+    /// Copies the samples that a part took of agents, or of worlds or units: rows `first..first + count` of
+    /// each sample.
     fn copy_samples(
         &self,
         manifest: &Manifest,
         of_agents: bool,
-        words: &[u32],
+        (words, stride): (&[u32], usize),
         (first, count): (usize, usize),
+        part: RunPart<'_>,
         raw: &mut RawResults,
     ) {
         for (series, stored) in manifest.series.iter().zip(&mut raw.series) {
@@ -208,12 +228,13 @@ impl Layout {
             if places.of_agents != of_agents {
                 continue;
             }
-            let row = stored.len() / places.samples;
+            let samples = part.samples(manifest.samplings[series.sampling as usize]);
+            let row = stored.len() / samples.len().max(1);
             let width = places.width;
-            for (sample, stored) in stored.chunks_exact_mut(row).enumerate() {
-                let words = &words[places.word(sample) * count..][..width * count];
+            for (sample, stored) in samples.zip(stored.chunks_exact_mut(row.max(1))) {
+                let words = &words[places.word(sample) * stride..];
                 let rows = &mut stored[first * width..][..count * width];
-                readback::transpose(width, words, count, rows);
+                readback::transpose(width, words, stride, rows);
             }
         }
     }
@@ -226,35 +247,57 @@ impl Layout {
         &self,
         manifest: &Manifest,
         words: &[u32],
-        chunk: Chunk,
-        steps: u32,
+        (chunk, point): (Chunk, Point),
+        part: RunPart<'_>,
         raw: &mut RawResults,
     ) -> Result<(), Fault> {
         let (first, count) = (chunk.first as usize, chunk.count as usize);
+        let stride = point.stride(count);
         let words_of = |part: Part| {
             let start = (part.start / WORD_BYTES) as usize;
-            &words[start..][..part.words as usize * count]
+            &words[start..][..part.words as usize * stride][point.first(count)..]
         };
         let progress = &mut raw.progress[first..first + count];
-        readback::copy(words_of(self.progress), progress);
-        if let Some(fault) = fault(progress, steps) {
+        readback::copy(&words_of(self.progress)[..count], progress);
+        if let Some(fault) = fault(progress, part.until) {
             return Err(fault);
         }
         let take = |part: Part, fields: &[Field], rows: &mut [Vec<u32>]| {
             for (field, rows) in fields.iter().zip(rows) {
                 let width = field.words() as usize;
                 let rows = &mut rows[first * width..][..count * width];
-                let words = &words_of(part)[field.word as usize * count..];
-                readback::transpose(width, words, count, rows);
+                let words = &words_of(part)[field.word as usize * stride..];
+                readback::transpose(width, words, stride, rows);
             }
         };
         take(self.outputs, &manifest.outputs, &mut raw.outputs);
         if let Some(rows) = &mut raw.states {
             take(self.states, &manifest.states, rows);
         }
-        let samples = &words_of(self.outputs)[manifest.output_words as usize * count..];
-        self.copy_samples(manifest, true, samples, (first, count), raw);
+        if manifest.record_words(0) > 0 {
+            let samples = &words_of(self.outputs)[manifest.output_words as usize * stride..];
+            self.copy_samples(manifest, true, (samples, stride), (first, count), part, raw);
+        }
         Ok(())
+    }
+}
+
+/// Which of the runs of a dispatch one is. All have as many agents, and as many worlds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) number: usize,
+    pub(crate) points: usize,
+}
+
+impl Point {
+    /// The place of its first row, where each run has `count` rows.
+    fn first(self, count: usize) -> usize {
+        self.number * count
+    }
+
+    /// The words from one column to the next.
+    fn stride(self, count: usize) -> usize {
+        self.points * count
     }
 }
 

@@ -2,7 +2,7 @@
 //! batches.
 
 use super::{
-    batch_run::{BatchRun, IN_FLIGHT, Resources},
+    batch_run::{BatchRun, IN_FLIGHT, Resources, points_together},
     buffer_pool::BufferPool,
     buffer_set,
     cache::CacheLocation,
@@ -41,8 +41,8 @@ pub(crate) struct Session {
     /// The kernels that were built; the first one is in use.
     kernels: Vec<Kernel>,
     /// The population, the steps and the size of a world of the launches that the first kernel was chosen
-    /// for.
-    chosen_for: Option<(u32, u32, u32)>,
+    /// for, and whether these share dispatches.
+    chosen_for: Option<(u32, u32, u32, bool)>,
     pool: BufferPool,
     /// Constant: another tuning needs another session.
     tuning: Tuning,
@@ -51,7 +51,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Opens the adapter and builds the kernel for a launch. `cache` is the directory of the pipeline cache.
+    /// Opens the adapter and builds the kernel for a launch, or for `several` runs like it. `cache` is the
+    /// directory of the pipeline cache.
     ///
     /// # Errors
     /// [`Error::DeviceRefused`], [`Error::AdapterLimit`], and those of the device.
@@ -61,6 +62,7 @@ impl Session {
         tuning: Tuning,
         cache: Option<&Path>,
         launch: &Launch,
+        several: bool,
     ) -> Result<Box<Session>, Error> {
         let open = OpenDevice::open(adapter)?;
         let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
@@ -79,19 +81,21 @@ impl Session {
             tuning,
             open,
         });
-        session.choose(launch)?;
+        let points = several && session.can_share(launch);
+        session.choose(launch, points)?;
         Ok(session)
     }
 
-    /// Makes the kernel for a launch the first one; builds it if it does not exist.
-    fn choose(&mut self, launch: &Launch) -> Result<(), Error> {
-        let size = (launch.population, launch.steps, launch.members);
+    /// Makes the kernel for a launch the first one; builds it if it does not exist. `points` asks for one
+    /// that computes several runs in a dispatch.
+    fn choose(&mut self, launch: &Launch, points: bool) -> Result<(), Error> {
+        let size = (launch.population, launch.steps, launch.members, points);
         if self.chosen_for == Some(size) {
             return Ok(());
         }
         let started = Stopwatch::start();
         let (open, artifact) = (&self.open, &self.artifact);
-        let target = choose::target(open, &artifact.manifest, launch);
+        let target = choose::target(open, &artifact.manifest, launch, points);
         let Chosen {
             schedule,
             mut kernel,
@@ -146,11 +150,25 @@ impl Session {
         most.unwrap_or(0).min(self.pool.most_agents)
     }
 
+    /// Whether several runs like this one fit a dispatch.
+    fn can_share(&self, launch: &Launch) -> bool {
+        let (open, manifest) = (&self.open, &self.artifact.manifest);
+        points_together(open, manifest, launch, self.most_agents(launch)) > 1
+    }
+
     /// Starts a batch, which the caller drives.
     fn start<'a>(&'a mut self, batch: &'a Batch<'a>) -> Result<BatchRun<'a>, Error> {
         let launch = (batch.complete_launch)(0)?;
-        self.choose(&launch)?;
         let reduces = self.reduces(&launch, batch.keep);
+        let points = batch.runs > 1 && !reduces && self.can_share(&launch);
+        self.choose(&launch, points)?;
+        let kernel = self.kernels[0].name();
+        if let Some(from) = batch.part.from.filter(|from| from.kernel != kernel) {
+            return Err(Error::SnapshotDevice {
+                there: format!("kernel {}", from.kernel),
+                here: format!("kernel {kernel}"),
+            });
+        }
         let manifest = &self.artifact.manifest;
         let most_agents = buffer_set::most_agents(&self.open, manifest, launch.steps)?;
         let resources = Resources {
@@ -221,6 +239,7 @@ mod tests {
     use crate::{
         bind::{Settings, bind},
         control::Control,
+        cut::Part,
         gpu::adapter,
     };
 
@@ -241,13 +260,14 @@ mod tests {
             ..Tuning::default()
         };
         let mut session =
-            Session::open(&adapter, artifact, tuning, None, &launch).expect("it opens");
+            Session::open(&adapter, artifact, tuning, None, &launch, true).expect("it opens");
         let batch = Batch {
             runs: 3,
             launch: &|_| Ok(Arc::clone(&launch)),
             complete_launch: &|_| Ok(Arc::clone(&launch)),
             same_inputs: true,
             keep: Keep::ALL,
+            part: Part::whole(launch.steps),
             control: Control::default(),
         };
         let mut run = session.start(&batch).expect("it starts");

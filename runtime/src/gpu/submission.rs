@@ -6,7 +6,10 @@ use super::{
     entry_point::{Dispatch, record},
 };
 use crate::{clock::Stopwatch, error::Error};
-use std::sync::{Arc, OnceLock};
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 /// Recording, submitting and waiting, in errors.
 pub(super) const RUNNING: Task = Task::new("running the kernel");
@@ -16,9 +19,9 @@ pub(super) struct Commands<'a> {
     pub(super) dispatches: Vec<Dispatch<'a>>,
     /// Dispatches after these, which are not timed.
     pub(super) untimed: Vec<Dispatch<'a>>,
-    /// Buffers and how many of their bytes are read back, one after the other. If the submission is timed,
-    /// the timestamps replace the beginning of the first one.
-    pub(super) copies: Vec<(&'a wgpu::Buffer, u64)>,
+    /// Buffers and which of their bytes are read back, one after the other. If the submission is timed, the
+    /// timestamps replace the beginning of the first one.
+    pub(super) copies: Vec<(&'a wgpu::Buffer, Range<u64>)>,
     pub(super) timed: bool,
 }
 
@@ -84,7 +87,8 @@ impl Staging {
     ) -> Result<Submitted, Error> {
         let mapped = Arc::new(OnceLock::new());
         let on_mapped = Arc::clone(&mapped);
-        let bytes = commands.copies.iter().map(|(_, bytes)| bytes).sum();
+        let copies = commands.copies.iter();
+        let bytes = copies.map(|(_, bytes)| bytes.end - bytes.start).sum();
         let started = Stopwatch::start();
         let recorded = open.guarded(RUNNING, || {
             let encoder = self.record(open, commands);
@@ -141,9 +145,10 @@ impl Staging {
             encoder.resolve_query_set(queries, 0..2, first, 0);
         }
         let mut end = 0;
-        for &(source, bytes) in &commands.copies {
-            encoder.copy_buffer_to_buffer(source, 0, &self.buffer, end, bytes);
-            end += bytes;
+        for (source, bytes) in &commands.copies {
+            let count = bytes.end - bytes.start;
+            encoder.copy_buffer_to_buffer(source, bytes.start, &self.buffer, end, count);
+            end += count;
         }
         encoder
     }

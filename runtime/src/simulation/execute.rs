@@ -6,14 +6,19 @@ use crate::{
     batch::{Batch, Deliver},
     bind::{Launch, bind},
     clock::Stopwatch,
-    control::Control,
+    control::{Control, Keep},
+    cut::Part,
     error::Error,
+    fault::Watch,
     launches::{Launches, Model},
+    memory::Need,
     results::RawResults,
     run::{Device, Report, Run},
     select::Selected,
+    snapshot::{Identity, Snapshot},
     variation::Variation,
 };
+use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 use std::sync::{Arc, PoisonError};
 
 /// What a run leaves for the runs after it.
@@ -23,6 +28,8 @@ pub(super) struct Reusable {
     /// The launch with every input computed.
     pub(super) complete: Option<Arc<Launch>>,
     pub(super) selected: Option<Selected>,
+    /// What snapshots of the launch are bound to, once there is one.
+    pub(super) identity: Option<Arc<Identity>>,
 }
 
 impl std::fmt::Debug for Reusable {
@@ -31,13 +38,35 @@ impl std::fmt::Debug for Reusable {
     }
 }
 
-/// The runs of one call, of which the caller holds `held` results at a time.
+/// What one call asks for: runs, of which the caller holds `held` results at a time, or a part of one.
 #[derive(Clone, Copy)]
-struct Runs<'a> {
+pub(super) struct Asked<'a> {
     variations: &'a [Variation],
     held: usize,
     control: &'a Control<'a>,
+    /// Where the run was cut, and the end of the part.
+    part: Option<(&'a Snapshot, u32)>,
 }
+
+impl<'a> Asked<'a> {
+    /// The steps after a snapshot of the launch, up to `until`, of the run that `variations` has.
+    pub(super) fn part(
+        variations: &'a [Variation; 1],
+        snapshot: &'a Snapshot,
+        until: u32,
+        control: &'a Control<'a>,
+    ) -> Asked<'a> {
+        Asked {
+            variations,
+            held: 1,
+            control,
+            part: Some((snapshot, until)),
+        }
+    }
+}
+
+/// Receives the results of a run with its number, and what makes a [`Run`] of them.
+pub(super) type Receive<'a> = &'a mut dyn FnMut(usize, RawResults, &mut Reports<'_>);
 
 impl Simulation {
     /// [`Simulation::run_each`] for a caller that holds the results of `held` runs at a time.
@@ -51,33 +80,54 @@ impl Simulation {
         if variations.is_empty() {
             return Ok(());
         }
-        let started = Stopwatch::start();
-        let runs = Runs {
+        let asked = Asked {
             variations,
             held,
             control,
+            part: None,
         };
+        self.run_asked(asked, &mut |number, raw, reports| {
+            each(number, reports.run(number, raw));
+        })
+    }
+
+    /// Runs what is asked for.
+    pub(super) fn run_asked(&self, asked: Asked<'_>, receive: Receive<'_>) -> Result<(), Error> {
+        let started = Stopwatch::start();
         let Some(_guard) = self.exclusive.acquire() else {
-            return self.run_all(&mut Reusable::default(), runs, started, &mut each);
+            return self.run_all(&mut Reusable::default(), asked, started, receive);
         };
         // A panic in another thread's run leaves nothing half-written: the fields are replaced as a whole.
         let mut reusable = (self.reusable.lock()).unwrap_or_else(PoisonError::into_inner);
-        self.run_all(&mut reusable, runs, started, &mut each)
+        self.run_all(&mut reusable, asked, started, receive)
+    }
+
+    /// The launch, and what snapshots of it are bound to.
+    pub(super) fn identified(&self) -> Result<(Arc<Launch>, Arc<Identity>), Error> {
+        let find = |reusable: &mut Reusable| {
+            let launch = self.bound(reusable)?;
+            let new = || Arc::new(Identity::of(&self.artifact, &launch));
+            let identity = Arc::clone(reusable.identity.get_or_insert_with(new));
+            Ok((launch, identity))
+        };
+        match self.exclusive.acquire() {
+            Some(_guard) => {
+                let reusable = self.reusable.lock();
+                find(&mut reusable.unwrap_or_else(PoisonError::into_inner))
+            }
+            None => find(&mut Reusable::default()),
+        }
     }
 
     /// Runs a batch with what earlier runs left.
     fn run_all(
         &self,
         reusable: &mut Reusable,
-        runs: Runs<'_>,
+        asked: Asked<'_>,
         started: Stopwatch,
-        each: &mut dyn FnMut(usize, Run),
+        receive: Receive<'_>,
     ) -> Result<(), Error> {
-        let Runs {
-            variations,
-            control,
-            ..
-        } = runs;
+        let variations = asked.variations;
         let base = self.bound(reusable)?;
         let model = Model {
             artifact: &self.artifact,
@@ -93,8 +143,11 @@ impl Simulation {
             Some(known) => known,
             None => self.options.select(&launches)?,
         };
-        let need = selected.backend.need(&base, self.keep, runs.held);
-        if let Err(error) = need.check() {
+        let keep = self.kept();
+        let mut need = selected.backend.need(&base, keep, asked.held);
+        let part = asked.part_of(&base, self.manifest(), &mut need);
+        let device = selected.backend.device();
+        if let Err(error) = need.check().and(asked.check_device(&device)) {
             reusable.selected = Some(selected);
             return Err(error);
         }
@@ -102,21 +155,34 @@ impl Simulation {
             simulation: self,
             launch: &base,
             variations,
-            device: selected.backend.device(),
+            device,
             reason: selected.reason.clone(),
             setup_seconds: started.seconds(),
             started,
         };
+        let of = |steps: u32| u64::from(base.agents) * u64::from(steps);
+        let (before, after) = (of(part.steps().start), of(base.steps - part.until));
+        let progress = |done, all| asked.control.report(before + done, all + before + after);
         let batch = Batch {
             runs: variations.len(),
             launch: &|number| launches.bound(number),
             complete_launch: &|number| launches.complete(number),
             same_inputs: launches.have_same_inputs(),
-            keep: self.keep,
-            control: *control,
+            keep,
+            part,
+            control: Control {
+                progress: (asked.control.progress).map(|_| &progress as &(dyn Fn(_, _) + Sync)),
+                ..*asked.control
+            },
         };
-        let deliver: Deliver<'_> = &mut |number, raw| {
-            each(number, reports.run(number, raw));
+        let mut watch = Watch::new(&self.artifact, base.first_agent, base.members);
+        // A part that is cut has no outputs yet: faults are in the states, and in the outputs of the last part.
+        let is_cut = part.is_cut(base.steps);
+        let deliver: Deliver<'_> = &mut |number, mut raw| {
+            if !is_cut && !watch.passes(&mut raw.outputs) {
+                return;
+            }
+            receive(number, raw, &mut reports);
             // The seconds of the caller's callback belong to no run.
             reports.setup_seconds = 0.0;
             reports.started = Stopwatch::start();
@@ -126,7 +192,16 @@ impl Simulation {
         if !result.as_ref().is_err_and(Error::drops_backend) {
             reusable.selected = Some(selected);
         }
-        result
+        result?;
+        (watch.into_found()).map_or(Ok(()), |fault| Err(Error::of_fault(fault)))
+    }
+
+    /// What a run keeps: faults are in outputs.
+    fn kept(&self) -> Keep {
+        match self.artifact.program.checks.words.is_empty() {
+            true => self.keep,
+            false => self.keep.with_outputs(),
+        }
     }
 
     /// The launch that all runs vary.
@@ -140,8 +215,32 @@ impl Simulation {
     }
 }
 
+impl<'a> Asked<'a> {
+    /// The steps that are run. Adds the memory for what travels between parts.
+    fn part_of(&self, launch: &Launch, manifest: &Manifest, need: &mut Need) -> Part<'a> {
+        let Some((snapshot, until)) = self.part else {
+            return Part::whole(launch.steps);
+        };
+        // Before the part, after it, and on the way from the device.
+        need.each(
+            "states between steps",
+            3 * (u64::from(manifest.state_words) + 1),
+        );
+        let words = 3 * u64::from(manifest.world_rows().state_words);
+        let bytes = words * u64::from(launch.worlds()) * WORD_BYTES;
+        need.fixed("states of worlds between steps", bytes);
+        Part::after(&snapshot.saved, until)
+    }
+
+    /// Checks that a device may go on with the snapshot, if there is one.
+    fn check_device(&self, device: &Device) -> Result<(), Error> {
+        let snapshot = self.part.map(|(snapshot, _)| snapshot);
+        snapshot.map_or(Ok(()), |snapshot| snapshot.check_device(device))
+    }
+}
+
 /// Makes the runs that a caller gets, with their reports.
-struct Reports<'a> {
+pub(super) struct Reports<'a> {
     simulation: &'a Simulation,
     launch: &'a Launch,
     variations: &'a [Variation],
@@ -154,7 +253,17 @@ struct Reports<'a> {
 }
 
 impl Reports<'_> {
-    fn run(&mut self, number: usize, mut raw: RawResults) -> Run {
+    /// What computed the results.
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Seconds of the run, without those until the backend was ready.
+    pub(super) fn seconds(&self) -> f64 {
+        self.started.seconds() - self.setup_seconds
+    }
+
+    pub(super) fn run(&mut self, number: usize, mut raw: RawResults) -> Run {
         let launch = self.launch;
         raw.telemetry.total_seconds = self.started.seconds();
         let report = Report {

@@ -4,6 +4,8 @@
 
 mod batch;
 mod launch;
+mod parts;
+mod points;
 mod reduced;
 mod runs;
 mod series;

@@ -108,6 +108,7 @@ pub fn artifact(inner_iterations: Option<u64>) -> Artifact {
         options: sim_compiler::Options::default(),
         lowered: Program::default(),
         launch_checks: None,
+        tests: Vec::new(),
     }
 }
 

@@ -9,9 +9,10 @@ use sim_compiler::words::{Role, words};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// The roles as templates name them.
-const ROLES: [(&str, Role); 23] = [
+const ROLES: [(&str, Role); 24] = [
     ("declaration", Role::Declaration),
     ("sampling", Role::Sampling),
+    ("testing", Role::Testing),
     ("phase", Role::Phase),
     ("binding", Role::Binding),
     ("conditional", Role::Conditional),

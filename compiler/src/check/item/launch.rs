@@ -216,7 +216,7 @@ impl Checker<'_> {
     }
 }
 
-fn flatten_numbers(constant: &Constant, numbers: &mut Vec<f64>) {
+pub(super) fn flatten_numbers(constant: &Constant, numbers: &mut Vec<f64>) {
     match constant {
         Constant::Many(values) => values
             .iter()

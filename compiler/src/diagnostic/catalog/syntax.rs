@@ -38,7 +38,7 @@ pub(super) static ENTRIES: &[Entry] = &{
 };
 
 /// A piece of source in quotes, short enough for a line.
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     const MOST: usize = 40;
     match text.char_indices().nth(MOST) {
         _ if text.is_empty() => "the end of the file".to_owned(),

@@ -25,6 +25,7 @@ impl Writer<'_> {
         self.buffers();
         self.tables();
         self.step_table_bindings();
+        self.point_bindings();
         self.constants();
         self.private_variables();
         self.exchange_memory();
@@ -79,6 +80,12 @@ impl Writer<'_> {
             };
             self.line(&format!("{name}: {ty},"));
             next += words;
+        }
+        // Blocks lie one after the other where there are several.
+        while self.schedule.points && next < self.manifest.uniform_words {
+            self.line(&format!("padding_{padding}: u32,"));
+            padding += 1;
+            next += 1;
         }
         self.close("}");
     }
@@ -141,7 +148,7 @@ impl Writer<'_> {
             ));
         }
         let rows = [
-            (2, "states", manifest.states.is_empty(), self.floats.states),
+            (2, "states", manifest.state_words == 0, self.floats.states),
             (
                 3,
                 "outputs",

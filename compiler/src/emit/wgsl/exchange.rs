@@ -80,7 +80,7 @@ impl Writer<'_> {
     }
 
     /// The head of `main` and the lane's place: no lane of a workgroup returns here.
-    pub(super) fn barrier_entry(&mut self, slot: &str) {
+    pub(super) fn barrier_entry(&mut self) {
         let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
         self.line("fn main(");
         self.indent += 1;
@@ -105,6 +105,7 @@ impl Writer<'_> {
         };
         self.close(") {");
         self.indent += 1;
+        self.begin_point(&id);
         let lanes = self.layout.lanes;
         let agents = self.workgroup_size() / lanes;
         self.line(&format!("lanes_place = {place};"));
@@ -118,8 +119,13 @@ impl Writer<'_> {
         ));
         self.line("// All lanes come to the barriers: those beyond the last agent do as it does, and store \
             nothing.");
-        self.line(&format!("let {is_agent} = {number} < run.agents;"));
-        self.line(&format!("let {slot} = min({number}, run.agents - 1u);"));
+        let (launch, slot) = (&self.own.launch, &self.own.place);
+        let lines = [
+            format!("let {is_agent} = {number} < {launch}.agents;"),
+            format!("let {slot} = min({number}, {launch}.agents - 1u);"),
+        ];
+        lines.iter().for_each(|line| self.line(line));
+        self.slot_of_place();
         let lane = self.own.lane.clone();
         self.line(&format!("let {lane} = i32(lanes_place % {lanes}u);"));
         self.own.is_agent = is_agent;

@@ -35,20 +35,20 @@ impl Writer<'_> {
         self.name_own();
         let size = self.workgroup_size();
         self.line(&format!("@compute @workgroup_size({size})"));
-        let slot = self.own.slot.clone();
         if let Some(world) = self.world {
-            self.world_entry(world, &slot);
+            self.world_entry(world);
             self.set_constants();
-            return self.agent(&slot);
+            return self.agent();
         }
         if self.has_barriers() {
-            self.barrier_entry(&slot);
+            self.barrier_entry();
             self.set_constants();
-            return self.agent(&slot);
+            return self.agent();
         }
         if self.layout.is_split() {
             let place = self.names.declare("place");
-            self.lane_entry("main", size, &place, &slot);
+            let agent = self.own.place.clone();
+            self.lane_entry("main", size, &place, &agent);
         } else {
             let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
             self.begin();
@@ -58,20 +58,24 @@ impl Writer<'_> {
             self.push(&format!("@builtin(num_workgroups) {groups}: vec3u) {{"));
             self.push("\n");
             self.indent += 1;
+            self.begin_point(&id);
+            let place = &self.own.place;
             self.line(&format!(
-                "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
+                "let {place} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
             ));
         }
-        self.open(&format!("if ({slot} >= run.agents) {{"));
+        let head = format!("if ({} >= {}.agents) {{", self.own.place, self.own.launch);
+        self.open(&head);
         self.line("return;");
         self.close("}");
+        self.slot_of_place();
         self.set_constants();
-        self.agent(&slot);
+        self.agent();
     }
 
     /// The agent's own number and stream of random words, where they are used.
-    pub(super) fn agent(&mut self, slot: &str) {
-        let number = format!("run.first_agent + {slot}");
+    pub(super) fn agent(&mut self) {
+        let number = format!("{}.first_agent + {}", self.own.launch, self.own.place);
         let mut key_of = number.clone();
         if self.usage.agent[0] {
             let agent = self.own.agent.clone();
@@ -84,7 +88,10 @@ impl Writer<'_> {
         }
         if self.usage.draws.contains(&true) {
             let stream = self.own.stream.clone();
-            self.line(&format!("let {stream} = agent_key(run.seed, {key_of});"));
+            let launch = &self.own.launch;
+            self.line(&format!(
+                "let {stream} = agent_key({launch}.seed, {key_of});"
+            ));
         }
     }
 
@@ -111,6 +118,10 @@ impl Writer<'_> {
             "stopped",
         ]
         .map(|name| self.names.declare(name));
+        self.own.place = match self.schedule.points {
+            true => self.names.declare("agent_place"),
+            false => slot.clone(),
+        };
         self.own.slot = slot;
         self.own.row = row;
         self.own.agent = agent;
@@ -151,10 +162,7 @@ impl Writer<'_> {
         }
         self.blank();
         let rows = self.manifest.input_words / VEC4_WORDS;
-        let row = match rows {
-            1 => self.own.slot.clone(),
-            _ => format!("{} * {rows}u", self.own.slot),
-        };
+        let row = self.first_input_row(&self.own.slot, rows);
         let name = self.own.row.clone();
         self.line(&format!("let {name} = {row};"));
         // One load of four words is worth several of one.

@@ -23,6 +23,7 @@ impl Writer<'_> {
         ));
         self.close(") {");
         self.indent += 1;
+        self.begin_point(&id);
         self.line(&format!(
             "let {place} = ({id}.y * {groups}.x + {id}.x) * {size}u + {subgroup} * {width} + {invocation};"
         ));

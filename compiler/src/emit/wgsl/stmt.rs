@@ -66,7 +66,6 @@ impl Writer<'_> {
                 self.line("break;");
                 return false;
             }
-            Stmt::Fail(_) => {}
             Stmt::Return(value) => {
                 self.cut(*value);
                 self.begin();

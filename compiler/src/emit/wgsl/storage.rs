@@ -47,7 +47,8 @@ impl Writer<'_> {
         let var = &program[id];
         match var.kind {
             VarKind::Param => {
-                self.push("run.");
+                self.out.push_str(&self.own.launch);
+                self.push(".");
                 self.push_name(id);
                 self.unless_bool(var.ty);
             }
@@ -167,7 +168,7 @@ impl Writer<'_> {
             return false;
         }
         let (row, part) = (offset / VEC4_WORDS, offset % VEC4_WORDS);
-        let start = format!("run.{}[(u32(", self.var_names[array]);
+        let start = format!("{}.{}[(u32(", self.own.launch, self.var_names[array]);
         self.push(&start);
         self.shown(base);
         self.push(&match row {
@@ -200,7 +201,7 @@ impl Writer<'_> {
     fn param_value(&mut self, id: VarId, k: u32) {
         let ty = self.program[id].ty;
         let words = ty.words();
-        let array = format!("run.{}", self.var_names[id]);
+        let array = format!("{}.{}", self.own.launch, self.var_names[id]);
         let parts: Vec<_> = pieces(words * k, words)
             .into_iter()
             .map(|(row, part)| dotted(&format!("{array}[{row}]"), part))

@@ -261,7 +261,7 @@ impl Writer<'_> {
         let name = &self.var_names[id];
         let kind = self.program[id].kind;
         let rows = if kind == VarKind::Param {
-            format!("run.{name}[{bracketed} >> 2u]")
+            format!("{}.{name}[{bracketed} >> 2u]", self.own.launch)
         } else if kind == VarKind::WorldInput {
             let members = self.world.map_or(1, |layout| layout.members);
             let worlds = &self.own.world.buffer;

@@ -28,6 +28,8 @@ pub(super) struct WorldNames {
     /// The number of worlds of this dispatch, and which of them this is.
     pub(super) count: String,
     pub(super) slot: String,
+    /// Which of the worlds of its run this is; that is `slot` where a dispatch has one run.
+    in_run: String,
     /// The stream and the key of the world's draws.
     pub(super) stream: String,
     pub(super) key: String,
@@ -188,7 +190,7 @@ impl<'a> Writer<'a> {
         let usage = &self.usage;
         let mut lines = vec![format!(
             "let {} = i32(run.first_agent / {members}u + {});",
-            own.number[0], own.slot
+            own.number[0], own.in_run
         )];
         for (used, name) in [(usage.member, &own.member), (usage.world, &own.number)] {
             if used {
@@ -197,8 +199,8 @@ impl<'a> Writer<'a> {
         }
         if usage.world_draws.contains(&true) {
             lines.push(format!(
-                "let {} = agent_key(run.seed, 0x{FIRST_WORLD:08x}u | u32({}));",
-                own.stream, own.number[0]
+                "let {} = agent_key({}.seed, 0x{FIRST_WORLD:08x}u | u32({}));",
+                own.stream, self.own.launch, own.number[0]
             ));
         }
         lines.iter().for_each(|line| self.line(line));
@@ -221,6 +223,10 @@ impl<'a> Writer<'a> {
         let own = &mut self.own.world;
         own.count = declare("world_count");
         own.slot = declare("world_slot");
+        own.in_run = match self.schedule.points {
+            true => declare("world_in_run"),
+            false => own.slot.clone(),
+        };
         own.member[0] = declare("member");
         own.members = declare("members");
         own.number[0] = declare("world");
@@ -397,10 +403,17 @@ impl<'a> Writer<'a> {
             let name = self.accessors[&var].clone();
             let own = &self.own.world;
             let members = self.world.map_or(1, |layout| layout.members);
-            let start = format!("{name}(({} * {members}u + u32(", own.slot);
-            self.push(&start);
+            let start = format!("{} * {members}u + u32(", own.slot);
+            let before = std::mem::replace(&mut self.out, start);
             self.shown(member);
-            self.push(&format!(")) * {rows}u, "));
+            self.push(")");
+            let slot = std::mem::replace(&mut self.out, before);
+            // Written out for one row, too.
+            let row = match (self.schedule.points, rows) {
+                (false, 1) => format!("({slot}) * 1u"),
+                _ => self.first_input_row(&format!("({slot})"), rows),
+            };
+            self.push(&format!("{name}({row}, "));
             match index {
                 Some(index) => self.expr(index, Level::Lowest),
                 None => self.push("0"),

@@ -1,14 +1,14 @@
 //! One lane of an agent: statements by recursion over blocks, expressions on a stack of values.
 
 use super::{
-    Failure, Interpreter, LaunchValues, Moment,
+    Interpreter, LaunchValues,
     machine::same,
     plan::{Place, Plan},
 };
 use crate::{
     builtin::{eval, real::Real},
     ir::{self, Block, Expr, ExprId, Owner, Program, Stmt, Type, Value, VarId},
-    random::{FINISH_STEP, FIRST_WORLD, INIT_STEP, Key},
+    random::{FIRST_WORLD, Key},
 };
 use std::{ops::Range, sync::Arc};
 
@@ -20,8 +20,6 @@ pub(super) enum Flow<R> {
     Continue,
     Stop,
     Return(Value<R>),
-    /// An assertion does not hold.
-    Fail(u32),
     Cancelled,
 }
 
@@ -30,7 +28,6 @@ impl<R: Real> Flow<R> {
     pub(super) fn is(&self, other: &Flow<R>) -> bool {
         match (self, other) {
             (Flow::Return(a), Flow::Return(b)) => same(a, b),
-            (Flow::Fail(a), Flow::Fail(b)) => a == b,
             (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
         }
     }
@@ -51,8 +48,6 @@ pub(super) struct Lane<'a, F, R> {
     stack: Vec<Value<R>>,
     agent: u32,
     step: u32,
-    /// The step whose draws are made now, or what stands for the beginning and the end.
-    random_step: u32,
     agent_key: Key,
     step_key: Key,
     /// The keys of the draws of the agent's world.
@@ -94,7 +89,6 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             stack: Vec::new(),
             agent: 0,
             step: 0,
-            random_step: 0,
             agent_key: Key::default(),
             step_key: Key::default(),
             world_key: Key::default(),
@@ -143,25 +137,8 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
     /// The draws that follow are those of this step.
     pub(super) fn begin_draws(&mut self, random_step: u32) {
         let generator = self.launch.generator;
-        self.random_step = random_step;
         self.step_key = generator.step_key(self.agent_key, random_step);
         self.world_step_key = generator.step_key(self.world_key, random_step);
-    }
-
-    /// An assertion that does not hold in this lane, in code of `owner`.
-    pub(super) fn failure(&self, assertion: u32, owner: Owner) -> Failure {
-        Failure {
-            assertion,
-            owner,
-            agent: self.agent,
-            world: self.world(),
-            moment: match self.random_step {
-                INIT_STEP => Moment::Beginning,
-                FINISH_STEP => Moment::End,
-                step if step < self.launch.steps => Moment::Step(step),
-                _ => Moment::Launch,
-            },
-        }
     }
 
     /// What follows belongs to this step. `None` if the run was cancelled.
@@ -273,7 +250,6 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             Stmt::Break => return Flow::Break,
             Stmt::Continue => return Flow::Continue,
             Stmt::Stop => return Flow::Stop,
-            Stmt::Fail(number) => return Flow::Fail(*number),
             Stmt::Return(_) => return Flow::Return(self.pop()),
         }
         Flow::Next
@@ -287,7 +263,7 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             match self.nested(body) {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
-                other @ (Flow::Stop | Flow::Return(_) | Flow::Fail(_) | Flow::Cancelled) => {
+                other @ (Flow::Stop | Flow::Return(_) | Flow::Cancelled) => {
                     return other;
                 }
             }
@@ -400,7 +376,7 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             Flow::Return(value) => value,
             // The value is not used: the calling loop checks for cancellation next.
             Flow::Cancelled => eval::zero(function.result),
-            Flow::Next | Flow::Break | Flow::Continue | Flow::Stop | Flow::Fail(_) => {
+            Flow::Next | Flow::Break | Flow::Continue | Flow::Stop => {
                 panic!("internal error: `{}` returns nothing", function.name)
             }
         }
@@ -565,7 +541,7 @@ pub(super) fn first_expression(stmt: &Stmt) -> Option<ExprId> {
         | Stmt::For { start: first, .. }
         | Stmt::Return(first) => Some(*first),
         Stmt::Var { value, .. } => *value,
-        Stmt::Break | Stmt::Continue | Stmt::Stop | Stmt::Fail(_) => None,
+        Stmt::Break | Stmt::Continue | Stmt::Stop => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs agents: what is run when, and the lanes in lock-step.
 
 use super::{
-    Failure, Fault, Interpreter, Progress,
+    Fault, Interpreter, Progress,
     lane::{Flow, Lane, as_int, first_expression},
 };
 use crate::{
@@ -119,15 +119,7 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
 
     /// Computes input number `input` of `program.input_defaults` for an agent, or for its world, and writes
     /// its words to the row of inputs.
-    ///
-    /// # Errors
-    /// An assertion does not hold.
-    pub fn input_default(
-        &mut self,
-        input: usize,
-        agent: u32,
-        row: &mut [R::Word],
-    ) -> Result<(), Fault> {
+    pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [R::Word]) {
         let program = self.interpreter.program;
         let default = &program.input_defaults[input];
         let inputs = match default.owner {
@@ -143,18 +135,9 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
         lane.clear(&vars);
         // Defaults of inputs are short: no need to cancel them.
         let cancelled = lane.cancelled.take();
-        let flow = lane.block(&default.body);
+        lane.block(&default.body);
         lane.cancelled = cancelled;
         lane.store(&vars, row);
-        match flow {
-            Flow::Fail(number) => Err(Fault::Failed(lane.failure(number, default.owner))),
-            Flow::Next
-            | Flow::Break
-            | Flow::Continue
-            | Flow::Stop
-            | Flow::Return(_)
-            | Flow::Cancelled => Ok(()),
-        }
     }
 
     fn clear(&mut self, vars: &[VarId]) {
@@ -170,34 +153,17 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
         }
     }
 
-    /// Runs a section of the program's agents with the draws of that step. Does the agent stop?
-    fn section(&mut self, block: &'a Block, random_step: u32) -> Result<bool, Fault> {
-        self.section_of(Owner::Agent, block, random_step)
-    }
-
     /// Runs a section of the program with the draws of that step. Does the agent stop?
-    pub(super) fn section_of(
-        &mut self,
-        owner: Owner,
-        block: &'a Block,
-        random_step: u32,
-    ) -> Result<bool, Fault> {
+    pub(super) fn section(&mut self, block: &'a Block, random_step: u32) -> Result<bool, Fault> {
         for lane in &mut self.lanes {
             lane.begin_draws(random_step);
         }
         let flow = match self.lanes.as_mut_slice() {
             [lane] => lane.block(block),
-            _ => match self.block(block) {
-                // The lane does not know whose code it runs.
-                Err(Fault::Failed(failure)) => {
-                    return Err(Fault::Failed(Failure { owner, ..failure }));
-                }
-                other => other?,
-            },
+            _ => self.block(block)?,
         };
         match flow {
             Flow::Next => Ok(false),
-            Flow::Fail(number) => Err(Fault::Failed(self.lanes[0].failure(number, owner))),
             Flow::Stop => Ok(true),
             Flow::Cancelled => Err(Fault::Cancelled),
             Flow::Break | Flow::Continue | Flow::Return(_) => {
@@ -240,7 +206,6 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => self.lane_by_lane(|lane| lane.effect(stmt)),
         }
     }
@@ -258,7 +223,7 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
             match self.nested(body)? {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
-                other @ (Flow::Stop | Flow::Return(_) | Flow::Fail(_) | Flow::Cancelled) => {
+                other @ (Flow::Stop | Flow::Return(_) | Flow::Cancelled) => {
                     return Ok(other);
                 }
             }
@@ -276,12 +241,6 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
         act: impl Fn(&mut Lane<'a, F, R>) -> Flow<R>,
     ) -> Result<Flow<R>, Fault> {
         let flows: Vec<Flow<R>> = self.lanes.iter_mut().map(act).collect();
-        // An assertion may fail in some lanes alone.
-        for (lane, flow) in self.lanes.iter().zip(&flows) {
-            if let Flow::Fail(number) = *flow {
-                return Err(Fault::Failed(lane.failure(number, Owner::Agent)));
-            }
-        }
         match flows.iter().all(|flow| flow.is(&flows[0])) {
             true => Ok(flows[0]),
             false => Err(Fault::Diverged),

@@ -85,7 +85,7 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
                 Kind::World(world) => &mut world.agents,
             };
             for &input in inputs.absent {
-                lanes.input_default(input, agent, row)?;
+                lanes.input_default(input, agent, row);
             }
             widen::<R>(
                 self.program,

@@ -182,7 +182,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
                 .map(|list| program.row_words(list) as usize);
             if done.is_multiple_of(sample.every) {
                 self.publish();
-                self.agents.section_of(Owner::World, &sample.body, done)?;
+                self.agents.section(&sample.body, done)?;
                 let at = (done / sample.every) as usize;
                 for (row, agent) in (rows.outputs.chunks_mut(outputs.max(1)))
                     .zip(&mut self.agents.lanes)
@@ -220,7 +220,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
     fn phase(&mut self, phase: &'a Phase, random_step: u32, stops: bool) -> Result<(), Fault> {
         self.publish();
         if phase.owner == Owner::World {
-            let stopped = self.agents.section_of(Owner::World, phase, random_step)?;
+            let stopped = self.agents.section(phase, random_step)?;
             assert!(!stopped, "internal error: a world stops");
             return Ok(());
         }
@@ -259,7 +259,6 @@ fn completed<'a, F: Fn() -> bool, R: Real>(
     match agent.block(block) {
         Flow::Next => Ok(false),
         Flow::Stop => Ok(true),
-        Flow::Fail(number) => Err(Fault::Failed(agent.failure(number, Owner::Agent))),
         Flow::Cancelled => Err(Fault::Cancelled),
         Flow::Break | Flow::Continue | Flow::Return(_) => {
             panic!("internal error: a jump leaves the program")

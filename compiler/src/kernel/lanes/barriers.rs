@@ -71,7 +71,6 @@ fn is_plain(program: &Program, block: &Block) -> bool {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => true,
         };
         !asked && (plain || !inner().any(|block| has_exchange(program, block)))

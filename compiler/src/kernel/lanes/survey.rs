@@ -253,7 +253,7 @@ impl Walk<'_> {
                 // Lanes may leave an inner loop at different times; that loop is not split.
             }
             Stmt::Stop | Stmt::Return(_) => self.spoil_from(0),
-            Stmt::Assign { .. } | Stmt::Fail(_) => {}
+            Stmt::Assign { .. } => {}
         }
     }
 

@@ -70,8 +70,7 @@ impl Walk<'_> {
             | Stmt::If { .. }
             | Stmt::For { .. }
             | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Fail(_) => self.roots(stmt),
+            | Stmt::Continue => self.roots(stmt),
         }
         stmt.blocks().try_for_each(|inner| self.block(inner))
     }

@@ -71,7 +71,6 @@ impl Levels {
                 | Stmt::Break
                 | Stmt::Continue
                 | Stmt::Stop
-                | Stmt::Fail(_)
                 | Stmt::Return(_) => kept.extend(runs.then(|| stmt.clone())),
             }
             if let Stmt::Let { var, .. } | Stmt::Var { var, .. } | Stmt::Assign { var, .. } = stmt {
@@ -202,7 +201,7 @@ fn is_needed(stmt: &Stmt, needed: &HashSet<VarId>) -> bool {
             any_statement(body, &assigns)
         }
         Stmt::Break | Stmt::Continue => true,
-        Stmt::Stop | Stmt::Fail(_) | Stmt::Return(_) => false,
+        Stmt::Stop | Stmt::Return(_) => false,
     }
 }
 

@@ -12,6 +12,8 @@ pub enum Obstacle {
     LargeFold,
     /// Values are recorded or observed.
     Samples,
+    /// Code of worlds is checked, and keeps what it finds with the agents.
+    Checks,
 }
 
 impl fmt::Display for Obstacle {
@@ -20,6 +22,7 @@ impl fmt::Display for Obstacle {
             Obstacle::FoldInLoop => "a fold of the world stands in a loop",
             Obstacle::LargeFold => "a fold combines more than 2^24 agents",
             Obstacle::Samples => "values are recorded or observed",
+            Obstacle::Checks => "code of worlds is checked",
         })
     }
 }

@@ -40,10 +40,11 @@ impl<'a> Grammar<'a> {
         let valued = self.valued(expr.clone(), ty.clone());
         let param = self.param(expr.clone(), ty.clone());
         let series = self.series(expr.clone(), ty.clone());
-        let input = self.input(expr, ty.clone());
+        let input = self.input(expr.clone(), ty.clone());
         let shape = self.shape(ty.clone());
         let function = self.function(ty, block.clone());
         let phase = self.phase(block);
+        let test = self.test(expr);
         custom(move |inp: &mut Reader<'a, '_>| {
             let from = here(inp);
             let of_world = self.is_lifted(from)?;
@@ -63,6 +64,7 @@ impl<'a> Grammar<'a> {
                     let diagnostic = say::reserved_word(self.text(from), self.place(from));
                     return Err(Fault::said(from, diagnostic));
                 }
+                Some(Token::Ident) if self.begins_test(from) => &test,
                 _ => return Err(Fault::unexpected(from, DECLARATIONS)),
             };
             let kind = inp.parse(rule)?;

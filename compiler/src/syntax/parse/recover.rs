@@ -20,6 +20,8 @@ pub(super) enum Row {
     Statement,
     /// Arms of a `match`.
     Arm,
+    /// What stands in a test.
+    TestPart,
 }
 
 impl<'a> Grammar<'a> {
@@ -138,6 +140,7 @@ impl<'a> Grammar<'a> {
                 let ambiguous = NAMES.or(RESERVED).has(token) || token == Token::Hole;
                 super::DECLARATIONS.has(token) && !ambiguous && clear
                     || first && token != Token::Ident && ambiguous
+                    || clear && self.begins_test(index)
             }
             Row::Statement => {
                 token == Token::Semicolon
@@ -146,6 +149,7 @@ impl<'a> Grammar<'a> {
                     || first && super::STATEMENT.has(token)
             }
             Row::Arm => token == Token::Comma || first && super::EXPRESSION.has(token),
+            Row::TestPart => token == Token::Semicolon || first || clear && self.begins_part(index),
         }
     }
 

@@ -3,6 +3,7 @@
   (field_list)
   (variant_list)
   (match_block)
+  (test_block)
   (value_block)
   (parameters)
   (arguments)

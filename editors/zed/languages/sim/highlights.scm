@@ -15,6 +15,10 @@
 (step_declaration ["world" "step"] @keyword)
 ["init" "finish" "const" "param" "data" "input" "state" "output" "record" "observe" "every"]
 @keyword
+(test_declaration "test" @keyword)
+(test_count ["agents" "steps" "world" "seed"] @keyword)
+(test_value "from" @keyword)
+(expectation ["expect" "within" "se"] @keyword)
 ["fn"] @keyword.function
 ["struct" "enum"] @keyword.type
 ["let" "integrate" "limit" "assert"] @keyword
@@ -47,6 +51,7 @@
 (output_declaration name: (name) @variable)
 (record_declaration name: (name) @variable)
 (observe_declaration name: (name) @variable)
+(test_value name: (name) @variable)
 (let_statement name: (name) @variable)
 (var_statement name: (name) @variable)
 (step_declaration index: (name) @variable)
@@ -114,6 +119,8 @@
 (output_declaration "=" @operator)
 (record_declaration "=" @operator)
 (observe_declaration "=" @operator)
+(test_value "=" @operator)
+(expectation ["~" "%"] @operator)
 (let_statement "=" @operator)
 (var_statement "=" @operator)
 (equation ["'" "="] @operator)

@@ -12,4 +12,5 @@
 (init_declaration "init" @name) @item
 (step_declaration "step" @name) @item
 (finish_declaration "finish" @name) @item
+(test_declaration "test" @context name: (text) @name) @item
 [(doc_comment) (model_comment)] @annotation

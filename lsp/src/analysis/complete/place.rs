@@ -1,6 +1,11 @@
 //! What kind of word belongs at a place, from the tokens before it: they are there in any broken text.
 
-use crate::analysis::{Document, hover::first_on_line, outline::begins_item};
+use crate::analysis::{
+    Document,
+    hover::first_on_line,
+    outline::begins_item,
+    testing::{self, Expected},
+};
 use sim_compiler::{
     names::{Declaration, Kind},
     span::Span,
@@ -27,6 +32,8 @@ pub(super) enum Expects {
     State,
     /// `every`, behind the name or the value of what is sampled.
     Every,
+    /// What stands at a place of a test.
+    InTest(Expected),
 }
 
 /// A place: what belongs there, and in which declaration it lies.
@@ -82,6 +89,10 @@ pub(super) const ITEMS: &[(&str, &str)] = &[
         "world observe",
         "world observe ${1:name} = ${2:mean}(${3:value})",
     ),
+    (
+        "test",
+        "test \"${1:name}\" {\n    expect ${2:mean}(${3:x}) ~ ${4:1.0} within ${5:4 se}\n}",
+    ),
 ];
 
 /// The statements, as snippets.
@@ -118,6 +129,10 @@ impl Place {
             in_loop: false,
             in_integrate: false,
         };
+        if let Some(expected) = testing::expected(document, before, word) {
+            place.expects = Expects::InTest(expected);
+            return place;
+        }
         let depth = place.walk(document, before);
         place.begins_value = matches!(before.last(), Some((Token::Assign, _)));
         if place.samples() {
@@ -276,8 +291,10 @@ impl Place {
                     | Token::Data
             )
         ) || self.counts;
+        let in_test = matches!(self.expects, Expects::InTest(_));
         match kind {
-            Kind::Output | Kind::Record | Kind::Observation | Kind::Field => false,
+            Kind::Data | Kind::Input | Kind::State if in_test => false,
+            Kind::Output | Kind::Record | Kind::Observation | Kind::Test | Kind::Field => false,
             Kind::Const | Kind::Variant | Kind::Enum | Kind::Struct => true,
             Kind::Index => true,
             Kind::Param => !constant,

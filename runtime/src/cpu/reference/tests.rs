@@ -254,9 +254,7 @@ fn tables_params_constants_and_defaults_are_read() {
     };
     let interpreter = Interpreter::new(&b.program, values);
     let mut agents = Agents::zeros(&manifest, 30, 70);
-    agents
-        .input_default(&interpreter, 0)
-        .expect("no assertions");
+    agents.input_default(&interpreter, 0);
     agents
         .run(&interpreter, 0..1, &Control::default())
         .expect("nobody cancels");
@@ -280,7 +278,7 @@ fn a_cancelled_run_ends() {
         control
             .cancel
             .store(true, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(run.join().expect("no panic"), Err(Ended::Cancelled));
+        assert_eq!(run.join().expect("no panic"), Err(Cancelled));
     });
 }
 

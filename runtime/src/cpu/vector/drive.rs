@@ -2,16 +2,19 @@
 //! them, or passed to a callback block by block.
 
 use super::{Group, LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
-use crate::cpu::{Cancelled, Control};
+use crate::cpu::{Cancelled, Control, Progress};
 use rayon::prelude::*;
 use sim_compiler::manifest::Field;
-use std::sync::{Mutex, PoisonError, atomic::Ordering};
+use std::{
+    ops::Range,
+    sync::{Mutex, PoisonError},
+};
 
 /// Tasks per thread, for load balancing.
 const TASKS: usize = 16;
 
 /// What to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Job<'a> {
     /// The compiled model.
     pub program: &'a Program,
@@ -33,6 +36,41 @@ pub struct Job<'a> {
     pub given: &'a [bool],
     /// The numbers of the inputs that the program computes.
     pub absent: &'a [usize],
+    /// The jobs that are run at the same time, on threads that they share.
+    pub jobs: usize,
+    /// The steps to run: from `init` if they start with 0, up to `finish` if they end with the run.
+    pub steps: Range<u32>,
+    /// What the steps before them left, if any.
+    pub before: Option<Before<'a>>,
+}
+
+/// What the earlier steps of a run left: a column of all agents or worlds per word of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    /// By word of a row of states.
+    pub states: &'a [Vec<u32>],
+    /// By word of a row of the worlds' states.
+    pub world_states: &'a [Vec<u32>],
+    /// The progress words, see [`crate::cpu::Progress::word`].
+    pub progress: &'a [u32],
+}
+
+impl Before<'_> {
+    /// Loads the states of a group, whose first agent has this place in the run.
+    fn load(&self, group: &mut Group<'_>, job: &Job<'_>, first: usize) {
+        let [_, states, _] = job.program.rows();
+        for stored in states {
+            let column = &self.states[stored.word as usize][first..];
+            group.load(&[Stored { word: 0, ..*stored }], column, 1);
+        }
+        let world = first / job.values.members as usize;
+        for stored in &job.program.world_states {
+            let column = &self.world_states[stored.word as usize][world..];
+            group.load_worlds(&[Stored { word: 0, ..*stored }], column, 1);
+        }
+        let progress = self.progress[first..].iter();
+        group.resume(progress.map(|&word| Progress::from_word(word)));
+    }
 }
 
 impl Job<'_> {
@@ -57,6 +95,17 @@ pub struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
+    /// Columns for each word of a row.
+    pub fn by_word(words: &'a mut [Vec<u32>]) -> Vec<Column<'a>> {
+        (words.iter_mut().zip(0..))
+            .map(|(words, word)| Column {
+                word,
+                width: 1,
+                words,
+            })
+            .collect()
+    }
+
     /// Columns over the words of fields.
     pub fn of(fields: &[Field], words: &'a mut [Vec<u32>]) -> Vec<Column<'a>> {
         (fields.iter().zip(words))
@@ -89,6 +138,8 @@ pub struct Samples<'a> {
     pub word: u32,
     /// Words per row.
     pub width: usize,
+    /// The number of the first sample.
+    pub first: usize,
     /// By sample: all words.
     pub samples: Vec<&'a mut [u32]>,
 }
@@ -110,7 +161,7 @@ impl<'a> Samples<'a> {
     /// Stores a sample of a group.
     fn store(&mut self, group: &Group<'_>, program: &Program, number: usize) {
         let sample = &program.samples[self.sampling];
-        let (width, words) = (self.width, &mut *self.samples[number]);
+        let (width, words) = (self.width, &mut *self.samples[number - self.first]);
         let range = self.word..self.word + width as u32;
         let first = self.word;
         let at = |stored: &Stored| (stored.word - first) as usize;
@@ -141,6 +192,10 @@ pub struct Results<'a> {
     pub world_outputs: Vec<Column<'a>>,
     /// The final states of the worlds.
     pub world_states: Vec<Column<'a>>,
+    /// All words of the states, where a run is cut: see [`Column::by_word`].
+    pub saved: Vec<Column<'a>>,
+    /// The same of the worlds.
+    pub world_saved: Vec<Column<'a>>,
     /// What is sampled.
     pub series: Vec<Samples<'a>>,
     /// The progress words, see [`crate::cpu::Progress::word`].
@@ -165,6 +220,8 @@ impl<'a> Results<'a> {
             states: split(&mut self.states, agents),
             world_outputs: split(&mut self.world_outputs, worlds),
             world_states: split(&mut self.world_states, worlds),
+            saved: split(&mut self.saved, agents),
+            world_saved: split(&mut self.world_saved, worlds),
             series,
             progress: now,
         }
@@ -185,6 +242,16 @@ impl<'a> Results<'a> {
             each_word(columns, all, |stored, words, width| {
                 group.store_worlds(stored, words, width);
             });
+        }
+        if !self.saved.is_empty() {
+            for stored in states {
+                group.store(stored, self.saved[stored.word as usize].words, 1);
+            }
+        }
+        if !self.world_saved.is_empty() {
+            for stored in &program.world_states {
+                group.store_worlds(stored, self.world_saved[stored.word as usize].words, 1);
+            }
         }
         for (word, progress) in self.progress.iter_mut().zip(group.progress()) {
             *word = progress.word();
@@ -219,15 +286,16 @@ struct Split {
 }
 
 impl Split {
-    fn new(program: &Program, agents: usize, members: usize) -> Split {
-        let block = block_size(agents);
+    fn new(program: &Program, agents: usize, members: usize, jobs: usize) -> Split {
+        let threads = rayon::current_num_threads().div_ceil(jobs);
+        let block = block_size(agents, threads);
         let (group, blocks) = match program.joint {
             false => (block, 1),
             true if program.alone || members > LANES => (members, members.div_ceil(LANES)),
             true => ((block / members).max(1) * members, 1),
         };
         let groups = agents.div_ceil(group);
-        let each = groups.div_ceil(TASKS * rayon::current_num_threads()).max(1);
+        let each = groups.div_ceil(TASKS * threads).max(1);
         Split {
             group,
             blocks,
@@ -238,7 +306,7 @@ impl Split {
 
 /// The work space of all threads for a population, in bytes.
 pub fn work_space(program: &Program, agents: u32, members: u32) -> u64 {
-    let split = Split::new(program, agents as usize, members as usize);
+    let split = Split::new(program, agents as usize, members as usize, 1);
     let tasks = (agents as usize).div_ceil(split.task);
     let threads = rayon::current_num_threads().min(tasks);
     threads as u64 * Group::bytes(program, split.blocks)
@@ -295,7 +363,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Runs all steps of all agents.
+/// Runs the steps of all agents.
 ///
 /// # Errors
 /// If the run was cancelled; the results are then incomplete.
@@ -304,11 +372,12 @@ pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(),
         job.program,
         job.agents as usize,
         job.values.members as usize,
+        job.jobs,
     );
     let tasks = Task::all(job, split, results);
     tasks.into_par_iter().try_for_each_init(
         || Group::new(job.program, &job.values, split.blocks, control),
-        |group, task| run_task(job, group, task, split, control, |_| {}),
+        |group, task| run_task(job, group, task, split, |_| {}),
     )
 }
 
@@ -334,8 +403,7 @@ pub fn fill_inputs(job: &Job<'_>, rows: &mut [u32], control: &Control) -> Result
 }
 
 /// Agents per block: as many as fit, with enough blocks for all threads.
-fn block_size(agents: usize) -> usize {
-    let threads = rayon::current_num_threads();
+fn block_size(agents: usize, threads: usize) -> usize {
     let blocks = agents.div_ceil(LANES);
     // With few blocks, a partial last round would leave threads idle.
     let blocks = match blocks < 4 * threads {
@@ -351,7 +419,6 @@ fn run_task(
     group: &mut Group<'_>,
     mut task: Task<'_>,
     split: Split,
-    control: &Control,
     mut see: impl FnMut(&Group<'_>),
 ) -> Result<(), Cancelled> {
     let program = job.program;
@@ -367,7 +434,10 @@ fn run_task(
         if !now.inputs.is_empty() {
             group.load(&given, now.inputs, job.input_words);
         }
-        group.run(0..job.values.steps, &mut |group, sampling, number| {
+        if let Some(before) = &job.before {
+            before.load(group, job, (now.first - job.first) as usize);
+        }
+        group.run(job.steps.clone(), &mut |group, sampling, number| {
             for samples in &mut now.results.series {
                 if samples.sampling == sampling {
                     samples.store(group, program, number);
@@ -376,9 +446,6 @@ fn run_task(
         })?;
         now.results.store(group, program);
         see(group);
-        control
-            .agents_done
-            .fetch_add(now.agents as u64, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -407,7 +474,7 @@ impl Shown<'_> {
     }
 }
 
-/// Runs all steps of all agents and passes each block to `see`, in any order, with a value that `make`
+/// Runs the steps of all agents and passes each block to `see`, in any order, with a value that `make`
 /// creates once per thread. Returns these values. Beside `results`, which may have less than all, it holds no
 /// more than one group per thread in memory.
 ///
@@ -424,6 +491,7 @@ pub fn show<T: Send>(
         job.program,
         job.agents as usize,
         job.values.members as usize,
+        job.jobs,
     );
     // A task reuses the machine of a finished task, so there are at most as many as threads.
     let idle = Mutex::new(Vec::new());
@@ -433,7 +501,7 @@ pub fn show<T: Send>(
         let taken = locked().pop();
         let new = || Group::new(job.program, &job.values, split.blocks, control);
         let (mut group, mut made) = taken.unwrap_or_else(|| (new(), make()));
-        run_task(job, &mut group, task, split, control, |group| {
+        run_task(job, &mut group, task, split, |group| {
             for machine in group.blocks() {
                 let outputs = &job.program.outputs;
                 see(&mut made, &Shown { machine, outputs });

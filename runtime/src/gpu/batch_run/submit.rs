@@ -9,6 +9,7 @@ use crate::{
     gpu::{
         buffer_set::{BufferSet, RunBuffers, Shape, UniformBlocks},
         chunk::{SMALLEST_CHUNK, chunk_agents},
+        device::OpenDevice,
         jobs::Job,
         reduce::{Reduction, Source},
         results::{HEADER_BYTES, Layout},
@@ -16,13 +17,30 @@ use crate::{
     },
     results::RawResults,
 };
-use sim_compiler::value::WORD_BYTES;
+use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 use std::{iter, sync::Arc, time::Duration};
 
 /// The time in which runs that share a submission should complete, so that a batch can be cancelled.
 const SHARED_TIME: Duration = Duration::from_millis(50);
 /// Most bytes of inputs and results of runs that share a submission.
 const SHARED_BYTES: u64 = 64 << 20;
+
+/// How many runs like this one can share dispatches of at most so many agents, if the kernel can: as many as
+/// have results that the host takes at once.
+pub(in crate::gpu) fn points_together(
+    open: &OpenDevice,
+    manifest: &Manifest,
+    launch: &Launch,
+    most_agents: u32,
+) -> usize {
+    let layout = Layout::new(manifest, launch.agents, launch.members, launch.steps);
+    let inputs = u64::from(launch.agents) * u64::from(manifest.input_words) * WORD_BYTES;
+    let block = u64::from(manifest.uniform_words) * WORD_BYTES;
+    let by_memory = SHARED_BYTES / (layout.bytes() + inputs + block);
+    let by_agents = u64::from(most_agents / launch.agents);
+    let by_groups = u64::from(open.limits.max_compute_workgroups_per_dimension);
+    by_memory.min(by_agents).min(by_groups) as usize
+}
 
 impl BatchRun<'_> {
     /// Submits the next jobs. `false` if all are submitted, or if submissions on the device must complete
@@ -39,17 +57,29 @@ impl BatchRun<'_> {
         let Some(mut buffers) = self.acquire_buffers()? else {
             return Ok(false);
         };
-        let Shape { agents, keep, .. } = buffers.shape;
-        let runs = self.runs_together(agents).min(buffers.runs.len());
+        let Shape {
+            agents,
+            keep,
+            runs,
+            points,
+            ..
+        } = buffers.shape;
+        let runs = self.runs_together(agents).min(runs * points);
         let mut jobs = Vec::with_capacity(runs);
         while jobs.len() < runs
             && let Some(job) = self.jobs.next(agents)
         {
             self.start_run(&job, keep)?;
-            buffers.upload(self.resources.open, jobs.len(), &job)?;
             jobs.push(job);
         }
-        self.submit(buffers, jobs, 0)?;
+        let open = self.resources.open;
+        buffers.upload(open, &jobs)?;
+        if let Some(from) = self.batch.part.from {
+            for (run, job) in jobs.iter().enumerate() {
+                buffers.resume(open, self.resources.manifest, run, job, from)?;
+            }
+        }
+        self.submit(buffers, jobs, self.batch.part.steps().start)?;
         Ok(true)
     }
 
@@ -61,7 +91,7 @@ impl BatchRun<'_> {
         let raw = RawResults {
             chunks: 0,
             decisions: self.resources.kernel.decisions.clone(),
-            ..RawResults::empty(self.resources.manifest, &job.launch, keep)?
+            ..RawResults::empty(self.resources.manifest, &job.launch, keep, self.batch.part)?
         };
         self.started.push_back(raw);
         Ok(())
@@ -98,23 +128,33 @@ impl BatchRun<'_> {
     }
 
     /// The sizes of buffers for `runs` chunks of `agents` agents.
-    fn shape(&self, runs: usize, agents: u32) -> Shape {
+    fn shape(&self, together: usize, agents: u32) -> Shape {
+        let (runs, points) = match self.resources.kernel.points {
+            Some(_) => (1, together),
+            None => (together, 1),
+        };
         let launch = self.jobs.launch();
         let is_whole = agents == launch.agents;
         let has_table = self.resources.kernel.prepare.is_some();
+        let is_cut = self.batch.part.is_cut(launch.steps);
         Shape {
             runs,
+            points,
             agents,
             members: launch.members,
             steps: match has_table || !self.resources.manifest.samplings.is_empty() {
                 true => launch.steps,
                 false => 0,
             },
-            keep: Keep {
-                outputs: !(self.resources.reduces && is_whole),
-                states: self.batch.keep.states,
+            keep: match is_cut {
+                true => Keep::ALL,
+                false => Keep {
+                    outputs: !(self.resources.reduces && is_whole),
+                    states: self.batch.keep.states,
+                },
             },
             shares_inputs: is_whole && self.batch.same_inputs,
+            is_cut,
         }
     }
 
@@ -122,6 +162,14 @@ impl BatchRun<'_> {
     fn runs_together(&self, agents: u32) -> usize {
         let left = self.jobs.runs_left();
         let launch = self.jobs.launch();
+        if self.resources.kernel.points.is_some() {
+            let most = self
+                .resources
+                .most_agents
+                .min(self.resources.pool.most_agents);
+            return points_together(self.resources.open, self.resources.manifest, launch, most)
+                .min(left);
+        }
         let alone = self.resources.kernel.pace.expected(agents, launch.steps);
         if agents < launch.agents || left < 2 || alone.is_zero() {
             return 1;
@@ -151,12 +199,14 @@ impl BatchRun<'_> {
         self.batch.control.check()?;
         let (open, kernel) = (self.resources.open, &*self.resources.kernel);
         let (agents, all_steps) = (agents(&jobs), self.jobs.launch().steps);
-        let most = buffers.blocks.count as usize / jobs.len();
-        let ranges = (kernel.pace).ranges(agents, first_step..all_steps, most.max(1));
+        let part = self.batch.part;
+        let (groups, _) = buffers.sharing(jobs.len());
+        let most = buffers.blocks.count as usize / groups;
+        let ranges = (kernel.pace).ranges(agents, first_step..part.until, most.max(1));
         let steps = whole(&ranges);
-        let (is_first, is_last) = (first_step == 0, steps.end == all_steps);
+        let (is_first, is_last) = (first_step == part.steps().start, steps.end == part.until);
         let count = steps.len() as u32;
-        let is_single = is_first && is_last && ranges.len() * jobs.len() == 1;
+        let is_single = first_step == 0 && is_last && ranges.len() * jobs.len() == 1;
         let repeats = match is_single && buffers.staging.has_clock() {
             true => self.repeats(agents, count),
             false => 1,
@@ -169,23 +219,29 @@ impl BatchRun<'_> {
             false => Vec::new(),
         };
         let kernel = &*self.resources.kernel;
-        let tables = is_first.then(|| buffers.prepare(open, kernel, jobs.len(), all_steps));
+        let tables = is_first.then(|| buffers.prepare(open, kernel, groups, all_steps));
         let size = (jobs[0].chunk.count, all_steps);
         let steps_of_jobs = buffers.main(open, kernel, jobs.len(), &ranges, size);
         let main: Vec<_> = (iter::repeat_n(steps_of_jobs, repeats as usize).flatten()).collect();
-        let dispatches = (main.len() / jobs.len()) as u64;
+        let dispatches = (main.len() / groups) as u64;
+        open.meter(|telemetry| telemetry.dispatches += main.len() as u64);
         let bytes_back = match is_last {
             true => buffers.layout.bytes_back(buffers.shape.keep),
             false => HEADER_BYTES,
         };
-        let results = buffers.runs[..jobs.len()]
+        let results = match is_last && buffers.shape.is_cut {
+            true => self.copies_of_cut(&buffers, &jobs),
+            false => (buffers.runs[..groups].iter())
+                .map(|run| (&run.results, 0..bytes_back))
+                .collect(),
+        };
+        let reports = reductions
             .iter()
-            .map(|run| (&run.results, bytes_back));
-        let reports = reductions.iter().map(|it| (&it.report, it.report.size()));
+            .map(|it| (&it.report, 0..it.report.size()));
         let commands = Commands {
             dispatches: tables.into_iter().flatten().chain(main).collect(),
             untimed: reductions.iter().flat_map(Reduction::dispatches).collect(),
-            copies: results.chain(reports).collect(),
+            copies: results.into_iter().chain(reports).collect(),
             timed,
         };
         let submitted = buffers.staging.submit(open, &commands)?;
@@ -193,6 +249,7 @@ impl BatchRun<'_> {
             buffers,
             jobs,
             ranges,
+            until: part.until,
             repeats,
             dispatches,
             reductions,

@@ -4,6 +4,7 @@ use crate::{emit::wgsl::Writer, kernel::worlds::WorldLayout};
 
 /// Names of an entry point that nothing else needs.
 struct Heads {
+    groups: String,
     index: String,
     number: String,
     /// The number of the workgroup.
@@ -14,11 +15,11 @@ struct Heads {
 
 impl Writer<'_> {
     /// The head of `main`, and which agent of which world this is: no invocation returns here.
-    pub(in crate::emit::wgsl) fn world_entry(&mut self, layout: &WorldLayout, slot: &str) {
+    pub(in crate::emit::wgsl) fn world_entry(&mut self, layout: &WorldLayout) {
         let heads = self.world_head();
         let mut lines = match self.manifest.world {
-            Some(_) => self.of_world(layout, &heads, slot),
-            None => self.of_unit(layout, &heads, slot),
+            Some(_) => self.of_world(layout, &heads),
+            None => self.of_unit(layout, &heads),
         };
         if self.shuffles() {
             let (own, members) = (&self.own.world, layout.members);
@@ -26,8 +27,8 @@ impl Writer<'_> {
             lines.push(match self.manifest.world {
                 Some(_) => format!("{} = {members}u;", own.agents),
                 None => format!(
-                    "{} = min({members}u, run.agents - {} * {members}u);",
-                    own.agents, own.slot
+                    "{} = min({members}u, {}.agents - {} * {members}u);",
+                    own.agents, self.own.launch, own.in_run
                 ),
             });
         }
@@ -60,15 +61,17 @@ impl Writer<'_> {
             let counted = format!("let {index} = {subgroup} * {width} + {invocation};");
             self.line(&counted);
         }
+        self.begin_point(&id);
         Heads {
             index,
             number,
+            groups: groups.clone(),
             group: format!("{id}.y * {groups}.x + {id}.x"),
             invocation,
         }
     }
 
-    fn of_world(&mut self, layout: &WorldLayout, heads: &Heads, slot: &str) -> Vec<String> {
+    fn of_world(&mut self, layout: &WorldLayout, heads: &Heads) -> Vec<String> {
         let WorldLayout {
             members, worlds, ..
         } = *layout;
@@ -79,6 +82,10 @@ impl Writer<'_> {
             ..
         } = heads;
         let local = self.names.declare("local");
+        let of_run = match self.schedule.points {
+            true => self.names.declare("worlds_of_run"),
+            false => self.own.world.count.clone(),
+        };
         let agents = layout.agents();
         let own = &self.own.world;
         let (is_agent, world, count) = (&self.own.is_agent, &own.slot, &own.count);
@@ -94,51 +101,78 @@ impl Writer<'_> {
         let mut lines = vec![
             format!("let {} = {members};", own.own_members()),
             format!("let {count} = run.agents / {members}u;"),
+        ];
+        let in_run = &own.in_run;
+        let mut places = vec![format!(
+            "let {} = {in_run} * {members}u + u32({member});",
+            self.own.place
+        )];
+        if self.schedule.points {
+            let (launch, point) = (&self.own.launch, &self.own.point);
+            lines.push(format!("let {of_run} = {launch}.agents / {members}u;"));
+            places.push(format!("let {world} = {point} * {of_run} + {in_run};"));
+            places.push(self.let_slot());
+        }
+        if worlds > 1 {
+            lines.push(several);
+        }
+        lines.extend([
             format!("let {number} = {which};"),
             "// All invocations come to the barriers: those beyond the last world do as it does, and store \
              nothing."
                 .to_owned(),
-            format!("let {is_agent} = {index} < {agents}u && {number} < {count};"),
-            format!("let {world} = min({number}, {count} - 1u);"),
+            format!("let {is_agent} = {index} < {agents}u && {number} < {of_run};"),
+            format!("let {in_run} = min({number}, {of_run} - 1u);"),
             format!("let {member} = i32({index} % {members}u);"),
-            format!("let {slot} = {world} * {members}u + u32({member});"),
+        ]);
+        lines.extend(places);
+        lines.extend([
             format!("{} = {index};", own.place),
             format!("{} = {first};", own.first),
             format!(
                 "{} = select(0u, {members}u - u32({member}), {index} < {agents}u);",
                 own.left
             ),
-        ];
-        if worlds > 1 {
-            lines.insert(2, several);
-        }
+        ]);
         lines
     }
 
     /// A unit, of which the last one may have fewer agents. There is one per workgroup.
-    fn of_unit(&self, layout: &WorldLayout, heads: &Heads, slot: &str) -> Vec<String> {
+    fn of_unit(&mut self, layout: &WorldLayout, heads: &Heads) -> Vec<String> {
         let members = layout.members;
         let Heads {
+            groups,
             index,
             number,
             group,
             ..
         } = heads;
-        let own = &self.own.world;
-        let (is_agent, unit, count) = (&self.own.is_agent, &own.slot, &own.count);
-        vec![
-            format!("let {count} = (run.agents + {}u) / {members}u;", members - 1),
+        let of_run = match self.schedule.points {
+            true => self.names.declare("units_of_run"),
+            false => self.own.world.count.clone(),
+        };
+        let (launch, point) = (&self.own.launch, &self.own.point);
+        let (own, place) = (&self.own.world, &self.own.place);
+        let (is_agent, unit, count) = (&self.own.is_agent, &own.in_run, &own.count);
+        let mut lines = vec![
+            format!("let {of_run} = ({launch}.agents + {}u) / {members}u;", members - 1),
             format!("let {unit} = {group};"),
             "// All invocations come to the barriers: those beyond the last agent do as it does, and store \
              nothing."
                 .to_owned(),
             format!("let {number} = {unit} * {members}u + {index};"),
-            format!("let {is_agent} = {number} < run.agents;"),
+            format!("let {is_agent} = {number} < {launch}.agents;"),
             format!("let {} = i32({index});", own.own_member()),
-            format!("let {slot} = min({number}, run.agents - 1u);"),
+            format!("let {place} = min({number}, {launch}.agents - 1u);"),
             format!("{} = {index};", own.place),
             format!("{} = 0u;", own.first),
-            format!("{} = max(run.agents, {number}) - {number};", own.left),
-        ]
+            format!("{} = max({launch}.agents, {number}) - {number};", own.left),
+        ];
+        if self.schedule.points {
+            lines.push(format!("let {count} = {groups}.z * {of_run};"));
+            lines.push(format!("let {} = {point} * {of_run} + {unit};", own.slot));
+            lines.push(self.let_slot());
+        }
+        lines
     }
 }

@@ -174,8 +174,7 @@ impl<'a> Writer<'a> {
             Task::World => self.group_entry(name, 0),
         }
         self.set_constants();
-        let slot = self.own.slot.clone();
-        self.agent(&slot);
+        self.agent();
         self.world_numbers();
     }
 

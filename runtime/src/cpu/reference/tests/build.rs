@@ -193,9 +193,8 @@ pub(super) fn on_vectors(
         if start > 0 {
             group.load(states, &agents.states, stride);
         }
-        for (progress, &word) in group.progress_mut().zip(&agents.progress) {
-            *progress = Progress::from_word(word);
-        }
+        let progress = agents.progress.iter();
+        group.resume(progress.map(|&word| Progress::from_word(word)));
         group
             .run(start..end, &mut |_, _, _| {})
             .expect("nobody cancels");

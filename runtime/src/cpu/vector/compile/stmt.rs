@@ -96,7 +96,6 @@ impl<'p> Compiler<'p> {
                 self.push(Instruction::Stop { mask });
                 self.leave(Kind::Root);
             }
-            Stmt::Fail(_) => {}
             Stmt::Return(value) => self.give_back(*value),
         }
     }
@@ -341,7 +340,6 @@ impl<'p> Compiler<'p> {
             | Stmt::If { .. }
             | Stmt::For { .. }
             | Stmt::Stop
-            | Stmt::Fail(_)
             | Stmt::Return(_) => return false,
         };
         let target = self.frames.iter().rposition(|frame| frame.kind == kind);

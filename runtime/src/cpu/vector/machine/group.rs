@@ -17,10 +17,13 @@ use crate::cpu::{
     },
 };
 use sim_compiler::random::{FINISH_STEP, INIT_STEP};
-use std::ops::Range;
+use std::{ops::Range, sync::atomic::Ordering};
 
 /// Steps between two counts of the active lanes.
 const GATHER_EVERY: u32 = 8;
+
+/// Steps of a group between two reports of its progress.
+const COUNT_EVERY: u32 = 256;
 
 /// Receives a group with a sample: the number of its sampling, and its own.
 pub type Take<'t> = dyn FnMut(&Group<'_>, usize, usize) + 't;
@@ -117,9 +120,16 @@ impl<'a> Group<'a> {
         self.blocks.iter().flat_map(Machine::progress)
     }
 
-    /// The same, to continue a run.
-    pub fn progress_mut(&mut self) -> impl Iterator<Item = &mut Progress> {
-        (self.blocks.iter_mut()).flat_map(|block| &mut block.progress[..block.agents])
+    /// Sets the progress of each agent, to continue a run.
+    pub fn resume(&mut self, mut progress: impl Iterator<Item = Progress>) {
+        for block in &mut self.blocks {
+            let (own, beyond) = block.progress.split_at_mut(block.agents);
+            for (own, progress) in own.iter_mut().zip(&mut progress) {
+                *own = progress;
+            }
+            // Lanes beyond the last agent duplicate it.
+            beyond.fill(own[own.len() - 1]);
+        }
     }
 
     /// Computes an absent input.
@@ -154,6 +164,7 @@ impl<'a> Group<'a> {
         if steps.start == 0 {
             self.samples(0, take)?;
         }
+        let mut counted = steps.start;
         for step in steps.clone() {
             if !self.goes_on(step) {
                 break;
@@ -164,7 +175,12 @@ impl<'a> Group<'a> {
                 self.phase(phase, step)?;
             }
             self.samples(step + 1, take)?;
+            if step + 1 - counted == COUNT_EVERY {
+                self.count(COUNT_EVERY);
+                counted = step + 1;
+            }
         }
+        self.count(steps.end - counted);
         let ran = steps.len() as u32;
         self.blocks
             .iter_mut()
@@ -177,6 +193,14 @@ impl<'a> Group<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Reports so many steps as done.
+    fn count(&self, steps: u32) {
+        let agents = self.blocks.iter().map(|block| block.agents as u64);
+        let done = agents.sum::<u64>() * u64::from(steps);
+        let control = self.blocks[0].control;
+        control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
     }
 
     /// Whether there is anything to do in a step.

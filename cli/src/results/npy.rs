@@ -1,0 +1,125 @@
+//! NPY, NumPy's form of one array, version 1, and NPZ, a ZIP archive of several, stored without compression.
+
+use super::tables::columns;
+use sim_runtime::{Column, Run, Values};
+use std::{
+    io::{self, ErrorKind, Seek, Write},
+    mem,
+    sync::atomic::{AtomicBool, Ordering},
+};
+use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Writes the values of a column.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(super) fn write(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
+    header(descr(&column.values), &column.shape, out)?;
+    match &column.values {
+        Values::F32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
+        Values::I32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
+        Values::U32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
+        Values::Bool(values) => elements(values, |value| [u8::from(value)], out, cancel),
+    }
+}
+
+/// Writes all columns of a run to an archive: outputs by their names, series with `observe.`,
+/// `world.observe.` or `record.` before theirs, and beside each series `NAME.steps`, the number of steps
+/// before each sample.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(super) fn write_all(
+    run: &Run,
+    out: &mut (impl Write + Seek),
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    let mut archive = ZipWriter::new(out);
+    match fill(&mut archive, run, cancel) {
+        Ok(()) => archive.finish().map(drop).map_err(io_error),
+        Err(error) => {
+            // An archive that is dropped tries to write its end, and complains on standard error.
+            mem::forget(archive);
+            Err(error)
+        }
+    }
+}
+
+fn fill(
+    archive: &mut ZipWriter<impl Write + Seek>,
+    run: &Run,
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    for (of, column, series) in columns(run) {
+        let name = format!("{}{}", of.prefix(), column.field.name);
+        // Beyond 4 GiB an entry has another form of header, which says its length in 64 bits.
+        let is_large = column.values.len() as u64 * 4 >= 1 << 31;
+        archive
+            .start_file(format!("{name}.npy"), plain.large_file(is_large))
+            .map_err(io_error)?;
+        write(column, archive, cancel)?;
+        if let Some(series) = series {
+            archive
+                .start_file(format!("{name}.steps.npy"), plain)
+                .map_err(io_error)?;
+            header("<u4", &[series.steps.len()], archive)?;
+            elements(&series.steps, |step| step.to_le_bytes(), archive, cancel)?;
+        }
+    }
+    archive.flush()
+}
+
+fn io_error(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+fn descr(values: &Values) -> &'static str {
+    match values {
+        Values::F32(_) => "<f4",
+        Values::I32(_) => "<i4",
+        Values::U32(_) => "<u4",
+        Values::Bool(_) => "|b1",
+    }
+}
+
+fn header(descr: &str, shape: &[usize], out: &mut impl Write) -> io::Result<()> {
+    let lengths: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    // A tuple of one keeps its comma, others lose it, as NumPy writes them.
+    let lengths = match shape.len() {
+        1 => lengths.trim_end(),
+        _ => lengths.trim_end_matches(", "),
+    };
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
+    let padding = 63 - (MAGIC.len() + 4 + header.len()) % 64;
+    header.push_str(&" ".repeat(padding));
+    header.push('\n');
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())
+}
+
+fn elements<T: Copy, const N: usize>(
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+    out: &mut impl Write,
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    let mut buffer = Vec::with_capacity(N << 14);
+    for part in values.chunks(1 << 14) {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        buffer.clear();
+        buffer.extend(part.iter().flat_map(|&value| bytes(value)));
+        out.write_all(&buffer)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,355 @@
+//! Runs the points of a sweep and takes the statistics of each.
+
+use super::points::Points;
+use crate::{failure::Failure, number::grouped, problem, table::spellings};
+use sim_compiler::manifest::{Field, Manifest};
+use sim_runtime::{
+    Column, Control, Error, Report, Run, Simulation, Statistics, Timing, Values, Variation,
+};
+use std::{sync::atomic::AtomicBool, time::Instant};
+
+/// Most values of a point whose repeats are pooled: a gibibyte.
+const MOST_POOLED: u64 = 1 << 28;
+
+/// How points are run, and what is computed of each.
+pub(crate) struct Plan<'a> {
+    pub(crate) repeats: usize,
+    pub(crate) common_draws: bool,
+    pub(crate) quantiles: &'a [f64],
+    pub(crate) covariance: Option<Pair>,
+    /// Whether the device's clock is asked.
+    pub(crate) timed: bool,
+}
+
+/// Two values of agents, or of worlds.
+pub(crate) struct Pair {
+    pub(crate) names: [String; 2],
+    /// For each, whether it is of worlds, which output it is in and at which place there.
+    places: [(bool, usize, usize); 2],
+}
+
+/// Finds the outputs whose covariance is asked for.
+///
+/// # Errors
+/// If there are none of these names, or one is of agents and the other of worlds.
+pub(crate) fn pair(manifest: &Manifest, names: &[String]) -> Result<Option<Pair>, Failure> {
+    let refused = |why: &str, help: &str| {
+        let what = format!("`--covariance {}`: {why}", names.join(","));
+        Err(crate::usage::refused(what, help))
+    };
+    let [first, second] = match names {
+        [] => return Ok(None),
+        [first, second] => [first, second],
+        _ => return refused("it takes two outputs", "write `--covariance A,B`"),
+    };
+    let worlds = &manifest.world_rows().outputs;
+    let find = |name: &String| {
+        let of = |of_worlds: bool, fields: &[Field]| {
+            fields.iter().enumerate().find_map(|(number, field)| {
+                let at = spellings(field, 0).iter().position(|known| known == name)?;
+                Some((of_worlds, number, at))
+            })
+        };
+        of(false, &manifest.outputs).or_else(|| of(true, worlds))
+    };
+    let known = || {
+        let fields = manifest.outputs.iter().chain(worlds);
+        let names: Vec<String> = fields
+            .flat_map(|field| spellings(field, 0))
+            .take(8)
+            .collect();
+        format!("outputs are `{}`", names.join("`, `"))
+    };
+    match (find(first), find(second)) {
+        (None, _) => refused(&format!("there is no output `{first}`"), &known()),
+        (_, None) => refused(&format!("there is no output `{second}`"), &known()),
+        (Some(a), Some(b)) if a.0 != b.0 => refused(
+            "one output is of agents and the other of worlds",
+            "name two of the same kind",
+        ),
+        (Some(a), Some(b)) => Ok(Some(Pair {
+            names: [first.clone(), second.clone()],
+            places: [a, b],
+        })),
+    }
+}
+
+/// The statistics of one output at a point, or of an element of it.
+pub(crate) struct Measure {
+    pub(crate) of: Statistics,
+    pub(crate) quantiles: Vec<Option<f64>>,
+}
+
+/// What is known of a point that has results.
+pub(crate) struct Measured {
+    /// By row of the outputs of agents, then of worlds.
+    pub(crate) outputs: Vec<Measure>,
+    pub(crate) covariance: Option<f64>,
+}
+
+/// The results of a sweep.
+pub(crate) struct Measures {
+    /// By point: what was measured, or why there is nothing.
+    pub(crate) points: Vec<Result<Measured, String>>,
+    /// Of the first run that completed.
+    pub(crate) report: Option<Report>,
+    pub(crate) agent_steps: u64,
+    pub(crate) dispatches: u64,
+    pub(crate) submissions: u64,
+    /// Of all dispatches by the device's clock, if it was asked.
+    pub(crate) gpu_seconds: Option<f64>,
+    /// Of all runs, with their statistics.
+    pub(crate) seconds: f64,
+}
+
+impl Measures {
+    /// Runs all points whose values are in range. One that fails does not end the others, unless the one
+    /// after it fails in the same way.
+    ///
+    /// # Errors
+    /// What is wrong with all points: no run completed, and the first one failed for this.
+    pub(crate) fn of(
+        simulation: &Simulation,
+        points: &Points<'_>,
+        plan: &Plan<'_>,
+        cancel: &AtomicBool,
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<Measures, Error> {
+        let started = Instant::now();
+        let faults = (0..points.rows.len()).map(|point| match points.fault(point) {
+            Some(fault) => Err(fault),
+            None => Err("not computed".to_owned()),
+        });
+        let mut measures = Measures {
+            points: faults.collect(),
+            report: None,
+            agent_steps: 0,
+            dispatches: 0,
+            submissions: 0,
+            gpu_seconds: None,
+            seconds: 0.0,
+        };
+        let legal = (0..points.rows.len()).filter(|&point| points.fault(point).is_none());
+        let runs: Vec<(usize, usize)> = legal
+            .flat_map(|point| (0..plan.repeats).map(move |repeat| (point, repeat)))
+            .collect();
+        let variation = |&(point, repeat): &(usize, usize)| {
+            let number = match plan.common_draws {
+                true => repeat,
+                false => point * plan.repeats + repeat,
+            };
+            let seed = simulation.current_seed().wrapping_add(number as u64);
+            points.variation(point).seed(seed)
+        };
+        let variations: Vec<Variation> = runs.iter().map(variation).collect();
+        let control = Control {
+            cancel: Some(cancel),
+            progress: Some(progress),
+            timing: plan.timed.then_some(Timing::ONCE),
+        };
+        measures.run(simulation, plan, (&runs, &variations), &control)?;
+        measures.seconds = started.elapsed().as_secs_f64();
+        Ok(measures)
+    }
+
+    fn run(
+        &mut self,
+        simulation: &Simulation,
+        plan: &Plan<'_>,
+        (runs, variations): (&[(usize, usize)], &[Variation]),
+        control: &Control<'_>,
+    ) -> Result<(), Error> {
+        let mut first = 0;
+        let mut before: Option<String> = None;
+        while first < runs.len() {
+            let mut pool = Vec::new();
+            let mut done = 0;
+            let result = simulation.run_each(&variations[first..], control, |number, run| {
+                let (point, repeat) = runs[first + number];
+                done = number + 1;
+                self.take(plan, (point, repeat), run, &mut pool);
+            });
+            let Err(error) = result else {
+                return Ok(());
+            };
+            let cancelled = matches!(error, Error::Cancelled);
+            if self.report.is_none()
+                && (cancelled || before.is_some() || runs.len() == plan.repeats)
+            {
+                return Err(error);
+            }
+            let why = match cancelled {
+                true => "interrupted".to_owned(),
+                false => error.to_string(),
+            };
+            let (failed, _) = runs[first + done];
+            self.points[failed] = Err(why.clone());
+            let again = done < plan.repeats && before.as_ref() == Some(&why);
+            let next = runs[first + done..]
+                .iter()
+                .position(|(point, _)| *point != failed);
+            first = next.map_or(runs.len(), |next| first + done + next);
+            if cancelled || again {
+                for &(point, _) in &runs[first..] {
+                    self.points[point] = Err(why.clone());
+                }
+                return Ok(());
+            }
+            before = Some(why);
+        }
+        Ok(())
+    }
+
+    /// Adds a run to those of its point, and measures the point after the last one.
+    fn take(
+        &mut self,
+        plan: &Plan<'_>,
+        (point, repeat): (usize, usize),
+        run: Run,
+        pool: &mut Vec<[Vec<Column>; 2]>,
+    ) {
+        let report = run.report();
+        self.agent_steps += run.agent_steps();
+        self.dispatches += report.telemetry.dispatches;
+        self.submissions += report.telemetry.submissions;
+        if let Some(seconds) = report.telemetry.gpu_seconds {
+            *self.gpu_seconds.get_or_insert(0.0) += seconds;
+        }
+        self.report.get_or_insert_with(|| report.clone());
+        if repeat == 0 {
+            pool.clear();
+        }
+        let columns = [run.outputs().to_vec(), run.world_outputs().to_vec()];
+        match pool.first_mut() {
+            None => pool.push(columns),
+            Some(pooled) => {
+                let all = pooled.iter_mut().flatten().zip(columns.iter().flatten());
+                all.for_each(|(pooled, column)| append(pooled, column));
+            }
+        }
+        if repeat + 1 == plan.repeats {
+            let columns = pool.pop().unwrap_or_default();
+            self.points[point] = Ok(Measured::of(&columns, plan));
+        }
+    }
+
+    /// Complains if a point has no results.
+    ///
+    /// # Errors
+    /// How many have none, and why the first of them has none.
+    pub(crate) fn verdict(&self) -> Result<(), Failure> {
+        let failed: Vec<&String> = self
+            .points
+            .iter()
+            .filter_map(|it| it.as_ref().err())
+            .collect();
+        let Some(first) = failed.first() else {
+            return Ok(());
+        };
+        let (count, all) = (failed.len(), self.points.len());
+        let message = format!(
+            "{} of {} points {} no results",
+            grouped(count as u64),
+            grouped(all as u64),
+            if count == 1 { "has" } else { "have" }
+        );
+        Err(problem::failed_points(&message, first).into())
+    }
+}
+
+/// Refuses repeats whose values do not fit memory together.
+///
+/// # Errors
+/// How many values there are.
+pub(crate) fn refuse_large(
+    manifest: &Manifest,
+    agents: u32,
+    repeats: usize,
+) -> Result<(), Failure> {
+    let words: u64 = manifest
+        .outputs
+        .iter()
+        .map(|field| u64::from(field.words()))
+        .sum();
+    let values = words * u64::from(agents) * repeats as u64;
+    if repeats == 1 || values <= MOST_POOLED {
+        return Ok(());
+    }
+    Err(problem::too_large_sweep(
+        &format!(
+            "the repeats of a point have {} values, and at most {} are pooled",
+            grouped(values),
+            grouped(MOST_POOLED)
+        ),
+        "take fewer repeats or fewer agents; more agents in one run say as much as repeats",
+    )
+    .into())
+}
+
+fn append(to: &mut Column, from: &Column) {
+    match (&mut to.values, &from.values) {
+        (Values::F32(to), Values::F32(from)) => to.extend(from),
+        (Values::I32(to), Values::I32(from)) => to.extend(from),
+        (Values::U32(to), Values::U32(from)) => to.extend(from),
+        (Values::Bool(to), Values::Bool(from)) => to.extend(from),
+        (Values::F32(_) | Values::I32(_) | Values::U32(_) | Values::Bool(_), _) => {
+            unreachable!("runs of one model have outputs of the same types")
+        }
+    }
+    to.shape[0] += from.shape[0];
+}
+
+impl Measured {
+    fn of(columns: &[Vec<Column>; 2], plan: &Plan<'_>) -> Measured {
+        let measures = |column: &Column| {
+            let quantiles = column.quantiles(plan.quantiles);
+            let rows = column.statistics().into_iter().zip(quantiles);
+            let rows = rows.map(|(of, found)| Measure {
+                of,
+                quantiles: (0..plan.quantiles.len())
+                    .map(|at| found.get(at).copied())
+                    .collect(),
+            });
+            rows.collect::<Vec<_>>()
+        };
+        Measured {
+            outputs: columns.iter().flatten().flat_map(measures).collect(),
+            covariance: (plan.covariance.as_ref()).and_then(|pair| covariance(columns, pair)),
+        }
+    }
+}
+
+/// The sample covariance of two outputs (divisor n - 1); none for fewer than two agents.
+fn covariance(columns: &[Vec<Column>; 2], pair: &Pair) -> Option<f64> {
+    let [a, b] = pair.places.each_ref().map(|&(of_worlds, number, at)| {
+        let column = &columns[usize::from(of_worlds)][number];
+        values(column, at)
+    });
+    let count = a.len() as f64;
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / count;
+    let (mean_a, mean_b) = (mean(&a), mean(&b));
+    let products = a.iter().zip(&b).map(|(a, b)| (a - mean_a) * (b - mean_b));
+    (a.len() > 1).then(|| products.sum::<f64>() / (count - 1.0))
+}
+
+/// The values of an element of an output, as numbers.
+fn values(column: &Column, at: usize) -> Vec<f64> {
+    fn every<T: Copy + Into<f64>>(values: &[T], at: usize, width: usize) -> Vec<f64> {
+        values
+            .iter()
+            .skip(at)
+            .step_by(width)
+            .map(|&value| value.into())
+            .collect()
+    }
+    let width = column.field.values() as usize;
+    match &column.values {
+        Values::F32(values) => every(values, at, width),
+        Values::I32(values) => every(values, at, width),
+        Values::U32(values) => every(values, at, width),
+        Values::Bool(values) => {
+            let values: Vec<u8> = values.iter().map(|&value| value.into()).collect();
+            every(&values, at, width)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Runs that are cut between two steps: which steps a part of a run has, and the words that travel from one
+//! part to the next.
+
+use sim_compiler::manifest::Sampling;
+use std::ops::Range;
+
+/// What a run needs to go on: everything that a kernel or a machine keeps from one step to the next, hidden
+/// states included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Saved {
+    /// The steps that are done.
+    pub(crate) step: u32,
+    /// By word of an agent's row of states: that of all agents.
+    pub(crate) states: Vec<Vec<u32>>,
+    /// By agent: its step count and flags.
+    pub(crate) progress: Vec<u32>,
+    /// By word of a world's row of states: that of all worlds.
+    pub(crate) world_states: Vec<Vec<u32>>,
+    /// By series: the samples that were taken, as in `RawResults::series`.
+    pub(crate) series: Vec<Vec<u32>>,
+    /// The name of the kernel that computed it; empty on the CPU.
+    pub(crate) kernel: String,
+    /// What that kernel keeps beside states, by chunk of the population.
+    pub(crate) scratch: Vec<Scratch>,
+}
+
+/// What a kernel that takes several dispatches a step keeps of a chunk of agents.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Scratch {
+    /// The first agent, counted within the run, and the number of agents.
+    pub(crate) agents: [u32; 2],
+    pub(crate) words: Vec<u32>,
+}
+
+/// The steps of a run that are computed by one call of a backend.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'a> {
+    /// Where the steps before it ended; `None` if it begins with `init`.
+    pub(crate) from: Option<&'a Saved>,
+    /// Its last step, exclusive. If it is the run's, the part ends with `finish`.
+    pub(crate) until: u32,
+}
+
+impl<'a> Part<'a> {
+    /// A whole run.
+    pub(crate) fn whole(steps: u32) -> Part<'static> {
+        Part {
+            from: None,
+            until: steps,
+        }
+    }
+
+    /// The steps after `saved`, up to `until`. A run that has done none begins anew.
+    pub(crate) fn after(saved: &'a Saved, until: u32) -> Part<'a> {
+        let from = Some(saved).filter(|saved| saved.step > 0);
+        Part { from, until }
+    }
+
+    /// Its steps.
+    pub(crate) fn steps(&self) -> Range<u32> {
+        self.from.map_or(0, |from| from.step)..self.until
+    }
+
+    /// Whether it ends before the last of all steps, so that there are no results yet.
+    pub(crate) fn is_cut(&self, all: u32) -> bool {
+        self.until < all
+    }
+
+    /// The numbers of the samples that it takes.
+    pub(crate) fn samples(&self, sampling: Sampling) -> Range<usize> {
+        let taken = |from: &Saved| sampling.samples(from.step) as usize;
+        self.from.map_or(0, taken)..sampling.samples(self.until) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_take_each_sample_once() {
+        for every in 1..5 {
+            let sampling = Sampling {
+                every,
+                words: 1,
+                world_words: 0,
+            };
+            for first in 1..9 {
+                let saved = Saved {
+                    step: first,
+                    ..Saved::default()
+                };
+                let before = Part::whole(first).samples(sampling);
+                let after = Part::after(&saved, 10).samples(sampling);
+                let whole = Part::whole(10).samples(sampling);
+                assert_eq!((before.start, before.end), (0, after.start));
+                assert_eq!(after.end, whole.end);
+            }
+        }
+    }
+}
