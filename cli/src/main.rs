@@ -2,8 +2,8 @@
 //!
 //! One file a subcommand, by its name. Behind them: `source` reads models, `table` reads tables, `output`
 //! writes files and `results` those of a run, `translate` translates a kernel into other shading languages,
-//! `summary` is the report of `run`, `plot` draws it, `calibration` keeps what `doctor` measured, `problem` is
-//! the catalog of the command's own complaints, `usage` those about its arguments, and `failure` turns
+//! `summary` is the report of `run`, `plot` draws it, `calibration` keeps what `doctor` measured, `problem`
+//! is the catalog of the command's own complaints, `usage` those about its arguments, and `failure` turns
 //! whatever ended a command into a report and an exit code.
 
 mod bench;

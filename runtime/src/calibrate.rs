@@ -30,8 +30,8 @@ const BUSY: u32 = 1 << 18;
 const COMPARED: u32 = 4_096;
 /// A run that takes this long is measured well.
 const ENOUGH_SECONDS: f64 = 0.05;
-/// Most steps of a run that is timed: a quarter of what a timed run may have.
-const MOST_STEPS: u32 = 1 << 18;
+/// Most steps of a run that is timed.
+const MOST_STEPS: u32 = 1 << 22;
 
 /// What was measured of an adapter and the processor.
 #[derive(Clone, Debug)]
@@ -106,17 +106,19 @@ fn sample(simulation: &mut Simulation) -> Result<Run, Error> {
 
 /// Seconds of a busy device per agent and step: the difference of two runs, without what each run costs.
 fn step_seconds(simulation: &mut Simulation) -> Result<f64, Error> {
+    const FEW: u32 = 16;
     simulation.set_agents(BUSY);
-    let mut steps = 16;
+    // The first run allocates.
+    timed(simulation, FEW)?;
+    let short = timed(simulation, FEW)?;
+    let mut steps = FEW;
     loop {
-        let short = timed(simulation, steps)?;
-        if short < ENOUGH_SECONDS && steps < MOST_STEPS {
-            steps *= 4;
-            continue;
+        steps *= 4;
+        let difference = timed(simulation, steps)? - short;
+        if difference >= ENOUGH_SECONDS || steps >= MOST_STEPS {
+            let agent_steps = f64::from(steps - FEW) * f64::from(BUSY);
+            return Ok(difference.max(1e-6) / agent_steps);
         }
-        let long = timed(simulation, 4 * steps)?;
-        let agent_steps = 3.0 * f64::from(steps) * f64::from(BUSY);
-        return Ok(((long - short) / agent_steps).max(f64::MIN_POSITIVE));
     }
 }
 

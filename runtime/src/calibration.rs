@@ -1,8 +1,8 @@
 //! How fast this machine is, as far as [`Backend::Auto`](crate::Backend::Auto) must know it.
 
-/// Speeds of a processor and a GPU, by which [`Backend::Auto`](crate::Backend::Auto) decides which of them is
-/// done first. [`calibrate`](crate::calibrate) measures them; [`Calibration::default`] has estimates that hold
-/// for no machine in particular.
+/// Speeds of a processor and a GPU, by which [`Backend::Auto`](crate::Backend::Auto) decides which of them
+/// is done first. [`calibrate`](crate::calibrate) measures them; [`Calibration::default`] has estimates that
+/// hold for no machine in particular.
 ///
 /// Work is counted in instructions of the CPU backend's program, each for one agent.
 #[derive(Clone, Copy, Debug, PartialEq)]

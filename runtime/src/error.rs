@@ -2,6 +2,7 @@
 //! variant, message, help line.
 
 mod catalog;
+mod of_fault;
 mod role;
 mod words;
 
@@ -9,7 +10,7 @@ pub use role::Role;
 
 use crate::fault::Fault;
 use catalog::{After, errors};
-use sim_compiler::{diagnostic::Diagnostic, ir::checks::CheckKind, manifest::Scalar, value::Shown};
+use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar, value::Shown};
 use words::{
     all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
     other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
@@ -19,30 +20,6 @@ impl Error {
     /// Whether the backend that returned the error may be broken.
     pub(crate) fn drops_backend(&self) -> bool {
         matches!(self.after(), After::DropBackend)
-    }
-
-    /// The error of a checked run with a fault.
-    pub(crate) fn of_fault(fault: Fault) -> Error {
-        let fault = Box::new(fault);
-        match fault.kind {
-            CheckKind::Assertion { .. } => Error::AssertionFailed { fault },
-            CheckKind::Index => Error::IndexOutside { fault },
-            CheckKind::Division => Error::IntegerDivision { fault },
-            CheckKind::NotFinite => Error::NotFinite { fault },
-            CheckKind::Limit => Error::LimitMet { fault },
-        }
-    }
-
-    /// What a checked run found; none for other errors.
-    pub fn fault(&self) -> Option<&Fault> {
-        match self {
-            Error::AssertionFailed { fault }
-            | Error::IndexOutside { fault }
-            | Error::IntegerDivision { fault }
-            | Error::NotFinite { fault }
-            | Error::LimitMet { fault } => Some(fault),
-            _ => None,
-        }
     }
 
     /// The text of `simc explain` for the error's code. Empty for a diagnostic of the compiler, whose catalog

@@ -102,8 +102,8 @@ catalog! {
     /// The ending of an output file says no known form.
     ///
     /// `--output` takes the form from the ending: `.csv`, `.parquet`, `.arrow`, `.feather`, `.npy`, `.npz` or
-    /// `.json`. `--format` says it for other names. A name that ends with `/` is a directory, which gets a file
-    /// for each table.
+    /// `.json`. `--format` says it for other names. A name that ends with `/` is a directory, which gets a
+    /// file for each table.
     E0913 unknown_output_form(path: &Path) {
         Problem::new(format!("`{}` ends with no known form of output", path.display()))
             .help(

@@ -71,7 +71,7 @@ fn a_fault_is_an_object_for_tools() {
         "step": 2,
         "values": [
             { "line": 7, "column": 18, "text": "i + 1", "name": null, "value": 3 },
-            { "line": 7, "column": 18, "text": "i + 1", "name": "length", "value": 3 },
+            { "line": 7, "column": 18, "text": "i + 1", "name": "elements", "value": 3 },
         ],
     });
     assert_eq!(*fault, expected);

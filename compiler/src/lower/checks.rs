@@ -313,7 +313,7 @@ impl Lowerer<'_> {
         let length = Kept {
             held: length,
             span,
-            name: "length".to_owned(),
+            name: "elements".to_owned(),
         };
         self.fault(CheckKind::Index, span, condition, &[index, length]);
     }

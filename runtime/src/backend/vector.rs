@@ -97,7 +97,7 @@ impl VectorBackend {
         !keep.outputs && !keep.states && self.reduce.unwrap_or(bytes > HELD_BYTES)
     }
 
-    /// Runs launches that share the threads; a part that is cut, and a run that is reduced, is one of its own.
+    /// Runs launches that share the threads. A part that is cut and a run that is reduced are alone.
     fn run_side_by_side(
         &self,
         batch: &Batch<'_>,

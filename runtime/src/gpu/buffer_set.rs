@@ -83,6 +83,28 @@ struct Inputs {
     holds: Vec<Option<(Arc<Vec<u32>>, u32)>>,
 }
 
+impl Inputs {
+    /// Allocates those of a set: one for all runs where they share them, none where the model has no inputs.
+    fn create(open: &OpenDevice, manifest: &Manifest, shape: &Shape) -> Result<Vec<Inputs>, Error> {
+        let count = match (manifest.input_words, shape.shares_inputs) {
+            (0, _) => 0,
+            (_, true) => 1,
+            (_, false) => shape.runs,
+        };
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let parts = if shape.shares_inputs { 1 } else { shape.points };
+        let rows = parts as u64 * u64::from(shape.agents);
+        let bytes = rows * u64::from(manifest.input_words) * WORD_BYTES;
+        let inputs = (0..count).map(|_| {
+            Ok(Inputs {
+                buffer: open.buffer("allocating the inputs", bytes, usage)?,
+                holds: vec![None; parts],
+            })
+        });
+        inputs.collect()
+    }
+}
+
 /// A buffer, and the words that it holds.
 struct Written {
     buffer: wgpu::Buffer,
@@ -157,21 +179,8 @@ impl BufferSet {
             let scratch = kernel.scratch.as_ref();
             bytes_back += scratch.map_or(0, |it| it.bytes(shape.agents, shape.members));
         }
-        let count = match (manifest.input_words, shape.shares_inputs) {
-            (0, _) => 0,
-            (_, true) => 1,
-            (_, false) => shape.runs,
-        };
-        let row_bytes = u64::from(manifest.input_words) * WORD_BYTES;
+        let inputs = Inputs::create(open, manifest, &shape)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let parts = if shape.shares_inputs { 1 } else { shape.points };
-        let inputs = (0..count).map(|_| {
-            let bytes = parts as u64 * u64::from(shape.agents) * row_bytes;
-            Ok(Inputs {
-                buffer: open.buffer("allocating the inputs", bytes, usage)?,
-                holds: vec![None; parts],
-            })
-        });
         let block_bytes = u64::from(manifest.uniform_words) * WORD_BYTES;
         let points = (kernel.points)
             .map(|_| u64::from(points) * block_bytes)
@@ -187,7 +196,7 @@ impl BufferSet {
             points: points.transpose()?.map(Written::new),
             staging: Staging::create(open, bytes_back * shape.runs as u64)?,
             runs: Vec::with_capacity(shape.runs),
-            inputs: inputs.collect::<Result<_, Error>>()?,
+            inputs,
             row: manifest.input_words as usize,
         };
         let uniform = wgpu::BufferBinding {

@@ -135,14 +135,8 @@ impl Simulation {
         };
         let complete = reusable.complete.take();
         let launches = Launches::new(model, &self.settings, &base, variations, complete);
-        // The backend of one short run may not suit many. After an error of the device the backend is not put
-        // back.
-        let known = reusable.selected.take();
-        let suits = |known: &Selected| !known.for_short_run || variations.len() == 1;
-        let mut selected = match known.filter(suits) {
-            Some(known) => known,
-            None => self.options.select(&launches)?,
-        };
+        // After an error of the device the backend is not put back.
+        let mut selected = self.selected(reusable.selected.take(), &launches)?;
         let keep = self.kept();
         let mut need = selected.backend.need(&base, keep, asked.held);
         let part = asked.part_of(&base, self.manifest(), &mut need);
@@ -176,7 +170,7 @@ impl Simulation {
             },
         };
         let mut watch = Watch::new(&self.artifact, base.first_agent, base.members);
-        // A part that is cut has no outputs yet: faults are in the states, and in the outputs of the last part.
+        // A part that is cut has no outputs yet: faults are in its states.
         let is_cut = part.is_cut(base.steps);
         let deliver: Deliver<'_> = &mut |number, mut raw| {
             if !is_cut && !watch.passes(&mut raw.outputs) {
@@ -194,6 +188,19 @@ impl Simulation {
         }
         result?;
         (watch.into_found()).map_or(Ok(()), |fault| Err(Error::of_fault(fault)))
+    }
+
+    /// The backend of the run before, or another: that of one short run may not suit many.
+    fn selected(
+        &self,
+        known: Option<Selected>,
+        launches: &Launches<'_>,
+    ) -> Result<Selected, Error> {
+        let suits = |known: &Selected| !known.for_short_run || launches.variations.len() == 1;
+        match known.filter(suits) {
+            Some(known) => Ok(known),
+            None => self.options.select(launches),
+        }
     }
 
     /// What a run keeps: faults are in outputs.
