@@ -547,7 +547,7 @@ mod tests {
         let data = |header| found("data", "t", &table, header);
         assert_eq!(data("left,right"), Ok(vec![0, 1]));
         let problem = data("left,middle,right").expect_err("a column too many");
-        assert!(problem.contains("E0935"), "{problem}");
+        assert!(problem.contains("E0939"), "{problem}");
         assert_eq!(data("t[1],note,t[0]"), Ok(vec![2, 0]));
         assert!(data("t[0],right").is_err());
         let weights = [field("w", Scalar::F32, &[2], 1)];

@@ -118,6 +118,7 @@ fn survives(source: &str, backend: &str) {
     let finished = loop {
         let mut args = base.to_vec();
         args.extend([
+            "--force",
             "-o",
             "cut.csv",
             "--checkpoint",
@@ -278,7 +279,7 @@ fn results_that_cannot_be_written_leave_the_checkpoint() {
     );
     place.good(&[&args[..], &["out.csv", "--resume", "run.ckpt"]].concat());
     assert_eq!(place.text("out.csv"), format!("x\n{}", "50\n".repeat(9)));
-    assert_eq!(place.names(), ["full.csv", "model.sim", "out.csv"]);
+    assert_eq!(place.names(), ["full.csv", "model.sim", "out.csv", "out.meta.json"]);
 }
 
 #[test]

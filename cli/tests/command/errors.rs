@@ -292,7 +292,7 @@ fn every_complaint_has_its_report() {
 fn failed_points(place: &Place) -> String {
     place.write(
         "swept.sim",
-        "agents 2\nparam p = 0.5 in 0.0..1.0\noutput p\n",
+        "agents 2\nparam p = 0.5 in 0.0..1.0\noutput x = p\n",
     );
     let args = ["run", "swept.sim", "--backend", "cpu", "--sweep", "p=0.5,2"];
     let said = place.simc(&args);

@@ -53,7 +53,7 @@ fn walkers() -> Place {
 const RUN: [&str; 5] = ["run", "walkers.sim", "--backend", "cpu", "--quiet"];
 
 fn drawn(place: &Place, args: &[&str]) -> Said {
-    place.good(&[&RUN, args].concat())
+    place.good(&[&RUN, args, &["--force"]].concat())
 }
 
 /// The SVG of what is shown.
