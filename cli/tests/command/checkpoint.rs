@@ -279,7 +279,10 @@ fn results_that_cannot_be_written_leave_the_checkpoint() {
     );
     place.good(&[&args[..], &["out.csv", "--resume", "run.ckpt"]].concat());
     assert_eq!(place.text("out.csv"), format!("x\n{}", "50\n".repeat(9)));
-    assert_eq!(place.names(), ["full.csv", "model.sim", "out.csv", "out.meta.json"]);
+    assert_eq!(
+        place.names(),
+        ["full.csv", "model.sim", "out.csv", "out.meta.json"]
+    );
 }
 
 #[test]

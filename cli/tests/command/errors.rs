@@ -323,7 +323,15 @@ fn model_files(place: &Place) -> Vec<String> {
         "silent.sim",
         "agents 2\nsteps 1\nstate x = 0.0\nstep { x += 1.0 }\n",
     );
-    let calls: [(&str, &[&str]); 14] = [
+    place.write(
+        "ranged.sim",
+        "agents 2\nparam p = 0.5 in 0.0..1.0\noutput x = p\n",
+    );
+    let calls: [(&str, &[&str]); 15] = [
+        (
+            "too_large_sweep",
+            &["run", "ranged.sim", "--sweep-random", "10_000_000"],
+        ),
         ("new_exists", &["new", "latin1"]),
         ("new_without_name", &["new", ".."]),
         ("no_such_page", &["man", "rum"]),

@@ -86,7 +86,10 @@ fn a_grid_has_a_row_for_each_combination_and_each_is_a_run() {
 fn points_come_from_ranges_and_files() {
     let place = place();
     for option in ["--sweep-random", "--sweep-sobol"] {
-        let said = sweep(&place, &[option, "40", "--param", "drift=0", "--force", "-o", "t.csv"]);
+        let said = sweep(
+            &place,
+            &[option, "40", "--param", "drift=0", "--force", "-o", "t.csv"],
+        );
         assert_eq!(said.code, 0, "{}", said.err);
         let table = place.text("t.csv");
         let sigmas = column(&table, "sigma");
@@ -107,7 +110,15 @@ fn points_come_from_ranges_and_files() {
 fn draws_are_common_and_repeats_are_pooled() {
     let place = place();
     let errors = |args: &[&str]| {
-        let fixed = ["--sweep", "turns=1,2", "--param", "drift=0", "--force", "-o", "t.csv"];
+        let fixed = [
+            "--sweep",
+            "turns=1,2",
+            "--param",
+            "drift=0",
+            "--force",
+            "-o",
+            "t.csv",
+        ];
         let said = sweep(&place, &[&fixed, args].concat());
         assert_eq!(said.code, 0, "{}", said.err);
         let table = place.text("t.csv");
