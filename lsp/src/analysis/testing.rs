@@ -162,6 +162,6 @@ fn open_test(document: &Document, before: &[(Token, Span)]) -> Option<usize> {
 }
 
 fn at_margin(document: &Document, span: Span) -> bool {
-    let before = document.text()[..span.start as usize].as_bytes();
+    let before = &document.text().as_bytes()[..span.start as usize];
     before.last() == Some(&b'\n')
 }
