@@ -1,5 +1,7 @@
 //! From `--param`, `--data` and `--input` to the values of a launch.
 
+mod options;
+
 use crate::{
     failure::Failure,
     number,
@@ -15,6 +17,8 @@ use crate::{
 use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
 use sim_runtime::{Array, Simulation};
 use std::path::Path;
+
+pub(crate) use options::LaunchOptions;
 
 /// `NAME=VALUE` on the command line.
 #[derive(Clone, Debug)]

@@ -82,7 +82,7 @@ enum Command {
     /// Compile a model and write its kernel, its manifest or a stage of the compiler.
     Build(build::Args),
     /// Compile a model, run it and summarise its outputs.
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Show the states of an agent, and every `let`, step by step.
     Trace(trace::Args),
     /// Repeat a run by the metadata beside its results, and compare the results.

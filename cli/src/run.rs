@@ -8,7 +8,7 @@ use crate::{
     failure::Failure,
     fault, interrupt,
     knobs::{self, AllKnobs},
-    launch::{self, Assignment},
+    launch::{Assignment, LaunchOptions},
     number,
     place::{self, Place},
     plot::{Drawn, Plan, PlotArgs},
@@ -21,9 +21,7 @@ use crate::{
     source::Source,
     standard_output,
     summary::Summary,
-    sweep,
-    table::reading::Reading,
-    terminal, usage,
+    sweep, terminal, usage,
     warnings::Warnings,
 };
 use sim_runtime::{Artifact, Control, Preload, Run, Simulation, Snapshot, Timing};
@@ -61,34 +59,15 @@ pub(crate) struct Args {
         value_hint = clap::ValueHint::FilePath
     )]
     file: Option<PathBuf>,
-    /// Number of agents, such as 1_000 or 1e6, instead of the model's.
-    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
-    agents: Option<u32>,
     /// Number of steps, instead of the model's.
     #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
     steps: Option<u32>,
-    /// Number of agents in a world, instead of the model's.
-    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
-    world: Option<u32>,
-    /// Seed of all random draws [default: 0].
-    #[arg(long, value_name = "N", value_parser = number::seed, allow_negative_numbers = true)]
-    seed: Option<u64>,
+    #[command(flatten)]
+    launch: LaunchOptions,
     #[command(flatten)]
     compilation: Compilation,
     #[command(flatten)]
     warnings: Warnings,
-    /// Value of a param; the values of an array or vector row by row, with commas.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
-    param: Vec<Assignment>,
-    /// File of a data table: .csv, .parquet, .arrow, .npy or .npz, with its columns after a colon if they are
-    /// not found by name; `-` is CSV from standard input.
-    #[arg(long, value_name = "NAME=FILE[:COLUMNS]", value_parser = Assignment::parse)]
-    data: Vec<Assignment>,
-    /// One value of an input for all agents or all worlds, or a file with a row for each, as for --data.
-    #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = Assignment::parse)]
-    input: Vec<Assignment>,
-    #[command(flatten)]
-    reading: Reading,
     #[command(flatten)]
     sweep: sweep::Sweep,
     #[command(flatten)]
@@ -109,12 +88,6 @@ pub(crate) struct Args {
     /// Compile the kernel anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
-    /// Number of the first agent, to run a part of a larger population [default: 0].
-    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
-    first_agent: Option<u32>,
-    /// Agents of the whole population, which the model calls `agents`, when only a part is run.
-    #[arg(long, value_name = "N", value_parser = number::count, allow_negative_numbers = true)]
-    population: Option<u32>,
     #[command(flatten)]
     shadow: ShadowOptions,
     #[command(flatten)]
@@ -131,15 +104,16 @@ impl Args {
     /// Asks for the values that a run had, wherever it had them from, and for a run in one piece.
     pub(crate) fn repeat_values(&mut self, before: &Metadata) {
         self.checkpoint = CheckpointArgs::default();
-        self.agents = Some(before.agents);
+        let launch = &mut self.launch;
+        launch.agents = Some(before.agents);
+        launch.world = before.world;
+        launch.seed = Some(before.seed);
+        launch.first_agent = Some(before.first_agent);
+        launch.population = Some(before.population);
         self.steps = Some(before.steps);
-        self.world = before.world;
-        self.seed = Some(before.seed);
-        self.first_agent = Some(before.first_agent);
-        self.population = Some(before.population);
         for (name, value) in &before.origin.params {
-            if !self.param.iter().any(|given| given.name == *name) {
-                self.param.push(Assignment {
+            if !launch.param.iter().any(|given| given.name == *name) {
+                launch.param.push(Assignment {
                     name: name.clone(),
                     value: metadata::listed(value),
                 });
@@ -229,9 +203,9 @@ fn swept(args: &Args, launched: Launched, quiet: bool) -> Result<(), Failure> {
     } = launched;
     let call = sweep::Call {
         source: &source,
-        agents: args.agents.or(simulation.manifest().agents),
+        agents: args.launch.agents.or(simulation.manifest().agents),
         simulation,
-        params: &args.param,
+        params: &args.launch.param,
         output: args.results.file(),
         replaces: args.results.replaces(),
         progress: args.progress,
@@ -369,8 +343,8 @@ impl Launched {
         let asked = Asked {
             model: args.file.as_deref().unwrap_or(Path::new("-")),
             text: &self.source.text,
-            data: &args.data,
-            input: &args.input,
+            data: &args.launch.data,
+            input: &args.launch.input,
             compilation: &args.compilation.words(),
             tuning: &knobs::arguments(&args.knobs.tuning),
         };
@@ -400,37 +374,13 @@ fn launched(
         .pipeline_cache(cache::directory().filter(|_| !args.no_cache));
     let place = args.place.or_on(resumed.and_then(Snapshot::device));
     simulation = place.resolve()?.on(simulation);
-    if let Some(seed) = args.seed {
-        simulation = simulation.seed(seed);
-    }
-    if let Some(first) = args.first_agent {
-        simulation = simulation.first_agent(first);
-    }
-    if let Some(agents) = args.agents {
-        simulation = simulation.agents(agents);
-    }
     if let Some(steps) = args.steps {
         simulation = simulation.steps(steps);
     }
-    if let Some(members) = args.world {
-        simulation = simulation.world(members);
-    }
-    if let Some(population) = args.population {
-        simulation = simulation.population(population);
-    }
-    let manifest = simulation.manifest();
-    let agents = args
-        .agents
-        .or(resumed.map(Snapshot::agents))
-        .or(manifest.agents);
-    let members = manifest.world.as_ref().and_then(|world| {
-        (args.world)
-            .or(resumed.map(Snapshot::members))
-            .or(world.members)
-    });
-    launch::params(&mut simulation, &args.param)?;
-    launch::data(&mut simulation, &args.data, &args.reading)?;
-    let counts = (agents, members);
-    launch::inputs(&mut simulation, &args.input, &args.reading, counts)?;
+    let known = (
+        resumed.map(Snapshot::agents),
+        resumed.map(Snapshot::members),
+    );
+    args.launch.give(&mut simulation, known)?;
     Ok(simulation)
 }

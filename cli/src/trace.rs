@@ -1,20 +1,19 @@
 //! `simc trace`: one agent step by step, on the reference interpreter.
 
 mod columns;
-mod options;
 mod write;
 
 use crate::{
     compilation::Compilation,
     failure::Failure,
     interrupt,
+    launch::LaunchOptions,
     number::{self, grouped},
     output, problem,
     source::Source,
     standard_output, terminal,
 };
 use columns::{Columns, columns};
-use options::LaunchOptions;
 use sim_runtime::{Control, Progress, Simulation};
 use std::{
     io::{self, Write},
@@ -100,6 +99,27 @@ impl Steps {
     }
 }
 
+/// The simulation with the values of the launch. A model that says nothing of its number of agents has as many
+/// as the one that is shown needs.
+fn launched(
+    args: &Args,
+    mut simulation: Simulation,
+    steps: Option<u32>,
+) -> Result<Simulation, Failure> {
+    let manifest = simulation.manifest();
+    let world = manifest.world.as_ref();
+    let members = args.launch.world.or(world.and_then(|world| world.members));
+    let each = members.unwrap_or(1).max(1);
+    let enough = (args.agent / each).saturating_add(1).saturating_mul(each);
+    let known = manifest.agents.unwrap_or(enough);
+    simulation.set_agents(known);
+    if let Some(steps) = steps {
+        simulation.set_steps(steps);
+    }
+    args.launch.give(&mut simulation, (Some(known), None))?;
+    Ok(simulation)
+}
+
 /// Where the table goes, and in which form.
 enum Form {
     Table,
@@ -130,7 +150,7 @@ pub(crate) fn trace(args: &Args) -> Result<(), Failure> {
         .1
         .filter(|_| own.is_none() && artifact.manifest.has_step);
     let simulation = Simulation::from_artifact(artifact);
-    let simulation = (args.launch).of(simulation, args.agent, count.or(needed))?;
+    let simulation = launched(args, simulation, count.or(needed))?;
     if let Some(steps) = count.or(own).or(needed) {
         let last = range.1.map_or(range.0, |end| end - 1);
         let beyond = [range.0, last].into_iter().find(|&step| step >= steps);
