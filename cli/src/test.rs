@@ -34,7 +34,7 @@ use std::{
 #[command(after_help = "\
 A test is a block of a model: `test \"a call has a value\" { expect mean(payoff) > 0.0 }`. Each
 runs the model once per backend, and the exit code is 1 if one fails. A model with an `assert`
-is run with its assertions checked.
+is run as with `simc run --check`.
 
 Examples:
   simc test
@@ -261,12 +261,9 @@ impl Model {
     fn run(&self, test: &Test, backend: Backend) -> Result<Run, Failure> {
         let mut simulation = Simulation::from_artifact(self.artifact.clone())
             .seed(test.seed)
+            .backend(backend.into())
             .pipeline_cache(cache::directory())
             .keep_states(false);
-        // Assertions are checked where the runtime can.
-        if !self.artifact.options.checks {
-            simulation = simulation.backend(backend.into());
-        }
         let manifest = &self.artifact.manifest;
         let members = manifest.world.as_ref().and_then(|world| world.members);
         let counts = [

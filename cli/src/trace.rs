@@ -99,8 +99,8 @@ impl Steps {
     }
 }
 
-/// The simulation with the values of the launch. A model that says nothing of its number of agents has as many
-/// as the one that is shown needs.
+/// The simulation with the values of the launch. A model that says nothing of its number of agents has as
+/// many as the one that is shown needs.
 fn launched(
     args: &Args,
     mut simulation: Simulation,
