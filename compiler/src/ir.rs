@@ -541,7 +541,9 @@ impl Program {
 
     /// The type of an expression.
     pub fn type_of(&self, id: ExprId) -> Type {
-        self.type_by(id, |operand| self.type_of(operand))
+        self.type_by(id, |operand| {
+            stacker::maybe_grow(32 << 10, 1 << 20, || self.type_of(operand))
+        })
     }
 
     /// The type of an expression whose operands have the types that `of` says.

@@ -406,7 +406,7 @@ impl Lowerer<'_> {
         args: &[VarId],
         written: &[hir::ExprId],
     ) -> ExprId {
-        if !self.program.type_of(value).is_float() {
+        if !self.checks() || !self.program.type_of(value).is_float() {
             return value;
         }
         let operands: Vec<Kept> = (args.iter().zip(written))

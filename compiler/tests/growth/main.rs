@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use sim_compiler::Options;
+
 /// The size of the larger text relative to the smaller one. Quadratic growth takes 64 times as much.
 const FACTOR: usize = 8;
 /// A ratio that is still in proportion: tables double their capacity as they grow.
@@ -59,11 +61,15 @@ struct Cost {
 }
 
 /// Everything that `simc` and an editor do with a text: its kernel or its report, and its names.
-fn cost(text: &str) -> Cost {
+fn cost(text: &str, checks: bool) -> Cost {
     let (total, live) = (TOTAL.load(Relaxed), LIVE.load(Relaxed));
     PEAK.store(live, Relaxed);
     let start = Instant::now();
-    match sim_compiler::compile(text) {
+    let options = Options {
+        checks,
+        ..Options::default()
+    };
+    match sim_compiler::compile_with(text, options) {
         Ok(artifact) => drop(artifact.wgsl()),
         Err(found) => {
             use sim_compiler::diagnostic::render::render;
@@ -79,8 +85,9 @@ fn cost(text: &str) -> Cost {
 }
 
 /// What is out of proportion about a shape, if anything.
-fn complaint(shape: &shapes::Shape) -> Option<String> {
+fn complaint(shape: &shapes::Shape, checks: bool) -> Option<String> {
     let texts = [shape.size, shape.size * FACTOR].map(shape.text);
+    let cost = |text: &str| cost(text, checks);
     let [small, large] = [cost(&texts[0]), cost(&texts[1])];
     if large.peak > MOST_BYTES {
         return Some(format!("{} MB at one time", large.peak >> 20));
@@ -104,15 +111,19 @@ fn complaint(shape: &shapes::Shape) -> Option<String> {
 #[test]
 fn costs_are_in_proportion_to_the_text() {
     let mut complaints = Vec::new();
-    for shape in shapes::SHAPES {
-        if let Some(what) = complaint(shape) {
-            complaints.push(format!("{}: {what}", shape.name));
+    for checks in [false, true] {
+        let with = if checks { " with checks" } else { "" };
+        for shape in shapes::SHAPES {
+            if let Some(what) = complaint(shape, checks) {
+                complaints.push(format!("{}{with}: {what}", shape.name));
+            }
         }
-    }
-    for (name, text) in shapes::bombs() {
-        let cost = cost(&text);
-        if cost.peak > MOST_BYTES || cost.time > MOST_TIME {
-            complaints.push(format!("{name}: {} MB, {:?}", cost.peak >> 20, cost.time));
+        for (name, text) in shapes::bombs() {
+            let cost = cost(&text, checks);
+            if cost.peak > MOST_BYTES || cost.time > MOST_TIME {
+                let (peak, time) = (cost.peak >> 20, cost.time);
+                complaints.push(format!("{name}{with}: {peak} MB, {time:?}"));
+            }
         }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));

@@ -32,11 +32,14 @@ impl Lowerer<'_> {
         [left, right]: [ExprId; 2],
         spans: [Span; 2],
     ) -> ExprId {
+        if !self.checks() {
+            return self.join(op, left, right);
+        }
         let ty = self.program.type_of(left);
         let divides = matches!(op, BinaryOp::Divide | BinaryOp::Remainder);
         let computes =
             divides || matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply);
-        let checked = self.checks() && if ty.is_float() { computes } else { divides };
+        let checked = if ty.is_float() { computes } else { divides };
         if !checked {
             return self.join(op, left, right);
         }
@@ -93,12 +96,15 @@ impl Lowerer<'_> {
         args: Vec<ExprId>,
         written: &[hir::ExprId],
     ) -> ExprId {
+        if !self.checks() {
+            return self.builtin(id, args);
+        }
         let floats = args.iter().any(|&arg| self.program.type_of(arg).is_float());
         let stays = match id.row().pure().bounds {
             Bounds::Magnitude | Bounds::Least | Bounds::Most | Bounds::Clamped => true,
             Bounds::Any | Bounds::Unit | Bounds::Growing(_) => false,
         };
-        if !self.checks() || !floats || stays {
+        if !floats || stays {
             return self.builtin(id, args);
         }
         let held: Vec<Held> = args.into_iter().map(|arg| self.hold(arg)).collect();
