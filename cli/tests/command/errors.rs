@@ -211,7 +211,7 @@ fn other_cases() -> Vec<Case> {
             &["--sweep-random", "9", "--sweep-over", "turns"],
         ),
         plain(
-            "too_large_sweep",
+            "too_large_sweep-grid",
             &["--sweep", "turns=1:1e6:1e6", "--sweep", "sigma=0,1"],
         ),
         case(
@@ -277,6 +277,7 @@ fn every_complaint_has_its_report() {
     codes.extend(testing(&place));
     codes.insert(endless(&place));
     codes.insert(failed_points(&place));
+    codes.insert(disk_short(&place));
     let listed = place.good(&["explain"]).out;
     let missing: Vec<&str> = listed
         .lines()
@@ -286,6 +287,29 @@ fn every_complaint_has_its_report() {
         .filter(|&code| !codes.contains(code))
         .collect();
     assert!(missing.is_empty(), "no specimen for {missing:?}");
+}
+
+/// Results beyond the space of the disk, whose amount is in the message.
+fn disk_short(place: &Place) -> String {
+    let model = "agents 2_000_000_000\noutput x = [for i in 0..9999: 0.0]\n";
+    place.write("many.sim", model);
+    let args = [
+        "run",
+        "many.sim",
+        "--backend",
+        "cpu",
+        "--batch",
+        "1e6",
+        "-o",
+        "x.npy",
+    ];
+    let said = place.simc(&args);
+    assert_eq!(said.code, 1, "{}", said.out);
+    let free = said.err.split("file system has ").nth(1);
+    let free = free.and_then(|rest| rest.split('\n').next());
+    let free = free.expect("the message has both amounts");
+    insta::assert_snapshot!("disk_short", said.err.replace(free, "[free]"));
+    code_of(&said.err).expect("it has a code")
 }
 
 /// A sweep of which one point has no results.
