@@ -17,6 +17,7 @@ use crate::{
 use measure::{Measures, Plan};
 use points::Points;
 use report::{Place, Report};
+use sim_compiler::kernel::schedule::Tuning;
 use sim_runtime::Simulation;
 use std::path::PathBuf;
 
@@ -78,6 +79,7 @@ pub(crate) struct Call<'a> {
     /// Agents of each run, if their number is known.
     pub(crate) agents: Option<u32>,
     pub(crate) params: &'a [Assignment],
+    pub(crate) tuning: Tuning,
     pub(crate) output: Option<&'a PathBuf>,
     /// May the file be replaced if it is there?
     pub(crate) replaces: bool,
@@ -135,8 +137,14 @@ pub(crate) fn run(args: &Sweep, call: Call<'_>) -> Result<(), Failure> {
         ));
     }
     refuse_many(points.rows.len(), repeats)?;
+    let mut tuning = call.tuning;
     if let Some(agents) = call.agents {
         measure::refuse_large(&manifest, agents, repeats)?;
+        // Points share dispatches, which keep as much of a device busy as all their agents together.
+        let together = points.rows.len() as u64 * repeats as u64 * u64::from(agents);
+        let all = u32::try_from(together).unwrap_or(u32::MAX).max(1);
+        tuning.kernel_agents.get_or_insert(all);
+        simulation.set_tuning(tuning);
     }
     let plan = Plan {
         repeats,
@@ -147,6 +155,7 @@ pub(crate) fn run(args: &Sweep, call: Call<'_>) -> Result<(), Failure> {
         },
         covariance: measure::pair(&manifest, &args.covariance)?,
         timed: call.json,
+        kernel_agents: tuning.kernel_agents,
     };
     let progress = Progress::start(call.progress);
     let cancel = interrupt::flag();

@@ -19,6 +19,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) covariance: Option<Pair>,
     /// Whether the device's clock is asked.
     pub(crate) timed: bool,
+    /// Agents that the kernel of a GPU is chosen for, where that is not by each point's own.
+    pub(crate) kernel_agents: Option<u32>,
 }
 
 /// Two values of agents, or of worlds.

@@ -164,6 +164,7 @@ impl<'a> Report<'a> {
             "run_seconds": measures.seconds,
             "agent_steps": measures.agent_steps,
             "agent_steps_per_second": self.speed(),
+            "kernel_agents": self.plan.kernel_agents,
             "dispatches": measures.dispatches,
             "submissions": measures.submissions,
             "gpu_seconds": measures.gpu_seconds,
@@ -256,6 +257,8 @@ impl<'a> Report<'a> {
             line("steps", grouped(report.steps.into()));
             if measures.dispatches > 0 {
                 line("dispatches", grouped(measures.dispatches));
+                let all = self.plan.kernel_agents.unwrap_or(report.agents);
+                line("kernel", format!("for {} agents", grouped(all.into())));
             }
         }
         line("time", duration(measures.seconds));

@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 
 /// The choice for a run on a device, and the reasons.
 pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning) -> Choice<'a> {
+    let shares = target.points && target.occupancy(1) == Occupancy::Low;
     let target = &Target {
+        agents: tuning.kernel_agents.unwrap_or(target.agents),
         subgroup: match tuning.shuffles {
             Some(false) => 1,
             Some(true) | None => target.subgroup.max(1),
@@ -46,7 +48,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     let memory = format!("{kibibytes} KiB of workgroup memory reserved");
     let copies = (tuning.unroll_steps)
         .map(|copies| format!("{copies} steps per iteration of the time loop"));
-    let table = step_table(target, tuning);
+    let table = step_table(target, tuning, shares);
     let decisions = [
         Some(split),
         made_for(occupancy, target, tuning, lanes),
@@ -197,14 +199,18 @@ fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
     (lanes, Decision::new(what, why))
 }
 
-/// What a step table may take, if there is to be one; as an error, why there is none.
-fn step_table(target: &Target, tuning: &Tuning) -> Result<Budget, String> {
+/// What a step table may take, if there is to be one; as an error, why there is none. Runs that `share` a
+/// dispatch have none, since each would need its own.
+fn step_table(target: &Target, tuning: &Tuning, shares: bool) -> Result<Budget, String> {
     let (agents, steps, profile) = (target.agents, target.steps, target.profile());
     match tuning.step_table {
         Some(true) => {}
         Some(false) => return Err("it was turned off".to_owned()),
         None if target.busy.is_none() => {
             return Err("it is for GPUs, not for software adapters".to_owned());
+        }
+        None if shares => {
+            return Err("runs that share a dispatch would need a table each".to_owned());
         }
         None if steps < profile.table_steps || agents < profile.table_agents => {
             return Err(format!(

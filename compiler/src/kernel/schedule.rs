@@ -283,8 +283,9 @@ macro_rules! knobs {
         }
     )+) => {
         /// What a caller sets where rules would decide otherwise; `None` leaves it to them. It changes the
-        /// time of a run. Only `lanes`, `shuffles`, `relax` and, with that, `occupancy` change results, apart
-        /// from the last bits where a driver contracts `a * b + c` in one kernel and not in another.
+        /// time of a run. Only `lanes`, `kernel_agents`, `shuffles`, `relax` and, with that, `occupancy` change
+        /// results, apart from the last bits where a driver contracts `a * b + c` in one kernel and not in
+        /// another.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Tuning {
             $($(#[doc = $line])+ pub $field: Option<$type>,)+
@@ -314,6 +315,12 @@ knobs! {
     lanes: u32 {
         name: "lanes", scope: Kernel, values: Values::Numbers(1, MOST_LANES),
         tried: &["1", "2", "4", "8", "16", "32", "64", "128"],
+    }
+    /// Agents that the kernel is chosen for, instead of those of the run: runs that share a dispatch keep as
+    /// much of the device busy as all their agents together. Runs for which it is the same number have the
+    /// same bits.
+    kernel_agents: u32 {
+        name: "kernel-agents", scope: Kernel, values: Values::Numbers(1, u32::MAX), tried: &[],
     }
     /// Whether the lanes of an agent exchange values by subgroup shuffles where the device has them, instead
     /// of through workgroup memory as those of several subgroups do.

@@ -157,6 +157,46 @@ fn few_agents_are_shared_and_many_are_not() {
 
 /// Where lanes of several agents take turns at the unit for special functions, fewer are faster.
 #[test]
+fn runs_that_share_a_dispatch_get_the_kernel_of_all_their_agents() {
+    let few = Target {
+        points: true,
+        ..Target::large(1_000, 100)
+    };
+    let together = Tuning {
+        kernel_agents: Some(1_000_000),
+        ..Tuning::default()
+    };
+    let chosen = |target: &Target, tuning: &Tuning| choose(&artifact(NETWORK), target, tuning);
+    let (alone, shared) = (chosen(&few, &Tuning::default()), chosen(&few, &together));
+    let large = chosen(&Target::large(1_000_000, 100), &Tuning::default());
+    assert!(alone.schedule.lanes > large.schedule.lanes);
+    assert_eq!(shared.schedule.lanes, large.schedule.lanes);
+    assert!(shared.schedule.points);
+    // A run by itself for as many agents differs in nothing but the points.
+    let single = Target {
+        points: false,
+        ..few
+    };
+    let by_itself = chosen(&single, &together).schedule;
+    let points = true;
+    assert_eq!(
+        shared.schedule,
+        Schedule {
+            points,
+            ..by_itself
+        }
+    );
+    // Each would need its own table; runs that fill the device by themselves have one, and share nothing.
+    let (has_table, why) = step_table(SHARED, few, None);
+    assert!(!has_table && why.contains("share a dispatch"), "{why}");
+    let many = Target {
+        agents: 1_000_000,
+        ..few
+    };
+    assert!(step_table(SHARED, many, None).0);
+}
+
+#[test]
 fn lanes_that_take_turns_are_fewer() {
     let model = |end: &str| {
         format!(
